@@ -1,0 +1,23 @@
+"""BM25 (Robertson et al. 1994) over English stems: the Puss in Boots of 2022."""
+
+from touche import Documents, Rankings, Topics, baseline, lucene
+
+
+@baseline
+def bm25(
+    topics: Topics,
+    documents: Documents,
+    *,
+    k1: float = 0.9,
+    b: float = 0.4,
+    depth: int = 1000,
+) -> Rankings:
+    """Ranks documents by BM25 for the topic's title, with the defaults of Anserini.
+
+    k1: how slowly the weight of a term saturates with its frequency.
+    b: how much the length of a document counts, from 0 to 1.
+    depth: how many documents are returned per topic.
+    """
+    index = lucene.index(documents, analyzer="english", similarity=lucene.bm25(k1, b))
+    for topic in topics:
+        yield topic, index.search(topic.title, depth, among=topic.candidates)

@@ -1,0 +1,108 @@
+"""Baselines: a folder each, whose baseline.py holds one function with the decorator ``@baseline``."""
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+from touche.data import clone
+from touche.documents import AnyDocument
+from touche.errors import ParameterError, ToucheError
+from touche.runs import MAX_DEPTH
+from touche.tira import Input, write_run
+from touche.topics import Topic
+
+Topics = Iterable[Topic]
+Documents = Iterable[AnyDocument]
+Rankings = Iterable[tuple[Topic, Iterable[tuple[str, float]]]]
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A ranking method with a name and options.
+
+    Attributes:
+        name: the name of its folder and image.
+        method: takes all topics and an iterable of documents, and yields for each topic its (document id,
+            score) pairs; its keyword-only parameters are the options of the baseline.
+    """
+
+    name: str
+    method: Callable[..., Rankings]
+
+    def __call__(self, topics: Topics, documents: Documents, **options: Any) -> Rankings:
+        """Ranks documents for topics."""
+        return self.method(topics, documents, **options)
+
+    @property
+    def options(self) -> dict[str, inspect.Parameter]:
+        """The options by name, with their type and default value."""
+        parameters = inspect.signature(self.method, eval_str=True).parameters
+        return {name: each for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY}
+
+    @property
+    def description(self) -> str:
+        """The docstring of the method."""
+        return inspect.getdoc(self.method) or ""
+
+    def tag(self, options: dict[str, Any]) -> str:
+        """The tag of a run: the name, and the options that are not at their defaults."""
+        changed = {name: value for name, value in options.items() if value != self.options[name].default}
+        return "-".join((f"touche-{self.name}", *(f"{name}={value}" for name, value in changed.items())))
+
+
+def baseline(method: Callable[..., Rankings]) -> Baseline:
+    """Makes a baseline of a function; underscores in its name become hyphens."""
+    return Baseline(method.__name__.replace("_", "-"), method)
+
+
+def load(name: str) -> Baseline:
+    """Loads a baseline by the name of its folder in the clone's baselines/, or by the path of a folder.
+
+    Raises:
+        ToucheError: if there is no such folder, or its baseline.py does not hold just one baseline.
+    """
+    path = _folder(name) / "baseline.py"
+    spec = spec_from_file_location(f"touche_baseline_{path.parent.name}", path)
+    assert spec is not None and spec.loader is not None  # given for a path that ends in .py
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found = [value for value in vars(module).values() if isinstance(value, Baseline)]
+    if len(found) != 1:
+        raise ToucheError(f"{path}: {len(found)} baselines in it; decorate one function with @baseline")
+    return found[0]
+
+
+def names() -> list[str]:
+    """The names of the baselines in the clone."""
+    folder = clone()
+    return sorted(path.parent.name for path in folder.glob("baselines/*/baseline.py")) if folder else []
+
+
+def run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any]) -> list[Topic]:
+    """Runs a baseline and writes run.txt.
+
+    Returns:
+        The topics for which nothing was found.
+
+    Raises:
+        ToucheError: if the input is unusable, an option has no meaning, or the output cannot be written.
+    """
+    depth = options.get("depth", MAX_DEPTH)
+    if not 1 <= depth <= MAX_DEPTH:
+        raise ParameterError(f"depth = {depth}: a run holds 1 to {MAX_DEPTH} documents per topic")
+    return write_run(
+        output, given.topics, ranker(given.topics, given.documents, **options), ranker.tag(options)
+    )
+
+
+def _folder(name: str) -> Path:
+    root = clone()
+    candidates = [Path(name), *([root / "baselines" / name] if root else [])]
+    for folder in candidates:
+        if (folder / "baseline.py").is_file():
+            return folder
+    known = f"choose among {', '.join(names())}, or give" if names() else "give"
+    raise ToucheError(f"there is no baseline {name!r}; {known} the path of a folder that holds a baseline.py")

@@ -1,0 +1,196 @@
+"""The ``touche`` command."""
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from inspect import Parameter
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import click
+
+from touche import baselines, data, tasks, tira
+from touche.baselines import Baseline
+from touche.errors import ToucheError
+
+BROKEN, UNUSABLE, INTERRUPTED = 1, 2, 130  # exit codes
+
+
+def main() -> None:
+    """Runs the command line; an error is one line on standard error."""
+    try:
+        sys.exit(cli.main(standalone_mode=False) or 0)
+    except click.ClickException as error:
+        help_of = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "touche"
+        _fail(f"{error.format_message()} (see: {help_of} --help)")
+    except ToucheError as error:
+        _fail(str(error))
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("touche: interrupted", err=True)
+        sys.exit(INTERRUPTED)
+
+
+def _fail(message: str) -> None:
+    click.echo(f"touche: {' '.join(message.split())}", err=True)
+    sys.exit(UNUSABLE)
+
+
+@click.group()
+@click.version_option(package_name="touche-baselines")
+def cli() -> None:
+    """Reruns the baselines of the Touché shared tasks and scores runs as the organizers did."""
+
+
+class Baselines(click.Group):
+    """A command for each baseline, made from its folder, with the baseline's own options."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return baselines.names()
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        return command_of(baselines.load(cmd_name), cmd_name)
+
+
+@cli.command(cls=Baselines, subcommand_metavar="BASELINE -i INPUT -o DIR [OPTION]...")
+def run() -> None:
+    """Run a baseline on an input directory; it writes run.txt.
+
+    BASELINE is a name from the list below, or the path of a folder that holds a baseline.py.
+    """
+
+
+def command_of(baseline: Baseline, name: str) -> click.Command:
+    """The command that runs a baseline."""
+    options = [_option(each) for each in baseline.options.values()]
+    paragraphs = "\n\n".join(f"\b\n{paragraph}" for paragraph in baseline.description.split("\n\n"))
+    given = click.Option(
+        ["-i", "--input", "given"],
+        envvar=tira.INPUT_VARIABLE,
+        required=True,
+        metavar="INPUT",
+        help="Input directory, or the id of a dataset at hand, such as spot-check/arguments.",
+    )
+    output = click.Option(
+        ["-o", "--output"],
+        envvar=tira.OUTPUT_VARIABLE,
+        required=True,
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="Output directory for run.txt.",
+    )
+    corpus = click.Option(
+        ["--corpus"], metavar="ID", help="Corpus of ir_datasets, where INPUT holds topics only."
+    )
+
+    def callback(given: str, output: Path, corpus: str | None, **options: Any) -> None:
+        _run(baseline, given, output, corpus, options)
+
+    params = [given, output, corpus, *options]
+    return click.Command(name, callback=callback, params=params, help=paragraphs)
+
+
+def _option(parameter: Parameter) -> click.Option:
+    kind = parameter.annotation
+    return click.Option(
+        [f"--{parameter.name.replace('_', '-')}"],
+        type=click.Choice(get_args(kind)) if get_origin(kind) is Literal else kind,
+        default=parameter.default,
+        show_default=True,
+    )
+
+
+def _run(baseline: Baseline, given: str, output: Path, corpus: str | None, options: dict[str, Any]) -> None:
+    started = time.monotonic()
+    tira.prepare_output(output)
+    source = _open(given, corpus)
+    click.echo(f"{baseline.name}: {source.took}", err=True)
+    for topic in baselines.run(baseline, source, output, options):
+        click.echo(
+            f"{baseline.name}: warning: nothing found for topic {topic.number}: {topic.title}", err=True
+        )
+    seconds = time.monotonic() - started
+    click.echo(f"{baseline.name}: wrote {output / tira.RUN_FILE} in {seconds:.1f} s", err=True)
+
+
+def _open(given: str, corpus: str | None) -> tira.Input:
+    if given in tasks.datasets() and not Path(given).is_dir():
+        return data.open_dataset(given)
+    return tira.find(Path(given), corpus)
+
+
+@dataclass(frozen=True)
+class Score:
+    """A line of the score table, and a record of its JSON."""
+
+    run: str
+    tag: str
+    task: str
+    dimension: str
+    measure: str
+    evaluator: str
+    mean: float
+    judged: float
+    topics: int
+
+
+@cli.command()
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.option(
+    "--task", "task_id", required=True, metavar="TASK", help="Id of the task, such as touche-2020-task-1."
+)
+@click.option(
+    "--evaluator",
+    type=click.Choice(["touche", "trec_eval", "both"]),
+    default="both",
+    show_default=True,
+    help="The organizers' script, trec_eval, or both.",
+)
+@click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def evaluate(runs: Sequence[Path], task_id: str, evaluator: str, style: str) -> None:
+    """Score run files: nDCG@5 in every dimension of the task, and Judged@5."""
+    scores = [score for path in runs for score in _scores(path, tasks.task(task_id), evaluator)]
+    click.echo(
+        json.dumps([asdict(score) for score in scores], indent=2) if style == "json" else _table(scores)
+    )
+
+
+def _scores(path: Path, task: tasks.Task, evaluator: str) -> Iterable[Score]:
+    from touche import (
+        evaluation,
+        qrels,
+        runs,
+    )  # numpy and the C code of trec_eval, which `touche run` can do without
+
+    run = runs.read_run(path)
+    for dimension, file in task.qrels.items():
+        judgments = qrels.read_qrels(data.locate("qrels", file), task.excluded_topics)
+        for name, evaluate_with in evaluation.EVALUATORS.items():
+            if evaluator in (name, "both"):
+                result = evaluate_with(run, judgments)
+                yield Score(
+                    run=str(path),
+                    tag=run[0].tag,
+                    task=task.id,
+                    dimension=dimension,
+                    measure=evaluation.MEASURE,
+                    evaluator=name,
+                    mean=result.mean,
+                    judged=result.judged,
+                    topics=len(result.per_topic),
+                )
+
+
+def _table(scores: Sequence[Score]) -> str:
+    header = ("tag", "dimension", "evaluator", "nDCG@5", "Judged@5", "topics")
+    rows = [
+        (each.tag, each.dimension, each.evaluator, f"{each.mean:.3f}", f"{each.judged:.2f}", str(each.topics))
+        for each in scores
+    ]
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        for row in (header, *rows)
+    ]
+    return "\n".join(line.rstrip() for line in lines)

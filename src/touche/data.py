@@ -1,0 +1,69 @@
+"""Where topics, qrels and corpora are: in $TOUCHE_DATA, in the clone, or in the user's cache folder."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from touche.errors import NotAtHandError, ToucheError
+from touche.tasks import Corpus, datasets
+from touche.tira import Files, Input, IrDataset, find_documents
+from touche.topics import read_topics_xml
+
+
+def clone() -> Path | None:
+    """The clone of the repository in use: the nearest folder upwards that holds baselines/."""
+    here = Path.cwd()
+    return next((folder for folder in (here, *here.parents) if (folder / "baselines").is_dir()), None)
+
+
+def locate(kind: str, name: str) -> Path:
+    """The path of a data file or folder.
+
+    Args:
+        kind: ``topics``, ``qrels`` or ``corpora``.
+        name: the name of the file or folder in there.
+
+    Raises:
+        NotAtHandError: if it is not at hand; the message names the places that were looked at.
+    """
+    places = list(_places())
+    for place in places:
+        if (path := place / kind / name).exists():
+            return path
+    looked = ", ".join(str(place / kind) for place in places)
+    raise NotAtHandError(
+        f"{kind}/{name} is not at hand (looked in {looked}); put it there or set TOUCHE_DATA"
+    )
+
+
+def open_dataset(dataset: str) -> Input:
+    """Topics and corpus of a dataset, such as ``touche-2020-task-1/sample``.
+
+    A corpus without a folder in corpora/ is read through ir_datasets, if that has it.
+
+    Raises:
+        ToucheError: if there is no such dataset, or it is not at hand.
+    """
+    if dataset not in datasets():
+        raise ToucheError(f"there is no dataset {dataset!r}; choose among {', '.join(datasets())}")
+    task, corpus = datasets()[dataset]
+    topics = tuple(read_topics_xml(locate("topics", task.topics)))
+    documents = _documents(corpus)
+    return Input(topics, documents, f"{len(topics)} topics from {task.topics}, documents from {documents}")
+
+
+def _documents(corpus: Corpus) -> Files | IrDataset:
+    try:
+        return find_documents(locate("corpora", corpus.directory))
+    except NotAtHandError:
+        if corpus.ir_datasets is None:
+            raise
+        return IrDataset(corpus.ir_datasets)
+
+
+def _places() -> Iterator[Path]:
+    if folder := os.environ.get("TOUCHE_DATA"):
+        yield Path(folder)
+    if root := clone():
+        yield root
+    yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "touche"

@@ -1,0 +1,203 @@
+"""Documents, and a streaming reader for each of the formats they come in.
+
+Every reader yields one record at a time and keeps nothing but the ids it has seen, to refuse the second
+document of one id. To read several files as one collection, hand the same set ``seen`` to each.
+"""
+
+import ast
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import ijson
+
+from touche.errors import InputError
+from touche.files import LineCounter, new_id, not_utf8, open_binary, read_jsonl, text_field
+from touche.topics import Topic, topic_of_query
+
+_LONGEST_CSV_FIELD = 1 << 26  # characters; beyond this a quote has been left open
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A web page, a passage, or whatever else has an id and a text."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of an argument, with its id in the corpus of 2022, such as ``S1-A1__PREMISE__2``."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of the args.me corpus.
+
+    Attributes:
+        id: the id, such as ``S1039ff27-Afc270c6``.
+        conclusion: the claim.
+        premises: the texts of the reasons, nearly always one.
+        stance: ``PRO`` or ``CON``, the stance of the premises towards the conclusion; empty where unknown.
+        sentences: the sentences in the processed corpus of 2022, else empty.
+    """
+
+    id: str
+    conclusion: str
+    premises: tuple[str, ...]
+    stance: str = ""
+    sentences: tuple[Sentence, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Premises, a space, and the conclusion: one field, as in TIRA's copy of the corpus."""
+        return " ".join((*self.premises, self.conclusion))
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A line of a re-ranking input: a document to be scored for a topic."""
+
+    topic: Topic
+    document: Document
+
+
+AnyDocument = Document | Argument
+
+
+def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document]:
+    """Reads TIRA's documents.jsonl: ``{"docno", "text"}`` on each line.
+
+    Raises:
+        InputError: naming the line that is broken or repeats an id.
+    """
+    return _read_flat_jsonl(path, "docno", "text", seen)
+
+
+def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document]:
+    """Reads the passages of 2022 task 2: ``{"id", "contents", "chatNoirUrl"}`` on each line.
+
+    Raises:
+        InputError: naming the line that is broken or repeats an id.
+    """
+    return _read_flat_jsonl(path, "id", "contents", seen)
+
+
+def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
+    """Reads a file of the args.me corpus: one object ``{"arguments": [...]}``, of any size.
+
+    Raises:
+        InputError: naming the line at which the JSON is broken, or an argument lacks a part or repeats an id.
+    """
+    seen = set() if seen is None else seen
+    with open_binary(path) as file:
+        counter = LineCounter(file)
+        try:
+            for fields in ijson.items(counter, "arguments.item", use_float=True):
+                yield _argument_of(fields, path, counter.line, seen)
+        except ijson.JSONError as error:
+            reason = str(error).split("\n")[0]
+            raise InputError(path, f"broken JSON ({reason})", "fetch the file again", counter.line) from error
+        except UnicodeDecodeError as error:
+            raise not_utf8(path, counter.line, error) from error
+
+
+def read_args_processed_csv(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
+    """Reads args_processed.csv of 2022 task 1, whose premises and sentences are Python literals.
+
+    Raises:
+        InputError: naming the line that is broken, holds no literal, or repeats an id.
+    """
+    seen = set() if seen is None else seen
+    csv.field_size_limit(_LONGEST_CSV_FIELD)
+    with open_binary(path) as file:
+        rows = csv.DictReader(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), strict=True)
+        try:
+            for row in rows:
+                yield _processed_argument_of(row, path, rows.line_num, seen)
+        except csv.Error as error:
+            raise InputError(path, f"broken CSV ({error})", "fetch the file again", rows.line_num) from error
+        except UnicodeDecodeError as error:
+            raise not_utf8(path, rows.line_num + 1, error) from error
+
+
+def read_rerank_jsonl(path: Path) -> Iterator[Candidate]:
+    """Reads TIRA's rerank.jsonl: ``{"qid", "query", "docno", "text"}`` on each line.
+
+    Raises:
+        InputError: naming the line that is broken or repeats a document of a topic.
+    """
+    seen: dict[str, set[str]] = {}
+    for line, fields in read_jsonl(path):
+        topic = topic_of_query(fields, path, line, seen=set())
+        docno, text = (text_field(fields, name, path, line) for name in ("docno", "text"))
+        of_topic = seen.setdefault(topic.number, set())
+        yield Candidate(topic, Document(new_id(docno, "document", of_topic, path, line), text))
+
+
+def _read_flat_jsonl(path: Path, id_name: str, text_name: str, seen: set[str] | None) -> Iterator[Document]:
+    seen = set() if seen is None else seen
+    for line, fields in read_jsonl(path):
+        docno, text = (text_field(fields, name, path, line) for name in (id_name, text_name))
+        yield Document(new_id(docno, "document", seen, path, line), text)
+
+
+def _argument_of(fields: Any, path: Path, line: int, seen: set[str]) -> Argument:
+    if not isinstance(fields, dict) or not _are_premises(premises := fields.get("premises")):
+        problem, remedy = "an argument without premises", 'give it "premises": [{"text", "stance"}]'
+        raise InputError(path, problem, remedy, line)
+    return Argument(
+        id=new_id(text_field(fields, "id", path, line), "argument", seen, path, line),
+        conclusion=text_field(fields, "conclusion", path, line),
+        premises=tuple(premise["text"] for premise in premises),
+        stance=str(premises[0].get("stance", "")) if premises else "",
+    )
+
+
+def _processed_argument_of(row: dict[str, Any], path: Path, line: int, seen: set[str]) -> Argument:
+    fields = dict(row) | {
+        name: _literal(row.get(name), name, path, line) for name in ("premises", "sentences")
+    }
+    argument = _argument_of(fields, path, line, seen)
+    sentences = fields["sentences"]
+    if not _are_sentences(sentences):
+        problem, remedy = "sentences that are no list of sent_id and sent_text", "fetch the file again"
+        raise InputError(path, problem, remedy, line)
+    return Argument(
+        id=argument.id,
+        conclusion=argument.conclusion,
+        premises=argument.premises,
+        stance=argument.stance,
+        sentences=tuple(Sentence(sentence["sent_id"], sentence["sent_text"]) for sentence in sentences),
+    )
+
+
+def _literal(text: str | None, name: str, path: Path, line: int) -> Any:
+    if text is None:
+        raise InputError(path, f'no column "{name}"', "fetch the file again", line)
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        raise InputError(path, f'"{name}" is no Python literal', "fetch the file again", line) from error
+
+
+def _are_premises(value: Any) -> TypeGuard[list[dict[str, str]]]:
+    return _are_records(value, "text")
+
+
+def _are_sentences(value: Any) -> TypeGuard[list[dict[str, str]]]:
+    return _are_records(value, "sent_id", "sent_text")
+
+
+def _are_records(value: Any, *names: str) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(record, dict) and all(isinstance(record.get(name), str) for name in names)
+        for record in value
+    )

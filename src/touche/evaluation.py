@@ -1,0 +1,106 @@
+"""The two evaluators of Touché, nDCG@5 (Järvelin and Kekäläinen 2002) and Judged@5.
+
+They agree on fully judged runs and drift apart with every unjudged document; a score is nothing without the
+name of its evaluator. ``trec_eval`` is the original C code, through ir_measures; ``touche`` does what the
+organizers' own script does.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+from statistics import fmean
+
+import ir_measures
+
+from touche.errors import ToucheError
+from touche.qrels import Qrels
+from touche.runs import RunLine, in_order_of_rank, in_order_of_score
+
+CUTOFF = 5
+MEASURE = f"nDCG@{CUTOFF}"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The scores of one run against one set of judgments.
+
+    Attributes:
+        per_topic: nDCG@5 of each topic that the evaluator averages over.
+        judged: Judged@5, the share of judged documents among the first five of each topic, averaged over the
+            topics of the run that are in the qrels.
+    """
+
+    per_topic: Mapping[str, float]
+    judged: float
+
+    @property
+    def mean(self) -> float:
+        """The mean of nDCG@5 over the topics."""
+        return fmean(self.per_topic.values())
+
+
+def trec_eval(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
+    """nDCG@5 as ``trec_eval -c -m ndcg_cut.5`` computes it.
+
+    Order by score (as float32) descending, ties by document id descending; the gain is the label where it
+    is positive, else 0, and 0 for unjudged documents; a topic of the qrels that the run lacks counts 0.
+
+    Raises:
+        ToucheError: if the run has no topic of the qrels.
+    """
+    order = _by_topic(in_order_of_score(run), qrels)
+    scores = {topic: {line.document: line.score for line in lines} for topic, lines in order.items()}
+    measured = ir_measures.nDCG @ CUTOFF
+    values = {each.query_id: each.value for each in ir_measures.iter_calc([measured], qrels, scores)}
+    return Evaluation({topic: values.get(topic, 0.0) for topic in qrels}, _judged(order, qrels))
+
+
+def touche(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
+    """nDCG@5 as the organizers' script computes it.
+
+    Order by the rank column; of the first five the unjudged documents are taken out and the list is closed
+    up; label -2 counts as 0; the ideal list holds the five best labels of the topic. The mean is over topics
+    with a judged document among the first five and a label above 0 in the qrels.
+
+    Raises:
+        ToucheError: if the run has no topic of the qrels.
+    """
+    order = _by_topic(in_order_of_rank(run), qrels)
+    per_topic = {}
+    for topic, lines in order.items():
+        gains = {document: max(label, 0) for document, label in qrels[topic].items()}
+        found = [gains[line.document] for line in lines[:CUTOFF] if line.document in gains]
+        ideal = dcg(sorted(gains.values(), reverse=True)[:CUTOFF])
+        if found and ideal > 0:
+            per_topic[topic] = dcg(found) / ideal
+    return Evaluation(per_topic, _judged(order, qrels))
+
+
+def dcg(gains: Iterable[float]) -> float:
+    """Discounted cumulative gain: sum over the ranks r from 1 of gain / log2(r + 1)."""
+    return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, 1))
+
+
+EVALUATORS: Mapping[str, Callable[[Sequence[RunLine], Qrels], Evaluation]] = {
+    "trec_eval": trec_eval,
+    "touche": touche,
+}
+
+
+def _by_topic(ordered: Iterable[RunLine], qrels: Qrels) -> dict[str, list[RunLine]]:
+    topics: dict[str, list[RunLine]] = {}
+    for line in ordered:
+        if line.topic in qrels:
+            topics.setdefault(line.topic, []).append(line)
+    if not topics:
+        raise ToucheError(
+            "the run and the qrels have no topic in common; check that --task is the run's task"
+        )
+    return topics
+
+
+def _judged(order: Mapping[str, Sequence[RunLine]], qrels: Qrels) -> float:
+    def share(topic: str, first: Sequence[RunLine]) -> float:
+        return sum(line.document in qrels[topic] for line in first) / len(first)
+
+    return fmean(share(topic, lines[:CUTOFF]) for topic, lines in order.items())

@@ -1,0 +1,50 @@
+"""Judgments in TREC's qrels format: ``topic 0 document label`` on each line."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from touche.errors import InputError
+from touche.files import read_lines
+
+Qrels = dict[str, dict[str, int]]  # topic -> document -> label
+
+
+def read_qrels(path: Path, excluded_topics: Collection[str] = ()) -> Qrels:
+    """Reads judgments; labels are whole numbers, also written as ``4.0``.
+
+    Args:
+        path: the file.
+        excluded_topics: topics whose judgments are left out, as the task's card says.
+
+    Raises:
+        InputError: if the file is unreadable, holds no judgment, a line is broken, or a document is judged
+            twice with two labels.
+    """
+    qrels: Qrels = {}
+    for number, text in read_lines(path):
+        columns = text.split()
+        if len(columns) != 4:
+            problem = f"{len(columns)} columns instead of 4"
+            raise InputError(path, problem, "write: topic 0 document label", number)
+        topic, _, document, label = columns
+        if topic not in excluded_topics:
+            judged = _label(label, path, number)
+            if qrels.setdefault(topic, {}).setdefault(document, judged) != judged:
+                problem = f"document {document!r} of topic {topic} has two labels"
+                raise InputError(path, problem, "remove one of the two", number)
+    if not qrels:
+        raise InputError(path, "no judgments in it", "check that this is the right file")
+    return qrels
+
+
+def _label(text: str, path: Path, number: int) -> int:
+    try:
+        value = float(text)
+        label = int(value)
+    except (ValueError, OverflowError):
+        value, label = 0.5, 0
+    if value != label:
+        raise InputError(
+            path, f"label {text!r} is not a whole number", "write labels such as -2, 0 or 2", number
+        )
+    return label

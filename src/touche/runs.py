@@ -1,0 +1,107 @@
+"""TREC run files: ``topic stance document rank score tag`` on each line."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+
+import numpy as np
+
+from touche.errors import InputError, ToucheError
+from touche.files import read_lines
+
+MAX_DEPTH = 1000  # documents per topic, in every year's rules
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One line of a run.
+
+    Attributes:
+        topic: the number of the topic.
+        stance: the second column: ``Q0``, or the stance that a team predicted (2022).
+        document: the id of the document, or of a pair of sentences.
+        rank: as written in the file, whatever it starts from.
+        score: as written in the file.
+        tag: the rest of the line, blanks included.
+    """
+
+    topic: str
+    stance: str
+    document: str
+    rank: int
+    score: float
+    tag: str
+
+
+def read_run(path: Path) -> list[RunLine]:
+    """Reads a run as teams send them: any white space between columns, tags with blanks, ranks from 0 or 1.
+
+    Raises:
+        InputError: if the file is unreadable, has no line, or a line does not have the six columns.
+    """
+    lines = [_parse(text, path, number) for number, text in read_lines(path)]
+    if not lines:
+        raise InputError(path, "the run is empty", "check what wrote it")
+    return lines
+
+
+def in_order_of_score(lines: Iterable[RunLine]) -> list[RunLine]:
+    """The order that trec_eval derives: score as float32 descending, ties by document id descending."""
+    return sorted(lines, key=lambda line: (np.float32(line.score), line.document), reverse=True)
+
+
+def in_order_of_rank(lines: Iterable[RunLine]) -> list[RunLine]:
+    """The order of the rank column; equal ranks stay in the order of the file."""
+    return sorted(lines, key=lambda line: line.rank)
+
+
+def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[tuple[str, np.float32]]:
+    """Brings scored documents into the one order in which rank and score cannot disagree.
+
+    Scores are rounded to float32, as trec_eval reads them; ties are ordered by document id descending, and
+    that is also where the cut at ``depth`` falls.
+
+    Raises:
+        ToucheError: if a score is not finite or a document occurs twice.
+    """
+    ranked: dict[str, np.float32] = {}
+    for document, score in hits:
+        if document in ranked:
+            raise ToucheError(f"document {document!r} is ranked twice for one topic; rank each document once")
+        ranked[document] = _float32(document, score)
+    ordered = sorted(ranked.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)
+    return ordered[:depth]
+
+
+def format_run(topic: str, ranked: Sequence[tuple[str, np.float32]], tag: str) -> str:
+    """The lines of one topic; scores have the fewest digits that read back as the same float32."""
+    return "".join(
+        f"{topic} Q0 {document} {rank} {score} {tag}\n" for rank, (document, score) in enumerate(ranked, 1)
+    )
+
+
+def _float32(document: str, score: float) -> np.float32:
+    with np.errstate(over="ignore"):
+        rounded = np.float32(score) + np.float32(0)  # makes -0 a 0
+    if not isfinite(rounded):
+        raise ToucheError(
+            f"document {document!r} has the score {score}; scores must be finite float32 numbers"
+        )
+    return rounded
+
+
+def _parse(text: str, path: Path, number: int) -> RunLine:
+    columns = text.split(maxsplit=5)
+    if len(columns) < 6:
+        problem = f"{len(columns)} columns instead of 6"
+        raise InputError(path, problem, "write: topic Q0 document rank score tag", number)
+    topic, stance, document, rank, score, tag = columns
+    try:
+        line = RunLine(topic, stance, document, int(rank), float(score), tag.rstrip())
+    except ValueError as error:
+        problem = f"rank {rank!r} or score {score!r} is not a number"
+        raise InputError(path, problem, "write: topic Q0 document rank score tag", number) from error
+    if not isfinite(line.score):
+        raise InputError(path, f"the score is {score}", "write finite scores", number)
+    return line

@@ -1,0 +1,272 @@
+"""TIRA's contract: what an input directory may hold, and the run.txt that is expected of a software."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from touche.documents import (
+    AnyDocument,
+    Argument,
+    Document,
+    Sentence,
+    read_args_processed_csv,
+    read_argsme_json,
+    read_documents_jsonl,
+    read_passages_jsonl,
+    read_rerank_jsonl,
+)
+from touche.errors import InputError, ToucheError
+from touche.files import write_whole
+from touche.runs import MAX_DEPTH, format_run, ranking
+from touche.topics import Topic, read_queries_jsonl, read_topics_xml
+
+INPUT_VARIABLE, OUTPUT_VARIABLE = "inputDataset", "outputDir"
+RUN_FILE = "run.txt"
+
+Reader = Callable[[Path, set[str]], Iterator[AnyDocument]]
+
+# The first that is found is taken.
+_TOPIC_FILES = {"topics.xml": read_topics_xml, "queries.jsonl": read_queries_jsonl}
+_DOCUMENT_FILES: dict[str, Reader] = {
+    "documents.jsonl": read_documents_jsonl,
+    "passages*.jsonl": read_passages_jsonl,
+    "args_processed*.csv": read_args_processed_csv,
+    "*.json": read_argsme_json,
+}
+_RERANK_FILE = "rerank.jsonl"
+_NOT_ARGUMENTS = "metadata.json"  # TIRA's own note about a dataset
+
+
+@dataclass(frozen=True)
+class Files:
+    """A collection in files, read anew each time it is iterated over."""
+
+    paths: tuple[Path, ...]
+    reader: Reader
+
+    def __str__(self) -> str:
+        return ", ".join(path.name for path in self.paths)
+
+    def __iter__(self) -> Iterator[AnyDocument]:
+        """Yields every document.
+
+        Raises:
+            InputError: if a file is broken, an id occurs twice in the collection, or there is no document.
+        """
+        seen: set[str] = set()
+        for path in self.paths:
+            yield from self.reader(path, seen)
+        if not seen:
+            raise InputError(self.paths[0], "no documents in it", "check that this is the right file")
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The collection that the candidates of a re-ranking input form: each document once."""
+
+    path: Path
+
+    def __iter__(self) -> Iterator[AnyDocument]:
+        """Yields every document.
+
+        Raises:
+            InputError: if the file is broken.
+        """
+        seen: set[str] = set()
+        for candidate in read_rerank_jsonl(self.path):
+            if candidate.document.id not in seen:
+                seen.add(candidate.document.id)
+                yield candidate.document
+
+
+@dataclass(frozen=True)
+class IrDataset:
+    """A corpus of ir_datasets (MacAvaney et al. 2021), by its id, such as ``argsme/2020-04-01``."""
+
+    id: str
+
+    def __str__(self) -> str:
+        return f"{self.id} (ir_datasets)"
+
+    def __iter__(self) -> Iterator[AnyDocument]:
+        """Yields every document; ir_datasets fetches the corpus first where it has not.
+
+        Raises:
+            ToucheError: if ir_datasets does not know the id or it has no documents.
+        """
+        import ir_datasets  # takes as long to import as everything else together
+
+        try:
+            dataset = ir_datasets.load(self.id)
+        except KeyError as error:
+            raise ToucheError(
+                f"--corpus {self.id}: unknown to ir_datasets; see https://ir-datasets.com"
+            ) from error
+        if not dataset.has_docs():
+            raise ToucheError(f"--corpus {self.id}: has no documents; name the corpus of the dataset")
+        yield from map(_document_of_ir_dataset, dataset.docs_iter())
+
+
+@dataclass(frozen=True)
+class Input:
+    """What a baseline is given.
+
+    Attributes:
+        topics: all topics, in the order of the file.
+        documents: the collection; may be iterated over more than once, and yields without holding it.
+        took: one line that says what was found.
+    """
+
+    topics: tuple[Topic, ...]
+    documents: Iterable[AnyDocument]
+    took: str
+
+
+def find(directory: Path, corpus: str | None = None) -> Input:
+    """Finds topics and documents in an input directory.
+
+    Re-ranking input (rerank.jsonl) goes before topics and documents; of several topic or document formats the
+    first is taken in the order topics.xml, queries.jsonl; documents.jsonl, passages*.jsonl,
+    args_processed*.csv, other *.json. Each may be gzipped.
+
+    Args:
+        directory: the input directory.
+        corpus: the id of an ir_datasets corpus to search, for a directory that holds topics only.
+
+    Raises:
+        InputError: if the directory is missing or unreadable, or topics or documents are not in it.
+    """
+    _check_directory(directory)
+    if corpus is None and (rerank := _matching(directory, _RERANK_FILE)):
+        return _reranking(rerank[0])
+    topics_path, topics = _find_topics(directory)
+    documents = IrDataset(corpus) if corpus else find_documents(directory)
+    return Input(
+        topics, documents, f"{len(topics)} topics from {topics_path.name}, documents from {documents}"
+    )
+
+
+def find_documents(directory: Path) -> Files:
+    """Finds the documents in a directory, as ``find`` does.
+
+    Raises:
+        InputError: if there are none.
+    """
+    for pattern, reader in _DOCUMENT_FILES.items():
+        if found := _matching(directory, pattern):
+            return Files(tuple(found), reader)
+    remedy = (
+        f"put {', '.join(_DOCUMENT_FILES)} there, plain or .gz, or name an ir_datasets corpus with --corpus"
+    )
+    raise InputError(directory, "no documents in it", remedy)
+
+
+def write_run(
+    directory: Path,
+    topics: Iterable[Topic],
+    rankings: Iterable[tuple[Topic, Iterable[tuple[str, float]]]],
+    tag: str,
+) -> list[Topic]:
+    """Writes run.txt, whole or not at all, in the order of the topics.
+
+    Args:
+        directory: the output directory; made if it is missing.
+        topics: the topics that were to be answered.
+        rankings: for each topic its (document id, score) pairs, in any order.
+        tag: the last column, one word.
+
+    Returns:
+        The topics for which nothing was found.
+
+    Raises:
+        ToucheError: if the rankings hold another topic, a topic twice, or no candidate of the topic.
+        InputError: if the directory cannot be written or the disk is full.
+    """
+    prepare_output(directory)
+    wanted = {topic.number: topic for topic in topics}
+    lines: dict[str, str] = {}
+    for topic, hits in rankings:
+        if topic.number not in wanted or topic.number in lines:
+            raise ToucheError(
+                f"topic {topic.number} was not asked for or is ranked twice; rank each topic once"
+            )
+        ranked = ranking(hits, MAX_DEPTH)
+        _check_candidates(wanted[topic.number], (document for document, _ in ranked))
+        lines[topic.number] = format_run(topic.number, ranked, tag)
+    write_whole(directory / RUN_FILE, "".join(lines.get(number, "") for number in wanted))
+    return [topic for topic in wanted.values() if not lines.get(topic.number)]
+
+
+def prepare_output(directory: Path) -> None:
+    """Makes the output directory and takes an earlier run.txt away, so that a run that fails leaves none.
+
+    Raises:
+        InputError: if the directory cannot be written.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            directory, f"cannot be made ({error.strerror})", "choose another directory"
+        ) from error
+    write_whole(directory / RUN_FILE, "")
+    (directory / RUN_FILE).unlink()
+
+
+def _check_directory(directory: Path) -> None:
+    if not directory.is_dir():
+        raise InputError(directory, "no such directory", "give the directory that holds topics and documents")
+    try:
+        next(directory.iterdir(), None)
+    except OSError as error:
+        raise InputError(directory, f"cannot be read ({error.strerror})", "check its permissions") from error
+
+
+def _matching(directory: Path, pattern: str) -> list[Path]:
+    found = {*directory.glob(pattern), *directory.glob(f"{pattern}.gz")}
+    return sorted(path for path in found if not path.name.startswith((".", _NOT_ARGUMENTS)))
+
+
+def _find_topics(directory: Path) -> tuple[Path, tuple[Topic, ...]]:
+    for pattern, read in _TOPIC_FILES.items():
+        if found := _matching(directory, pattern):
+            return found[0], tuple(read(found[0]))
+    raise InputError(directory, "no topics in it", f"put {' or '.join(_TOPIC_FILES)} there, plain or .gz")
+
+
+def _reranking(path: Path) -> Input:
+    topics: dict[str, Topic] = {}
+    documents: dict[str, set[str]] = {}
+    for candidate in read_rerank_jsonl(path):
+        topics.setdefault(candidate.topic.number, candidate.topic)
+        documents.setdefault(candidate.topic.number, set()).add(candidate.document.id)
+    if not topics:
+        raise InputError(
+            path, "no candidates in it", 'put one {"qid", "query", "docno", "text"} on each line'
+        )
+    with_candidates = tuple(
+        replace(topic, candidates=frozenset(documents[number])) for number, topic in topics.items()
+    )
+    took = f"{len(topics)} topics and their {sum(map(len, documents.values()))} candidates from {path.name}"
+    return Input(with_candidates, Candidates(path), took)
+
+
+def _check_candidates(topic: Topic, documents: Iterable[str]) -> None:
+    if topic.candidates is None:
+        return
+    if strangers := [document for document in documents if document not in topic.candidates]:
+        problem = f"document {strangers[0]!r} is no candidate of topic {topic.number}"
+        raise ToucheError(f"{problem}; a baseline for re-ranking must keep to topic.candidates")
+
+
+def _document_of_ir_dataset(record: Any) -> AnyDocument:
+    if not hasattr(record, "premises"):
+        return Document(record.doc_id, record.default_text())
+    return Argument(
+        id=record.doc_id,
+        conclusion=record.conclusion,
+        premises=tuple(premise.text for premise in record.premises),
+        stance=record.premises[0].stance.name if record.premises else "",
+        sentences=tuple(Sentence(each.id, each.text) for each in getattr(record, "sentences", ())),
+    )

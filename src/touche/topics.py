@@ -1,0 +1,124 @@
+"""Topics, and a reader for each of the two formats they come in."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder
+
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser
+
+from touche.errors import InputError
+from touche.files import new_id, open_binary, read_jsonl, text_field
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One information need.
+
+    Attributes:
+        number: the id of the topic, as the first column of runs and qrels has it.
+        title: the question, which every automatic run uses as its query.
+        objects: the compared objects of a comparative question (2022 task 2), else empty.
+        description: the situation of the user, empty where the organizers gave none.
+        narrative: what makes a document relevant, empty where the organizers gave none.
+        candidates: the ids of the documents to re-rank, or None where the whole collection is searched.
+    """
+
+    number: str
+    title: str
+    objects: tuple[str, ...] = ()
+    description: str = ""
+    narrative: str = ""
+    candidates: frozenset[str] | None = None
+
+
+def read_topics_xml(path: Path) -> list[Topic]:
+    """Reads the organizers' topics.xml: a ``<topic>`` with ``<number>`` and ``<title>`` for each topic.
+
+    White space around and within the texts is folded. Documents that declare entities are refused.
+
+    Raises:
+        InputError: if the file is unreadable, not well-formed, or a topic lacks or repeats its number.
+    """
+    seen: set[str] = set()
+    topics = [_topic_of(element, path, seen) for element in _parse_xml(path).iter("topic")]
+    if not topics:
+        raise InputError(path, "no <topic> in it", "check that this is a Touché topics file")
+    return topics
+
+
+def read_queries_jsonl(path: Path) -> list[Topic]:
+    """Reads TIRA's queries.jsonl: ``{"qid", "query"[, "original_query"]}`` on each line.
+
+    Description, narrative and objects are taken from ``original_query`` where it has them.
+
+    Raises:
+        InputError: if the file is unreadable, a line is broken, or a topic lacks or repeats its id.
+    """
+    seen: set[str] = set()
+    topics = [topic_of_query(fields, path, line, seen) for line, fields in read_jsonl(path)]
+    if not topics:
+        raise InputError(path, "no topics in it", 'put one {"qid", "query"} on each line')
+    return topics
+
+
+def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]) -> Topic:
+    """The topic in a line of queries.jsonl or rerank.jsonl."""
+    number = new_id(text_field(fields, "qid", path, line), "topic", seen, path, line)
+    original = fields.get("original_query")
+    details = original if isinstance(original, dict) else {}
+    objects = details.get("objects") or ()
+    return Topic(
+        number=number,
+        title=_folded(text_field(fields, "query", path, line)),
+        objects=tuple(map(_folded, objects.split(",") if isinstance(objects, str) else map(str, objects))),
+        description=_folded(str(details.get("description") or "")),
+        narrative=_folded(str(details.get("narrative") or "")),
+    )
+
+
+def _topic_of(element: Element, path: Path, seen: set[str]) -> Topic:
+    line = int(element.attrib["line"])
+    number, title = (_folded(element.findtext(tag, "")) for tag in ("number", "title"))
+    if not title:
+        raise InputError(path, "a topic without a title", "give it a <title>", line)
+    objects = _folded(element.findtext("objects", ""))
+    return Topic(
+        number=new_id(number, "topic", seen, path, line),
+        title=title,
+        objects=tuple(map(_folded, objects.split(","))) if objects else (),
+        description=_folded(element.findtext("description", "")),
+        narrative=_folded(element.findtext("narrative", "")),
+    )
+
+
+def _parse_xml(path: Path) -> Element:
+    """Parses a file, refusing entities, and notes the line of each element as its attribute ``line``."""
+    parser = DefusedXMLParser(target=_LineNotingBuilder(lambda: int(parser.parser.CurrentLineNumber)))
+    try:
+        with open_binary(path) as file:
+            parser.feed(file.read())
+        root: Element = parser.close()
+        return root
+    except DefusedXmlException as error:
+        line = parser.parser.CurrentLineNumber
+        raise InputError(path, "it declares an entity", "remove the declaration", line) from error
+    except ParseError as error:
+        raise InputError(
+            path, f"broken XML ({error.msg.split(chr(58))[0]})", "repair the file", error.position[0]
+        ) from error
+
+
+class _LineNotingBuilder(TreeBuilder):
+    def __init__(self, current_line: Callable[[], int]) -> None:
+        super().__init__()
+        self._current_line = current_line
+
+    def start(self, tag: str, attrs: dict[str, str], /) -> Element:
+        return super().start(tag, attrs | {"line": str(self._current_line())})
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
