@@ -18,6 +18,7 @@ def bm25(
     b: how much the length of a document counts, from 0 to 1.
     depth: how many documents are returned per topic.
     """
-    index = lucene.index(documents, analyzer="english", similarity=lucene.bm25(k1, b))
+    queries = [topic.title for topic in topics]
+    index = lucene.index(documents, queries=queries, analyzer="english", similarity=lucene.bm25(k1, b))
     for topic in topics:
         yield topic, index.search(topic.title, depth, among=topic.candidates)

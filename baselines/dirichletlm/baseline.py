@@ -10,6 +10,7 @@ def dirichletlm(topics: Topics, documents: Documents, *, mu: float = 2000.0, dep
     mu: the weight of the collection's language model, in tokens; 2000 is the default of Elasticsearch.
     depth: how many documents are returned per topic.
     """
-    index = lucene.index(documents, analyzer="standard", similarity=lucene.dirichlet(mu))
+    queries = [topic.title for topic in topics]
+    index = lucene.index(documents, queries=queries, analyzer="standard", similarity=lucene.dirichlet(mu))
     for topic in topics:
         yield topic, index.search(topic.title, depth, among=topic.candidates)

@@ -25,19 +25,18 @@ def tfidf(
     k1, b: the saturation of Robertson's term frequency in Terrier's formula; without effect on classic.
     depth: how many documents are returned per topic.
     """
-    similarity = lucene.bm25(k1, b) if variant == "terrier" else lucene.classic()
-    index = lucene.index(documents, analyzer="english", similarity=similarity)
+    terrier = variant == "terrier"
+    queries = [topic.title for topic in topics]
+    similarity = lucene.bm25(k1, b) if terrier else lucene.classic()
+    index = lucene.index(documents, queries=queries, analyzer="english", similarity=similarity)
     for topic in topics:
-        weights = index.terms(topic.title)
-        if variant == "terrier":
-            weights = {term: qtf * _terrier_weight(index, term, k1) for term, qtf in weights.items()}
+        frequencies = index.terms(topic.title)
+        weights = {t: qtf * (from_bm25(index, t, k1) if terrier else 1.0) for t, qtf in frequencies.items()}
         yield topic, index.search(weights, depth, among=topic.candidates)
 
 
-def _terrier_weight(index: lucene.Index, term: str, k1: float) -> float:
-    """The factor from BM25's idf tf / (tf + K) to Terrier's k1 tf / (tf + K) log2(N / df + 1)."""
+def from_bm25(index: lucene.Index, term: str, k1: float) -> float:
+    """What turns Lucene's idf tf / (tf + K) into Terrier's k1 tf / (tf + K) log2(N / df + 1)."""
     n, df = index.size(), index.document_frequency(term)
-    if df == 0:
-        return 0.0
-    idf_of_bm25 = log(1 + (n - df + 0.5) / (df + 0.5))
-    return k1 * log2(n / df + 1) / idf_of_bm25
+    idf = log(1 + (n - df + 0.5) / (df + 0.5))
+    return k1 * log2(n / df + 1) / idf if df else 0.0

@@ -1,7 +1,7 @@
 """Baselines: a folder each, whose baseline.py holds one function with the decorator ``@baseline``."""
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -14,7 +14,7 @@ from touche.runs import MAX_DEPTH
 from touche.tira import Input, write_run
 from touche.topics import Topic
 
-Topics = Iterable[Topic]
+Topics = Sequence[Topic]
 Documents = Iterable[AnyDocument]
 Rankings = Iterable[tuple[Topic, Iterable[tuple[str, float]]]]
 

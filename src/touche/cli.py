@@ -87,7 +87,7 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
     def callback(given: str, output: Path, corpus: str | None, **options: Any) -> None:
         _run(baseline, given, output, corpus, options)
 
-    params = [given, output, corpus, *options]
+    params: list[click.Parameter] = [given, output, corpus, *options]
     return click.Command(name, callback=callback, params=params, help=paragraphs)
 
 

@@ -1,0 +1,5 @@
+"""``python -m touche`` is the ``touche`` command."""
+
+from touche.cli import main
+
+main()

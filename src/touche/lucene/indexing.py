@@ -1,0 +1,150 @@
+"""From a stream of documents to an index."""
+
+import os
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+import jpype
+
+from touche.documents import AnyDocument
+from touche.errors import ToucheError
+from touche.lucene.analysis import analyzer_named, only_telling_apart, terms
+from touche.lucene.java import bytes_ref, java, string
+from touche.lucene.searching import Index
+
+_CHUNK = 64  # documents that a thread takes from the stream at a time
+_RAM_BUFFER_MB = 256.0
+
+Fields = Mapping[str, Callable[[AnyDocument], str]]
+
+
+def index(
+    documents: Iterable[AnyDocument],
+    *,
+    analyzer: str,
+    similarity: Any,
+    fields: Fields | None = None,
+    queries: Iterable[str] | None = None,
+    threads: int | None = None,
+) -> Index:
+    """Indexes documents for searching, in a temporary directory that is gone when this returns.
+
+    Args:
+        documents: the collection; read once, and never held in memory as a whole.
+        analyzer: ``standard`` (Elasticsearch's default: no stop words, no stemming) or ``english``
+            (Anserini's default: possessives, Lucene's English stop words, Porter's stemmer).
+        similarity: what ``dirichlet``, ``bm25`` or ``classic`` returns.
+        fields: the fields by name, each a function of the document; by default one, ``text``.
+        queries: all texts that will be searched for, where they are known. Then only their terms are told
+            apart in the index, which makes it faster to build and a quarter of the size; lengths, totals
+            and scores are the same.
+        threads: how many index and search at once; by default one for each processor of this process.
+            Scores and order do not depend on it.
+
+    Raises:
+        ToucheError: if Lucene is not installed or the temporary directory is full.
+    """
+    fields = fields or {"text": lambda document: document.text}
+    threads = threads or _processors()
+    analysis = analyzer_named(analyzer)
+    vocabulary = (
+        None if queries is None else frozenset(term for text in queries for term in terms(analysis, text))
+    )
+    with tempfile.TemporaryDirectory(prefix="touche-index-", ignore_cleanup_errors=True) as folder:
+        directory = java("org.apache.lucene.store.MMapDirectory")(java("java.nio.file.Paths").get(folder))
+        config = java("org.apache.lucene.index.IndexWriterConfig")(analysis)
+        config.setSimilarity(similarity).setRAMBufferSizeMB(_RAM_BUFFER_MB).setUseCompoundFile(False)
+        config.setMergePolicy(
+            java("org.apache.lucene.index.NoMergePolicy").INSTANCE
+        )  # searched once, not for years
+        _write(directory, config, iter(documents), _Filling(fields, analysis, vocabulary), threads)
+        reader = java("org.apache.lucene.index.DirectoryReader").open(directory)
+        # The reader has mapped every file by now, so that the directory can go.
+        return Index(reader, analysis, similarity, tuple(fields), vocabulary, threads)
+
+
+class _Filling:
+    """How a document becomes Lucene fields; each thread has one set of them, filled anew for each document."""
+
+    def __init__(self, fields: Fields, analyzer: Any, vocabulary: frozenset[str] | None) -> None:
+        self._fields, self._analyzer, self._vocabulary = fields, analyzer, vocabulary
+        self._options = java("org.apache.lucene.document.FieldType")()
+        self._options.setTokenized(True)
+        # No positions: a bag of words asks for none, and they are half of an index.
+        self._options.setIndexOptions(java("org.apache.lucene.index.IndexOptions").DOCS_AND_FREQS)
+        self._options.freeze()
+
+    def for_a_thread(self) -> Callable[[AnyDocument], Any]:
+        """A function that fills one set of fields with a document and returns them."""
+        id_field = java("org.apache.lucene.document.SortedDocValuesField")("id", bytes_ref(""))
+        filled = java("java.util.ArrayList")()
+        for field in (id_field, *map(self._text_field, self._fields)):
+            filled.add(field)
+
+        def fill(document: AnyDocument) -> Any:
+            id_field.setBytesValue(bytes_ref(document.id))
+            for name, text_of in self._fields.items():
+                # An analyzer has one token stream for each thread and field: this sets it to the text.
+                self._analyzer.tokenStream(name, string(text_of(document)))
+            return filled
+
+        return fill
+
+    def _text_field(self, name: str) -> Any:
+        tokens = self._analyzer.tokenStream(name, "")
+        if self._vocabulary is not None:
+            tokens = only_telling_apart(self._vocabulary, tokens)
+        return java("org.apache.lucene.document.Field")(name, tokens, self._options)
+
+
+def _write(
+    directory: Any, config: Any, documents: Iterator[AnyDocument], filling: _Filling, threads: int
+) -> None:
+    writer = java("org.apache.lucene.index.IndexWriter")(directory, config)
+    try:
+        _add_all(writer, documents, filling, threads)
+        writer.commit()
+    except jpype.JException as error:
+        problem = f"the index cannot be written to {tempfile.gettempdir()} ({error.getMessage()})"
+        raise ToucheError(f"{problem}; set TMPDIR to a directory with more room") from error
+    finally:
+        writer.rollback()  # closes the writer without another flush; what is committed stays
+
+
+def _add_all(writer: Any, documents: Iterator[AnyDocument], filling: _Filling, threads: int) -> None:
+    """Adds all documents by several threads: the work is done in Java, which needs no lock of Python."""
+    taking = threading.Lock()
+    faults: list[BaseException] = []
+
+    def add_until_none_is_left() -> None:
+        try:
+            fill = filling.for_a_thread()
+            while not faults and (chunk := take()):
+                for document in chunk:
+                    writer.addDocument(fill(document))
+        except BaseException as fault:  # raised in the caller's thread below
+            faults.append(fault)
+
+    def take() -> list[AnyDocument]:
+        with taking:
+            return list(islice(documents, _CHUNK))
+
+    workers = [threading.Thread(target=add_until_none_is_left, daemon=True) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    try:
+        for worker in workers:
+            worker.join()
+    except KeyboardInterrupt as interrupt:
+        faults.append(interrupt)
+    if faults:
+        raise faults[0]
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

