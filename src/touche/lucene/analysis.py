@@ -31,7 +31,10 @@ def analyzer_named(name: str) -> Any:
 def terms(analyzer: Any, text: str) -> Counter[str]:
     """The terms that an analyzer makes of a text, with how often each occurs."""
     tokens = java("io.anserini.analysis.AnalyzerUtils").analyze(analyzer, string(text))
-    return Counter(str(token) for token in tokens)
+    joined = str(
+        java("java.lang.String").join(" ", tokens)
+    )  # one crossing from Java for all; no token has a blank
+    return Counter(joined.split(" ") if joined else ())
 
 
 def only_telling_apart(vocabulary: Iterable[str], tokens: Any) -> Any:

@@ -67,7 +67,7 @@ def index(
 
 
 class _Filling:
-    """How a document becomes Lucene fields; each thread has one set of them, filled anew for each document."""
+    """How a document becomes Lucene fields; each thread fills one set of them again and again."""
 
     def __init__(self, fields: Fields, analyzer: Any, vocabulary: frozenset[str] | None) -> None:
         self._fields, self._analyzer, self._vocabulary = fields, analyzer, vocabulary
