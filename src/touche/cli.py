@@ -1,6 +1,7 @@
 """The ``touche`` command."""
 
 import json
+import signal
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -15,11 +16,12 @@ from touche import baselines, data, tasks, tira
 from touche.baselines import Baseline
 from touche.errors import ToucheError
 
-BROKEN, UNUSABLE, INTERRUPTED = 1, 2, 130  # exit codes
+UNUSABLE, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes
 
 
 def main() -> None:
     """Runs the command line; an error is one line on standard error."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that nothing is left behind
     try:
         sys.exit(cli.main(standalone_mode=False) or 0)
     except click.ClickException as error:

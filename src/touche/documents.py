@@ -121,11 +121,11 @@ def read_args_processed_csv(path: Path, seen: set[str] | None = None) -> Iterato
         rows = csv.DictReader(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), strict=True)
         try:
             for row in rows:
-                yield _processed_argument_of(row, path, rows.line_num, seen)
+                yield _processed_argument_of(row, path, rows.reader.line_num, seen)
         except csv.Error as error:
-            raise InputError(path, f"broken CSV ({error})", "fetch the file again", rows.line_num) from error
+            raise InputError(path, f"broken CSV ({error})", "fetch the file again", rows.reader.line_num) from error
         except UnicodeDecodeError as error:
-            raise not_utf8(path, rows.line_num + 1, error) from error
+            raise not_utf8(path, rows.reader.line_num + 1, error) from error
 
 
 def read_rerank_jsonl(path: Path) -> Iterator[Candidate]:

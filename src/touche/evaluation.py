@@ -63,7 +63,7 @@ def touche(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
     with a judged document among the first five and a label above 0 in the qrels.
 
     Raises:
-        ToucheError: if the run has no topic of the qrels.
+        ToucheError: if the run has no topic of the qrels, or no topic is left to average over.
     """
     order = _by_topic(in_order_of_rank(run), qrels)
     per_topic = {}
@@ -73,6 +73,9 @@ def touche(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
         ideal = dcg(sorted(gains.values(), reverse=True)[:CUTOFF])
         if found and ideal > 0:
             per_topic[topic] = dcg(found) / ideal
+    if not per_topic:
+        problem = "no judged document is among the first five of any topic, so there is nothing to average"
+        raise ToucheError(f"{problem}; check that --task is the run's task")
     return Evaluation(per_topic, _judged(order, qrels))
 
 
@@ -81,7 +84,8 @@ def dcg(gains: Iterable[float]) -> float:
     return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, 1))
 
 
-EVALUATORS: Mapping[str, Callable[[Sequence[RunLine], Qrels], Evaluation]] = {
+Evaluator = Callable[[Sequence[RunLine], Qrels], Evaluation]
+EVALUATORS: Mapping[str, Evaluator] = {
     "trec_eval": trec_eval,
     "touche": touche,
 }

@@ -77,7 +77,7 @@ def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[t
 def format_run(topic: str, ranked: Sequence[tuple[str, np.float32]], tag: str) -> str:
     """The lines of one topic; scores have the fewest digits that read back as the same float32."""
     return "".join(
-        f"{topic} Q0 {document} {rank} {score} {tag}\n" for rank, (document, score) in enumerate(ranked, 1)
+        f"{topic} Q0 {document} {rank} {score!s} {tag}\n" for rank, (document, score) in enumerate(ranked, 1)
     )
 
 

@@ -105,7 +105,7 @@ class IrDataset:
             ) from error
         if not dataset.has_docs():
             raise ToucheError(f"--corpus {self.id}: has no documents; name the corpus of the dataset")
-        yield from map(_document_of_ir_dataset, dataset.docs_iter())
+        yield from map(document_of_ir_dataset, dataset.docs_iter())
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ def _check_candidates(topic: Topic, documents: Iterable[str]) -> None:
         raise ToucheError(f"{problem}; a baseline for re-ranking must keep to topic.candidates")
 
 
-def _document_of_ir_dataset(record: Any) -> AnyDocument:
+def document_of_ir_dataset(record: Any) -> AnyDocument:
     if not hasattr(record, "premises"):
         return Document(record.doc_id, record.default_text())
     return Argument(

@@ -106,9 +106,8 @@ def _parse_xml(path: Path) -> Element:
         line = parser.parser.CurrentLineNumber
         raise InputError(path, "it declares an entity", "remove the declaration", line) from error
     except ParseError as error:
-        raise InputError(
-            path, f"broken XML ({error.msg.split(chr(58))[0]})", "repair the file", error.position[0]
-        ) from error
+        reason, _, _ = str(error).partition(":")
+        raise InputError(path, f"broken XML ({reason})", "repair the file", error.position[0]) from error
 
 
 class _LineNotingBuilder(TreeBuilder):

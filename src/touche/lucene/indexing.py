@@ -4,6 +4,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
@@ -53,23 +54,21 @@ def index(
     vocabulary = (
         None if queries is None else frozenset(term for text in queries for term in terms(analysis, text))
     )
-    with tempfile.TemporaryDirectory(prefix="touche-index-", ignore_cleanup_errors=True) as folder:
+    config = java("org.apache.lucene.index.IndexWriterConfig")(analysis)
+    config.setSimilarity(similarity).setRAMBufferSizeMB(_RAM_BUFFER_MB).setUseCompoundFile(False)
+    config.setMergePolicy(java("org.apache.lucene.index.NoMergePolicy").INSTANCE)  # searched once, not for years
+    with _temporary_directory() as folder:
         directory = java("org.apache.lucene.store.MMapDirectory")(java("java.nio.file.Paths").get(folder))
-        config = java("org.apache.lucene.index.IndexWriterConfig")(analysis)
-        config.setSimilarity(similarity).setRAMBufferSizeMB(_RAM_BUFFER_MB).setUseCompoundFile(False)
-        config.setMergePolicy(
-            java("org.apache.lucene.index.NoMergePolicy").INSTANCE
-        )  # searched once, not for years
-        _write(directory, config, iter(documents), _Filling(fields, analysis, vocabulary), threads)
+        _write(directory, config, iter(documents), _Filling(fields, analyzer, vocabulary), threads)
+        # Once opened, every file is mapped into memory, and the directory can go.
         reader = java("org.apache.lucene.index.DirectoryReader").open(directory)
-        # The reader has mapped every file by now, so that the directory can go.
-        return Index(reader, analysis, similarity, tuple(fields), vocabulary, threads)
+    return Index(reader, analysis, similarity, tuple(fields), vocabulary, threads)
 
 
 class _Filling:
     """How a document becomes Lucene fields; each thread fills one set of them again and again."""
 
-    def __init__(self, fields: Fields, analyzer: Any, vocabulary: frozenset[str] | None) -> None:
+    def __init__(self, fields: Fields, analyzer: str, vocabulary: frozenset[str] | None) -> None:
         self._fields, self._analyzer, self._vocabulary = fields, analyzer, vocabulary
         self._options = java("org.apache.lucene.document.FieldType")()
         self._options.setTokenized(True)
@@ -80,21 +79,23 @@ class _Filling:
     def for_a_thread(self) -> Callable[[AnyDocument], Any]:
         """A function that fills one set of fields with a document and returns them."""
         id_field = java("org.apache.lucene.document.SortedDocValuesField")("id", bytes_ref(""))
+        # An analyzer has one token stream for each thread, so that each field needs an analyzer of its own.
+        analyzers = {name: analyzer_named(self._analyzer) for name in self._fields}
         filled = java("java.util.ArrayList")()
-        for field in (id_field, *map(self._text_field, self._fields)):
-            filled.add(field)
+        filled.add(id_field)
+        for name, analyzer in analyzers.items():
+            filled.add(self._text_field(name, analyzer))
 
         def fill(document: AnyDocument) -> Any:
             id_field.setBytesValue(bytes_ref(document.id))
             for name, text_of in self._fields.items():
-                # An analyzer has one token stream for each thread and field: this sets it to the text.
-                self._analyzer.tokenStream(name, string(text_of(document)))
+                analyzers[name].tokenStream(name, string(text_of(document)))  # sets the stream to the text
             return filled
 
         return fill
 
-    def _text_field(self, name: str) -> Any:
-        tokens = self._analyzer.tokenStream(name, "")
+    def _text_field(self, name: str, analyzer: Any) -> Any:
+        tokens = analyzer.tokenStream(name, "")
         if self._vocabulary is not None:
             tokens = only_telling_apart(self._vocabulary, tokens)
         return java("org.apache.lucene.document.Field")(name, tokens, self._options)
@@ -108,8 +109,9 @@ def _write(
         _add_all(writer, documents, filling, threads)
         writer.commit()
     except jpype.JException as error:
-        problem = f"the index cannot be written to {tempfile.gettempdir()} ({error.getMessage()})"
-        raise ToucheError(f"{problem}; set TMPDIR to a directory with more room") from error
+        if (fault := _io_fault(error)) is None:
+            raise
+        raise _cannot_write(fault) from error
     finally:
         writer.rollback()  # closes the writer without another flush; what is committed stays
 
@@ -138,10 +140,32 @@ def _add_all(writer: Any, documents: Iterator[AnyDocument], filling: _Filling, t
     try:
         for worker in workers:
             worker.join()
-    except KeyboardInterrupt as interrupt:
+    except BaseException as interrupt:  # Ctrl-C; the workers see it and stop
         faults.append(interrupt)
     if faults:
         raise faults[0]
+
+
+@contextmanager
+def _temporary_directory() -> Iterator[str]:
+    try:
+        directory = tempfile.TemporaryDirectory(prefix="touche-index-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise _cannot_write(str(error.strerror)) from error
+    with directory as path:
+        yield path
+
+
+def _io_fault(error: Any) -> str | None:
+    """What input or output went wrong behind a Java exception, which may be that of another thread."""
+    while error is not None and not isinstance(error, java("java.io.IOException")):
+        error = error.getCause()
+    return error and str(error.getMessage())
+
+
+def _cannot_write(reason: str) -> ToucheError:
+    problem = f"the index cannot be written to {tempfile.gettempdir()} ({reason})"
+    return ToucheError(f"{problem}; set TMPDIR to a directory with more room")
 
 
 def _processors() -> int:

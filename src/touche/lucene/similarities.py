@@ -45,7 +45,7 @@ def bm25(k1: float, b: float) -> Any:
 def classic() -> Any:
     """Lucene's own TF-IDF: ClassicSimilarity.
 
-    score(q, d) = sum over the query tokens t of sqrt(tf) idf^2 / sqrt(dl), with
+    score(q, d) = sum over the query tokens t of sqrt(tf) idf / sqrt(dl), with
     idf = 1 + ln((N + 1) / (df + 1)).
     """
     return java("org.apache.lucene.search.similarities.ClassicSimilarity")()

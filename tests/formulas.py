@@ -1,0 +1,76 @@
+"""The formulas of the baselines in plain Python, written from their definitions and not from Lucene's code."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log, log2, sqrt
+
+
+def length_in_one_byte(tokens: int) -> int:
+    """What is left of a length in Lucene: exact below 24, then 24 plus the rest cut to its four leading bits."""
+    if tokens < 24:
+        return tokens
+    cut = max(0, (tokens - 24).bit_length() - 4)
+    return 24 + ((tokens - 24) >> cut << cut)
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Term frequencies of every document, and the statistics that follow from them."""
+
+    documents: Mapping[str, Counter[str]]
+
+    def __post_init__(self) -> None:
+        totals: Counter[str] = Counter()
+        containing: Counter[str] = Counter()
+        for terms in self.documents.values():
+            totals.update(terms)
+            containing.update(terms.keys())
+        not_empty = sum(1 for terms in self.documents.values() if terms)
+        object.__setattr__(self, "ttf", totals)
+        object.__setattr__(self, "df", containing)
+        object.__setattr__(self, "n", not_empty)
+        object.__setattr__(self, "tokens", totals.total())
+
+    ttf = df = None
+    n = tokens = 0
+
+    def dirichlet(self, query: Sequence[str], document: str, mu: float) -> float:
+        terms = self.documents[document]
+        length = length_in_one_byte(terms.total())
+        score = 0.0
+        for term in query:
+            if tf := terms[term]:
+                background = (self.ttf[term] + 1) / (self.tokens + 1)
+                score += max(0.0, log(1 + tf / (mu * background)) + log(mu / (length + mu)))
+        return score
+
+    def saturation(self, tf: int, document: str, k1: float, b: float) -> float:
+        length = length_in_one_byte(self.documents[document].total())
+        return tf / (tf + k1 * (1 - b + b * length / (self.tokens / self.n)))
+
+    def bm25(self, query: Sequence[str], document: str, k1: float, b: float) -> float:
+        terms = self.documents[document]
+        return sum(
+            log(1 + (self.n - self.df[term] + 0.5) / (self.df[term] + 0.5))
+            * self.saturation(terms[term], document, k1, b)
+            for term in query
+            if term in terms
+        )
+
+    def terrier_tfidf(self, query: Sequence[str], document: str, k1: float, b: float) -> float:
+        terms = self.documents[document]
+        return sum(
+            k1 * self.saturation(terms[term], document, k1, b) * log2(self.n / self.df[term] + 1)
+            for term in query
+            if term in terms
+        )
+
+    def classic_tfidf(self, query: Sequence[str], document: str) -> float:
+        terms = self.documents[document]
+        length = length_in_one_byte(terms.total())
+        return sum(
+            sqrt(terms[term]) * (1 + log((self.n + 1) / (self.df[term] + 1))) / sqrt(length)
+            for term in query
+            if term in terms
+        )

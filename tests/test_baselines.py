@@ -1,0 +1,98 @@
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from conftest import ROOT, Write
+from formulas import Collection
+
+from touche import Documents, Rankings, Topics, baseline, baselines, lucene, tira
+from touche.documents import Document, read_argsme_json
+from touche.errors import ParameterError, ToucheError
+from touche.topics import read_topics_xml
+
+TOPICS = read_topics_xml(ROOT / "topics" / "spot-check-arguments.xml")
+ARGUMENTS = list(read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"))
+
+EXPECTED: dict[str, tuple[str, dict[str, Any], Any]] = {
+    "dirichletlm": ("standard", {}, lambda c, q, d: c.dirichlet(q, d, 2000)),
+    "bm25": ("english", {}, lambda c, q, d: c.bm25(q, d, 0.9, 0.4)),
+    "tfidf": ("english", {}, lambda c, q, d: c.terrier_tfidf(q, d, 1.2, 0.75)),
+    "tfidf classic": ("english", {"variant": "classic"}, lambda c, q, d: c.classic_tfidf(q, d)),
+    "tfidf k1 b": ("english", {"k1": 0.5, "b": 0.1}, lambda c, q, d: c.terrier_tfidf(q, d, 0.5, 0.1)),
+}
+
+
+@pytest.mark.parametrize("case", EXPECTED)
+def test_every_baseline_scores_by_its_formula(case: str) -> None:
+    analyzer, options, formula = EXPECTED[case]
+    index = lucene.index(ARGUMENTS, analyzer=analyzer, similarity=lucene.classic())
+    collection = Collection({each.id: index.terms(each.text) for each in ARGUMENTS})
+    for topic, hits in baselines.load(case.split()[0])(TOPICS, ARGUMENTS, **options):
+        query = list(index.terms(topic.title).elements())
+        found = dict(hits)
+        assert len(found) > 20
+        for document, score in found.items():
+            assert score == pytest.approx(formula(collection, query, document), abs=1e-4)
+
+
+@baseline
+def longest_first(
+    topics: Topics, documents: Documents, *, depth: int = 2, unit: Literal["letters", "words"] = "letters"
+) -> Rankings:
+    """Ranks by length."""
+    lengths = [(each.id, float(len(each.text if unit == "letters" else each.text.split()))) for each in documents]
+    for topic in topics:
+        yield topic, sorted(lengths, key=lambda hit: -hit[1])[:depth]
+
+
+def test_a_baseline_knows_its_name_options_and_tag() -> None:
+    assert longest_first.name == "longest-first"
+    assert longest_first.description == "Ranks by length."
+    assert {name: each.default for name, each in longest_first.options.items()} == {"depth": 2, "unit": "letters"}
+    assert longest_first.tag({"depth": 2, "unit": "letters"}) == "touche-longest-first"
+    assert longest_first.tag({"depth": 3, "unit": "words"}) == "touche-longest-first-depth=3-unit=words"
+
+
+def test_a_baseline_can_be_called_and_run(tmp_path: Path) -> None:
+    documents = [Document("a", "one two three"), Document("b", "abcdefghijklmnopqrst")]
+    (topic, hits), *_ = longest_first(TOPICS[:1], documents, unit="words")
+    assert (topic, list(hits)) == (TOPICS[0], [("a", 3.0), ("b", 1.0)])
+    given = tira.Input(tuple(TOPICS[:2]), documents, "")
+    assert baselines.run(longest_first, given, tmp_path, {"depth": 1, "unit": "letters"}) == []
+    assert (tmp_path / "run.txt").read_text() == (
+        "1 Q0 b 1 20.0 touche-longest-first-depth=1\n2 Q0 b 1 20.0 touche-longest-first-depth=1\n"
+    )
+
+
+@pytest.mark.parametrize("depth", [0, -1, 1001])
+def test_a_depth_that_no_run_can_have_is_refused(tmp_path: Path, depth: int) -> None:
+    with pytest.raises(ParameterError, match="1 to 1000"):
+        baselines.run(longest_first, tira.Input((), [], ""), tmp_path, {"depth": depth})
+
+
+SOURCE = "from touche import baseline\n@baseline\ndef mine(topics, documents):\n    yield from ()\n"
+
+
+def test_a_baseline_is_loaded_by_the_path_of_its_folder(write: Write, tmp_path: Path) -> None:
+    write("my-team/baseline.py", SOURCE)
+    assert baselines.load(str(tmp_path / "my-team")).name == "mine"
+
+
+def test_a_folder_must_hold_one_baseline(write: Write, tmp_path: Path) -> None:
+    write("none/baseline.py", "")
+    write("two/baseline.py", SOURCE + "@baseline\ndef other(topics, documents):\n    yield from ()\n")
+    for folder, count in (("none", 0), ("two", 2)):
+        with pytest.raises(ToucheError, match=f"{count} baselines in it; decorate one function"):
+            baselines.load(str(tmp_path / folder))
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(ToucheError, match="no baseline 'bm52'; choose among bm25, dirichletlm, tfidf"):
+        baselines.load("bm52")
+
+
+def test_outside_of_a_clone_there_are_no_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert baselines.names() == []
+    with pytest.raises(ToucheError, match="no baseline 'bm25'; give the path"):
+        baselines.load("bm25")

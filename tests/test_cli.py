@@ -1,0 +1,258 @@
+"""The command as its users meet it: what it prints, what it writes, its exit codes."""
+
+import gzip
+import json
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Write
+
+from touche import cli
+
+Touche = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def touche(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Touche:
+    """Runs the command in this process; returns exit code, standard output and standard error."""
+
+    def call(*arguments: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["touche", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_info:
+            cli.main()
+        out, err = capsys.readouterr()
+        return int(exit_info.value.code or 0), out, err
+
+    return call
+
+
+TOPICS = "<topics><topic><number>1</number><title>Cats or dogs?</title></topic></topics>"
+DOCUMENTS = '{"docno": "a", "text": "cats"}\n{"docno": "b", "text": ""}\n'
+
+
+@pytest.fixture
+def given(write: Write, tmp_path: Path) -> Path:
+    """An input directory with one topic and two documents."""
+    write("in/topics.xml", TOPICS)
+    write("in/documents.jsonl", DOCUMENTS)
+    return tmp_path / "in"
+
+
+def test_run_writes_run_txt_and_says_what_it_took(touche: Touche, given: Path, tmp_path: Path) -> None:
+    code, out, err = touche("run", "bm25", "-i", given, "-o", tmp_path / "out")
+    assert (code, out) == (0, "")
+    assert err.splitlines()[0] == "bm25: 1 topics from topics.xml, documents from documents.jsonl"
+    (line,) = (tmp_path / "out" / "run.txt").read_text().splitlines()
+    assert line.startswith("1 Q0 a 1 0.") and line.endswith(" touche-bm25")
+
+
+def test_the_variables_of_tira_stand_in_for_the_options(
+    touche: Touche, given: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("inputDataset", str(given))
+    monkeypatch.setenv("outputDir", str(tmp_path / "out"))
+    assert touche("run", "dirichletlm")[0] == 0
+    assert (tmp_path / "out" / "run.txt").exists()
+
+
+def test_options_of_a_baseline_are_options_of_the_command(touche: Touche, given: Path, tmp_path: Path) -> None:
+    options = ("--k1", "1.2", "--b", "0.75", "--depth", "5")
+    assert touche("run", ROOT / "baselines" / "bm25", "-i", given, "-o", tmp_path, *options)[0] == 0
+    assert (tmp_path / "run.txt").read_text().endswith(" touche-bm25-k1=1.2-b=0.75-depth=5\n")
+
+
+def test_help_lists_the_baselines_and_their_options(touche: Touche) -> None:
+    assert all(name in touche("run", "--help")[1] for name in ("dirichletlm", "tfidf", "bm25"))
+    text = touche("run", "tfidf", "--help")[1]
+    assert "--variant [terrier|classic]" in text and "[default: terrier]" in text and "[default: 1.2]" in text
+
+
+def test_a_topic_without_results_is_a_warning_and_the_run_goes_on(touche: Touche, write: Write, tmp_path: Path) -> None:
+    write("in/queries.jsonl", '{"qid": "1", "query": "unicorn"}\n{"qid": "2", "query": "cats"}')
+    write("in/documents.jsonl", DOCUMENTS)
+    code, _, err = touche("run", "dirichletlm", "-i", tmp_path / "in", "-o", tmp_path)
+    assert code == 0
+    assert "dirichletlm: warning: nothing found for topic 1: unicorn\n" in err
+    assert [line[0] for line in (tmp_path / "run.txt").read_text().splitlines()] == ["2"]
+
+
+def test_reranking_keeps_to_the_candidates(touche: Touche, write: Write, tmp_path: Path) -> None:
+    rows = [("1", "a", "cats cats"), ("1", "b", "dogs"), ("2", "a", "cats cats"), ("2", "c", "cats")]
+    lines = (json.dumps({"qid": q, "query": "cats", "docno": d, "text": text}) for q, d, text in rows)
+    write("in/rerank.jsonl.gz", "\n".join(lines))
+    assert touche("run", "bm25", "-i", tmp_path / "in", "-o", tmp_path)[0] == 0
+    ranked = [line.split()[:5] for line in (tmp_path / "run.txt").read_text().splitlines()]
+    assert [(row[0], row[2]) for row in ranked] == [("1", "a"), ("2", "a"), ("2", "c")]
+    assert ranked[0][4] == ranked[1][4]  # the same document, the same query, the same statistics
+
+
+def test_the_same_input_gives_the_same_bytes(touche: Touche, tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        assert touche("run", "dirichletlm", "-i", "spot-check/arguments", "-o", tmp_path / folder)[0] == 0
+    assert (tmp_path / "one" / "run.txt").read_bytes() == (tmp_path / "two" / "run.txt").read_bytes()
+
+
+UNUSABLE: dict[str, tuple[dict[str, str | bytes], str]] = {
+    "no topics": ({"documents.jsonl": DOCUMENTS}, "in: no topics in it; put"),
+    "no documents": ({"topics.xml": TOPICS}, "in: no documents in it; put"),
+    "broken XML": ({"topics.xml": "<topics>", "documents.jsonl": DOCUMENTS}, "topics.xml:1: broken XML"),
+    "entities": (
+        {"topics.xml": '<!DOCTYPE t [<!ENTITY a "a">]>' + TOPICS, "documents.jsonl": DOCUMENTS},
+        "topics.xml:1: it declares an entity; remove the declaration",
+    ),
+    "broken JSON line": ({"topics.xml": TOPICS, "documents.jsonl": DOCUMENTS + "{"}, "documents.jsonl:3: broken JSON"),
+    "truncated gz": (
+        {"topics.xml": TOPICS, "documents.jsonl": gzip.compress(DOCUMENTS.encode())[:-9]},
+        "documents.jsonl: the gzip stream is broken",
+    ),
+    "invalid UTF-8": (
+        {"topics.xml": TOPICS, "documents.jsonl": b'{"docno": "a", "text": "caf\xe9"}'},
+        "documents.jsonl:1: not UTF-8 (byte 0xe9); save the file in UTF-8",
+    ),
+    "no literal": (
+        {"topics.xml": TOPICS, "args_processed.csv": "id,conclusion,premises,context,sentences\na,c,os,{},[]\n"},
+        'args_processed.csv:2: "premises" is no Python literal; fetch the file again',
+    ),
+    "topic twice": (
+        {"topics.xml": TOPICS.replace("</topics>", "\n" + TOPICS[8:]), "documents.jsonl": DOCUMENTS},
+        "topics.xml:2: topic '1' occurs a second time; remove one of the two",
+    ),
+    "document twice": (
+        {"topics.xml": TOPICS, "documents.jsonl": DOCUMENTS + DOCUMENTS},
+        "documents.jsonl:3: document 'a' occurs a second time; remove one of the two",
+    ),
+    "id with white space": (
+        {"topics.xml": TOPICS, "documents.jsonl": '{"docno": "a b", "text": ""}'},
+        "documents.jsonl:1: document 'a b' is empty or has white space; give it another id",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNUSABLE)
+def test_unusable_input_is_one_line_and_no_run(touche: Touche, write: Write, tmp_path: Path, case: str) -> None:
+    files, message = UNUSABLE[case]
+    for name, content in files.items():
+        write(f"in/{name}", content)
+    write("out/run.txt", "of an earlier run")
+    code, out, err = touche("run", "dirichletlm", "-i", tmp_path / "in", "-o", tmp_path / "out")
+    last = err.splitlines()[-1]
+    assert (code, out) == (2, "")
+    assert last.startswith("touche: ") and message in last and "; " in last
+    assert "Traceback" not in err and len(err.splitlines()) <= 2  # what was taken, then the error
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "bm25", "-i", "nowhere", "-o", "OUT"], "nowhere: no such directory"),
+        (["run", "bm25", "-o", "OUT"], "Missing option '-i'"),
+        (["run", "bm52", "-i", "IN", "-o", "OUT"], "there is no baseline 'bm52'; choose among bm25"),
+        (["run", "bm25", "-i", "IN", "-o", "/proc/out"], "/proc/out: cannot be made"),
+        (["run", "bm25", "-i", "IN", "-o", "OUT", "--b", "2"], "k1 = 0.9, b = 2.0 have no meaning"),
+        (["run", "bm25", "-i", "IN", "-o", "OUT", "--b", "x"], "'x' is not a valid float"),
+        (["run", "bm25", "-i", "IN", "-o", "OUT", "--depth", "0"], "a run holds 1 to 1000"),
+        (["run", "tfidf", "-i", "IN", "-o", "OUT", "--variant", "x"], "'x' is not one of 'terrier', 'classic'"),
+        (["run", "bm25", "-i", "IN", "-o", "OUT", "--corpus", "nothing"], "nothing: unknown to ir_datasets"),
+        (["evaluate", "run.txt", "--task", "touche-2019"], "there is no task 'touche-2019'; choose among"),
+        (["evaluate", "nowhere.txt", "--task", "spot-check/arguments"], "nowhere.txt: cannot be read"),
+        (["evaluate", "--task", "spot-check/arguments"], "Missing argument 'RUN...'"),
+        (["nonsense"], "No such command 'nonsense'"),
+    ],
+)
+def test_unusable_arguments_are_one_line(
+    touche: Touche, given: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    named = {"IN": str(given), "OUT": str(tmp_path / "out")}
+    code, out, err = touche(*(named.get(argument, argument) for argument in arguments))
+    assert (code, out) == (2, "")
+    assert message in err.splitlines()[-1] and "Traceback" not in err
+    assert not (tmp_path / "out" / "run.txt").exists()
+
+
+def test_qrels_that_are_not_at_hand_are_named(touche: Touche, write: Write) -> None:
+    run = write("run.txt", "1 Q0 a 1 1.0 t\n")
+    code, _, err = touche("evaluate", run, "--task", "touche-2022-task-1")
+    assert code == 2
+    assert "qrels/touche-task1-2022-relevance-dedup.qrels is not at hand (looked in " in err
+
+
+def test_scores_of_the_spot_check_as_table_and_as_json(touche: Touche, tmp_path: Path) -> None:
+    touche("run", "dirichletlm", "-i", "spot-check/arguments", "-o", tmp_path)
+    run = tmp_path / "run.txt"
+    records = json.loads(touche("evaluate", run, "--task", "spot-check/arguments", "--format", "json")[1])
+    assert [record["evaluator"] for record in records] == ["trec_eval", "touche"]
+    first = records[0]
+    assert first["mean"] == pytest.approx(first.pop("mean"), abs=0.5)
+    assert first == {
+        "run": str(run),
+        "tag": "touche-dirichletlm",
+        "task": "spot-check/arguments",
+        "dimension": "relevance",
+        "measure": "nDCG@5",
+        "evaluator": "trec_eval",
+        "judged": 1.0,
+        "topics": 10,
+    }
+    table = touche("evaluate", run, "--task", "spot-check/arguments", "--evaluator", "touche")[1].splitlines()
+    assert table[0].split() == ["tag", "dimension", "evaluator", "nDCG@5", "Judged@5", "topics"]
+    assert table[1].split() == ["touche-dirichletlm", "relevance", "touche", f"{records[1]['mean']:.3f}", "1.00", "10"]
+
+
+@pytest.mark.parametrize("part", ["arguments", "passages"])
+@pytest.mark.parametrize("command", [["dirichletlm"], ["bm25"], ["tfidf"], ["tfidf", "--variant", "classic"]])
+def test_every_baseline_is_fully_judged_on_the_spot_check(
+    touche: Touche, tmp_path: Path, part: str, command: list[str]
+) -> None:
+    assert touche("run", *command, "-i", f"spot-check/{part}", "-o", tmp_path)[0] == 0
+    _, out, _ = touche("evaluate", tmp_path / "run.txt", "--task", f"spot-check/{part}", "--format", "json")
+    assert {record["judged"] for record in json.loads(out)} == {1.0}
+
+
+def start(*arguments: str | Path, limit: int | None = None, **variables: str) -> subprocess.Popen[str]:
+    """The command in a process of its own, whose files may not grow beyond ``limit`` bytes."""
+    command = [sys.executable, "-m", "touche", *map(str, arguments)]
+    prepare = limit and (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    environment = {**variables, "PATH": "/usr/bin:/bin", "HOME": str(ROOT)}
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=prepare or None)
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"), [(500, "touche: the index cannot be written to "), (20_000, "run.txt: cannot be written")]
+)
+def test_a_full_disk_is_one_line_and_no_run(tmp_path: Path, limit: int, message: str) -> None:
+    """A limit on the size of files stands in for a disk that fills up, first for the index, then for the run."""
+    (tmp_path / "tmp").mkdir()
+    arguments = ("run", "bm25", "-i", "spot-check/arguments", "-o", tmp_path / "out")
+    process = start(*arguments, limit=limit, TMPDIR=str(tmp_path / "tmp"))
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert message in err.splitlines()[-1] and "Traceback" not in err
+    assert [path for folder in ("tmp", "out") for path in (tmp_path / folder).iterdir()] == []
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_leaves_nothing(tmp_path: Path, sent: signal.Signals, code: int) -> None:
+    """The documents come from a pipe that stays open, so that the run is in the midst of indexing for sure."""
+    for folder in ("in", "tmp"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "in" / "topics.xml").write_text(TOPICS)
+    source = tmp_path / "source.jsonl"
+    source.write_text("".join(f'{{"docno": "d{n}", "text": "{"cats " * 500}"}}\n' for n in range(150_000)))
+    shutil.move(source, tmp_path / "in" / "documents.jsonl")
+    process = start("run", "bm25", "-i", tmp_path / "in", "-o", tmp_path / "out", TMPDIR=str(tmp_path / "tmp"))
+    deadline = time.monotonic() + 60
+    while not list((tmp_path / "tmp").glob("touche-index-*/*")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(sent)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "Traceback" not in err
+    assert [path for folder in ("tmp", "out") for path in (tmp_path / folder).iterdir()] == []

@@ -1,0 +1,102 @@
+import gzip
+import io
+from pathlib import Path
+
+import pytest
+from conftest import Write
+from hypothesis import given
+from hypothesis import strategies as st
+
+from touche.errors import InputError
+from touche.files import LineCounter, new_id, read_jsonl, read_lines, write_whole
+
+
+def test_lines_are_numbered_from_one_and_blank_ones_counted_but_not_given(write: Write) -> None:
+    path = write("file.txt", "first\r\n\n  \nfourth")
+    assert list(read_lines(path)) == [(1, "first"), (4, "fourth")]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line(write: Write) -> None:
+    assert list(read_lines(write("file.txt", b"\xef\xbb\xbffirst\n"))) == [(1, "first")]
+
+
+@pytest.mark.parametrize("name", ["file.gz", "named-wrongly.txt"])
+def test_gzip_is_recognised_by_its_first_bytes(write: Write, name: str) -> None:
+    path = write(name, b"")
+    path.write_bytes(gzip.compress(b"text\n"))
+    assert list(read_lines(path)) == [(1, "text")]
+
+
+def test_a_truncated_gzip_is_an_error_that_names_the_file(write: Write) -> None:
+    path = write("file.gz", "".join(f"line {n * n * n}\n" for n in range(5000)))
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(InputError, match=r"file\.gz: the gzip stream is broken .*; fetch the file again"):
+        list(read_lines(path))
+
+
+def test_a_corrupted_gzip_is_an_error(write: Write) -> None:
+    path = write("file.gz", "text\n" * 1000)
+    raw = bytearray(path.read_bytes())
+    raw[20:24] = b"\0\0\0\0"
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match="the gzip stream is broken"):
+        list(read_lines(path))
+
+
+def test_bytes_that_are_not_utf8_are_named_with_their_line(write: Write) -> None:
+    path = write("file.txt", b"fine\ncaf\xe9\n")
+    with pytest.raises(InputError, match=r"file\.txt:2: not UTF-8 \(byte 0xe9\); save the file in UTF-8"):
+        list(read_lines(path))
+
+
+def test_a_missing_file_is_an_error_and_no_traceback(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        list(read_lines(tmp_path / "nowhere"))
+
+
+@pytest.mark.parametrize("line", ['{"a": 1', "[1]", "NaN", '{"a": \\ud800}'])
+def test_a_line_that_is_no_json_object_is_named(write: Write, line: str) -> None:
+    with pytest.raises(InputError, match=r"file\.jsonl:2: "):
+        list(read_jsonl(write("file.jsonl", f'{{"a": 1}}\n{line}\n')))
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_read_or_refused_with_an_input_error(tmp_path_factory: pytest.TempPathFactory, raw: bytes) -> None:
+    path = tmp_path_factory.mktemp("fuzz") / "file.jsonl"
+    path.write_bytes(raw)
+    try:
+        assert all(isinstance(fields, dict) for _, fields in read_jsonl(path))
+    except InputError as error:
+        assert "\n" not in str(error)
+
+
+@given(st.lists(st.binary(max_size=9).filter(lambda line: b"\n" not in line), min_size=1))
+def test_a_counter_hands_on_every_byte_and_knows_the_line_of_the_last(lines: list[bytes]) -> None:
+    raw = b"\n".join(lines)
+    counter, seen = LineCounter(io.BytesIO(raw), limit=4), b""
+    while piece := counter.read(100):
+        seen += piece
+        assert counter.line == seen[:-1].count(b"\n") + 1
+    assert seen == raw
+
+
+@pytest.mark.parametrize("value", ["", " ", "a b", " a", "a\n", "a\u2003b"])
+def test_an_id_that_cannot_stand_in_a_run_is_refused(value: str) -> None:
+    with pytest.raises(InputError, match="empty or has white space"):
+        new_id(value, "document", set(), Path("file"), 3)
+
+
+def test_a_file_is_written_whole_and_nothing_else_is_left(tmp_path: Path) -> None:
+    write_whole(tmp_path / "run.txt", "a\n")
+    write_whole(tmp_path / "run.txt", "b\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["run.txt"]
+    assert (tmp_path / "run.txt").read_text() == "b\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, which only Linux has")
+def test_a_full_disk_leaves_neither_a_file_nor_a_part_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "with_name", lambda self, name: Path("/dev/full"))
+    monkeypatch.setattr(Path, "unlink", lambda self, missing_ok=False: None)
+    with pytest.raises(InputError, match=r"run\.txt: cannot be written \(No space left on device\)"):
+        write_whole(tmp_path / "run.txt", "a\n")
+    assert list(tmp_path.iterdir()) == []
