@@ -3,14 +3,24 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+BASELINES := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard baselines/*/baseline.py)))))
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint types check benchmark clean
+.PHONY: demo test lint types benchmark clean
 
-demo: $(READY)  ## run every baseline on the spot check and print the scores
-	@$(BIN)/python -m touche.demo
+# Run every baseline on the spot check and print the scores.
+demo: $(READY)
+	@for part in arguments passages; do \
+	    for baseline in $(BASELINES); do \
+	        $(BIN)/touche run $$baseline -i spot-check/$$part -o build/demo/$$part/$$baseline || exit; \
+	    done; \
+	    echo; echo "spot-check/$$part"; \
+	    $(BIN)/touche evaluate build/demo/$$part/*/run.txt --task spot-check/$$part || exit; \
+	    echo; \
+	done
 
-test: $(READY)  ## run the tests; with TOUCHE_DATA also those on official data
+# Run the tests; with TOUCHE_DATA also those on official data.
+test: $(READY)
 	$(BIN)/pytest
 
 lint: $(READY)
@@ -20,14 +30,17 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
-check: lint types test
+# Needs TOUCHE_DATA; takes a quarter of an hour.
+benchmark: $(READY)
+	$(BIN)/python benchmarks/argsme_size.py
 
 clean:
 	rm -rf $(VENV) build dist
 
 $(READY): pyproject.toml constraints.txt pyserini.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "touche-baselines needs Python 3.11 or newer: make PYTHON=python3.11")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
-	$(BIN)/pip install --quiet --no-deps --requirement pyserini.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "This needs Python 3.11 or newer; try: make PYTHON=python3.11")'
+	@echo "Setting up $(VENV), once; this takes about a minute ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@$(BIN)/pip install --quiet --no-deps --requirement pyserini.txt
 	@touch $@

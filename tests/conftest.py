@@ -1,4 +1,4 @@
-"""What the tests share: the spot check that the project ships, official data where it is at hand, small files."""
+"""What the tests share: a place to run in, small files, and official data where it is at hand."""
 
 import gzip
 import os
@@ -41,7 +41,9 @@ OFFICIAL = os.environ.get("TOUCHE_DATA")
 def official(monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder with official data, for the tests in tests/official."""
     if OFFICIAL is None:
-        pytest.skip("needs official data: set TOUCHE_DATA to a folder with topics/, qrels/, runs/ and corpora/")
+        pytest.skip(
+            "needs official data: set TOUCHE_DATA to a folder with topics/, qrels/, runs/ and corpora/"
+        )
     folder = (ROOT / OFFICIAL).resolve()
     monkeypatch.setenv("TOUCHE_DATA", str(folder))
     return folder

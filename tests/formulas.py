@@ -1,4 +1,4 @@
-"""The formulas of the baselines in plain Python, written from their definitions and not from Lucene's code."""
+"""The formulas of the baselines in plain Python, written from their definitions, not from Lucene."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from math import log, log2, sqrt
 
 
 def length_in_one_byte(tokens: int) -> int:
-    """What is left of a length in Lucene: exact below 24, then 24 plus the rest cut to its four leading bits."""
+    """What Lucene keeps of a length: below 24 all, then 24 plus the four leading bits of the rest."""
     if tokens < 24:
         return tokens
     cut = max(0, (tokens - 24).bit_length() - 4)

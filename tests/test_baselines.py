@@ -2,9 +2,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+
 from conftest import ROOT, Write
 from formulas import Collection
-
 from touche import Documents, Rankings, Topics, baseline, baselines, lucene, tira
 from touche.documents import Document, read_argsme_json
 from touche.errors import ParameterError, ToucheError
@@ -40,7 +40,9 @@ def longest_first(
     topics: Topics, documents: Documents, *, depth: int = 2, unit: Literal["letters", "words"] = "letters"
 ) -> Rankings:
     """Ranks by length."""
-    lengths = [(each.id, float(len(each.text if unit == "letters" else each.text.split()))) for each in documents]
+    lengths = [
+        (each.id, float(len(each.text if unit == "letters" else each.text.split()))) for each in documents
+    ]
     for topic in topics:
         yield topic, sorted(lengths, key=lambda hit: -hit[1])[:depth]
 
@@ -48,7 +50,10 @@ def longest_first(
 def test_a_baseline_knows_its_name_options_and_tag() -> None:
     assert longest_first.name == "longest-first"
     assert longest_first.description == "Ranks by length."
-    assert {name: each.default for name, each in longest_first.options.items()} == {"depth": 2, "unit": "letters"}
+    assert {name: each.default for name, each in longest_first.options.items()} == {
+        "depth": 2,
+        "unit": "letters",
+    }
     assert longest_first.tag({"depth": 2, "unit": "letters"}) == "touche-longest-first"
     assert longest_first.tag({"depth": 3, "unit": "words"}) == "touche-longest-first-depth=3-unit=words"
 

@@ -2,8 +2,8 @@
 
 import gzip
 import json
+import os
 import resource
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Write
 
+from conftest import ROOT, Write
 from touche import cli
 
 Touche = Callable[..., tuple[int, str, str]]
@@ -62,7 +62,9 @@ def test_the_variables_of_tira_stand_in_for_the_options(
     assert (tmp_path / "out" / "run.txt").exists()
 
 
-def test_options_of_a_baseline_are_options_of_the_command(touche: Touche, given: Path, tmp_path: Path) -> None:
+def test_options_of_a_baseline_are_options_of_the_command(
+    touche: Touche, given: Path, tmp_path: Path
+) -> None:
     options = ("--k1", "1.2", "--b", "0.75", "--depth", "5")
     assert touche("run", ROOT / "baselines" / "bm25", "-i", given, "-o", tmp_path, *options)[0] == 0
     assert (tmp_path / "run.txt").read_text().endswith(" touche-bm25-k1=1.2-b=0.75-depth=5\n")
@@ -74,7 +76,9 @@ def test_help_lists_the_baselines_and_their_options(touche: Touche) -> None:
     assert "--variant [terrier|classic]" in text and "[default: terrier]" in text and "[default: 1.2]" in text
 
 
-def test_a_topic_without_results_is_a_warning_and_the_run_goes_on(touche: Touche, write: Write, tmp_path: Path) -> None:
+def test_a_topic_without_results_is_a_warning_and_the_run_goes_on(
+    touche: Touche, write: Write, tmp_path: Path
+) -> None:
     write("in/queries.jsonl", '{"qid": "1", "query": "unicorn"}\n{"qid": "2", "query": "cats"}')
     write("in/documents.jsonl", DOCUMENTS)
     code, _, err = touche("run", "dirichletlm", "-i", tmp_path / "in", "-o", tmp_path)
@@ -107,7 +111,10 @@ UNUSABLE: dict[str, tuple[dict[str, str | bytes], str]] = {
         {"topics.xml": '<!DOCTYPE t [<!ENTITY a "a">]>' + TOPICS, "documents.jsonl": DOCUMENTS},
         "topics.xml:1: it declares an entity; remove the declaration",
     ),
-    "broken JSON line": ({"topics.xml": TOPICS, "documents.jsonl": DOCUMENTS + "{"}, "documents.jsonl:3: broken JSON"),
+    "broken JSON line": (
+        {"topics.xml": TOPICS, "documents.jsonl": DOCUMENTS + "{"},
+        "documents.jsonl:3: broken JSON",
+    ),
     "truncated gz": (
         {"topics.xml": TOPICS, "documents.jsonl": gzip.compress(DOCUMENTS.encode())[:-9]},
         "documents.jsonl: the gzip stream is broken",
@@ -117,7 +124,10 @@ UNUSABLE: dict[str, tuple[dict[str, str | bytes], str]] = {
         "documents.jsonl:1: not UTF-8 (byte 0xe9); save the file in UTF-8",
     ),
     "no literal": (
-        {"topics.xml": TOPICS, "args_processed.csv": "id,conclusion,premises,context,sentences\na,c,os,{},[]\n"},
+        {
+            "topics.xml": TOPICS,
+            "args_processed.csv": "id,conclusion,premises,context,sentences\na,c,os,{},[]\n",
+        },
         'args_processed.csv:2: "premises" is no Python literal; fetch the file again',
     ),
     "topic twice": (
@@ -136,7 +146,9 @@ UNUSABLE: dict[str, tuple[dict[str, str | bytes], str]] = {
 
 
 @pytest.mark.parametrize("case", UNUSABLE)
-def test_unusable_input_is_one_line_and_no_run(touche: Touche, write: Write, tmp_path: Path, case: str) -> None:
+def test_unusable_input_is_one_line_and_no_run(
+    touche: Touche, write: Write, tmp_path: Path, case: str
+) -> None:
     files, message = UNUSABLE[case]
     for name, content in files.items():
         write(f"in/{name}", content)
@@ -159,7 +171,10 @@ def test_unusable_input_is_one_line_and_no_run(touche: Touche, write: Write, tmp
         (["run", "bm25", "-i", "IN", "-o", "OUT", "--b", "2"], "k1 = 0.9, b = 2.0 have no meaning"),
         (["run", "bm25", "-i", "IN", "-o", "OUT", "--b", "x"], "'x' is not a valid float"),
         (["run", "bm25", "-i", "IN", "-o", "OUT", "--depth", "0"], "a run holds 1 to 1000"),
-        (["run", "tfidf", "-i", "IN", "-o", "OUT", "--variant", "x"], "'x' is not one of 'terrier', 'classic'"),
+        (
+            ["run", "tfidf", "-i", "IN", "-o", "OUT", "--variant", "x"],
+            "'x' is not one of 'terrier', 'classic'",
+        ),
         (["run", "bm25", "-i", "IN", "-o", "OUT", "--corpus", "nothing"], "nothing: unknown to ir_datasets"),
         (["evaluate", "run.txt", "--task", "touche-2019"], "there is no task 'touche-2019'; choose among"),
         (["evaluate", "nowhere.txt", "--task", "spot-check/arguments"], "nowhere.txt: cannot be read"),
@@ -190,7 +205,7 @@ def test_scores_of_the_spot_check_as_table_and_as_json(touche: Touche, tmp_path:
     records = json.loads(touche("evaluate", run, "--task", "spot-check/arguments", "--format", "json")[1])
     assert [record["evaluator"] for record in records] == ["trec_eval", "touche"]
     first = records[0]
-    assert first["mean"] == pytest.approx(first.pop("mean"), abs=0.5)
+    assert 0.5 < first.pop("mean") == pytest.approx(records[1]["mean"])  # fully judged, so both agree
     assert first == {
         "run": str(run),
         "tag": "touche-dirichletlm",
@@ -203,7 +218,14 @@ def test_scores_of_the_spot_check_as_table_and_as_json(touche: Touche, tmp_path:
     }
     table = touche("evaluate", run, "--task", "spot-check/arguments", "--evaluator", "touche")[1].splitlines()
     assert table[0].split() == ["tag", "dimension", "evaluator", "nDCG@5", "Judged@5", "topics"]
-    assert table[1].split() == ["touche-dirichletlm", "relevance", "touche", f"{records[1]['mean']:.3f}", "1.00", "10"]
+    assert table[1].split() == [
+        "touche-dirichletlm",
+        "relevance",
+        "touche",
+        f"{records[1]['mean']:.3f}",
+        "1.00",
+        "10",
+    ]
 
 
 @pytest.mark.parametrize("part", ["arguments", "passages"])
@@ -220,15 +242,19 @@ def start(*arguments: str | Path, limit: int | None = None, **variables: str) ->
     """The command in a process of its own, whose files may not grow beyond ``limit`` bytes."""
     command = [sys.executable, "-m", "touche", *map(str, arguments)]
     prepare = limit and (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
-    environment = {**variables, "PATH": "/usr/bin:/bin", "HOME": str(ROOT)}
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=prepare or None)
+    # No bytecode, for the limit would cut that off too.
+    environment = {**variables, "PATH": "/usr/bin:/bin", "HOME": "/", "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=prepare or None
+    )
 
 
 @pytest.mark.parametrize(
-    ("limit", "message"), [(500, "touche: the index cannot be written to "), (20_000, "run.txt: cannot be written")]
+    ("limit", "message"),
+    [(500, "touche: the index cannot be written to "), (20_000, "run.txt: cannot be written")],
 )
 def test_a_full_disk_is_one_line_and_no_run(tmp_path: Path, limit: int, message: str) -> None:
-    """A limit on the size of files stands in for a disk that fills up, first for the index, then for the run."""
+    """A limit on the size of files stands in for a disk that fills up: for the index, then for the run."""
     (tmp_path / "tmp").mkdir()
     arguments = ("run", "bm25", "-i", "spot-check/arguments", "-o", tmp_path / "out")
     process = start(*arguments, limit=limit, TMPDIR=str(tmp_path / "tmp"))
@@ -239,20 +265,24 @@ def test_a_full_disk_is_one_line_and_no_run(tmp_path: Path, limit: int, message:
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_run_leaves_nothing(tmp_path: Path, sent: signal.Signals, code: int) -> None:
-    """The documents come from a pipe that stays open, so that the run is in the midst of indexing for sure."""
-    for folder in ("in", "tmp"):
-        (tmp_path / folder).mkdir()
-    (tmp_path / "in" / "topics.xml").write_text(TOPICS)
-    source = tmp_path / "source.jsonl"
-    source.write_text("".join(f'{{"docno": "d{n}", "text": "{"cats " * 500}"}}\n' for n in range(150_000)))
-    shutil.move(source, tmp_path / "in" / "documents.jsonl")
-    process = start("run", "bm25", "-i", tmp_path / "in", "-o", tmp_path / "out", TMPDIR=str(tmp_path / "tmp"))
-    deadline = time.monotonic() + 60
-    while not list((tmp_path / "tmp").glob("touche-index-*/*")) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(sent)
-    _, err = process.communicate(timeout=60)
+def test_an_interrupted_run_leaves_nothing(
+    write: Write, tmp_path: Path, sent: signal.Signals, code: int
+) -> None:
+    """The documents come from a pipe that stays open, so that the run waits for more while indexing."""
+    write("in/topics.xml", TOPICS)
+    (tmp_path / "tmp").mkdir()
+    os.mkfifo(tmp_path / "in" / "documents.jsonl")
+    process = start(
+        "run", "bm25", "-i", tmp_path / "in", "-o", tmp_path / "out", TMPDIR=str(tmp_path / "tmp")
+    )
+    with (tmp_path / "in" / "documents.jsonl").open("w") as documents:
+        documents.writelines(f'{{"docno": "d{number}", "text": "cats"}}\n' for number in range(10_000))
+        documents.flush()
+        deadline = time.monotonic() + 60
+        while not list((tmp_path / "tmp").glob("touche-index-*/*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(sent)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == code
     assert "Traceback" not in err
     assert [path for folder in ("tmp", "out") for path in (tmp_path / folder).iterdir()] == []

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, Write
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import ROOT, Write
 from touche.documents import (
     Argument,
     Document,
@@ -40,7 +40,10 @@ def processed(rows: list[tuple[str, str, str, str, str]]) -> str:
 
 
 def test_documents_of_tira(write: Write) -> None:
-    path = write("documents.jsonl.gz", '{"docno": "d1", "text": "one", "original_document": {}}\n{"docno": 2, "text": ""}\n')
+    path = write(
+        "documents.jsonl.gz",
+        '{"docno": "d1", "text": "one", "original_document": {}}\n{"docno": 2, "text": ""}\n',
+    )
     assert list(read_documents_jsonl(path)) == [Document("d1", "one"), Document("2", "")]
 
 
@@ -50,7 +53,9 @@ def test_passages_of_2022(write: Write) -> None:
 
 
 def test_the_text_of_an_argument_is_premises_then_conclusion(write: Write) -> None:
-    record = argument("S1-A1", "The claim") | {"premises": [{"text": "Because."}, {"text": "Also.", "stance": "CON"}]}
+    record = argument("S1-A1", "The claim") | {
+        "premises": [{"text": "Because."}, {"text": "Also.", "stance": "CON"}]
+    }
     (read,) = read_argsme_json(write("args-me.json", json.dumps({"arguments": [record]})))
     assert read == Argument("S1-A1", "The claim", ("Because.", "Also."), stance="")
     assert read.text == "Because. Also. The claim"
@@ -66,7 +71,13 @@ def test_processed_arguments_have_sentences(write: Write) -> None:
     sentences = "[{'sent_id': 'S1-A1__CONC__1', 'sent_text': \"It's\"}, {'sent_id': 'x', 'sent_text': ''}]"
     path = write("args_processed.csv", processed([("S1-A1", "It's", premises, "{}", sentences)]))
     assert list(read_args_processed_csv(path)) == [
-        Argument("S1-A1", "It's", ("It's so. \"Yes\"",), "CON", (Sentence("S1-A1__CONC__1", "It's"), Sentence("x", "")))
+        Argument(
+            "S1-A1",
+            "It's",
+            ('It\'s so. "Yes"',),
+            "CON",
+            (Sentence("S1-A1__CONC__1", "It's"), Sentence("x", "")),
+        )
     ]
 
 
@@ -92,11 +103,21 @@ def test_whatever_is_written_is_read_back(
         assert list(read_args_processed_csv(folder / "args_processed.csv")) == expected
 
 
-READERS = [read_documents_jsonl, read_passages_jsonl, read_argsme_json, read_args_processed_csv, read_rerank_jsonl]
+READERS = [
+    read_documents_jsonl,
+    read_passages_jsonl,
+    read_argsme_json,
+    read_args_processed_csv,
+    read_rerank_jsonl,
+]
 
 
 @pytest.mark.parametrize("read", READERS)
-@given(raw=st.one_of(st.binary(max_size=200), st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace"))))
+@given(
+    raw=st.one_of(
+        st.binary(max_size=200), st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace"))
+    )
+)
 def test_any_bytes_are_read_or_refused_with_one_line(
     tmp_path_factory: pytest.TempPathFactory, read: Callable[[Path], Iterator[Any]], raw: bytes
 ) -> None:
@@ -120,7 +141,9 @@ def test_any_bytes_are_read_or_refused_with_one_line(
         (argument("S0-A0"), "argument 'S0-A0' occurs a second time; remove one of the two"),
     ],
 )
-def test_unusable_arguments_are_named_with_their_line(write: Write, record: dict[str, Any], message: str) -> None:
+def test_unusable_arguments_are_named_with_their_line(
+    write: Write, record: dict[str, Any], message: str
+) -> None:
     text = '{"arguments": [\n' + json.dumps(argument("S0-A0")) + ",\n" + json.dumps(record) + "\n]}"
     with pytest.raises(InputError, match=rf"args-me\.json:3: {message}"):
         list(read_argsme_json(write("args-me.json", text)))
@@ -212,5 +235,13 @@ def test_memory_does_not_grow_with_the_corpus(write: Write, format: str, suffix:
 def test_the_spot_check_keeps_its_promises() -> None:
     arguments = list(read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"))
     passages = list(read_passages_jsonl(ROOT / "corpora" / "spot-check-passages" / "passages.jsonl"))
-    assert (len(arguments), arguments[0].id, arguments[-1].id) == (270, "S00756750-A4aa2697f", "Sffa5aa28-A3e7ab3d2")
-    assert (len(passages), passages[0].id, passages[-1].id) == (100, "spotcheck-001c9609___5", "spotcheck-fbd1bc58___8")
+    assert (len(arguments), arguments[0].id, arguments[-1].id) == (
+        270,
+        "S00756750-A4aa2697f",
+        "Sffa5aa28-A3e7ab3d2",
+    )
+    assert (len(passages), passages[0].id, passages[-1].id) == (
+        100,
+        "spotcheck-001c9609___5",
+        "spotcheck-fbd1bc58___8",
+    )

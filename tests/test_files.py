@@ -3,10 +3,10 @@ import io
 from pathlib import Path
 
 import pytest
-from conftest import Write
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import Write
 from touche.errors import InputError
 from touche.files import LineCounter, new_id, read_jsonl, read_lines, write_whole
 
@@ -61,7 +61,9 @@ def test_a_line_that_is_no_json_object_is_named(write: Write, line: str) -> None
 
 
 @given(st.binary(max_size=300))
-def test_any_bytes_are_read_or_refused_with_an_input_error(tmp_path_factory: pytest.TempPathFactory, raw: bytes) -> None:
+def test_any_bytes_are_read_or_refused_with_an_input_error(
+    tmp_path_factory: pytest.TempPathFactory, raw: bytes
+) -> None:
     path = tmp_path_factory.mktemp("fuzz") / "file.jsonl"
     path.write_bytes(raw)
     try:
@@ -94,7 +96,9 @@ def test_a_file_is_written_whole_and_nothing_else_is_left(tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, which only Linux has")
-def test_a_full_disk_leaves_neither_a_file_nor_a_part_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_neither_a_file_nor_a_part_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Path, "with_name", lambda self, name: Path("/dev/full"))
     monkeypatch.setattr(Path, "unlink", lambda self, missing_ok=False: None)
     with pytest.raises(InputError, match=r"run\.txt: cannot be written \(No space left on device\)"):

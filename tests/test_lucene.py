@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from conftest import ROOT
 from formulas import Collection, length_in_one_byte
-
 from touche import lucene
 from touche.documents import AnyDocument, Argument, Document, read_argsme_json
 from touche.errors import ParameterError, ToucheError
@@ -55,7 +55,9 @@ def test_scores_are_those_of_the_formulas(analyzer: str, queries: list[str] | No
         for title in TITLES:
             query = list(index.terms(title).elements())
             hits = dict(index.search(title, 1000))
-            assert hits.keys() == {id for id, terms in collection.documents.items() if not terms.keys().isdisjoint(query)}
+            assert hits.keys() == {
+                id for id, terms in collection.documents.items() if not terms.keys().isdisjoint(query)
+            }
             for document, score in hits.items():
                 expected = getattr(collection, name)(query, document, *parameters[name])
                 assert score == pytest.approx(expected, abs=1e-4)

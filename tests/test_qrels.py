@@ -1,6 +1,6 @@
 import pytest
-from conftest import ROOT, Write
 
+from conftest import ROOT, Write
 from touche.errors import InputError
 from touche.qrels import read_qrels
 

@@ -4,17 +4,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 import pytrec_eval
-from conftest import Write
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import Write
 from touche.errors import InputError, ToucheError
 from touche.runs import RunLine, format_run, in_order_of_rank, in_order_of_score, ranking, read_run
 
 # Few ids and few scores, so that there are ties, also such that only float32 makes.
 IDS = st.text("abYZ019-é𝄞", min_size=1, max_size=4)
-SCORES = st.sampled_from([0.1, 0.10000000001, 0.1 + 2e-8, 1.0, 3.0, 1e-30, 0.0, -0.0, -2.5, 16777216.0, 16777217.0])
-HITS = st.dictionaries(IDS, st.one_of(SCORES, st.floats(width=32, allow_nan=False, allow_infinity=False)), min_size=1)
+SCORES = st.sampled_from(
+    [0.1, 0.10000000001, 0.1 + 2e-8, 1.0, 3.0, 1e-30, 0.0, -0.0, -2.5, 16777216.0, 16777217.0]
+)
+HITS = st.dictionaries(
+    IDS, st.one_of(SCORES, st.floats(width=32, allow_nan=False, allow_infinity=False)), min_size=1
+)
 
 
 def test_a_run_is_read_as_teams_send_them(write: Write) -> None:
@@ -94,5 +98,7 @@ def test_a_document_cannot_be_ranked_twice() -> None:
 
 
 def test_equal_ranks_stay_in_the_order_of_the_file(tmp_path: Path) -> None:
-    lines = [RunLine("1", "Q0", document, rank, 0.0, "t") for document, rank in (("c", 2), ("b", 1), ("a", 1))]
+    lines = [
+        RunLine("1", "Q0", document, rank, 0.0, "t") for document, rank in (("c", 2), ("b", 1), ("a", 1))
+    ]
     assert [line.document for line in in_order_of_rank(lines)] == ["b", "a", "c"]

@@ -5,8 +5,8 @@ from typing import Any
 
 import ir_datasets
 import pytest
-from conftest import Write
 
+from conftest import Write
 from touche import tira
 from touche.documents import Argument, Document, Sentence
 from touche.errors import InputError, ToucheError
@@ -65,7 +65,9 @@ def test_the_files_of_args_me_are_one_collection(write: Write, tmp_path: Path) -
         ids(tira.find(tmp_path))
 
 
-def test_reranking_input_gives_each_topic_its_candidates_and_each_document_once(write: Write, tmp_path: Path) -> None:
+def test_reranking_input_gives_each_topic_its_candidates_and_each_document_once(
+    write: Write, tmp_path: Path
+) -> None:
     rows = [("1", "a"), ("1", "b"), ("2", "b"), ("2", "c")]
     lines = [json.dumps({"qid": q, "query": f"q{q}", "docno": d, "text": d * 3}) for q, d in rows]
     write("rerank.jsonl.gz", "\n".join(lines))
@@ -83,7 +85,10 @@ def test_reranking_input_gives_each_topic_its_candidates_and_each_document_once(
     ("files", "message"),
     [
         ({}, "in: no topics in it; put topics.xml or queries.jsonl there"),
-        ({"topics.xml": TOPICS}, "in: no documents in it; put .* there, plain or .gz, or name .* with --corpus"),
+        (
+            {"topics.xml": TOPICS},
+            "in: no documents in it; put .* there, plain or .gz, or name .* with --corpus",
+        ),
         ({"documents.jsonl": DOCUMENTS}, "in: no topics in it"),
         ({"queries.jsonl": "\n"}, r"queries\.jsonl: no topics in it"),
         ({"rerank.jsonl": ""}, r"rerank\.jsonl: no candidates in it"),
@@ -144,7 +149,12 @@ def test_arguments_of_ir_datasets_keep_their_parts() -> None:
         "id": "S1-A1",
         "conclusion": "c",
         "premises": [{"text": "p q", "stance": "CON", "annotations": []}],
-        "context": {"sourceId": "S1", "sourceTitle": "t", "acquisitionTime": "2019-01-01T00:00:00Z", "topic": "t"},
+        "context": {
+            "sourceId": "S1",
+            "sourceTitle": "t",
+            "acquisitionTime": "2019-01-01T00:00:00Z",
+            "topic": "t",
+        },
     }
     record = ArgsMeDoc.from_json(json_argument)
     expected = Argument("S1-A1", "c", ("p q",), "CON")

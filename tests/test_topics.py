@@ -1,10 +1,10 @@
 import json
 
 import pytest
-from conftest import ROOT, Write
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import ROOT, Write
 from touche.errors import InputError
 from touche.topics import Topic, read_queries_jsonl, read_topics_xml
 
@@ -43,7 +43,10 @@ def test_queries_take_the_details_of_the_original_query(write: Write) -> None:
         ('<!DOCTYPE t SYSTEM "file:///etc/passwd">\n<topics>&x;</topics>', ":2: "),
         ("<topics>\n<topic><number>1</number></topic></topics>", ":2: a topic without a title"),
         ("<topics>\n\n<topic><title>t</title></topic></topics>", ":3: topic '' is empty"),
-        ("<topics>\n<topic><number>1 2</number><title>t</title></topic></topics>", ":2: topic '1 2' .* white space"),
+        (
+            "<topics>\n<topic><number>1 2</number><title>t</title></topic></topics>",
+            ":2: topic '1 2' .* white space",
+        ),
         (
             "<topics><topic><number>1</number><title>t</title></topic>\n"
             "<topic><number>1</number><title>u</title></topic></topics>",
@@ -58,7 +61,8 @@ def test_unusable_xml_is_named_with_its_line(write: Write, xml: str, message: st
 
 
 def test_entities_are_never_expanded(write: Write) -> None:
-    bomb = '<!DOCTYPE t [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]><topics><topic><number>1</number><title>&b;</title></topic></topics>'
+    entities = '<!DOCTYPE t [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>'
+    bomb = entities + "<topics><topic><number>1</number><title>&b;</title></topic></topics>"
     with pytest.raises(InputError, match="declares an entity"):
         read_topics_xml(write("topics.xml", bomb))
 
@@ -87,7 +91,9 @@ def test_unusable_queries_are_named_with_their_line(write: Write, line: str, mes
 
 
 @given(st.text(max_size=200))
-def test_any_text_is_read_or_refused_with_one_line(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+def test_any_text_is_read_or_refused_with_one_line(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
     path = tmp_path_factory.mktemp("fuzz") / "topics.xml"
     path.write_text(f"<topics>{text}</topics>", encoding="utf-8", errors="replace")
     try:

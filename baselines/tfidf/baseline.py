@@ -19,7 +19,8 @@ def tfidf(
     """Ranks documents by TF-IDF for the topic's title.
 
     terrier: sum over the terms of qtf * k1 tf / (tf + k1 (1 - b + b dl / avgdl)) * log2(N / df + 1).
-    classic: Lucene's ClassicSimilarity, sum over the terms of qtf * sqrt(tf) * (1 + ln((N + 1) / (df + 1))) / sqrt(dl).
+    classic: Lucene's ClassicSimilarity, sum over the terms of
+        qtf * sqrt(tf) * (1 + ln((N + 1) / (df + 1))) / sqrt(dl).
 
     variant: which of the two.
     k1, b: the saturation of Robertson's term frequency in Terrier's formula; without effect on classic.

@@ -123,7 +123,9 @@ def read_args_processed_csv(path: Path, seen: set[str] | None = None) -> Iterato
             for row in rows:
                 yield _processed_argument_of(row, path, rows.reader.line_num, seen)
         except csv.Error as error:
-            raise InputError(path, f"broken CSV ({error})", "fetch the file again", rows.reader.line_num) from error
+            raise InputError(
+                path, f"broken CSV ({error})", "fetch the file again", rows.reader.line_num
+            ) from error
         except UnicodeDecodeError as error:
             raise not_utf8(path, rows.reader.line_num + 1, error) from error
 

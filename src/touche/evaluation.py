@@ -50,8 +50,8 @@ def trec_eval(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
     """
     order = _by_topic(in_order_of_score(run), qrels)
     scores = {topic: {line.document: line.score for line in lines} for topic, lines in order.items()}
-    measured = ir_measures.nDCG @ CUTOFF
-    values = {each.query_id: each.value for each in ir_measures.iter_calc([measured], qrels, scores)}
+    measures = [ir_measures.nDCG @ CUTOFF]
+    values = {each.query_id: each.value for each in ir_measures.iter_calc(measures, _gains(qrels), scores)}
     return Evaluation({topic: values.get(topic, 0.0) for topic in qrels}, _judged(order, qrels))
 
 
@@ -66,11 +66,11 @@ def touche(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
         ToucheError: if the run has no topic of the qrels, or no topic is left to average over.
     """
     order = _by_topic(in_order_of_rank(run), qrels)
+    gains = _gains(qrels)
     per_topic = {}
     for topic, lines in order.items():
-        gains = {document: max(label, 0) for document, label in qrels[topic].items()}
-        found = [gains[line.document] for line in lines[:CUTOFF] if line.document in gains]
-        ideal = dcg(sorted(gains.values(), reverse=True)[:CUTOFF])
+        found = [gains[topic][line.document] for line in lines[:CUTOFF] if line.document in gains[topic]]
+        ideal = dcg(sorted(gains[topic].values(), reverse=True)[:CUTOFF])
         if found and ideal > 0:
             per_topic[topic] = dcg(found) / ideal
     if not per_topic:
@@ -89,6 +89,14 @@ EVALUATORS: Mapping[str, Evaluator] = {
     "trec_eval": trec_eval,
     "touche": touche,
 }
+
+
+def _gains(qrels: Qrels) -> Qrels:
+    """Labels below 0, of spam, become 0: no gain either way, and trec_eval's code can crash on them."""
+    return {
+        topic: {document: max(label, 0) for document, label in labels.items()}
+        for topic, labels in qrels.items()
+    }
 
 
 def _by_topic(ordered: Iterable[RunLine], qrels: Qrels) -> dict[str, list[RunLine]]:

@@ -24,9 +24,7 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
     """
     try:
         with path.open("rb") as file:
-            gzipped = file.read(2) == _GZIP_MAGIC
-            file.seek(0)
-            if gzipped:
+            if file.peek(2).startswith(_GZIP_MAGIC):
                 with gzip.open(file) as unpacked:
                     yield unpacked  # type: ignore[misc]
             else:

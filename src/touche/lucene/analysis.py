@@ -13,7 +13,7 @@ _ANALYZERS = {
     "standard": "org.apache.lucene.analysis.standard.StandardAnalyzer",
     "english": "io.anserini.analysis.DefaultEnglishAnalyzer",
 }
-_MARK = "\x01"  # begins no token, as it separates them
+_MARK = "\x01"  # in no token, as it separates them
 
 
 def analyzer_named(name: str) -> Any:
@@ -37,21 +37,21 @@ def terms(analyzer: Any, text: str) -> Counter[str]:
     return Counter(joined.split(" ") if joined else ())
 
 
+def stored_form(term: str) -> str:
+    """A term as ``only_telling_apart`` writes it: back to front, behind a mark."""
+    return _MARK + term[::-1]
+
+
 def only_telling_apart(vocabulary: Iterable[str], tokens: Any) -> Any:
-    """Wraps a token stream so that the tokens outside of a vocabulary count only as some 30 marked initials.
+    """Wraps a token stream so that all tokens outside of a vocabulary become one and the same.
 
-    As many tokens come out as go in, so that lengths and totals stay; but there are hardly any terms to sort.
+    As many tokens come out as go in, so that lengths and totals stay, but there are hardly any terms to sort.
+    Tokens are turned into their stored form; those not in the vocabulary are cut to the first character, the
+    mark. Lucene has filters for each of these steps, and none that replaces a token by another.
     """
-    miscellaneous = "org.apache.lucene.analysis.miscellaneous"
-    truncate = java(f"{miscellaneous}.TruncateTokenFilter")
-    mark = java("org.apache.lucene.analysis.reverse.ReverseStringFilter")
-    known = java("org.apache.lucene.analysis.CharArraySet")(len(list(vocabulary)), False)
+    known = java("org.apache.lucene.analysis.CharArraySet")(0, False)
     for term in vocabulary:
-        known.add(string(term))
-
-    def reduced(unknown: Any) -> Any:
-        return mark(
-            truncate(unknown, 1), jpype.JChar(_MARK)
-        )  # the mark goes before the one letter that is left
-
-    return java(f"{miscellaneous}.ProtectedTermFilter")(known, tokens, reduced)
+        known.add(string(stored_form(term)))
+    marked = java("org.apache.lucene.analysis.reverse.ReverseStringFilter")(tokens, jpype.JChar(_MARK))
+    kept = java("org.apache.lucene.analysis.miscellaneous.SetKeywordMarkerFilter")(marked, known)
+    return java("org.apache.lucene.analysis.miscellaneous.TruncateTokenFilter")(kept, 1)

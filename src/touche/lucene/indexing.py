@@ -56,7 +56,9 @@ def index(
     )
     config = java("org.apache.lucene.index.IndexWriterConfig")(analysis)
     config.setSimilarity(similarity).setRAMBufferSizeMB(_RAM_BUFFER_MB).setUseCompoundFile(False)
-    config.setMergePolicy(java("org.apache.lucene.index.NoMergePolicy").INSTANCE)  # searched once, not for years
+    config.setMergePolicy(
+        java("org.apache.lucene.index.NoMergePolicy").INSTANCE
+    )  # searched once, not for years
     with _temporary_directory() as folder:
         directory = java("org.apache.lucene.store.MMapDirectory")(java("java.nio.file.Paths").get(folder))
         _write(directory, config, iter(documents), _Filling(fields, analyzer, vocabulary), threads)

@@ -67,4 +67,9 @@ def _utf8() -> Any:
 
 def _bytes(text: str) -> Any:
     # A lone surrogate, as broken JSON escapes make them, has no bytes in UTF-8 and becomes a question mark.
-    return jpype.JArray(jpype.JByte)(text.encode("utf-8", "replace"))
+    return _byte_array()(text.encode("utf-8", "replace"))
+
+
+@cache
+def _byte_array() -> Any:
+    return jpype.JArray(jpype.JByte)

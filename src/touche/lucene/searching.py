@@ -8,7 +8,7 @@ from typing import Any
 import jpype
 
 from touche.errors import ToucheError
-from touche.lucene.analysis import terms
+from touche.lucene.analysis import stored_form, terms
 from touche.lucene.java import bytes_ref, java
 
 
@@ -41,7 +41,7 @@ class Index:
     def document_frequency(self, term: str, field: str = "text") -> int:
         """The number of documents with a term in a field (df of the formulas)."""
         self._check_known([term])
-        return int(self._reader.docFreq(_term(field, term)))
+        return int(self._reader.docFreq(self._term(field, term)))
 
     def search(
         self,
@@ -72,7 +72,7 @@ class Index:
         for field in self._fields:
             boost = (boosts or {}).get(field, 1.0)
             for term, weight in weights.items():
-                clauses.add(_term_query(field, term, boost * weight), occur.SHOULD)
+                clauses.add(self._term_query(field, term, boost * weight), occur.SHOULD)
         if among is not None:
             clauses.add(_id_query(among), occur.FILTER)
         clauses.setMinimumNumberShouldMatch(1)
@@ -84,14 +84,13 @@ class Index:
             problem = f"the term {min(unknown)!r} is in none of the queries that the index was made for"
             raise ToucheError(f"{problem}; give lucene.index all queries, or none")
 
+    def _term(self, field: str, term: str) -> Any:
+        stored = term if self._vocabulary is None else stored_form(term)
+        return java("org.apache.lucene.index.Term")(field, bytes_ref(stored))
 
-def _term(field: str, term: str) -> Any:
-    return java("org.apache.lucene.index.Term")(field, bytes_ref(term))
-
-
-def _term_query(field: str, term: str, weight: float) -> Any:
-    query = java("org.apache.lucene.search.TermQuery")(_term(field, term))
-    return java("org.apache.lucene.search.BoostQuery")(query, weight)
+    def _term_query(self, field: str, term: str, weight: float) -> Any:
+        query = java("org.apache.lucene.search.TermQuery")(self._term(field, term))
+        return java("org.apache.lucene.search.BoostQuery")(query, weight)
 
 
 def _id_query(ids: Iterable[str]) -> Any:

@@ -1,0 +1,242 @@
+"""The scores that the real data is known to give; skipped where TOUCHE_DATA is not set."""
+
+import json
+import subprocess
+import sys
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from formulas import Collection, length_in_one_byte
+from touche import baselines, data, evaluation, lucene, tasks
+from touche.documents import read_args_processed_csv, read_argsme_json, read_passages_jsonl
+from touche.evaluation import EVALUATORS, Evaluation
+from touche.qrels import read_qrels
+from touche.runs import in_order_of_rank, in_order_of_score, read_run
+from touche.topics import read_topics_xml
+
+KNOWN = {
+    "touche-2022-task-2/puss-in-boots-1": (0.469, 0.476),
+    "touche-2022-task-2/captain-levi-5": (0.753, 0.730),
+    "touche-2022-task-2/katana-3": (0.618, 0.643),
+    "touche-2022-task-2/captain-tempesta-1": (0.574, 0.589),
+    "touche-2022-task-2/grimjack-1": (0.376, 0.363),
+    "touche-2022-task-2/asuna-1": (0.263, 0.332),
+    "touche-2021-task-1/jean-pierre-polnareff-dirichlet": (0.633, 0.802),
+}
+
+
+def score(run: Path, task_id: str, dimension: str, evaluator: str) -> Evaluation:
+    task = tasks.task(task_id)
+    qrels = read_qrels(data.locate("qrels", task.qrels[dimension]), task.excluded_topics)
+    return EVALUATORS[evaluator](read_run(run), qrels)
+
+
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+@pytest.mark.parametrize("name", KNOWN)
+def test_official_runs_score_what_was_published(official: Path, name: str, evaluator: str) -> None:
+    """Both evaluators: these runs are fully judged."""
+    for dimension, expected in zip(("relevance", "quality"), KNOWN[name], strict=True):
+        result = score(official / "runs" / f"{name}.run", name.split("/")[0], dimension, evaluator)
+        assert round(result.mean, 3) == expected
+        assert (result.judged, len(result.per_topic)) == (1.0, 50)
+
+
+@pytest.mark.parametrize(
+    ("file", "topics", "first", "last"),
+    [
+        (
+            "touche-2020-task-1.xml",
+            49,
+            "Should teachers get tenure?",
+            "Should everyone get a universal basic income?",
+        ),
+        (
+            "touche-2020-task-2.xml",
+            50,
+            "What is the difference between sex and love?",
+            "Whose salary is higher: basketball or soccer players?",
+        ),
+        ("touche-2021-task-1.xml", 50, "Do we need sex education in schools?", "Do we need cash?"),
+        (
+            "touche-2021-task-2.xml",
+            50,
+            "What is better at reducing fever in children, Ibuprofen or Aspirin?",
+            "Should I learn Python or R for data analysis?",
+        ),
+        (
+            "touche-2022-task-1.xml",
+            50,
+            "Should teachers get tenure?",
+            "Should everyone get a universal basic income?",
+        ),
+        (
+            "touche-2022-task-2.xml",
+            50,
+            "Which is better, a laptop or a desktop?",
+            "Should I learn Python or R for data analysis?",
+        ),
+    ],
+)
+def test_official_topics_are_read(official: Path, file: str, topics: int, first: str, last: str) -> None:
+    read = read_topics_xml(official / "topics" / file)
+    assert (len(read), read[0].title, read[-1].title) == (topics, first, last)
+
+
+@pytest.mark.parametrize(
+    ("task_id", "dimension", "topics", "judgments", "labels"),
+    [
+        ("touche-2020-task-1", "relevance", 49, 2298, {-2, 0, 1, 2}),
+        ("touche-2020-task-1", "relevance-uncorrected", 49, 2298, {-2, 1, 2, 3, 4, 5}),
+        ("touche-2020-task-1-v1", "relevance-uncorrected", 49, 2962, {-2, 1, 2, 3, 4, 5}),
+        ("touche-2020-task-2", "relevance", 50, 1783, {0, 1, 2}),
+        ("touche-2021-task-1", "relevance", 50, 3711, {-2, 0, 1, 2}),
+        ("touche-2021-task-1", "quality", 50, 3711, {0, 1, 2}),
+        ("touche-2021-task-2", "relevance", 50, 2076, {0, 1, 2}),
+        ("touche-2021-task-2", "quality", 50, 2076, {0, 1, 2}),
+        ("touche-2022-task-2", "relevance", 50, 2107, {0, 1, 2}),
+        ("touche-2022-task-2", "quality", 50, 2107, {0, 1, 2}),
+    ],
+)
+def test_official_judgments_are_read(
+    official: Path, task_id: str, dimension: str, topics: int, judgments: int, labels: set[int]
+) -> None:
+    task = tasks.task(task_id)
+    qrels = read_qrels(official / "qrels" / task.qrels[dimension], task.excluded_topics)
+    assert (len(qrels), sum(map(len, qrels.values()))) == (topics, judgments)
+    assert {label for of_topic in qrels.values() for label in of_topic.values()} == labels
+
+
+def test_the_two_copies_of_the_arguments_are_the_same(official: Path) -> None:
+    corpora = official / "corpora"
+    raw = list(read_argsme_json(corpora / "argsme-2020-04-01-sample" / "args-me.json.gz"))
+    processed = list(
+        read_args_processed_csv(corpora / "argsme-2020-04-01-processed-sample" / "args_processed.csv.gz")
+    )
+    assert len(raw) == 10_587
+    assert [(each.id, each.text, each.stance) for each in raw] == [
+        (each.id, each.text, each.stance) for each in processed
+    ]
+    assert sum(len(each.sentences) for each in processed) == 240_517
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The run.txt of each baseline on the real sample, made by the command."""
+    from conftest import OFFICIAL, ROOT
+
+    if OFFICIAL is None:
+        pytest.skip(
+            "needs official data: set TOUCHE_DATA to a folder with topics/, qrels/, runs/ and corpora/"
+        )
+    runs = {}
+    commands = {"dirichletlm": [], "bm25": [], "tfidf": [], "tfidf classic": ["--variant", "classic"]}
+    for name, options in commands.items():
+        output = tmp_path_factory.mktemp("run")
+        arguments = ["run", name.split()[0], "-i", "touche-2020-task-1/sample", "-o", str(output), *options]
+        subprocess.run([sys.executable, "-m", "touche", *arguments], cwd=ROOT, check=True)
+        runs[name] = output / "run.txt"
+    return runs
+
+
+@pytest.mark.parametrize(
+    ("baseline", "dimension", "ndcg", "judged"),
+    [
+        ("dirichletlm", "relevance", 0.7261, 0.80),
+        ("dirichletlm", "relevance-uncorrected", 0.6402, 0.80),
+        ("bm25", "relevance", 0.5430, 0.62),
+        ("tfidf", "relevance", 0.3908, 0.48),
+        ("tfidf classic", "relevance", 0.1228, 0.28),
+    ],
+)
+def test_baselines_score_what_they_are_pinned_at(
+    official: Path, measured: dict[str, Path], baseline: str, dimension: str, ndcg: float, judged: float
+) -> None:
+    result = score(measured[baseline], "touche-2020-task-1", dimension, "trec_eval")
+    assert result.mean == pytest.approx(ndcg, abs=0.0005)
+    assert result.judged == pytest.approx(judged, abs=0.005)
+    assert len(result.per_topic) == 49
+
+
+@pytest.mark.parametrize("baseline", ["dirichletlm", "bm25", "tfidf", "tfidf classic"])
+def test_the_order_of_a_written_run_is_the_one_of_trec_eval(
+    official: Path, measured: dict[str, Path], baseline: str
+) -> None:
+    for _, lines in groupby(read_run(measured[baseline]), key=lambda line: line.topic):
+        of_topic = list(lines)
+        assert len(of_topic) <= 1000
+        assert in_order_of_score(of_topic) == in_order_of_rank(of_topic) == of_topic
+
+
+FORMULAS: dict[str, tuple[str, Any]] = {
+    "dirichletlm": ("standard", lambda c, q, d: c.dirichlet(q, d, 2000)),
+    "bm25": ("english", lambda c, q, d: c.bm25(q, d, 0.9, 0.4)),
+    "tfidf": ("english", lambda c, q, d: c.terrier_tfidf(q, d, 1.2, 0.75)),
+    "tfidf classic": ("english", lambda c, q, d: c.classic_tfidf(q, d)),
+}
+
+
+@pytest.mark.parametrize("baseline", FORMULAS)
+def test_scores_on_real_arguments_are_those_of_the_formulas(
+    official: Path, measured: dict[str, Path], baseline: str
+) -> None:
+    """Every score of every run, against the formulas in plain Python."""
+    analyzer, formula = FORMULAS[baseline]
+    index = lucene.index([], analyzer=analyzer, similarity=lucene.classic())
+    sample = read_argsme_json(official / "corpora" / "argsme-2020-04-01-sample" / "args-me.json.gz")
+    collection = Collection({each.id: index.terms(each.text) for each in sample})
+    topics = read_topics_xml(official / "topics" / "touche-2020-task-1.xml")
+    queries = {topic.number: list(index.terms(topic.title).elements()) for topic in topics}
+    for line in read_run(measured[baseline]):
+        assert line.score == pytest.approx(formula(collection, queries[line.topic], line.document), abs=1e-4)
+
+
+def test_bm25_meets_the_scores_of_the_official_puss_in_boots(official: Path) -> None:
+    """With one free idf for each query term, as the statistics of the whole collection are not at hand.
+
+    avgdl is 108.5 over the 868,655 passages; the rest of the formula is fixed by k1, b and the analysis.
+    """
+    k1, b = (baselines.load("bm25").options[name].default for name in ("k1", "b"))
+    index = lucene.index([], analyzer="english", similarity=lucene.classic())
+    sample = official / "corpora" / "touche-2022-task-2-sample" / "passages.jsonl.gz"
+    passages = {each.id: index.terms(each.text) for each in read_passages_jsonl(sample)}
+    titles = {
+        each.number: each.title for each in read_topics_xml(official / "topics" / "touche-2022-task-2.xml")
+    }
+    run = read_run(official / "runs" / "touche-2022-task-2" / "puss-in-boots-1.run")
+    errors, met = [], 0
+    for topic, lines in groupby(run, key=lambda line: line.topic):
+        found = [line for line in lines if line.document in passages]
+        query = index.terms(titles[topic])
+        rows = [
+            [_saturation(passages[line.document], term, k1, b, 108.5) for term in query] for line in found
+        ]
+        if len(found) > len(query):  # more equations than unknowns
+            scores = np.array([line.score for line in found])
+            idf, *_ = np.linalg.lstsq(np.array(rows), scores, rcond=None)
+            errors.append(float(np.sqrt(np.mean((np.array(rows) @ idf - scores) ** 2))))
+            met += len(found)
+    assert (len(errors), met) == (48, 1334)
+    assert float(np.median(errors)) < 0.0002
+
+
+def _saturation(terms: Any, term: str, k1: float, b: float, avgdl: float) -> float:
+    length = length_in_one_byte(terms.total())
+    return float(terms[term] / (terms[term] + k1 * (1 - b + b * length / avgdl)))
+
+
+def test_every_run_file_is_evaluated_by_the_command(official: Path) -> None:
+    from conftest import ROOT
+
+    for folder in (official / "runs").iterdir():
+        runs = sorted(folder.glob("*.run"))
+        command = [sys.executable, "-m", "touche", "evaluate", *map(str, runs), "--task", folder.name]
+        output = subprocess.run(
+            [*command, "--format", "json"], cwd=ROOT, check=True, capture_output=True
+        ).stdout
+        records = json.loads(output)
+        assert len(records) == len(runs) * 2 * 2
+        assert all(0 < record["mean"] < 1 and record["measure"] == evaluation.MEASURE for record in records)

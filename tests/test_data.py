@@ -1,0 +1,62 @@
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Write
+from touche import data
+from touche.errors import NotAtHandError, ToucheError
+from touche.tira import IrDataset
+
+
+def test_the_clone_is_the_nearest_folder_upwards_with_baselines(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(ROOT / "tests")
+    assert data.clone() == ROOT
+    monkeypatch.chdir(tmp_path)
+    assert data.clone() is None
+
+
+def test_data_is_looked_up_in_touche_data_then_the_clone_then_the_cache(
+    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
+) -> None:
+    name = "spot-check-arguments.xml"
+    assert data.locate("topics", name) == ROOT / "topics" / name
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path / "mirror"))
+    assert data.locate("topics", name) == ROOT / "topics" / name
+    mirrored = write(f"mirror/topics/{name}", "")
+    assert data.locate("topics", name) == mirrored
+    cached = write("cache/touche/qrels/a.qrels", "")
+    assert data.locate("qrels", "a.qrels") == cached
+
+
+def test_what_is_nowhere_is_named_with_the_places_that_were_looked_at(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TOUCHE_DATA", "/mirror")
+    looked = f"looked in /mirror/qrels, {ROOT}/qrels, {tmp_path}/cache/touche/qrels"
+    with pytest.raises(NotAtHandError, match=looked):
+        data.locate("qrels", "a.qrels")
+
+
+def test_a_dataset_is_opened_as_if_it_were_an_input_directory() -> None:
+    given = data.open_dataset("spot-check/passages")
+    assert given.took == "4 topics from spot-check-passages.xml, documents from passages.jsonl"
+    assert sum(1 for _ in given.documents) == 100
+
+
+def test_a_corpus_without_a_folder_is_read_through_ir_datasets(
+    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    write(
+        "topics/touche-2022-task-2.xml", "<topics><topic><number>1</number><title>t</title></topic></topics>"
+    )
+    assert data.open_dataset("touche-2022-task-2").documents == IrDataset("clueweb12/touche-2022-task-2")
+    with pytest.raises(NotAtHandError, match="corpora/touche-2022-task-2-sample is not at hand"):
+        data.open_dataset("touche-2022-task-2/sample")
+
+
+def test_an_unknown_dataset_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(ToucheError, match="no dataset 'touche-2020'; choose among spot-check/arguments"):
+        data.open_dataset("touche-2020")
