@@ -164,7 +164,10 @@ def test_unusable_input_is_one_line_and_no_run(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "bm25", "-i", "nowhere", "-o", "OUT"], "nowhere: no such directory"),
+        (
+            ["run", "bm25", "-i", "nowhere", "-o", "OUT"],
+            "nowhere: cannot be read (No such file or directory); give a directory",
+        ),
         (["run", "bm25", "-o", "OUT"], "Missing option '-i'"),
         (["run", "bm52", "-i", "IN", "-o", "OUT"], "there is no baseline 'bm52'; choose among bm25"),
         (["run", "bm25", "-i", "IN", "-o", "/proc/out"], "/proc/out: cannot be made"),
@@ -175,7 +178,7 @@ def test_unusable_input_is_one_line_and_no_run(
             ["run", "tfidf", "-i", "IN", "-o", "OUT", "--variant", "x"],
             "'x' is not one of 'terrier', 'classic'",
         ),
-        (["run", "bm25", "-i", "IN", "-o", "OUT", "--corpus", "nothing"], "nothing: unknown to ir_datasets"),
+        (["run", "bm25", "-i", "IN", "-o", "OUT", "--corpus", "nothing"], "ir_datasets knows no 'nothing'"),
         (["evaluate", "run.txt", "--task", "touche-2019"], "there is no task 'touche-2019'; choose among"),
         (["evaluate", "nowhere.txt", "--task", "spot-check/arguments"], "nowhere.txt: cannot be read"),
         (["evaluate", "--task", "spot-check/arguments"], "Missing argument 'RUN...'"),

@@ -205,6 +205,25 @@ def test_a_document_may_be_a_candidate_of_two_topics_but_of_one_only_once(write:
         list(read_rerank_jsonl(write("b.jsonl", line.format(1) * 2)))
 
 
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        (
+            '{"qid": "1", "query": "other", "docno": "e", "text": "t"}',
+            "topic '1' has another text than before",
+        ),
+        (
+            '{"qid": "2", "query": "q", "docno": "d", "text": "u"}',
+            "document 'd' has another text than before",
+        ),
+    ],
+)
+def test_a_topic_and_a_document_have_one_text_throughout(write: Write, second: str, message: str) -> None:
+    first = '{"qid": "1", "query": "q", "docno": "d", "text": "t"}\n'
+    with pytest.raises(InputError, match=rf"r\.jsonl:2: {message}"):
+        list(read_rerank_jsonl(write("r.jsonl", first + second)))
+
+
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 @pytest.mark.parametrize("format", ["documents", "passages", "argsme", "processed"])
 def test_memory_does_not_grow_with_the_corpus(write: Write, format: str, suffix: str) -> None:

@@ -103,7 +103,8 @@ def test_only_candidates_are_ranked_with_the_statistics_of_all() -> None:
 
 def test_an_index_for_some_queries_finds_what_a_whole_index_finds_and_refuses_other_queries() -> None:
     whole = indexed(list(SPOT_CHECK))
-    partial = indexed(list(SPOT_CHECK), queries=["a cat", TITLES[0]])
+    partial = indexed(list(SPOT_CHECK), queries=["a cat", TITLES[0], "𐌰𐌱"])
+    assert indexed(texts("𐌰𐌱 x", "𐌰 y"), queries=["𐌰𐌱"]).search("𐌰𐌱", 9)[0][0] == "d0"  # beyond 16 bits
     assert partial.search(TITLES[0], 1000) == whole.search(TITLES[0], 1000)
     assert partial.document_frequency("a") == whole.document_frequency("a") < len(SPOT_CHECK)
     with pytest.raises(ToucheError, match="the term 'dog' is in none of the queries"):

@@ -105,7 +105,9 @@ def test_what_is_missing_is_said(write: Write, tmp_path: Path, files: dict[str, 
 
 
 def test_a_missing_directory_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such directory"):
+    with pytest.raises(
+        InputError, match=r"in: cannot be read \(No such file or directory\); give a directory"
+    ):
         tira.find(tmp_path / "in")
 
 
@@ -134,10 +136,19 @@ def test_an_unknown_or_empty_corpus_is_an_error(
     write: Write, tmp_path: Path, register: Callable[..., None]
 ) -> None:
     write("topics.xml", TOPICS)
-    with pytest.raises(ToucheError, match="--corpus args-me: unknown to ir_datasets"):
+    with pytest.raises(ToucheError, match="ir_datasets knows no 'args-me'"):
         ids(tira.find(tmp_path, corpus="args-me"))
     register("touche-test", queries_tsv=write("queries.tsv", "1\tone\n"))
-    with pytest.raises(ToucheError, match="--corpus touche-test: has no documents"):
+    with pytest.raises(ToucheError, match="'touche-test' of ir_datasets has no documents"):
+        ids(tira.find(tmp_path, corpus="touche-test"))
+
+
+def test_a_corpus_that_cannot_be_read_is_an_error(
+    write: Write, tmp_path: Path, register: Callable[..., None]
+) -> None:
+    write("topics.xml", TOPICS)
+    register("touche-test", docs_tsv=tmp_path / "nowhere.tsv")
+    with pytest.raises(ToucheError, match=r"cannot read 'touche-test' \(FileNotFoundError: .*\); see https"):
         ids(tira.find(tmp_path, corpus="touche-test"))
 
 

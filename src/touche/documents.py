@@ -134,12 +134,18 @@ def read_rerank_jsonl(path: Path) -> Iterator[Candidate]:
     """Reads TIRA's rerank.jsonl: ``{"qid", "query", "docno", "text"}`` on each line.
 
     Raises:
-        InputError: naming the line that is broken or repeats a document of a topic.
+        InputError: naming the line that is broken, repeats a document of a topic, or gives a topic another
+            query or a document another text than a line before.
     """
     seen: dict[str, set[str]] = {}
+    texts: dict[tuple[str, str], int] = {}  # by their hash, so that memory does not grow with them
     for line, fields in read_jsonl(path):
         topic = topic_of_query(fields, path, line, seen=set())
         docno, text = (text_field(fields, name, path, line) for name in ("docno", "text"))
+        for key, value in ((("topic", topic.number), topic.title), (("document", docno), text)):
+            if texts.setdefault(key, hash(value)) != hash(value):
+                problem = f"{key[0]} {key[1]!r} has another text than before"
+                raise InputError(path, problem, "give it one text throughout", line)
         of_topic = seen.setdefault(topic.number, set())
         yield Candidate(topic, Document(new_id(docno, "document", of_topic, path, line), text))
 

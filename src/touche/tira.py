@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from touche.documents import (
@@ -93,19 +94,26 @@ class IrDataset:
         """Yields every document; ir_datasets fetches the corpus first where it has not.
 
         Raises:
-            ToucheError: if ir_datasets does not know the id or it has no documents.
+            ToucheError: if ir_datasets does not know the id, it has no documents, or they cannot be fetched.
         """
         import ir_datasets  # takes as long to import as everything else together
 
         try:
             dataset = ir_datasets.load(self.id)
         except KeyError as error:
-            raise ToucheError(
-                f"--corpus {self.id}: unknown to ir_datasets; see https://ir-datasets.com"
-            ) from error
+            problem = f"ir_datasets knows no {self.id!r}"
+            raise ToucheError(f"{problem}; choose a corpus from https://ir-datasets.com") from error
         if not dataset.has_docs():
-            raise ToucheError(f"--corpus {self.id}: has no documents; name the corpus of the dataset")
-        yield from map(document_of_ir_dataset, dataset.docs_iter())
+            raise ToucheError(
+                f"{self.id!r} of ir_datasets has no documents; name the corpus that it belongs to"
+            )
+        try:
+            yield from map(document_of_ir_dataset, dataset.docs_iter())
+        except OSError as error:  # no network, no licence, no space
+            problem = (
+                f"ir_datasets cannot read {self.id!r} ({type(error).__name__}: {shorten(str(error), 120)})"
+            )
+            raise ToucheError(f"{problem}; see https://ir-datasets.com on how to get the corpus") from error
 
 
 @dataclass(frozen=True)
@@ -142,9 +150,8 @@ def find(directory: Path, corpus: str | None = None) -> Input:
         return _reranking(rerank[0])
     topics_path, topics = _find_topics(directory)
     documents = IrDataset(corpus) if corpus else find_documents(directory)
-    return Input(
-        topics, documents, f"{len(topics)} topics from {topics_path.name}, documents from {documents}"
-    )
+    took = f"{len(topics)} topics from {topics_path.name}, documents from {documents}"
+    return Input(topics, documents, took)
 
 
 def find_documents(directory: Path) -> Files:
@@ -156,9 +163,8 @@ def find_documents(directory: Path) -> Files:
     for pattern, reader in _DOCUMENT_FILES.items():
         if found := _matching(directory, pattern):
             return Files(tuple(found), reader)
-    remedy = (
-        f"put {', '.join(_DOCUMENT_FILES)} there, plain or .gz, or name an ir_datasets corpus with --corpus"
-    )
+    files = ", ".join(_DOCUMENT_FILES)
+    remedy = f"put {files} there, plain or .gz, or name an ir_datasets corpus with --corpus"
     raise InputError(directory, "no documents in it", remedy)
 
 
@@ -188,9 +194,8 @@ def write_run(
     lines: dict[str, str] = {}
     for topic, hits in rankings:
         if topic.number not in wanted or topic.number in lines:
-            raise ToucheError(
-                f"topic {topic.number} was not asked for or is ranked twice; rank each topic once"
-            )
+            problem = f"topic {topic.number} was not asked for or is ranked twice"
+            raise ToucheError(f"{problem}; rank each topic once")
         ranked = ranking(hits, MAX_DEPTH)
         _check_candidates(wanted[topic.number], (document for document, _ in ranked))
         lines[topic.number] = format_run(topic.number, ranked, tag)
@@ -207,20 +212,18 @@ def prepare_output(directory: Path) -> None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(
-            directory, f"cannot be made ({error.strerror})", "choose another directory"
-        ) from error
+        problem = f"cannot be made ({error.strerror})"
+        raise InputError(directory, problem, "choose another directory") from error
     write_whole(directory / RUN_FILE, "")
     (directory / RUN_FILE).unlink()
 
 
 def _check_directory(directory: Path) -> None:
-    if not directory.is_dir():
-        raise InputError(directory, "no such directory", "give the directory that holds topics and documents")
     try:
         next(directory.iterdir(), None)
     except OSError as error:
-        raise InputError(directory, f"cannot be read ({error.strerror})", "check its permissions") from error
+        remedy = "give a directory that holds topics and documents"
+        raise InputError(directory, f"cannot be read ({error.strerror})", remedy) from error
 
 
 def _matching(directory: Path, pattern: str) -> list[Path]:
@@ -242,9 +245,8 @@ def _reranking(path: Path) -> Input:
         topics.setdefault(candidate.topic.number, candidate.topic)
         documents.setdefault(candidate.topic.number, set()).add(candidate.document.id)
     if not topics:
-        raise InputError(
-            path, "no candidates in it", 'put one {"qid", "query", "docno", "text"} on each line'
-        )
+        remedy = 'put one {"qid", "query", "docno", "text"} on each line'
+        raise InputError(path, "no candidates in it", remedy)
     with_candidates = tuple(
         replace(topic, candidates=frozenset(documents[number])) for number, topic in topics.items()
     )
@@ -261,6 +263,7 @@ def _check_candidates(topic: Topic, documents: Iterable[str]) -> None:
 
 
 def document_of_ir_dataset(record: Any) -> AnyDocument:
+    """A record of ir_datasets, whose arguments keep their parts."""
     if not hasattr(record, "premises"):
         return Document(record.doc_id, record.default_text())
     return Argument(

@@ -31,9 +31,8 @@ def analyzer_named(name: str) -> Any:
 def terms(analyzer: Any, text: str) -> Counter[str]:
     """The terms that an analyzer makes of a text, with how often each occurs."""
     tokens = java("io.anserini.analysis.AnalyzerUtils").analyze(analyzer, string(text))
-    joined = str(
-        java("java.lang.String").join(" ", tokens)
-    )  # one crossing from Java for all; no token has a blank
+    # One crossing from Java for all of them; no token has a blank.
+    joined = str(java("java.lang.String").join(" ", tokens))
     return Counter(joined.split(" ") if joined else ())
 
 

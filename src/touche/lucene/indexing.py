@@ -51,14 +51,11 @@ def index(
     fields = fields or {"text": lambda document: document.text}
     threads = threads or _processors()
     analysis = analyzer_named(analyzer)
-    vocabulary = (
-        None if queries is None else frozenset(term for text in queries for term in terms(analysis, text))
-    )
+    vocabulary = None if queries is None else frozenset().union(*(terms(analysis, text) for text in queries))
     config = java("org.apache.lucene.index.IndexWriterConfig")(analysis)
     config.setSimilarity(similarity).setRAMBufferSizeMB(_RAM_BUFFER_MB).setUseCompoundFile(False)
-    config.setMergePolicy(
-        java("org.apache.lucene.index.NoMergePolicy").INSTANCE
-    )  # searched once, not for years
+    # Merging pays for an index that is searched for years, not once.
+    config.setMergePolicy(java("org.apache.lucene.index.NoMergePolicy").INSTANCE)
     with _temporary_directory() as folder:
         directory = java("org.apache.lucene.store.MMapDirectory")(java("java.nio.file.Paths").get(folder))
         _write(directory, config, iter(documents), _Filling(fields, analyzer, vocabulary), threads)
