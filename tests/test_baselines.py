@@ -39,7 +39,11 @@ def test_every_baseline_scores_by_its_formula(case: str) -> None:
 def longest_first(
     topics: Topics, documents: Documents, *, depth: int = 2, unit: Literal["letters", "words"] = "letters"
 ) -> Rankings:
-    """Ranks by length."""
+    """Ranks by length.
+
+    depth, other: no line on options, as there is no other.
+    unit: what is counted.
+    """
     lengths = [
         (each.id, float(len(each.text if unit == "letters" else each.text.split()))) for each in documents
     ]
@@ -49,7 +53,8 @@ def longest_first(
 
 def test_a_baseline_knows_its_name_options_and_tag() -> None:
     assert longest_first.name == "longest-first"
-    assert longest_first.description == "Ranks by length."
+    assert longest_first.description.startswith("Ranks by length.\n\ndepth, other: no line on options")
+    assert longest_first.option_help == {"unit": "what is counted."}
     assert {name: each.default for name, each in longest_first.options.items()} == {
         "depth": 2,
         "unit": "letters",
@@ -80,7 +85,13 @@ SOURCE = "from touche import baseline\n@baseline\ndef mine(topics, documents):\n
 
 def test_a_baseline_is_loaded_by_the_path_of_its_folder(write: Write, tmp_path: Path) -> None:
     write("my-team/baseline.py", SOURCE)
-    assert baselines.load(str(tmp_path / "my-team")).name == "mine"
+    assert baselines.load(str(tmp_path / "my-team")).name == "my-team"
+
+
+def test_every_option_needs_a_default_value(write: Write, tmp_path: Path) -> None:
+    write("my-team/baseline.py", SOURCE.replace("documents", "documents, *, k"))
+    with pytest.raises(ToucheError, match="option 'k' has no default value; give it one"):
+        baselines.load(str(tmp_path / "my-team"))
 
 
 def test_a_folder_must_hold_one_baseline(write: Write, tmp_path: Path) -> None:
@@ -97,7 +108,10 @@ def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
 
 
 def test_outside_of_a_clone_there_are_no_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(baselines, "clone", lambda: None)
     monkeypatch.chdir(tmp_path)
     assert baselines.names() == []
-    with pytest.raises(ToucheError, match="no baseline 'bm25'; give the path"):
+    with pytest.raises(
+        ToucheError, match="no baseline 'bm25'; work in a clone of touche-baselines, or give the path"
+    ):
         baselines.load("bm25")

@@ -152,13 +152,42 @@ def test_unusable_input_is_one_line_and_no_run(
     files, message = UNUSABLE[case]
     for name, content in files.items():
         write(f"in/{name}", content)
-    write("out/run.txt", "of an earlier run")
     code, out, err = touche("run", "dirichletlm", "-i", tmp_path / "in", "-o", tmp_path / "out")
     last = err.splitlines()[-1]
     assert (code, out) == (2, "")
     assert last.startswith("touche: ") and message in last and "; " in last
     assert "Traceback" not in err and len(err.splitlines()) <= 2  # what was taken, then the error
+    assert not (tmp_path / "out" / "run.txt").exists()
+
+
+def test_an_earlier_run_outlives_a_mistyped_command_but_not_a_run_that_fails(
+    touche: Touche, write: Write, given: Path, tmp_path: Path
+) -> None:
+    earlier = write("out/run.txt", "of an earlier run")
+    assert touche("run", "bm25", "-i", tmp_path / "typo", "-o", tmp_path / "out")[0] == 2
+    assert touche("run", "bm25", "-i", given, "-o", tmp_path / "out", "--depth", "0")[0] == 2
+    assert earlier.exists()
+    write("in/documents.jsonl", DOCUMENTS + "{")
+    assert touche("run", "bm25", "-i", given, "-o", tmp_path / "out")[0] == 2
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_without_arguments_the_help_is_shown_as_it_is(touche: Touche) -> None:
+    code, _, err = touche("run")
+    assert code == 2
+    assert err.startswith("Usage: touche run") and "\n  dirichletlm" in err
+
+
+def test_options_without_an_annotation_take_the_type_of_their_default(
+    touche: Touche, write: Write, given: Path, tmp_path: Path
+) -> None:
+    lines = ("from touche import baseline", "@baseline", "def mine(topics, documents, *, k=3, loud=False):")
+    body = '    return [(topic, [("a", k + loud)]) for topic in topics]'
+    write("my-team/baseline.py", "\n".join((*lines, body)))
+    command = ("run", tmp_path / "my-team", "-i", given, "-o", tmp_path / "out")
+    assert touche(*command, "--k", "5", "--loud")[0] == 0
+    assert (tmp_path / "out" / "run.txt").read_text() == "1 Q0 a 1 6.0 touche-my-team-k=5-loud=True\n"
+    assert "'x' is not a valid integer" in touche(*command, "--k", "x")[2]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +195,7 @@ def test_unusable_input_is_one_line_and_no_run(
     [
         (
             ["run", "bm25", "-i", "nowhere", "-o", "OUT"],
-            "nowhere: cannot be read (No such file or directory); give a directory",
+            "nowhere: no such directory, and no such dataset; give a directory, or one of spot-check",
         ),
         (["run", "bm25", "-o", "OUT"], "Missing option '-i'"),
         (["run", "bm52", "-i", "IN", "-o", "OUT"], "there is no baseline 'bm52'; choose among bm25"),

@@ -13,7 +13,17 @@ def test_the_clone_is_the_nearest_folder_upwards_with_baselines(
 ) -> None:
     monkeypatch.chdir(ROOT / "tests")
     assert data.clone() == ROOT
+    (tmp_path / "other" / "baselines").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "other" / "baselines")
+    assert data.clone() == tmp_path / "other"
+
+
+def test_outside_of_a_clone_it_is_the_one_that_was_installed_if_any(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
+    assert data.clone() == ROOT
+    monkeypatch.setattr(data, "__file__", str(tmp_path / "lib" / "touche" / "data.py"))
     assert data.clone() is None
 
 

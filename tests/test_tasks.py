@@ -45,6 +45,10 @@ def test_a_dataset_is_a_task_with_a_corpus() -> None:
     assert datasets["spot-check/arguments"][0].id == "spot-check/arguments"
 
 
+def test_the_id_of_a_dataset_names_its_task() -> None:
+    assert tasks.task("touche-2020-task-1/sample") is tasks.task("touche-2020-task-1")
+
+
 def test_an_unknown_task_is_answered_with_the_known_ones() -> None:
     with pytest.raises(ToucheError, match="no task 'touche'; choose among spot-check/arguments, "):
         tasks.task("touche")

@@ -197,6 +197,8 @@ def test_a_run_holds_a_thousand_per_topic(tmp_path: Path) -> None:
         ([(B, [])], "topic 2 was not asked for"),
         ([(A, [("stranger", 1.0)])], "'stranger' is no candidate of topic 1"),
         ([(A, [("d", float("nan"))])], "scores must be finite"),
+        ([(A, ["d"])], r"yielded 'd'; it must yield pairs \(document id, score\)"),
+        ([(A, "d", 1.0)], r"yielded \(Topic\(.*; it must yield pairs \(topic, ranking\)"),
     ],
 )
 def test_a_wrong_ranking_is_refused_and_no_run_is_left(tmp_path: Path, rankings: Any, message: str) -> None:

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ class Baseline:
     """A ranking method with a name and options.
 
     Attributes:
-        name: the name of its folder and image.
+        name: the name of its folder and image; that of the function where it was not loaded from a folder.
         method: takes all topics and an iterable of documents, and yields for each topic its (document id,
             score) pairs; its keyword-only parameters are the options of the baseline.
     """
@@ -44,8 +44,19 @@ class Baseline:
 
     @property
     def description(self) -> str:
-        """The docstring of the method."""
-        return inspect.getdoc(self.method) or ""
+        """The docstring of the method, without the lines on its options."""
+        lines = (inspect.getdoc(self.method) or "").splitlines()
+        return "\n".join(line for line in lines if not self._options_of(line)).strip()
+
+    @property
+    def option_help(self) -> dict[str, str]:
+        """What the docstring says of each option, in lines such as ``k1, b: the saturation``."""
+        lines = (inspect.getdoc(self.method) or "").splitlines()
+        return {name: line.partition(": ")[2] for line in lines for name in self._options_of(line)}
+
+    def _options_of(self, line: str) -> list[str]:
+        names = line.partition(": ")[0].split(", ")
+        return names if set(names) <= self.options.keys() else []
 
     def tag(self, options: dict[str, Any]) -> str:
         """The tag of a run: the name, and the options that are not at their defaults."""
@@ -62,7 +73,8 @@ def load(name: str) -> Baseline:
     """Loads a baseline by the name of its folder in the clone's baselines/, or by the path of a folder.
 
     Raises:
-        ToucheError: if there is no such folder, or its baseline.py does not hold just one baseline.
+        ToucheError: if there is no such folder, its baseline.py does not hold just one baseline, or that has
+            an option without a default value.
     """
     path = _folder(name) / "baseline.py"
     spec = spec_from_file_location(f"touche_baseline_{path.parent.name}", path)
@@ -72,7 +84,10 @@ def load(name: str) -> Baseline:
     found = [value for value in vars(module).values() if isinstance(value, Baseline)]
     if len(found) != 1:
         raise ToucheError(f"{path}: {len(found)} baselines in it; decorate one function with @baseline")
-    return found[0]
+    for option in found[0].options.values():
+        if option.default is option.empty:
+            raise ToucheError(f"{path}: option {option.name!r} has no default value; give it one")
+    return replace(found[0], name=path.parent.resolve().name)
 
 
 def names() -> list[str]:
@@ -104,5 +119,7 @@ def _folder(name: str) -> Path:
     for folder in candidates:
         if (folder / "baseline.py").is_file():
             return folder
-    known = f"choose among {', '.join(names())}, or give" if names() else "give"
-    raise ToucheError(f"there is no baseline {name!r}; {known} the path of a folder that holds a baseline.py")
+    known = f"choose among {', '.join(names())}" if names() else "work in a clone of touche-baselines"
+    raise ToucheError(
+        f"there is no baseline {name!r}; {known}, or give the path of a folder with a baseline.py"
+    )

@@ -24,6 +24,9 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that nothing is left behind
     try:
         sys.exit(cli.main(standalone_mode=False) or 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(UNUSABLE)
     except click.ClickException as error:
         help_of = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "touche"
         _fail(f"{error.format_message()} (see: {help_of} --help)")
@@ -59,13 +62,14 @@ class Baselines(click.Group):
 def run() -> None:
     """Run a baseline on an input directory; it writes run.txt.
 
-    BASELINE is a name from the list below, or the path of a folder that holds a baseline.py.
+    BASELINE is a name from the list below, or the path of a folder that holds a baseline.py; its options are
+    shown by: touche run BASELINE --help
     """
 
 
 def command_of(baseline: Baseline, name: str) -> click.Command:
     """The command that runs a baseline."""
-    options = [_option(each) for each in baseline.options.values()]
+    options = [_option(each, baseline.option_help.get(name, "")) for name, each in baseline.options.items()]
     paragraphs = "\n\n".join(f"\b\n{paragraph}" for paragraph in baseline.description.split("\n\n"))
     given = click.Option(
         ["-i", "--input", "given"],
@@ -93,19 +97,20 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
     return click.Command(name, callback=callback, params=params, help=paragraphs)
 
 
-def _option(parameter: Parameter) -> click.Option:
-    kind = parameter.annotation
+def _option(parameter: Parameter, text: str) -> click.Option:
+    kind = type(parameter.default) if parameter.annotation is Parameter.empty else parameter.annotation
     return click.Option(
         [f"--{parameter.name.replace('_', '-')}"],
         type=click.Choice(get_args(kind)) if get_origin(kind) is Literal else kind,
+        is_flag=kind is bool,
         default=parameter.default,
         show_default=True,
+        help=text,
     )
 
 
 def _run(baseline: Baseline, given: str, output: Path, corpus: str | None, options: dict[str, Any]) -> None:
     started = time.monotonic()
-    tira.prepare_output(output)
     source = _open(given, corpus)
     click.echo(f"{baseline.name}: {source.took}", err=True)
     for topic in baselines.run(baseline, source, output, options):
@@ -117,9 +122,12 @@ def _run(baseline: Baseline, given: str, output: Path, corpus: str | None, optio
 
 
 def _open(given: str, corpus: str | None) -> tira.Input:
-    if given in tasks.datasets() and not Path(given).is_dir():
+    if Path(given).exists():
+        return tira.find(Path(given), corpus)
+    if given in tasks.datasets():
         return data.open_dataset(given)
-    return tira.find(Path(given), corpus)
+    problem = f"{given}: no such directory, and no such dataset"
+    raise ToucheError(f"{problem}; give a directory, or one of {', '.join(tasks.datasets())}")
 
 
 @dataclass(frozen=True)
@@ -140,7 +148,7 @@ class Score:
 @cli.command()
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
 @click.option(
-    "--task", "task_id", required=True, metavar="TASK", help="Id of the task, such as touche-2020-task-1."
+    "--task", "task_id", required=True, metavar="TASK", help=f"One of {', '.join(tasks.all_tasks())}."
 )
 @click.option(
     "--evaluator",

@@ -11,9 +11,14 @@ from touche.topics import read_topics_xml
 
 
 def clone() -> Path | None:
-    """The clone of the repository in use: the nearest folder upwards that holds baselines/."""
+    """The clone of the repository in use.
+
+    That is the nearest folder upwards that holds baselines/, else the one that the package was installed
+    from with ``pip install --editable``, else None.
+    """
     here = Path.cwd()
-    return next((folder for folder in (here, *here.parents) if (folder / "baselines").is_dir()), None)
+    candidates = (here, *here.parents, Path(__file__).parents[2])
+    return next((folder for folder in candidates if (folder / "baselines").is_dir()), None)
 
 
 def locate(kind: str, name: str) -> Path:

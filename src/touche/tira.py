@@ -192,11 +192,11 @@ def write_run(
     prepare_output(directory)
     wanted = {topic.number: topic for topic in topics}
     lines: dict[str, str] = {}
-    for topic, hits in rankings:
+    for topic, hits in (_pair(each, "(topic, ranking)") for each in rankings):
         if topic.number not in wanted or topic.number in lines:
             problem = f"topic {topic.number} was not asked for or is ranked twice"
             raise ToucheError(f"{problem}; rank each topic once")
-        ranked = ranking(hits, MAX_DEPTH)
+        ranked = ranking((_pair(each, "(document id, score)") for each in hits), MAX_DEPTH)
         _check_candidates(wanted[topic.number], (document for document, _ in ranked))
         lines[topic.number] = format_run(topic.number, ranked, tag)
     write_whole(directory / RUN_FILE, "".join(lines.get(number, "") for number in wanted))
@@ -216,6 +216,12 @@ def prepare_output(directory: Path) -> None:
         raise InputError(directory, problem, "choose another directory") from error
     write_whole(directory / RUN_FILE, "")
     (directory / RUN_FILE).unlink()
+
+
+def _pair(value: Any, wanted: str) -> tuple[Any, Any]:
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise ToucheError(f"the baseline yielded {shorten(repr(value), 60)}; it must yield pairs {wanted}")
+    return value[0], value[1]
 
 
 def _check_directory(directory: Path) -> None:

@@ -78,11 +78,13 @@ def all_tasks() -> Mapping[str, Task]:
 
 
 def task(task_id: str) -> Task:
-    """The task with an id.
+    """The task with an id; the id of one of its datasets will do, too.
 
     Raises:
         ToucheError: if there is none.
     """
+    if task_id in datasets():
+        return datasets()[task_id][0]
     if task_id not in all_tasks():
         raise ToucheError(f"there is no task {task_id!r}; choose among {', '.join(all_tasks())}")
     return all_tasks()[task_id]
