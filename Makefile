@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 BASELINES := $(sort $(notdir $(patsubst %/,%,$(dir $(wildcard baselines/*/baseline.py)))))
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# For the build of the package, too; newer pips have a variable of its own for that.
+export PIP_CONSTRAINT = $(CURDIR)/constraints.txt
+export PIP_BUILD_CONSTRAINT = $(PIP_CONSTRAINT)
 
 .PHONY: demo test lint types benchmark clean
 
@@ -41,6 +44,6 @@ $(READY): pyproject.toml constraints.txt pyserini.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "This needs Python 3.11 or newer; try: make PYTHON=python3.11")'
 	@echo "Setting up $(VENV), once; this takes about a minute ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@$(BIN)/pip install --quiet --editable ".[dev]"
 	@$(BIN)/pip install --quiet --no-deps --requirement pyserini.txt
 	@touch $@

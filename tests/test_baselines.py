@@ -60,7 +60,9 @@ def test_a_baseline_knows_its_name_options_and_tag() -> None:
         "unit": "letters",
     }
     assert longest_first.tag({"depth": 2, "unit": "letters"}) == "touche-longest-first"
-    assert longest_first.tag({"depth": 3, "unit": "words"}) == "touche-longest-first-depth=3-unit=words"
+    assert (
+        longest_first.tag({"depth": 3, "unit": "all words"}) == "touche-longest-first-depth=3-unit=all_words"
+    )
 
 
 def test_a_baseline_can_be_called_and_run(tmp_path: Path) -> None:
@@ -90,7 +92,7 @@ def test_a_baseline_is_loaded_by_the_path_of_its_folder(write: Write, tmp_path: 
 
 def test_every_option_needs_a_default_value(write: Write, tmp_path: Path) -> None:
     write("my-team/baseline.py", SOURCE.replace("documents", "documents, *, k"))
-    with pytest.raises(ToucheError, match="option 'k' has no default value; give it one"):
+    with pytest.raises(ToucheError, match="default of option 'k' is no int, float, str or bool"):
         baselines.load(str(tmp_path / "my-team"))
 
 
@@ -100,6 +102,12 @@ def test_a_folder_must_hold_one_baseline(write: Write, tmp_path: Path) -> None:
     for folder, count in (("none", 0), ("two", 2)):
         with pytest.raises(ToucheError, match=f"{count} baselines in it; decorate one function"):
             baselines.load(str(tmp_path / folder))
+
+
+def test_a_folder_that_cannot_be_loaded_is_named(write: Write, tmp_path: Path) -> None:
+    write("my-team/baseline.py", "import nothing_of_that_name")
+    with pytest.raises(ToucheError, match=r"my-team/baseline\.py: cannot be loaded \(ModuleNotFoundError: "):
+        baselines.load(str(tmp_path / "my-team"))
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:

@@ -117,7 +117,7 @@ UNUSABLE: dict[str, tuple[dict[str, str | bytes], str]] = {
     ),
     "truncated gz": (
         {"topics.xml": TOPICS, "documents.jsonl": gzip.compress(DOCUMENTS.encode())[:-9]},
-        "documents.jsonl: the gzip stream is broken",
+        "documents.jsonl:3: the gzip stream is broken",
     ),
     "invalid UTF-8": (
         {"topics.xml": TOPICS, "documents.jsonl": b'{"docno": "a", "text": "caf\xe9"}'},
@@ -140,7 +140,7 @@ UNUSABLE: dict[str, tuple[dict[str, str | bytes], str]] = {
     ),
     "id with white space": (
         {"topics.xml": TOPICS, "documents.jsonl": '{"docno": "a b", "text": ""}'},
-        "documents.jsonl:1: document 'a b' is empty or has white space; give it another id",
+        "documents.jsonl:1: document 'a b' is empty, too long, or has white space",
     ),
 }
 
@@ -208,6 +208,10 @@ def test_options_without_an_annotation_take_the_type_of_their_default(
             "'x' is not one of 'terrier', 'classic'",
         ),
         (["run", "bm25", "-i", "IN", "-o", "OUT", "--corpus", "nothing"], "ir_datasets knows no 'nothing'"),
+        (["run", "bm25", "-i", "", "-o", "OUT"], "-i or -o is empty"),
+        (["run", "bm25", "-i", "IN", "-o", "OUT", "--k1", "1e300"], "k1 = 1e+300, b = 0.4 have no meaning"),
+        (["run", "dirichletlm", "-i", "IN", "-o", "OUT", "--mu", "1e-300"], "mu = 1e-300 has no meaning"),
+        (["run", "bm25", "-i", "spot-check/arguments", "-o", "OUT", "--corpus", "x"], "leave --corpus out"),
         (["evaluate", "run.txt", "--task", "touche-2019"], "there is no task 'touche-2019'; choose among"),
         (["evaluate", "nowhere.txt", "--task", "spot-check/arguments"], "nowhere.txt: cannot be read"),
         (["evaluate", "--task", "spot-check/arguments"], "Missing argument 'RUN...'"),

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import re
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,9 +24,9 @@ from touche.documents import (
 )
 from touche.errors import InputError
 
-# Any text that has bytes in UTF-8; ids are such texts without white space.
+# Any text that has bytes in UTF-8; ids are such texts, printable and without white space.
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
-IDS = TEXTS.filter(lambda text: len(text.split()) == 1 and text == text.strip())
+IDS = TEXTS.filter(lambda text: text.isprintable() and len(text.split(" ")) == 1 and text)
 
 
 def argument(id: str, conclusion: str = "c", premise: str = "p", stance: str = "PRO") -> dict[str, Any]:
@@ -137,7 +138,7 @@ def test_any_bytes_are_read_or_refused_with_one_line(
         ({"id": "S1-A1", "conclusion": "c", "premises": [{"stance": "PRO"}]}, "an argument without premises"),
         ({"id": "S1-A1", "premises": []}, 'no "conclusion"'),
         ({"conclusion": "c", "premises": []}, 'no "id"'),
-        (argument("S1 A1"), "argument 'S1 A1' is empty or has white space"),
+        (argument("S1 A1"), "argument 'S1 A1' is empty, too long, or has white space"),
         (argument("S0-A0"), "argument 'S0-A0' occurs a second time; remove one of the two"),
     ],
 )
@@ -158,7 +159,9 @@ def test_broken_json_is_named_with_its_line(write: Write, cut: int) -> None:
 
 def test_arguments_that_are_not_utf8_are_named_with_their_line(write: Write) -> None:
     raw = b'{"arguments": [\n{"id": "S1-A1", "conclusion": "caf\xe9", "premises": []}]}'
-    with pytest.raises(InputError, match=r"args-me\.json:2: "):
+    with pytest.raises(
+        InputError, match=r"args-me\.json:2: broken JSON \(lexical error: invalid bytes in UTF8 string\);"
+    ):
         list(read_argsme_json(write("args-me.json", raw)))
 
 
@@ -181,6 +184,25 @@ def test_unusable_rows_are_named_with_their_line(write: Write, column: int, valu
     bad = [value if place == column else cell for place, cell in enumerate(("S2-A2", *GOOD[1:]))]
     with pytest.raises(InputError, match=rf"args_processed\.csv:3: {message}"):
         list(read_args_processed_csv(write("args_processed.csv", processed([GOOD, tuple(bad)]))))  # type: ignore[arg-type]
+
+
+def test_a_byte_that_is_not_utf8_is_named_with_its_line_in_csv_too(write: Write) -> None:
+    raw = processed([GOOD, *[(f"S{n}-A1", *GOOD[1:]) for n in range(2, 200)]]).encode()
+    path = write("a.csv", raw.replace(b"S150-A1,c", b"S150-A1,\xe9"))
+    with pytest.raises(InputError, match=r"a\.csv:151: not UTF-8 \(byte 0xe9\)"):
+        list(read_args_processed_csv(path))
+
+
+@pytest.mark.filterwarnings("error")
+def test_odd_escapes_in_literals_are_no_reason_for_warnings(write: Write) -> None:
+    row = ("S1-A1", "c", "[{'text': '\\d', 'stance': None}]", "{}", "[]")
+    (read,) = read_args_processed_csv(write("a.csv", processed([row])))
+    assert (read.premises, read.stance) == (("\\d",), "")
+
+
+def test_an_empty_file_of_arguments_is_an_error_of_its_first_line(write: Write) -> None:
+    with pytest.raises(InputError, match=r"a\.json:1: broken JSON"):
+        list(read_argsme_json(write("a.json", "")))
 
 
 def test_a_missing_column_and_an_open_quote_are_errors(write: Write) -> None:
@@ -249,6 +271,18 @@ def test_memory_does_not_grow_with_the_corpus(write: Write, format: str, suffix:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 4e6
+
+
+def test_the_texts_of_the_spot_check_are_short_enough_to_be_read() -> None:
+    """One to twelve sentences; mashed keys and two-word premises count as one."""
+    arguments = read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json")
+    passages = read_passages_jsonl(ROOT / "corpora" / "spot-check-passages" / "passages.jsonl")
+    texts = [each.premises[0] for each in arguments] + [each.text for each in passages]
+    lengths = [
+        len([part for part in re.split(r"[.!?][\"')]*\s+|\n+", text) if part.strip()]) for text in texts
+    ]
+    assert (min(lengths), max(lengths)) == (1, 12)
+    assert len(set(texts)) == len(texts)
 
 
 def test_the_spot_check_keeps_its_promises() -> None:

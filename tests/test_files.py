@@ -30,7 +30,9 @@ def test_gzip_is_recognised_by_its_first_bytes(write: Write, name: str) -> None:
 def test_a_truncated_gzip_is_an_error_that_names_the_file(write: Write) -> None:
     path = write("file.gz", "".join(f"line {n * n * n}\n" for n in range(5000)))
     path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(InputError, match=r"file\.gz: the gzip stream is broken .*; fetch the file again"):
+    with pytest.raises(
+        InputError, match=r"file\.gz:4\d+: the gzip stream is broken .*; fetch the file again"
+    ):
         list(read_lines(path))
 
 
@@ -82,9 +84,9 @@ def test_a_counter_hands_on_every_byte_and_knows_the_line_of_the_last(lines: lis
     assert seen == raw
 
 
-@pytest.mark.parametrize("value", ["", " ", "a b", " a", "a\n", "a\u2003b"])
+@pytest.mark.parametrize("value", ["", " ", "a b", " a", "a\n", "a\u2003b", "a\0", "a\x1b[0m", "a" * 1001])
 def test_an_id_that_cannot_stand_in_a_run_is_refused(value: str) -> None:
-    with pytest.raises(InputError, match="empty or has white space"):
+    with pytest.raises(InputError, match="is empty, too long, or has white space or control characters"):
         new_id(value, "document", set(), Path("file"), 3)
 
 
@@ -93,14 +95,3 @@ def test_a_file_is_written_whole_and_nothing_else_is_left(tmp_path: Path) -> Non
     write_whole(tmp_path / "run.txt", "b\n")
     assert [path.name for path in tmp_path.iterdir()] == ["run.txt"]
     assert (tmp_path / "run.txt").read_text() == "b\n"
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, which only Linux has")
-def test_a_full_disk_leaves_neither_a_file_nor_a_part_of_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Path, "with_name", lambda self, name: Path("/dev/full"))
-    monkeypatch.setattr(Path, "unlink", lambda self, missing_ok=False: None)
-    with pytest.raises(InputError, match=r"run\.txt: cannot be written \(No space left on device\)"):
-        write_whole(tmp_path / "run.txt", "a\n")
-    assert list(tmp_path.iterdir()) == []

@@ -135,6 +135,9 @@ def test_empty_documents_and_queries_without_a_match_are_no_fault() -> None:
     [
         lambda: lucene.dirichlet(0),
         lambda: lucene.dirichlet(float("nan")),
+        lambda: lucene.dirichlet(1e300),
+        lambda: lucene.dirichlet(1e-300),
+        lambda: lucene.bm25(1e300, 0.4),
         lambda: lucene.bm25(-1, 0.4),
         lambda: lucene.bm25(0.9, 1.1),
         lambda: lucene.bm25(float("inf"), 0.4),
@@ -144,6 +147,11 @@ def test_empty_documents_and_queries_without_a_match_are_no_fault() -> None:
 def test_parameters_without_a_meaning_are_refused(similarity: Any) -> None:
     with pytest.raises(ParameterError):
         similarity()
+
+
+def test_a_query_may_be_as_long_as_a_document() -> None:
+    words = " ".join(f"w{number}" for number in range(5000))
+    assert indexed(texts(words, "w1"), queries=[words]).search(words, 9)[1:]
 
 
 def test_a_fault_in_the_stream_of_documents_reaches_the_caller_and_leaves_nothing(

@@ -1,7 +1,9 @@
 """What holds for the repository as a whole."""
 
 import ast
+import re
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -22,24 +24,29 @@ LAYERS = [
 ]
 
 
-def imported(path: str) -> set[str]:
+def imported(path: Path) -> set[str]:
     """The modules of touche that a source file imports."""
     found = set()
-    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "touche":
-            parts = node.module.split(".")
-            found |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            whole = node.module == "touche"
+            names = [f"touche.{alias.name}" for alias in node.names] if whole else [node.module or ""]
+        found |= {name.split(".")[1] for name in names if name.startswith("touche.")}
     return found
+
+
+def sources(module: str) -> list[Path]:
+    package = ROOT / "src" / "touche" / module
+    return sorted(package.glob("*.py")) if package.is_dir() else [package.with_suffix(".py")]
 
 
 @pytest.mark.parametrize("layer", range(len(LAYERS)))
 def test_imports_run_one_way(layer: int) -> None:
-    allowed = set().union(*LAYERS[: layer + 1])
+    below = set().union(*LAYERS[:layer])
     for module in LAYERS[layer]:
-        package = ROOT / "src" / "touche" / module
-        paths = sorted(package.glob("*.py")) if package.is_dir() else [package.with_suffix(".py")]
-        for path in paths:
-            assert imported(str(path.relative_to(ROOT))) <= allowed, path
+        for path in sources(module):
+            assert imported(path) <= below | {module}, path
 
 
 def test_every_module_has_its_layer() -> None:
@@ -47,10 +54,30 @@ def test_every_module_has_its_layer() -> None:
     assert modules == set().union(*LAYERS) - {"__main__"}
 
 
+def test_baselines_import_the_library_and_nothing_of_each_other() -> None:
+    for path in (ROOT / "baselines").glob("*/*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                module = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
+                assert module in {"touche", "math", "typing"}, path
+
+
 def test_engines_know_nothing_of_tasks_and_evaluation_nothing_of_engines() -> None:
     for path in (ROOT / "src" / "touche" / "lucene").glob("*.py"):
-        assert not imported(str(path.relative_to(ROOT))) & {"tasks", "data", "evaluation", "qrels"}
-    assert "lucene" not in imported("src/touche/evaluation.py")
+        assert not imported(path) & {"tasks", "data", "evaluation", "qrels"}
+    assert "lucene" not in imported(ROOT / "src" / "touche" / "evaluation.py")
+
+
+def test_files_that_the_documentation_names_exist() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "baselines").glob("*/README.md"), ROOT / "corpora" / "README.md"]
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        links = [page.parent / target for target in re.findall(r"\]\((?!http)([^)#]+)\)", text)]
+        named = [
+            ROOT / target for target in re.findall(r"`((?:qrels|topics|corpora|src|tests)/[\w./-]+)`", text)
+        ]
+        for path in links + named:
+            assert path.exists(), f"{page}: {path}"
 
 
 def test_versions_are_pinned_in_one_place_each() -> None:

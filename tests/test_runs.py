@@ -37,6 +37,8 @@ def test_a_run_is_read_as_teams_send_them(write: Write) -> None:
         ("1 Q0 d 2 high t", "rank '2' or score 'high' is not a number"),
         ("1 Q0 d 2 nan t", "the score is nan"),
         ("1 Q0 d 2 -inf t", "the score is -inf"),
+        ("1 Q0 d 2 1e39 t", "the score is 1e39; write scores that are finite as float32"),
+        ("1 Q0 c 2 0.6 t", "document 'c' occurs a second time for topic 1"),
     ],
 )
 def test_unusable_lines_are_named(write: Write, line: str, message: str) -> None:

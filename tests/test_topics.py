@@ -53,6 +53,8 @@ def test_queries_take_the_details_of_the_original_query(write: Write) -> None:
             ":2: topic '1' occurs a second time; remove one of the two",
         ),
         ("", ":1: broken XML"),
+        ('<?xml version="1.0" encoding="hex"?><topics/>', ":1: unreadable XML"),
+        ('<?xml version="1.0" encoding="big5"?><topics/>', ":1: unreadable XML"),
     ],
 )
 def test_unusable_xml_is_named_with_its_line(write: Write, xml: str, message: str) -> None:
@@ -82,6 +84,10 @@ def test_latin1_is_read_if_declared_and_refused_if_not(write: Write) -> None:
         ('{"qid": "2"}', 'no "query"'),
         ('{"qid": "2", "query": ["q"]}', '"query" is not a text'),
         ('{"qid": true, "query": "q"}', '"qid" is not a text'),
+        (
+            '{"qid": "2", "query": "q", "original_query": {"objects": 5}}',
+            '"objects" is neither a text nor a list',
+        ),
         ('{"qid": "1", "query": "q"}', "topic '1' occurs a second time"),
     ],
 )

@@ -59,9 +59,10 @@ class Baseline:
         return names if set(names) <= self.options.keys() else []
 
     def tag(self, options: dict[str, Any]) -> str:
-        """The tag of a run: the name, and the options that are not at their defaults."""
+        """The tag of a run: the name, and the options that are not at their defaults; without white space."""
         changed = {name: value for name, value in options.items() if value != self.options[name].default}
-        return "-".join((f"touche-{self.name}", *(f"{name}={value}" for name, value in changed.items())))
+        tag = "-".join((f"touche-{self.name}", *(f"{name}={value}" for name, value in changed.items())))
+        return "_".join(tag.split())
 
 
 def baseline(method: Callable[..., Rankings]) -> Baseline:
@@ -74,19 +75,23 @@ def load(name: str) -> Baseline:
 
     Raises:
         ToucheError: if there is no such folder, its baseline.py does not hold just one baseline, or that has
-            an option without a default value.
+            an option whose default value is no int, float, str or bool.
     """
     path = _folder(name) / "baseline.py"
     spec = spec_from_file_location(f"touche_baseline_{path.parent.name}", path)
     assert spec is not None and spec.loader is not None  # given for a path that ends in .py
     module = module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise ToucheError(f"{path}: cannot be loaded ({type(error).__name__}: {error}); repair it") from error
     found = [value for value in vars(module).values() if isinstance(value, Baseline)]
     if len(found) != 1:
         raise ToucheError(f"{path}: {len(found)} baselines in it; decorate one function with @baseline")
     for option in found[0].options.values():
-        if option.default is option.empty:
-            raise ToucheError(f"{path}: option {option.name!r} has no default value; give it one")
+        if type(option.default) not in (int, float, str, bool):
+            problem = f"{path}: the default of option {option.name!r} is no int, float, str or bool"
+            raise ToucheError(f"{problem}; give it such a default")
     return replace(found[0], name=path.parent.resolve().name)
 
 

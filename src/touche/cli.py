@@ -4,7 +4,7 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from inspect import Parameter
 from pathlib import Path
@@ -15,6 +15,8 @@ import click
 from touche import baselines, data, tasks, tira
 from touche.baselines import Baseline
 from touche.errors import ToucheError
+from touche.qrels import Qrels, read_qrels
+from touche.runs import read_run
 
 UNUSABLE, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes
 
@@ -32,6 +34,8 @@ def main() -> None:
         _fail(f"{error.format_message()} (see: {help_of} --help)")
     except ToucheError as error:
         _fail(str(error))
+    except OSError as error:  # standard output is full, or the working directory is gone
+        _fail(f"{error}; choose another place")
     except (KeyboardInterrupt, click.Abort):
         click.echo("touche: interrupted", err=True)
         sys.exit(INTERRUPTED)
@@ -67,34 +71,34 @@ def run() -> None:
     """
 
 
-def command_of(baseline: Baseline, name: str) -> click.Command:
-    """The command that runs a baseline."""
-    options = [_option(each, baseline.option_help.get(name, "")) for name, each in baseline.options.items()]
-    paragraphs = "\n\n".join(f"\b\n{paragraph}" for paragraph in baseline.description.split("\n\n"))
-    given = click.Option(
+_COMMON_OPTIONS: list[click.Parameter] = [
+    click.Option(
         ["-i", "--input", "given"],
         envvar=tira.INPUT_VARIABLE,
         required=True,
         metavar="INPUT",
         help="Input directory, or the id of a dataset at hand, such as spot-check/arguments.",
-    )
-    output = click.Option(
+    ),
+    click.Option(
         ["-o", "--output"],
         envvar=tira.OUTPUT_VARIABLE,
         required=True,
-        type=click.Path(path_type=Path),
         metavar="DIR",
         help="Output directory for run.txt.",
-    )
-    corpus = click.Option(
-        ["--corpus"], metavar="ID", help="Corpus of ir_datasets, where INPUT holds topics only."
-    )
+    ),
+    click.Option(["--corpus"], metavar="ID", help="Corpus of ir_datasets, where INPUT holds topics only."),
+]
 
-    def callback(given: str, output: Path, corpus: str | None, **options: Any) -> None:
+
+def command_of(baseline: Baseline, name: str) -> click.Command:
+    """The command that runs a baseline."""
+    own = [_option(each, baseline.option_help.get(name, "")) for name, each in baseline.options.items()]
+    paragraphs = "\n\n".join(f"\b\n{paragraph}" for paragraph in baseline.description.split("\n\n"))
+
+    def callback(given: str, output: str, corpus: str | None, **options: Any) -> None:
         _run(baseline, given, output, corpus, options)
 
-    params: list[click.Parameter] = [given, output, corpus, *options]
-    return click.Command(name, callback=callback, params=params, help=paragraphs)
+    return click.Command(name, callback=callback, params=[*_COMMON_OPTIONS, *own], help=paragraphs)
 
 
 def _option(parameter: Parameter, text: str) -> click.Option:
@@ -109,23 +113,27 @@ def _option(parameter: Parameter, text: str) -> click.Option:
     )
 
 
-def _run(baseline: Baseline, given: str, output: Path, corpus: str | None, options: dict[str, Any]) -> None:
+def _run(baseline: Baseline, given: str, output: str, corpus: str | None, options: dict[str, Any]) -> None:
     started = time.monotonic()
+    if not given or not output:
+        raise ToucheError("-i or -o is empty; name the input and the output directory")
     source = _open(given, corpus)
     click.echo(f"{baseline.name}: {source.took}", err=True)
-    for topic in baselines.run(baseline, source, output, options):
+    for topic in baselines.run(baseline, source, Path(output), options):
         click.echo(
             f"{baseline.name}: warning: nothing found for topic {topic.number}: {topic.title}", err=True
         )
     seconds = time.monotonic() - started
-    click.echo(f"{baseline.name}: wrote {output / tira.RUN_FILE} in {seconds:.1f} s", err=True)
+    click.echo(f"{baseline.name}: wrote {Path(output) / tira.RUN_FILE} in {seconds:.1f} s", err=True)
 
 
 def _open(given: str, corpus: str | None) -> tira.Input:
     if Path(given).exists():
         return tira.find(Path(given), corpus)
-    if given in tasks.datasets():
+    if given in tasks.datasets() and corpus is None:
         return data.open_dataset(given)
+    if given in tasks.datasets():
+        raise ToucheError(f"the dataset {given} has its own corpus; leave --corpus out")
     problem = f"{given}: no such directory, and no such dataset"
     raise ToucheError(f"{problem}; give a directory, or one of {', '.join(tasks.datasets())}")
 
@@ -160,36 +168,32 @@ class Score:
 @click.option("--format", "style", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def evaluate(runs: Sequence[Path], task_id: str, evaluator: str, style: str) -> None:
     """Score run files: nDCG@5 in every dimension of the task, and Judged@5."""
-    scores = [score for path in runs for score in _scores(path, tasks.task(task_id), evaluator)]
+    task = tasks.task(task_id)
+    judgments = {
+        dimension: read_qrels(data.locate("qrels", file), task.excluded_topics)
+        for dimension, file in task.qrels.items()
+    }
+    scores = [score for path in runs for score in _scores(path, task, judgments, evaluator)]
     click.echo(
         json.dumps([asdict(score) for score in scores], indent=2) if style == "json" else _table(scores)
     )
 
 
-def _scores(path: Path, task: tasks.Task, evaluator: str) -> Iterable[Score]:
-    from touche import (
-        evaluation,
-        qrels,
-        runs,
-    )  # numpy and the C code of trec_eval, which `touche run` can do without
+def _scores(path: Path, task: tasks.Task, judgments: Mapping[str, Qrels], evaluator: str) -> Iterator[Score]:
+    from touche.evaluation import (
+        EVALUATORS,
+        MEASURE,
+    )  # the C code of trec_eval, which `touche run` can do without
 
-    run = runs.read_run(path)
-    for dimension, file in task.qrels.items():
-        judgments = qrels.read_qrels(data.locate("qrels", file), task.excluded_topics)
-        for name, evaluate_with in evaluation.EVALUATORS.items():
-            if evaluator in (name, "both"):
-                result = evaluate_with(run, judgments)
-                yield Score(
-                    run=str(path),
-                    tag=run[0].tag,
-                    task=task.id,
-                    dimension=dimension,
-                    measure=evaluation.MEASURE,
-                    evaluator=name,
-                    mean=result.mean,
-                    judged=result.judged,
-                    topics=len(result.per_topic),
-                )
+    run = read_run(path)
+    for dimension, qrels in judgments.items():
+        for name in EVALUATORS if evaluator == "both" else [evaluator]:
+            try:
+                result = EVALUATORS[name](run, qrels)
+            except ToucheError as error:
+                raise ToucheError(f"{path}: {error}") from error
+            figures = (MEASURE, name, result.mean, result.judged, len(result.per_topic))
+            yield Score(str(path), run[0].tag, task.id, dimension, *figures)
 
 
 def _table(scores: Sequence[Score]) -> str:

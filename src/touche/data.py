@@ -33,7 +33,7 @@ def locate(kind: str, name: str) -> Path:
     """
     places = list(_places())
     for place in places:
-        if (path := place / kind / name).exists():
+        if os.path.exists(path := place / kind / name):  # noqa: PTH110 (that of Path raises where access is denied)
             return path
     looked = ", ".join(str(place / kind) for place in places)
     raise NotAtHandError(
@@ -71,4 +71,4 @@ def _places() -> Iterator[Path]:
         yield Path(folder)
     if root := clone():
         yield root
-    yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "touche"
+    yield Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "touche"  # noqa: PTH111

@@ -6,7 +6,7 @@ document of one id. To read several files as one collection, hand the same set `
 
 import ast
 import csv
-import io
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, TypeGuard
 import ijson
 
 from touche.errors import InputError
-from touche.files import LineCounter, new_id, not_utf8, open_binary, read_jsonl, text_field
+from touche.files import LineCounter, decoded_lines, new_id, open_binary, read_jsonl, text_field
 from touche.topics import Topic, topic_of_query
 
 _LONGEST_CSV_FIELD = 1 << 26  # characters; beyond this a quote has been left open
@@ -97,16 +97,15 @@ def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argum
         InputError: naming the line at which the JSON is broken, or an argument lacks a part or repeats an id.
     """
     seen = set() if seen is None else seen
-    with open_binary(path) as file:
+    line = 0
+    with open_binary(path, lambda: line + 1) as file:
         counter = LineCounter(file)
         try:
             for fields in ijson.items(counter, "arguments.item", use_float=True):
-                yield _argument_of(fields, path, counter.line, seen)
+                line = counter.line
+                yield _argument_of(fields, path, line, seen)
         except ijson.JSONError as error:
-            reason = str(error).split("\n")[0]
-            raise InputError(path, f"broken JSON ({reason})", "fetch the file again", counter.line) from error
-        except UnicodeDecodeError as error:
-            raise not_utf8(path, counter.line, error) from error
+            raise InputError(path, _reason(error), "fetch the file again", max(1, counter.line)) from error
 
 
 def read_args_processed_csv(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
@@ -117,17 +116,14 @@ def read_args_processed_csv(path: Path, seen: set[str] | None = None) -> Iterato
     """
     seen = set() if seen is None else seen
     csv.field_size_limit(_LONGEST_CSV_FIELD)
-    with open_binary(path) as file:
-        rows = csv.DictReader(io.TextIOWrapper(file, encoding="utf-8-sig", newline=""), strict=True)
-        try:
-            for row in rows:
-                yield _processed_argument_of(row, path, rows.reader.line_num, seen)
-        except csv.Error as error:
-            raise InputError(
-                path, f"broken CSV ({error})", "fetch the file again", rows.reader.line_num
-            ) from error
-        except UnicodeDecodeError as error:
-            raise not_utf8(path, rows.reader.line_num + 1, error) from error
+    rows = csv.DictReader(decoded_lines(path), strict=True)
+    try:
+        for row in rows:
+            yield _processed_argument_of(row, path, rows.reader.line_num, seen)
+    except csv.Error as error:
+        raise InputError(
+            path, f"broken CSV ({error})", "fetch the file again", rows.reader.line_num
+        ) from error
 
 
 def read_rerank_jsonl(path: Path) -> Iterator[Candidate]:
@@ -165,8 +161,15 @@ def _argument_of(fields: Any, path: Path, line: int, seen: set[str]) -> Argument
         id=new_id(text_field(fields, "id", path, line), "argument", seen, path, line),
         conclusion=text_field(fields, "conclusion", path, line),
         premises=tuple(premise["text"] for premise in premises),
-        stance=str(premises[0].get("stance", "")) if premises else "",
+        stance=str(premises[0].get("stance") or "") if premises else "",
     )
+
+
+def _reason(error: Exception) -> str:
+    """What the JSON parser says, without the excerpt that it adds on further lines."""
+    said = error.args[0] if error.args else ""
+    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+    return f"broken JSON ({text.splitlines()[0].rstrip('. ') if text.strip() else 'it is cut off'})"
 
 
 def _processed_argument_of(row: dict[str, Any], path: Path, line: int, seen: set[str]) -> Argument:
@@ -191,7 +194,8 @@ def _literal(text: str | None, name: str, path: Path, line: int) -> Any:
     if text is None:
         raise InputError(path, f'no column "{name}"', "fetch the file again", line)
     try:
-        return ast.literal_eval(text)
+        with warnings.catch_warnings(action="ignore"):  # of escapes such as \\d, which real texts hold
+            return ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise InputError(path, f'"{name}" is no Python literal', "fetch the file again", line) from error
 

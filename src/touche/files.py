@@ -3,9 +3,10 @@
 import gzip
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import shorten
 from typing import IO, Any
 
 import orjson
@@ -13,11 +14,16 @@ import orjson
 from touche.errors import InputError
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_LONGEST_ID = 1000  # characters; real ones have some thirty, those of sentence pairs sixty
 
 
 @contextmanager
-def open_binary(path: Path) -> Iterator[IO[bytes]]:
+def open_binary(path: Path, current_line: Callable[[], int | None] = lambda: None) -> Iterator[IO[bytes]]:
     """Opens a file for reading bytes, unpacked if it is gzipped, whatever its name.
+
+    Args:
+        path: the file.
+        current_line: tells how far the reader has come, for the error.
 
     Raises:
         InputError: if the file cannot be opened or its gzip stream is broken or cut off.
@@ -30,7 +36,8 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
             else:
                 yield file
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(path, f"the gzip stream is broken ({error})", "fetch the file again") from error
+        problem = f"the gzip stream is broken ({error})"
+        raise InputError(path, problem, "fetch the file again", current_line()) from error
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror or error})", "check the path") from error
 
@@ -47,12 +54,29 @@ class LineCounter:
         self.line = 0
 
     def read(self, size: int = -1) -> bytes:
-        if size == 0:  # ijson asks for nothing to learn whether it gets bytes
+        """The next line or piece of one, whatever the size; at size 0, nothing (ijson asks for a type so)."""
+        if size == 0:
             return b""
         piece = self._file.readline(self._limit)
         self.line += self._line_ended and bool(piece)
         self._line_ended = piece.endswith(b"\n")
         return piece
+
+
+def decoded_lines(path: Path) -> Iterator[str]:
+    """Yields the text of every line with its end; a byte order mark is no part of the first.
+
+    Raises:
+        InputError: if the file cannot be read or a line is not UTF-8.
+    """
+    number = 0
+    with open_binary(path, lambda: number + 1) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                problem = f"not UTF-8 (byte 0x{line[error.start]:02x})"
+                raise InputError(path, problem, "save the file in UTF-8", number) from error
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -61,14 +85,9 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     Raises:
         InputError: if the file cannot be read or a line is not UTF-8.
     """
-    with open_binary(path) as file:
-        for number, line in enumerate(file, 1):
-            try:
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                raise not_utf8(path, number, error) from error
-            if text and not text.isspace():
-                yield number, text
+    for number, line in enumerate(decoded_lines(path), 1):
+        if not line.isspace():
+            yield number, line.rstrip("\r\n")
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -87,12 +106,6 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, fields
 
 
-def not_utf8(path: Path, line: int | None, error: UnicodeDecodeError) -> InputError:
-    """The error for bytes that are not UTF-8."""
-    byte = error.object[error.start]
-    return InputError(path, f"not UTF-8 (byte 0x{byte:02x})", "save the file in UTF-8", line)
-
-
 def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:
     """The string that a record holds under a name; numbers, as ids sometimes are, become strings.
 
@@ -108,14 +121,17 @@ def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:
     return value
 
 
-def new_id(value: str, what: str, seen: set[str], path: Path, line: int) -> str:
-    """An id that can stand in a run file: not empty, without white space, not among those seen.
+def new_id(value: str, what: str, seen: set[str], path: Path | str, line: int | None = None) -> str:
+    """An id that can stand in a run file: printable, without white space, not among those seen.
 
     Raises:
         InputError: otherwise.
     """
-    if not value or len(value.split()) != 1 or value != value.strip():
-        raise InputError(path, f"{what} {value!r} is empty or has white space", "give it another id", line)
+    if not value.isprintable() or " " in value or not 0 < len(value) <= _LONGEST_ID:
+        problem = (
+            f"{what} {shorten(repr(value), 60)} is empty, too long, or has white space or control characters"
+        )
+        raise InputError(path, problem, "give it another id", line)
     if value in seen:
         raise InputError(path, f"{what} {value!r} occurs a second time", "remove one of the two", line)
     seen.add(value)

@@ -38,12 +38,19 @@ def read_run(path: Path) -> list[RunLine]:
     """Reads a run as teams send them: any white space between columns, tags with blanks, ranks from 0 or 1.
 
     Raises:
-        InputError: if the file is unreadable, has no line, or a line does not have the six columns.
+        InputError: if the file is unreadable, has no line, or a line does not have the six columns or repeats
+            a document of its topic.
     """
-    lines = [_parse(text, path, number) for number, text in read_lines(path)]
+    lines: dict[tuple[str, str], RunLine] = {}
+    for number, text in read_lines(path):
+        line = _parse(text, path, number)
+        if (line.topic, line.document) in lines:
+            problem = f"document {line.document!r} occurs a second time for topic {line.topic}"
+            raise InputError(path, problem, "remove one of the two", number)
+        lines[line.topic, line.document] = line
     if not lines:
         raise InputError(path, "the run is empty", "check what wrote it")
-    return lines
+    return list(lines.values())
 
 
 def in_order_of_score(lines: Iterable[RunLine]) -> list[RunLine]:
@@ -82,13 +89,17 @@ def format_run(topic: str, ranked: Sequence[tuple[str, np.float32]], tag: str) -
 
 
 def _float32(document: str, score: float) -> np.float32:
-    with np.errstate(over="ignore"):
-        rounded = np.float32(score) + np.float32(0)  # makes -0 a 0
+    rounded = _rounded(score)
     if not isfinite(rounded):
         raise ToucheError(
             f"document {document!r} has the score {score}; scores must be finite float32 numbers"
         )
     return rounded
+
+
+def _rounded(score: float) -> np.float32:
+    with np.errstate(over="ignore"):
+        return np.float32(score) + np.float32(0)  # makes -0 a 0
 
 
 def _parse(text: str, path: Path, number: int) -> RunLine:
@@ -102,6 +113,6 @@ def _parse(text: str, path: Path, number: int) -> RunLine:
     except ValueError as error:
         problem = f"rank {rank!r} or score {score!r} is not a number"
         raise InputError(path, problem, "write: topic Q0 document rank score tag", number) from error
-    if not isfinite(line.score):
-        raise InputError(path, f"the score is {score}", "write finite scores", number)
+    if not isfinite(_rounded(line.score)):
+        raise InputError(path, f"the score is {score}", "write scores that are finite as float32", number)
     return line

@@ -18,7 +18,7 @@ from touche.documents import (
     read_rerank_jsonl,
 )
 from touche.errors import InputError, ToucheError
-from touche.files import write_whole
+from touche.files import new_id, write_whole
 from touche.runs import MAX_DEPTH, format_run, ranking
 from touche.topics import Topic, read_queries_jsonl, read_topics_xml
 
@@ -96,7 +96,25 @@ class IrDataset:
         Raises:
             ToucheError: if ir_datasets does not know the id, it has no documents, or they cannot be fetched.
         """
-        import ir_datasets  # takes as long to import as everything else together
+        seen: set[str] = set()
+        try:
+            for record in self._dataset().docs_iter():
+                new_id(record.doc_id, "document", seen, self.id)
+                yield document_of_ir_dataset(record)
+        except (
+            OSError,
+            RuntimeError,
+            ValueError,
+        ) as error:  # no network, no licence, no space, a broken file
+            problem = (
+                f"ir_datasets cannot read {self.id!r} ({type(error).__name__}: {shorten(str(error), 120)})"
+            )
+            raise ToucheError(f"{problem}; see https://ir-datasets.com on how to get the corpus") from error
+        if not seen:
+            raise ToucheError(f"{self.id!r} of ir_datasets is empty; fetch the corpus again")
+
+    def _dataset(self) -> Any:
+        import ir_datasets  # here, for it takes longer to import than all the rest
 
         try:
             dataset = ir_datasets.load(self.id)
@@ -107,13 +125,7 @@ class IrDataset:
             raise ToucheError(
                 f"{self.id!r} of ir_datasets has no documents; name the corpus that it belongs to"
             )
-        try:
-            yield from map(document_of_ir_dataset, dataset.docs_iter())
-        except OSError as error:  # no network, no licence, no space
-            problem = (
-                f"ir_datasets cannot read {self.id!r} ({type(error).__name__}: {shorten(str(error), 120)})"
-            )
-            raise ToucheError(f"{problem}; see https://ir-datasets.com on how to get the corpus") from error
+        return dataset
 
 
 @dataclass(frozen=True)

@@ -69,11 +69,16 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]
     number = new_id(text_field(fields, "qid", path, line), "topic", seen, path, line)
     original = fields.get("original_query")
     details = original if isinstance(original, dict) else {}
-    objects = details.get("objects") or ()
+    objects = details.get("objects") or []
+    if not isinstance(objects, str | list):
+        problem, remedy = '"objects" is neither a text nor a list', "give the compared objects as a list"
+        raise InputError(path, problem, remedy, line)
     return Topic(
         number=number,
         title=_folded(text_field(fields, "query", path, line)),
-        objects=tuple(map(_folded, objects.split(",") if isinstance(objects, str) else map(str, objects))),
+        objects=_split(objects)
+        if isinstance(objects, str)
+        else tuple(_folded(str(each)) for each in objects),
         description=_folded(str(details.get("description") or "")),
         narrative=_folded(str(details.get("narrative") or "")),
     )
@@ -84,11 +89,10 @@ def _topic_of(element: Element, path: Path, seen: set[str]) -> Topic:
     number, title = (_folded(element.findtext(tag, "")) for tag in ("number", "title"))
     if not title:
         raise InputError(path, "a topic without a title", "give it a <title>", line)
-    objects = _folded(element.findtext("objects", ""))
     return Topic(
         number=new_id(number, "topic", seen, path, line),
         title=title,
-        objects=tuple(map(_folded, objects.split(","))) if objects else (),
+        objects=_split(element.findtext("objects", "")),
         description=_folded(element.findtext("description", "")),
         narrative=_folded(element.findtext("narrative", "")),
     )
@@ -108,6 +112,8 @@ def _parse_xml(path: Path) -> Element:
     except ParseError as error:
         reason, _, _ = str(error).partition(":")
         raise InputError(path, f"broken XML ({reason})", "repair the file", error.position[0]) from error
+    except (LookupError, ValueError) as error:  # an encoding that Python or expat does not know
+        raise InputError(path, f"unreadable XML ({error})", "save the file in UTF-8", 1) from error
 
 
 class _LineNotingBuilder(TreeBuilder):
@@ -117,6 +123,10 @@ class _LineNotingBuilder(TreeBuilder):
 
     def start(self, tag: str, attrs: dict[str, str], /) -> Element:
         return super().start(tag, attrs | {"line": str(self._current_line())})
+
+
+def _split(objects: str) -> tuple[str, ...]:
+    return tuple(map(_folded, objects.split(","))) if objects.strip() else ()
 
 
 def _folded(text: str) -> str:

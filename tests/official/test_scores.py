@@ -1,8 +1,11 @@
 """The scores that the real data is known to give; skipped where TOUCHE_DATA is not set."""
 
 import json
+import os
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conftest import OFFICIAL, ROOT
 from formulas import Collection, length_in_one_byte
 from touche import baselines, data, evaluation, lucene, tasks
 from touche.documents import read_args_processed_csv, read_argsme_json, read_passages_jsonl
@@ -123,49 +127,80 @@ def test_the_two_copies_of_the_arguments_are_the_same(official: Path) -> None:
     assert sum(len(each.sentences) for each in processed) == 240_517
 
 
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The run.txt of each baseline on the real sample, made by the command."""
-    from conftest import OFFICIAL, ROOT
+ARGUMENTS, PASSAGES = "touche-2020-task-1", "touche-2022-task-2"
 
+
+def run_baseline(command: str, task: str, output: Path, processors: set[int] | None = None) -> Path:
+    """The run.txt that the command makes on the sample of a task."""
+    name, *options = command.split()
+    arguments = ["run", name, "-i", f"{task}/sample", "-o", str(output), *options]
+    pin = processors and (lambda: os.sched_setaffinity(0, processors))
+    subprocess.run([sys.executable, "-m", "touche", *arguments], cwd=ROOT, check=True, preexec_fn=pin or None)
+    return output / "run.txt"
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Path]:
+    """The run.txt of a baseline on the sample of a task; made once."""
     if OFFICIAL is None:
-        pytest.skip(
-            "needs official data: set TOUCHE_DATA to a folder with topics/, qrels/, runs/ and corpora/"
-        )
-    runs = {}
-    commands = {"dirichletlm": [], "bm25": [], "tfidf": [], "tfidf classic": ["--variant", "classic"]}
-    for name, options in commands.items():
-        output = tmp_path_factory.mktemp("run")
-        arguments = ["run", name.split()[0], "-i", "touche-2020-task-1/sample", "-o", str(output), *options]
-        subprocess.run([sys.executable, "-m", "touche", *arguments], cwd=ROOT, check=True)
-        runs[name] = output / "run.txt"
-    return runs
+        pytest.skip("needs official data")
+
+    @cache
+    def measure(command: str, task: str = ARGUMENTS) -> Path:
+        return run_baseline(command, task, tmp_path_factory.mktemp("run"))
+
+    return measure
+
+
+CLASSIC = "tfidf --variant classic"
 
 
 @pytest.mark.parametrize(
-    ("baseline", "dimension", "ndcg", "judged"),
+    ("command", "task", "dimension", "trec_eval", "touche", "judged"),
     [
-        ("dirichletlm", "relevance", 0.7261, 0.80),
-        ("dirichletlm", "relevance-uncorrected", 0.6402, 0.80),
-        ("bm25", "relevance", 0.5430, 0.62),
-        ("tfidf", "relevance", 0.3908, 0.48),
-        ("tfidf classic", "relevance", 0.1228, 0.28),
+        ("dirichletlm", ARGUMENTS, "relevance", 0.72613, 0.73723, 0.8000),
+        ("dirichletlm", ARGUMENTS, "relevance-uncorrected", 0.64044, 0.64974, 0.8000),
+        ("bm25", ARGUMENTS, "relevance", 0.54302, 0.61542, 0.6204),
+        ("bm25", ARGUMENTS, "relevance-uncorrected", 0.47640, 0.53845, 0.6204),
+        ("tfidf", ARGUMENTS, "relevance", 0.39084, 0.47490, 0.4816),
+        ("tfidf", ARGUMENTS, "relevance-uncorrected", 0.34780, 0.42446, 0.4816),
+        (CLASSIC, ARGUMENTS, "relevance", 0.12323, 0.22868, 0.2816),
+        ("bm25", PASSAGES, "relevance", 0.42369, 0.43451, 0.8480),
+        ("bm25", PASSAGES, "quality", 0.40522, 0.41597, 0.8480),
+        ("tfidf", PASSAGES, "relevance", 0.43679, 0.44899, 0.8480),
+        ("tfidf", PASSAGES, "quality", 0.42764, 0.44084, 0.8480),
     ],
 )
 def test_baselines_score_what_they_are_pinned_at(
-    official: Path, measured: dict[str, Path], baseline: str, dimension: str, ndcg: float, judged: float
+    official: Path,
+    measured: Callable[[str, str], Path],
+    command: str,
+    task: str,
+    dimension: str,
+    trec_eval: float,
+    touche: float,
+    judged: float,
 ) -> None:
-    result = score(measured[baseline], "touche-2020-task-1", dimension, "trec_eval")
-    assert result.mean == pytest.approx(ndcg, abs=0.0005)
-    assert result.judged == pytest.approx(judged, abs=0.005)
-    assert len(result.per_topic) == 49
+    for evaluator, expected in (("trec_eval", trec_eval), ("touche", touche)):
+        result = score(measured(command, task), task, dimension, evaluator)
+        assert result.mean == pytest.approx(expected, abs=0.00005)
+        assert result.judged == pytest.approx(judged, abs=0.00005)
 
 
-@pytest.mark.parametrize("baseline", ["dirichletlm", "bm25", "tfidf", "tfidf classic"])
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors can be chosen on Linux only")
+@pytest.mark.parametrize("command", ["dirichletlm", "tfidf"])
+def test_the_bytes_of_a_run_do_not_depend_on_the_number_of_threads(
+    official: Path, measured: Callable[..., Path], tmp_path: Path, command: str
+) -> None:
+    one = run_baseline(command, ARGUMENTS, tmp_path, processors={min(os.sched_getaffinity(0))})
+    assert one.read_bytes() == measured(command).read_bytes()
+
+
+@pytest.mark.parametrize("baseline", ["dirichletlm", "bm25", "tfidf", CLASSIC])
 def test_the_order_of_a_written_run_is_the_one_of_trec_eval(
-    official: Path, measured: dict[str, Path], baseline: str
+    official: Path, measured: Callable[..., Path], baseline: str
 ) -> None:
-    for _, lines in groupby(read_run(measured[baseline]), key=lambda line: line.topic):
+    for _, lines in groupby(read_run(measured(baseline)), key=lambda line: line.topic):
         of_topic = list(lines)
         assert len(of_topic) <= 1000
         assert in_order_of_score(of_topic) == in_order_of_rank(of_topic) == of_topic
@@ -175,13 +210,13 @@ FORMULAS: dict[str, tuple[str, Any]] = {
     "dirichletlm": ("standard", lambda c, q, d: c.dirichlet(q, d, 2000)),
     "bm25": ("english", lambda c, q, d: c.bm25(q, d, 0.9, 0.4)),
     "tfidf": ("english", lambda c, q, d: c.terrier_tfidf(q, d, 1.2, 0.75)),
-    "tfidf classic": ("english", lambda c, q, d: c.classic_tfidf(q, d)),
+    CLASSIC: ("english", lambda c, q, d: c.classic_tfidf(q, d)),
 }
 
 
 @pytest.mark.parametrize("baseline", FORMULAS)
 def test_scores_on_real_arguments_are_those_of_the_formulas(
-    official: Path, measured: dict[str, Path], baseline: str
+    official: Path, measured: Callable[..., Path], baseline: str
 ) -> None:
     """Every score of every run, against the formulas in plain Python."""
     analyzer, formula = FORMULAS[baseline]
@@ -190,7 +225,7 @@ def test_scores_on_real_arguments_are_those_of_the_formulas(
     collection = Collection({each.id: index.terms(each.text) for each in sample})
     topics = read_topics_xml(official / "topics" / "touche-2020-task-1.xml")
     queries = {topic.number: list(index.terms(topic.title).elements()) for topic in topics}
-    for line in read_run(measured[baseline]):
+    for line in read_run(measured(baseline)):
         assert line.score == pytest.approx(formula(collection, queries[line.topic], line.document), abs=1e-4)
 
 
@@ -229,8 +264,6 @@ def _saturation(terms: Any, term: str, k1: float, b: float, avgdl: float) -> flo
 
 
 def test_every_run_file_is_evaluated_by_the_command(official: Path) -> None:
-    from conftest import ROOT
-
     for folder in (official / "runs").iterdir():
         runs = sorted(folder.glob("*.run"))
         command = [sys.executable, "-m", "touche", "evaluate", *map(str, runs), "--task", folder.name]

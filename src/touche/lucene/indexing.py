@@ -53,7 +53,7 @@ def index(
     analysis = analyzer_named(analyzer)
     vocabulary = None if queries is None else frozenset().union(*(terms(analysis, text) for text in queries))
     config = java("org.apache.lucene.index.IndexWriterConfig")(analysis)
-    config.setSimilarity(similarity).setRAMBufferSizeMB(_RAM_BUFFER_MB).setUseCompoundFile(False)
+    config.setSimilarity(similarity).setRAMBufferSizeMB(_buffer_size()).setUseCompoundFile(False)
     # Merging pays for an index that is searched for years, not once.
     config.setMergePolicy(java("org.apache.lucene.index.NoMergePolicy").INSTANCE)
     with _temporary_directory() as folder:
@@ -108,9 +108,7 @@ def _write(
         _add_all(writer, documents, filling, threads)
         writer.commit()
     except jpype.JException as error:
-        if (fault := _io_fault(error)) is None:
-            raise
-        raise _cannot_write(fault) from error
+        raise (_understood(error) or error) from error
     finally:
         writer.rollback()  # closes the writer without another flush; what is committed stays
 
@@ -155,16 +153,26 @@ def _temporary_directory() -> Iterator[str]:
         yield path
 
 
-def _io_fault(error: Any) -> str | None:
-    """What input or output went wrong behind a Java exception, which may be that of another thread."""
-    while error is not None and not isinstance(error, java("java.io.IOException")):
+def _understood(error: Any) -> ToucheError | None:
+    """The error to show for a Java exception, whose cause may lie in another thread; None if it is a bug."""
+    while error is not None:
+        if isinstance(error, java("java.io.IOException")):
+            return _cannot_write(str(error.getMessage()))
+        if isinstance(error, java("java.lang.OutOfMemoryError")):
+            return ToucheError("Java has used up its quarter of the memory; give the process more memory")
         error = error.getCause()
-    return error and str(error.getMessage())
+    return None
 
 
 def _cannot_write(reason: str) -> ToucheError:
     problem = f"the index cannot be written to {tempfile.gettempdir()} ({reason})"
     return ToucheError(f"{problem}; set TMPDIR to a directory with more room")
+
+
+def _buffer_size() -> float:
+    """Megabytes of documents to collect before they are written: a quarter of Java's memory at the most."""
+    megabytes = java("java.lang.Runtime").getRuntime().maxMemory() / 2**20
+    return min(_RAM_BUFFER_MB, float(megabytes) / 4)
 
 
 def _processors() -> int:

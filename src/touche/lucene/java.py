@@ -14,6 +14,7 @@ import jpype
 from touche.errors import ToucheError
 
 PYSERINI = "pyserini==1.6.0"
+JAR = "anserini-1.7.1-fatjar.jar"  # this one and no other: scores depend on it
 
 
 @cache
@@ -42,13 +43,15 @@ def jar() -> Path:
     """The Lucene jar of the installed pyserini.
 
     Raises:
-        ToucheError: if pyserini is not installed; the message gives the command.
+        ToucheError: if this version of pyserini is not installed; the message gives the command.
     """
     spec = find_spec("pyserini")
     folders = (spec and spec.submodule_search_locations) or ()
-    jars = [path for folder in folders for path in Path(folder).glob("resources/jars/anserini-*-fatjar.jar")]
+    jars = [path for folder in folders for path in Path(folder).glob(f"resources/jars/{JAR}")]
     if not jars:
-        raise ToucheError(f"the Lucene jar is missing; install it with: pip install --no-deps {PYSERINI}")
+        raise ToucheError(
+            f"the Lucene jar ({JAR}) is missing; install it with: pip install --no-deps {PYSERINI}"
+        )
     return jars[0]
 
 
@@ -58,6 +61,9 @@ def _start() -> None:
     jpype.startJVM(str(library), "-Xrs", classpath=[str(jar())], convertStrings=False)
     # Lucene logs which features of the machine it uses, and nothing else.
     jpype.JClass("java.util.logging.LogManager").getLogManager().reset()
+    jpype.JClass("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(
+        2**31 - 1
+    )  # long queries are fine
 
 
 @cache

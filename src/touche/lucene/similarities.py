@@ -6,7 +6,6 @@ keeps dl in one byte: exact up to 40, then rounded down (100 becomes 96). A quer
 counts twice.
 """
 
-from math import isfinite
 from typing import Any
 
 from touche.errors import ParameterError
@@ -20,10 +19,10 @@ def dirichlet(mu: float) -> Any:
     with P(t) = (ttf + 1) / (total number of tokens + 1).
 
     Raises:
-        ParameterError: unless mu > 0.
+        ParameterError: unless 0 < mu <= 1e9 (and not so small that a float32 cannot hold it).
     """
-    if not (mu > 0 and isfinite(mu)):
-        raise ParameterError(f"mu = {mu} has no meaning; Dirichlet smoothing needs a mu above 0")
+    if not 1e-9 <= mu <= 1e9:
+        raise ParameterError(f"mu = {mu} has no meaning; Dirichlet smoothing needs a mu above 0, at most 1e9")
     return java("org.apache.lucene.search.similarities.LMDirichletSimilarity")(mu)
 
 
@@ -35,10 +34,12 @@ def bm25(k1: float, b: float) -> Any:
     is left out.
 
     Raises:
-        ParameterError: unless k1 >= 0 and 0 <= b <= 1.
+        ParameterError: unless 0 <= k1 <= 1e9 and 0 <= b <= 1.
     """
-    if not (k1 >= 0 and isfinite(k1) and 0 <= b <= 1):
-        raise ParameterError(f"k1 = {k1}, b = {b} have no meaning; BM25 needs k1 >= 0 and b from 0 to 1")
+    if not (0 <= k1 <= 1e9 and 0 <= b <= 1):
+        raise ParameterError(
+            f"k1 = {k1}, b = {b} have no meaning; BM25 needs k1 from 0 to 1e9 and b from 0 to 1"
+        )
     return java("org.apache.lucene.search.similarities.BM25Similarity")(k1, b)
 
 
