@@ -1,0 +1,44 @@
+"""What README promises: its example baselines run, and its commands are commands."""
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from touche import baselines, cli, data
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+COMMANDS = [
+    command
+    for command in re.findall(r"^    (touche (?:run|evaluate) .*?)(?:  +#.*)?$", README, flags=re.MULTILINE)
+    if "$TOUCHE_DATA" not in command
+]
+
+
+def test_there_is_something_to_try() -> None:
+    assert (len(EXAMPLES), len(COMMANDS)) == (2, 4)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_example_baselines_run(tmp_path: Path, example: str) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "baseline.py").write_text(example, encoding="utf-8")
+    baseline = baselines.load(str(tmp_path / "mine"))
+    options = {name: each.default for name, each in baseline.options.items()}
+    assert baselines.run(baseline, data.open_dataset("spot-check/passages"), tmp_path / "out", options) == []
+    assert (tmp_path / "out" / "run.txt").read_text().startswith("11 Q0 spotcheck-")
+
+
+def test_the_commands_work_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for command in COMMANDS:
+        arguments = [
+            str(tmp_path / word) if word.startswith("out") else word for word in shlex.split(command)
+        ]
+        monkeypatch.setattr(sys, "argv", arguments)
+        with pytest.raises(SystemExit) as exit_info:
+            cli.main()
+        assert not exit_info.value.code, command
