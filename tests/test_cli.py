@@ -264,6 +264,18 @@ def test_scores_of_the_spot_check_as_table_and_as_json(touche: Touche, tmp_path:
     ]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, which only Linux has")
+def test_a_table_that_cannot_be_written_is_one_line(write: Write) -> None:
+    run = write("run.txt", "11 Q0 spotcheck-00b4ee1f___9 1 1.0 t\n")
+    command = [sys.executable, "-m", "touche", "evaluate", str(run), "--task", "spot-check/passages"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*command, "--evaluator", "trec_eval"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 2
+    assert done.stderr == "touche: [Errno 28] No space left on device; choose another place\n"
+
+
 @pytest.mark.parametrize("part", ["arguments", "passages"])
 @pytest.mark.parametrize("command", [["dirichletlm"], ["bm25"], ["tfidf"], ["tfidf", "--variant", "classic"]])
 def test_every_baseline_is_fully_judged_on_the_spot_check(

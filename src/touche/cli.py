@@ -1,6 +1,7 @@
 """The ``touche`` command."""
 
 import json
+import os
 import signal
 import sys
 import time
@@ -15,6 +16,7 @@ import click
 from touche import baselines, data, tasks, tira
 from touche.baselines import Baseline
 from touche.errors import ToucheError
+from touche.evaluation import EVALUATORS, MEASURE
 from touche.qrels import Qrels, read_qrels
 from touche.runs import read_run
 
@@ -34,7 +36,8 @@ def main() -> None:
         _fail(f"{error.format_message()} (see: {help_of} --help)")
     except ToucheError as error:
         _fail(str(error))
-    except OSError as error:  # standard output is full, or the working directory is gone
+    except OSError as error:  # standard output is full or closed, or the working directory is gone
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 (what is left in it cannot be written at exit)
         _fail(f"{error}; choose another place")
     except (KeyboardInterrupt, click.Abort):
         click.echo("touche: interrupted", err=True)
@@ -180,11 +183,6 @@ def evaluate(runs: Sequence[Path], task_id: str, evaluator: str, style: str) -> 
 
 
 def _scores(path: Path, task: tasks.Task, judgments: Mapping[str, Qrels], evaluator: str) -> Iterator[Score]:
-    from touche.evaluation import (
-        EVALUATORS,
-        MEASURE,
-    )  # the C code of trec_eval, which `touche run` can do without
-
     run = read_run(path)
     for dimension, qrels in judgments.items():
         for name in EVALUATORS if evaluator == "both" else [evaluator]:

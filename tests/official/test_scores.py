@@ -19,7 +19,7 @@ from touche import baselines, data, evaluation, lucene, tasks
 from touche.documents import read_args_processed_csv, read_argsme_json, read_passages_jsonl
 from touche.evaluation import EVALUATORS, Evaluation
 from touche.qrels import read_qrels
-from touche.runs import in_order_of_rank, in_order_of_score, read_run
+from touche.runs import RunLine, in_order_of_rank, in_order_of_score, read_run
 from touche.topics import read_topics_xml
 
 KNOWN = {
@@ -185,6 +185,29 @@ def test_baselines_score_what_they_are_pinned_at(
         result = score(measured(command, task), task, dimension, evaluator)
         assert result.mean == pytest.approx(expected, abs=0.00005)
         assert result.judged == pytest.approx(judged, abs=0.00005)
+
+
+@pytest.mark.parametrize(
+    ("similarity", "ndcg"),
+    [
+        (lambda: lucene.dirichlet(2000), 0.7261),
+        (lambda: lucene.bm25(1.2, 0.75), 0.4501),
+        (lambda: lucene.classic(), 0.1247),
+    ],
+)
+def test_the_engine_scores_what_lucene_is_known_to_score(
+    official: Path, similarity: Callable[[], Any], ndcg: float
+) -> None:
+    """With the standard analyzer; figures that others measured with Lucene on the same sample."""
+    sample = read_argsme_json(official / "corpora" / "argsme-2020-04-01-sample" / "args-me.json.gz")
+    index = lucene.index(sample, analyzer="standard", similarity=similarity())
+    qrels = read_qrels(official / "qrels" / tasks.task(ARGUMENTS).qrels["relevance"])
+    run = [
+        RunLine(topic.number, "Q0", document, rank, value, "t")
+        for topic in read_topics_xml(official / "topics" / "touche-2020-task-1.xml")
+        for rank, (document, value) in enumerate(index.search(topic.title, 1000), 1)
+    ]
+    assert evaluation.trec_eval(run, qrels).mean == pytest.approx(ndcg, abs=0.00005)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors can be chosen on Linux only")
