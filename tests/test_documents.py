@@ -200,6 +200,13 @@ def test_odd_escapes_in_literals_are_no_reason_for_warnings(write: Write) -> Non
     assert (read.premises, read.stance) == (("\\d",), "")
 
 
+@pytest.mark.parametrize("opening", ["[", '{"a": '])
+def test_json_nested_absurdly_deep_is_refused_before_it_costs_memory(write: Write, opening: str) -> None:
+    text = '{"arguments": [\n' + json.dumps(argument("S1-A1")) + ",\n" + opening * 300_000
+    with pytest.raises(InputError, match=r"a\.json:3: broken JSON \(nested deeper than 100 levels\)"):
+        list(read_argsme_json(write("a.json", text)))
+
+
 def test_an_empty_file_of_arguments_is_an_error_of_its_first_line(write: Write) -> None:
     with pytest.raises(InputError, match=r"a\.json:1: broken JSON"):
         list(read_argsme_json(write("a.json", "")))

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import IO, Any, TypeGuard
 
 import ijson
 
@@ -18,6 +18,7 @@ from touche.errors import InputError
 from touche.files import LineCounter, decoded_lines, new_id, open_binary, read_jsonl, text_field
 from touche.topics import Topic, topic_of_query
 
+_DEEPEST_JSON = 100  # levels; real arguments have six
 _LONGEST_CSV_FIELD = 1 << 26  # characters; beyond this a quote has been left open
 
 
@@ -99,7 +100,7 @@ def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argum
     seen = set() if seen is None else seen
     line = 0
     with open_binary(path, lambda: line + 1) as file:
-        counter = LineCounter(file)
+        counter = _ShallowJson(file)
         try:
             for fields in ijson.items(counter, "arguments.item", use_float=True):
                 line = counter.line
@@ -151,6 +152,26 @@ def _read_flat_jsonl(path: Path, id_name: str, text_name: str, seen: set[str] | 
     for line, fields in read_jsonl(path):
         docno, text = (text_field(fields, name, path, line) for name in (id_name, text_name))
         yield Document(new_id(docno, "document", seen, path, line), text)
+
+
+class _ShallowJson(LineCounter):
+    """Refuses JSON nested absurdly deep, for which ijson would take memory by the square of the depth."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__(file)
+        self._depth, self._events = 0, ijson.sendable_list()
+        self._parser = ijson.basic_parse_coro(self._events)
+
+    def read(self, size: int = -1) -> bytes:
+        piece = super().read(size)
+        if piece:
+            self._parser.send(piece)
+        for event, _ in self._events:
+            self._depth += event.startswith("start_") - event.startswith("end_")
+            if self._depth > _DEEPEST_JSON:
+                raise ijson.JSONError(f"nested deeper than {_DEEPEST_JSON} levels")
+        self._events.clear()
+        return piece
 
 
 def _argument_of(fields: Any, path: Path, line: int, seen: set[str]) -> Argument:
