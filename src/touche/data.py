@@ -52,9 +52,8 @@ def open_dataset(dataset: str) -> Input:
     if dataset not in datasets():
         raise ToucheError(f"there is no dataset {dataset!r}; choose among {', '.join(datasets())}")
     task, corpus = datasets()[dataset]
-    topics = tuple(read_topics_xml(locate("topics", task.topics)))
-    documents = _documents(corpus)
-    return Input(topics, documents, f"{len(topics)} topics from {task.topics}, documents from {documents}")
+    topics = read_topics_xml(locate("topics", task.topics))
+    return Input.of(topics, task.topics, _documents(corpus))
 
 
 def _documents(corpus: Corpus) -> Files | IrDataset:

@@ -8,7 +8,7 @@ import ast
 import csv
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, TypeGuard
 
@@ -202,12 +202,8 @@ def _processed_argument_of(row: dict[str, Any], path: Path, line: int, seen: set
     if not _are_sentences(sentences):
         problem, remedy = "sentences that are no list of sent_id and sent_text", "fetch the file again"
         raise InputError(path, problem, remedy, line)
-    return Argument(
-        id=argument.id,
-        conclusion=argument.conclusion,
-        premises=argument.premises,
-        stance=argument.stance,
-        sentences=tuple(Sentence(sentence["sent_id"], sentence["sent_text"]) for sentence in sentences),
+    return replace(
+        argument, sentences=tuple(Sentence(each["sent_id"], each["sent_text"]) for each in sentences)
     )
 
 
@@ -215,7 +211,7 @@ def _literal(text: str | None, name: str, path: Path, line: int) -> Any:
     if text is None:
         raise InputError(path, f'no column "{name}"', "fetch the file again", line)
     try:
-        with warnings.catch_warnings(action="ignore"):  # of escapes such as \\d, which real texts hold
+        with warnings.catch_warnings(action="ignore"):  # of escapes such as \d, which real texts hold
             return ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise InputError(path, f'"{name}" is no Python literal', "fetch the file again", line) from error

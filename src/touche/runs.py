@@ -10,6 +10,7 @@ import numpy as np
 from touche.errors import InputError, ToucheError
 from touche.files import read_lines
 
+_COLUMNS = "write: topic Q0 document rank score tag"
 MAX_DEPTH = 1000  # documents per topic, in every year's rules
 
 
@@ -106,13 +107,13 @@ def _parse(text: str, path: Path, number: int) -> RunLine:
     columns = text.split(maxsplit=5)
     if len(columns) < 6:
         problem = f"{len(columns)} columns instead of 6"
-        raise InputError(path, problem, "write: topic Q0 document rank score tag", number)
+        raise InputError(path, problem, _COLUMNS, number)
     topic, stance, document, rank, score, tag = columns
     try:
         line = RunLine(topic, stance, document, int(rank), float(score), tag.rstrip())
     except ValueError as error:
         problem = f"rank {rank!r} or score {score!r} is not a number"
-        raise InputError(path, problem, "write: topic Q0 document rank score tag", number) from error
+        raise InputError(path, problem, _COLUMNS, number) from error
     if not isfinite(_rounded(line.score)):
         raise InputError(path, f"the score is {score}", "write scores that are finite as float32", number)
     return line

@@ -101,14 +101,10 @@ class IrDataset:
             for record in self._dataset().docs_iter():
                 new_id(record.doc_id, "document", seen, self.id)
                 yield document_of_ir_dataset(record)
-        except (
-            OSError,
-            RuntimeError,
-            ValueError,
-        ) as error:  # no network, no licence, no space, a broken file
-            problem = (
-                f"ir_datasets cannot read {self.id!r} ({type(error).__name__}: {shorten(str(error), 120)})"
-            )
+        # No network, no licence, no space, or a broken file.
+        except (OSError, RuntimeError, ValueError) as error:
+            reason = f"{type(error).__name__}: {shorten(str(error), 120)}"
+            problem = f"ir_datasets cannot read {self.id!r} ({reason})"
             raise ToucheError(f"{problem}; see https://ir-datasets.com on how to get the corpus") from error
         if not seen:
             raise ToucheError(f"{self.id!r} of ir_datasets is empty; fetch the corpus again")
@@ -142,6 +138,14 @@ class Input:
     documents: Iterable[AnyDocument]
     took: str
 
+    @classmethod
+    def of(cls, topics: Iterable[Topic], topics_file: str, documents: Files | IrDataset) -> "Input":
+        """Topics and the collection to search for them, with the line that says so."""
+        all_topics = tuple(topics)
+        return cls(
+            all_topics, documents, f"{len(all_topics)} topics from {topics_file}, documents from {documents}"
+        )
+
 
 def find(directory: Path, corpus: str | None = None) -> Input:
     """Finds topics and documents in an input directory.
@@ -162,8 +166,7 @@ def find(directory: Path, corpus: str | None = None) -> Input:
         return _reranking(rerank[0])
     topics_path, topics = _find_topics(directory)
     documents = IrDataset(corpus) if corpus else find_documents(directory)
-    took = f"{len(topics)} topics from {topics_path.name}, documents from {documents}"
-    return Input(topics, documents, took)
+    return Input.of(topics, topics_path.name, documents)
 
 
 def find_documents(directory: Path) -> Files:
