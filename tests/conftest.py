@@ -2,20 +2,24 @@
 
 import gzip
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from touche import cli
+
 ROOT = Path(__file__).parents[1]
 Write = Callable[[str, str | bytes], Path]
+Touche = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(autouse=True)
 def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Tests run in the clone, see no data but what they ask for, and leave the user's cache alone."""
     monkeypatch.chdir(ROOT)
-    for variable in ("TOUCHE_DATA", "inputDataset", "outputDir"):
+    for variable in ("TOUCHE_DATA", "inputDataset", "outputDir", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
@@ -32,6 +36,20 @@ def write(tmp_path: Path) -> Write:
         return path
 
     return write_file
+
+
+@pytest.fixture
+def touche(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Touche:
+    """Runs the command in this process; returns exit code, standard output and standard error."""
+
+    def call(*arguments: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["touche", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_info:
+            cli.main()
+        out, err = capsys.readouterr()
+        return int(exit_info.value.code or 0), out, err
+
+    return call
 
 
 OFFICIAL = os.environ.get("TOUCHE_DATA")

@@ -8,30 +8,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Write
-from touche import cli
-
-Touche = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def touche(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Touche:
-    """Runs the command in this process; returns exit code, standard output and standard error."""
-
-    def call(*arguments: str | Path) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["touche", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit_info:
-            cli.main()
-        out, err = capsys.readouterr()
-        return int(exit_info.value.code or 0), out, err
-
-    return call
-
+from conftest import ROOT, Touche, Write
 
 TOPICS = "<topics><topic><number>1</number><title>Cats or dogs?</title></topic></topics>"
 DOCUMENTS = '{"docno": "a", "text": "cats"}\n{"docno": "b", "text": ""}\n'
@@ -242,36 +223,40 @@ def test_scores_of_the_spot_check_as_table_and_as_json(touche: Touche, tmp_path:
     assert [record["evaluator"] for record in records] == ["trec_eval", "touche"]
     first = records[0]
     assert 0.5 < first.pop("mean") == pytest.approx(records[1]["mean"])  # fully judged, so both agree
+    assert 0 < first.pop("low") < records[1]["mean"] < first.pop("high") < 1
     assert first == {
         "run": str(run),
         "tag": "touche-dirichletlm",
         "task": "spot-check/arguments",
         "dimension": "relevance",
+        "qrels": "spot-check-arguments-relevance.qrels",
         "measure": "nDCG@5",
         "evaluator": "trec_eval",
         "judged": 1.0,
         "topics": 10,
     }
     table = touche("evaluate", run, "--task", "spot-check/arguments", "--evaluator", "touche")[1].splitlines()
-    assert table[0].split() == ["tag", "dimension", "evaluator", "nDCG@5", "Judged@5", "topics"]
+    assert table[0].split() == "run dimension evaluator nDCG@5 95% interval Judged@5 topics".split()
+    mean, low, high = (f"{records[1][name]:.3f}" for name in ("mean", "low", "high"))
     assert table[1].split() == [
         "touche-dirichletlm",
         "relevance",
         "touche",
-        f"{records[1]['mean']:.3f}",
+        mean,
+        low,
+        "to",
+        high,
         "1.00",
         "10",
     ]
+    assert table[-1] == "relevance is judged by spot-check-arguments-relevance.qrels"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, which only Linux has")
-def test_a_table_that_cannot_be_written_is_one_line(write: Write) -> None:
-    run = write("run.txt", "11 Q0 spotcheck-00b4ee1f___9 1 1.0 t\n")
-    command = [sys.executable, "-m", "touche", "evaluate", str(run), "--task", "spot-check/passages"]
+def test_a_table_that_cannot_be_written_is_one_line() -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [*command, "--evaluator", "trec_eval"], stdout=full, stderr=subprocess.PIPE, text=True
-        )
+        command = [sys.executable, "-m", "touche", "tasks"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
     assert done.stderr == "touche: [Errno 28] No space left on device; choose another place\n"
 

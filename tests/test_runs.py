@@ -33,8 +33,8 @@ def test_a_run_is_read_as_teams_send_them(write: Write) -> None:
     ("line", "message"),
     [
         ("1 Q0 d 2 0.5", "5 columns instead of 6; write: topic Q0 document rank score tag"),
-        ("1 Q0 d two 0.5 t", "rank 'two' or score '0.5' is not a number"),
-        ("1 Q0 d 2 high t", "rank '2' or score 'high' is not a number"),
+        ("1 Q0 d two 0.5 t", "rank 'two' is not a whole number"),
+        ("1 Q0 d 2 high t", "score 'high' is not a number"),
         ("1 Q0 d 2 nan t", "the score is nan"),
         ("1 Q0 d 2 -inf t", "the score is -inf"),
         ("1 Q0 d 2 1e39 t", "the score is 1e39; write scores that are finite as float32"),

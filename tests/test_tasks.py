@@ -20,8 +20,8 @@ def test_there_is_a_card_for_every_task() -> None:
 
 def test_a_corrected_score_is_never_taken_for_a_published_one() -> None:
     qrels = tasks.task("touche-2020-task-1").qrels
-    assert qrels["relevance"].endswith("-corrected.qrels")
-    assert not qrels["relevance-uncorrected"].endswith("-corrected.qrels")
+    assert qrels["relevance"].file.endswith("-corrected.qrels")
+    assert not qrels["relevance-uncorrected"].file.endswith("-corrected.qrels")
     assert list(tasks.task("touche-2020-task-1-v1").qrels) == ["relevance-uncorrected"]
 
 

@@ -77,7 +77,7 @@ def load(name: str) -> Baseline:
         ToucheError: if there is no such folder, its baseline.py does not hold just one baseline, or that has
             an option whose default value is no int, float, str or bool.
     """
-    path = _folder(name) / "baseline.py"
+    path = folder_of(name) / "baseline.py"
     spec = spec_from_file_location(f"touche_baseline_{path.parent.name}", path)
     assert spec is not None and spec.loader is not None  # given for a path that ends in .py
     module = module_from_spec(spec)
@@ -118,7 +118,12 @@ def run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any]) -
     )
 
 
-def _folder(name: str) -> Path:
+def folder_of(name: str) -> Path:
+    """The folder of a baseline, by its name in the clone's baselines/ or by its path.
+
+    Raises:
+        ToucheError: if there is none, or no baseline.py in it.
+    """
     root = clone()
     candidates = [Path(name), *([root / "baselines" / name] if root else [])]
     for folder in candidates:

@@ -41,6 +41,14 @@ def locate(kind: str, name: str) -> Path:
     )
 
 
+def at_hand(kind: str, name: str) -> bool:
+    """Whether ``locate`` finds it."""
+    try:
+        return bool(locate(kind, name))
+    except NotAtHandError:
+        return False
+
+
 def open_dataset(dataset: str) -> Input:
     """Topics and corpus of a dataset, such as ``touche-2020-task-1/sample``.
 
@@ -65,9 +73,18 @@ def _documents(corpus: Corpus) -> Files | IrDataset:
         return IrDataset(corpus.ir_datasets)
 
 
+def home() -> Path:
+    """Where fetched data goes: the clone, else the user's cache folder."""
+    return clone() or _cache()
+
+
 def _places() -> Iterator[Path]:
     if folder := os.environ.get("TOUCHE_DATA"):
         yield Path(folder)
     if root := clone():
         yield root
-    yield Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "touche"  # noqa: PTH111
+    yield _cache()
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "touche"  # noqa: PTH111

@@ -14,6 +14,7 @@ class InputError(ToucheError):
     """
 
     def __init__(self, path: Path | str, problem: str, remedy: str, line: int | None = None) -> None:
+        self.problem, self.remedy, self.line = problem, remedy, line
         place = f"{path}:{line}" if line is not None else str(path)
         super().__init__(f"{place}: {problem}; {remedy}")
 

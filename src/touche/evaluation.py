@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from math import log2
 from statistics import fmean
 
-import ir_measures
-
 from touche.errors import ToucheError
 from touche.qrels import Qrels
 from touche.runs import RunLine, in_order_of_rank, in_order_of_score
 
 CUTOFF = 5
 MEASURE = f"nDCG@{CUTOFF}"
+_WRONG_TASK = "check that --task is the run's task"
 
 
 @dataclass(frozen=True)
@@ -26,17 +25,22 @@ class Evaluation:
 
     Attributes:
         per_topic: nDCG@5 of each topic that the evaluator averages over.
-        judged: Judged@5, the share of judged documents among the first five of each topic, averaged over the
-            topics of the run that are in the qrels.
+        judged_per_topic: Judged@5, the share of judged documents among the first five, of each topic of the
+            run that is in the qrels.
     """
 
     per_topic: Mapping[str, float]
-    judged: float
+    judged_per_topic: Mapping[str, float]
 
     @property
     def mean(self) -> float:
         """The mean of nDCG@5 over the topics."""
         return fmean(self.per_topic.values())
+
+    @property
+    def judged(self) -> float:
+        """The mean of Judged@5 over the topics of the run."""
+        return fmean(self.judged_per_topic.values())
 
 
 def trec_eval(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
@@ -46,12 +50,14 @@ def trec_eval(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
     is positive, else 0, and 0 for unjudged documents; a topic of the qrels that the run lacks counts 0.
 
     Raises:
-        ToucheError: if the run has no topic of the qrels.
+        ToucheError: if the run has no topic or no document of the qrels.
     """
-    order = _by_topic(in_order_of_score(run), qrels)
+    import ir_measures  # here, for the images of the baselines are without it
+
+    order = by_topic(in_order_of_score(run), qrels)
     scores = {topic: {line.document: line.score for line in lines} for topic, lines in order.items()}
     measures = [ir_measures.nDCG @ CUTOFF]
-    values = {each.query_id: each.value for each in ir_measures.iter_calc(measures, _gains(qrels), scores)}
+    values = {each.query_id: each.value for each in ir_measures.iter_calc(measures, gains(qrels), scores)}
     return Evaluation({topic: values.get(topic, 0.0) for topic in qrels}, _judged(order, qrels))
 
 
@@ -63,25 +69,36 @@ def touche(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
     with a judged document among the first five and a label above 0 in the qrels.
 
     Raises:
-        ToucheError: if the run has no topic of the qrels, or no topic is left to average over.
+        ToucheError: if the run has no topic or no document of the qrels, or no topic is left to average over.
     """
-    order = _by_topic(in_order_of_rank(run), qrels)
-    gains = _gains(qrels)
+    order = by_topic(in_order_of_rank(run), qrels)
+    labels = gains(qrels)
     per_topic = {}
-    for topic, lines in order.items():
-        found = [gains[topic][line.document] for line in lines[:CUTOFF] if line.document in gains[topic]]
-        ideal = dcg(sorted(gains[topic].values(), reverse=True)[:CUTOFF])
-        if found and ideal > 0:
-            per_topic[topic] = dcg(found) / ideal
+    for topic in (topic for topic in qrels if topic in order):
+        first = order[topic][:CUTOFF]
+        found = [labels[topic][line.document] for line in first if line.document in labels[topic]]
+        if found and any(labels[topic].values()):
+            per_topic[topic] = ndcg(found, labels[topic].values())
     if not per_topic:
         problem = "no judged document is among the first five of any topic, so there is nothing to average"
-        raise ToucheError(f"{problem}; check that --task is the run's task")
+        raise ToucheError(f"{problem}; {_WRONG_TASK}")
     return Evaluation(per_topic, _judged(order, qrels))
 
 
-def dcg(gains: Iterable[float]) -> float:
+def ndcg(found: Iterable[int], judged: Iterable[int]) -> float:
+    """DCG of a list over the DCG of the ideal one; 0 where nothing relevant is known.
+
+    Args:
+        found: the gains of the list, in its order, at most five.
+        judged: all gains of the topic; the five best of them, in order, are the ideal list.
+    """
+    ideal = dcg(sorted(judged, reverse=True)[:CUTOFF])
+    return dcg(found) / ideal if ideal else 0.0
+
+
+def dcg(found: Iterable[float]) -> float:
     """Discounted cumulative gain: sum over the ranks r from 1 of gain / log2(r + 1)."""
-    return sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, 1))
+    return sum(gain / log2(rank + 1) for rank, gain in enumerate(found, 1))
 
 
 Evaluator = Callable[[Sequence[RunLine], Qrels], Evaluation]
@@ -91,7 +108,7 @@ EVALUATORS: Mapping[str, Evaluator] = {
 }
 
 
-def _gains(qrels: Qrels) -> Qrels:
+def gains(qrels: Qrels) -> Qrels:
     """Labels below 0, of spam, become 0: no gain either way, and trec_eval's code can crash on them."""
     return {
         topic: {document: max(label, 0) for document, label in labels.items()}
@@ -99,20 +116,25 @@ def _gains(qrels: Qrels) -> Qrels:
     }
 
 
-def _by_topic(ordered: Iterable[RunLine], qrels: Qrels) -> dict[str, list[RunLine]]:
+def by_topic(ordered: Iterable[RunLine], qrels: Qrels) -> dict[str, list[RunLine]]:
+    """The lines of each topic of the qrels, in the order given.
+
+    Raises:
+        ToucheError: if the run has no topic or no document of the qrels.
+    """
     topics: dict[str, list[RunLine]] = {}
     for line in ordered:
         if line.topic in qrels:
             topics.setdefault(line.topic, []).append(line)
     if not topics:
-        raise ToucheError(
-            "the run and the qrels have no topic in common; check that --task is the run's task"
-        )
+        raise ToucheError(f"the run and the qrels have no topic in common; {_WRONG_TASK}")
+    if not any(line.document in qrels[topic] for topic, lines in topics.items() for line in lines):
+        raise ToucheError(f"not one document of the run is judged; {_WRONG_TASK}")
     return topics
 
 
-def _judged(order: Mapping[str, Sequence[RunLine]], qrels: Qrels) -> float:
+def _judged(order: Mapping[str, Sequence[RunLine]], qrels: Qrels) -> dict[str, float]:
     def share(topic: str, first: Sequence[RunLine]) -> float:
         return sum(line.document in qrels[topic] for line in first) / len(first)
 
-    return fmean(share(topic, lines[:CUTOFF]) for topic, lines in order.items())
+    return {topic: share(topic, lines[:CUTOFF]) for topic, lines in order.items()}

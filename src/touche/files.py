@@ -139,15 +139,26 @@ def new_id(value: str, what: str, seen: set[str], path: Path | str, line: int | 
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a file so that it appears complete or not at all, and leaves nothing behind if it cannot.
+    """Writes a text so that the file appears complete or not at all, and leaves nothing behind if it cannot.
+
+    Raises:
+        InputError: if the directory cannot be written or the disk is full.
+    """
+    with whole(path) as file:
+        file.write(text.encode())
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[IO[bytes]]:
+    """Opens a file for writing that appears once all is written, or not at all.
 
     Raises:
         InputError: if the directory cannot be written or the disk is full.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with part.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with part.open("wb") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)

@@ -9,16 +9,19 @@ from touche.files import read_lines
 Qrels = dict[str, dict[str, int]]  # topic -> document -> label
 
 
-def read_qrels(path: Path, excluded_topics: Collection[str] = ()) -> Qrels:
+def read_qrels(
+    path: Path, excluded_topics: Collection[str] = (), labels: Collection[int] | None = None
+) -> Qrels:
     """Reads judgments; labels are whole numbers, also written as ``4.0``.
 
     Args:
         path: the file.
         excluded_topics: topics whose judgments are left out, as the task's card says.
+        labels: the labels that may occur, or None for any.
 
     Raises:
-        InputError: if the file is unreadable, holds no judgment, a line is broken, or a document is judged
-            twice with two labels.
+        InputError: if the file is unreadable, holds no judgment, a line is broken or has an unknown label, or
+            a document is judged twice with two labels.
     """
     qrels: Qrels = {}
     for number, text in read_lines(path):
@@ -28,7 +31,7 @@ def read_qrels(path: Path, excluded_topics: Collection[str] = ()) -> Qrels:
             raise InputError(path, problem, "write: topic 0 document label", number)
         topic, _, document, label = columns
         if topic not in excluded_topics:
-            judged = _label(label, path, number)
+            judged = _label(label, path, number, labels)
             if qrels.setdefault(topic, {}).setdefault(document, judged) != judged:
                 problem = f"document {document!r} of topic {topic} has two labels"
                 raise InputError(path, problem, "remove one of the two", number)
@@ -37,7 +40,7 @@ def read_qrels(path: Path, excluded_topics: Collection[str] = ()) -> Qrels:
     return qrels
 
 
-def _label(text: str, path: Path, number: int) -> int:
+def _label(text: str, path: Path, number: int, labels: Collection[int] | None) -> int:
     try:
         value = float(text)
         label = int(value)
@@ -47,4 +50,9 @@ def _label(text: str, path: Path, number: int) -> int:
         raise InputError(
             path, f"label {text!r} is not a whole number", "write labels such as -2, 0 or 2", number
         )
+    if labels is not None and label not in labels:
+        problem = (
+            f"label {text} is unknown; the labels of this file are {', '.join(map(str, sorted(labels)))}"
+        )
+        raise InputError(path, problem, "check that this is the right file", number)
     return label

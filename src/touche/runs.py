@@ -1,5 +1,6 @@
 """TREC run files: ``topic stance document rank score tag`` on each line."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -11,6 +12,7 @@ from touche.errors import InputError, ToucheError
 from touche.files import read_lines
 
 _COLUMNS = "write: topic Q0 document rank score tag"
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
 MAX_DEPTH = 1000  # documents per topic, in every year's rules
 
 
@@ -35,6 +37,14 @@ class RunLine:
     tag: str
 
 
+class LineError(InputError):
+    """A line that is no line of a run; ``column`` is ``rank``, ``score``, or ``columns`` for their number."""
+
+    def __init__(self, column: str, path: Path, problem: str, remedy: str, line: int) -> None:
+        super().__init__(path, problem, remedy, line)
+        self.column = column
+
+
 def read_run(path: Path) -> list[RunLine]:
     """Reads a run as teams send them: any white space between columns, tags with blanks, ranks from 0 or 1.
 
@@ -44,7 +54,7 @@ def read_run(path: Path) -> list[RunLine]:
     """
     lines: dict[tuple[str, str], RunLine] = {}
     for number, text in read_lines(path):
-        line = _parse(text, path, number)
+        line = parse_line(text, path, number)
         if (line.topic, line.document) in lines:
             problem = f"document {line.document!r} occurs a second time for topic {line.topic}"
             raise InputError(path, problem, "remove one of the two", number)
@@ -103,17 +113,23 @@ def _rounded(score: float) -> np.float32:
         return np.float32(score) + np.float32(0)  # makes -0 a 0
 
 
-def _parse(text: str, path: Path, number: int) -> RunLine:
+def parse_line(text: str, path: Path, number: int) -> RunLine:
+    """One line of a run; blanks in the tag are let pass.
+
+    Raises:
+        LineError: if it does not have six columns, or rank or score is not a number.
+    """
     columns = text.split(maxsplit=5)
     if len(columns) < 6:
-        problem = f"{len(columns)} columns instead of 6"
-        raise InputError(path, problem, _COLUMNS, number)
+        raise LineError("columns", path, f"{len(columns)} columns instead of 6", _COLUMNS, number)
     topic, stance, document, rank, score, tag = columns
+    if not _WHOLE_NUMBER.fullmatch(rank):
+        raise LineError("rank", path, f"rank {rank!r} is not a whole number", _COLUMNS, number)
     try:
-        line = RunLine(topic, stance, document, int(rank), float(score), tag.rstrip())
+        value = float(score)
     except ValueError as error:
-        problem = f"rank {rank!r} or score {score!r} is not a number"
-        raise InputError(path, problem, _COLUMNS, number) from error
-    if not isfinite(_rounded(line.score)):
-        raise InputError(path, f"the score is {score}", "write scores that are finite as float32", number)
-    return line
+        raise LineError("score", path, f"score {score!r} is not a number", _COLUMNS, number) from error
+    if not isfinite(_rounded(value)):
+        remedy = "write scores that are finite as float32"
+        raise LineError("score", path, f"the score is {score}", remedy, number)
+    return RunLine(topic, stance, document, int(rank), value, tag.rstrip())

@@ -1,4 +1,4 @@
-"""The cards of the tasks: a TOML file each, with topics, qrels per dimension, corpora and rules."""
+"""The cards of the tasks: a TOML file each, with topics, qrels, corpora, rules and published results."""
 
 import tomllib
 from collections.abc import Mapping
@@ -24,13 +24,26 @@ class Corpus:
 
 
 @dataclass(frozen=True)
+class Judgments:
+    """The judgments of one dimension, such as relevance or quality.
+
+    Attributes:
+        file: the name of the file in qrels/.
+        labels: the labels that occur in it.
+    """
+
+    file: str
+    labels: frozenset[int]
+
+
+@dataclass(frozen=True)
 class Rules:
     """What a submission must keep to.
 
     Attributes:
         unit: what is ranked: ``argument``, ``sentence pair``, ``document`` or ``passage``.
         max_results: how many of them per topic at the most.
-        min_results: how many at the least.
+        min_results: how many at the least; 0 where no minimum was stated.
         max_runs: how many runs a team may submit, or None where no limit was stated.
         stances: the values of the second column.
     """
@@ -38,8 +51,45 @@ class Rules:
     unit: str
     stances: tuple[str, ...]
     max_results: int = 1000
-    min_results: int = 1
+    min_results: int = 0
     max_runs: int | None = None
+
+
+@dataclass(frozen=True)
+class Published:
+    """One row of a published results table.
+
+    Attributes:
+        task: the id of the task.
+        dimension: what was judged.
+        team: the name of the team.
+        run: the number that a paper gives the run, such as ``Run 1``; empty where it has none.
+        tag: the tag of the run; empty where none was printed.
+        value: mean nDCG@5.
+        low, high: the 95% confidence interval, or None where none was printed.
+        baseline: whether it is the organizers' own.
+        evaluator: the one it was computed with, or None where that is not known.
+        qrels: the judgments it was computed with, or None where that is not known.
+        sources: every document and table that prints it.
+    """
+
+    task: str
+    dimension: str
+    team: str
+    run: str
+    tag: str
+    value: float
+    low: float | None
+    high: float | None
+    baseline: bool
+    evaluator: str | None
+    qrels: str | None
+    sources: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Team and run, such as ``Prince of Persia (Run 1)``."""
+        return f"{self.team} ({self.run})" if self.run else self.team
 
 
 @dataclass(frozen=True)
@@ -51,22 +101,26 @@ class Task:
         title: the title of the task.
         url: its page.
         topics: the name of the file in topics/.
-        qrels: the name of the file in qrels/ by dimension, such as relevance and quality.
+        qrels: the judgments by dimension.
         corpora: the collections by name; ``full`` is the one of the task.
         rules: what a submission must keep to.
         excluded_topics: topics whose judgments do not count.
         note: what one must know about the judgments.
+        published: all published results, the best of each dimension first.
+        results_note: why results are missing, where they are.
     """
 
     id: str
     title: str
     url: str
     topics: str
-    qrels: Mapping[str, str]
+    qrels: Mapping[str, Judgments]
     corpora: Mapping[str, Corpus]
     rules: Rules
     excluded_topics: tuple[str, ...] = ()
     note: str = ""
+    published: tuple[Published, ...] = ()
+    results_note: str = ""
 
 
 @cache
@@ -99,11 +153,48 @@ def datasets() -> dict[str, tuple[Task, Corpus]]:
     }
 
 
+def corpus(task_id: str) -> Corpus:
+    """The corpus of a dataset; of a task, the whole one.
+
+    Raises:
+        ToucheError: if there is no such task.
+    """
+    return datasets()[task_id][1] if task_id in datasets() else task(task_id).corpora["full"]
+
+
 def _task_of(card: dict[str, Any]) -> Task:
     rules = card.pop("rules")
     return Task(
+        qrels={
+            dimension: Judgments(each["file"], frozenset(each["labels"]))
+            for dimension, each in card.pop("qrels").items()
+        },
         corpora={name: Corpus(**corpus) for name, corpus in card.pop("corpora").items()},
         rules=Rules(stances=tuple(rules.pop("stances")), **rules),
         excluded_topics=tuple(card.pop("excluded_topics", ())),
+        published=tuple(_published(card["id"], card.pop("published", []))),
         **card,
     )
+
+
+def _published(task_id: str, tables: list[dict[str, Any]]) -> list[Published]:
+    rows = [
+        Published(
+            task=task_id,
+            dimension=table["dimension"],
+            team=row["team"],
+            run=row.get("run", ""),
+            tag=row.get("tag", ""),
+            value=row["value"],
+            low=row.get("interval", (None, None))[0],
+            high=row.get("interval", (None, None))[1],
+            baseline=row.get("baseline", False),
+            evaluator=table.get("evaluator"),
+            qrels=table.get("qrels"),
+            sources=tuple(table["sources"]),
+        )
+        for table in tables
+        for row in table["runs"]
+    ]
+    dimensions = list(dict.fromkeys(row.dimension for row in rows))
+    return sorted(rows, key=lambda row: (dimensions.index(row.dimension), -row.value))

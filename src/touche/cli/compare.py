@@ -1,0 +1,100 @@
+"""touche compare"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+
+import click
+
+from touche import comparison, tasks
+from touche.cli.evaluate import print_warnings
+from touche.cli.output import RUNS, TASK, print_records, style, table
+from touche.comparison import Comparison, TopicDifference
+from touche.evaluation import EVALUATORS, MEASURE
+from touche.scores import score_runs
+
+_SHOWN_TOPICS = 5  # of each comparison
+
+
+@click.command()
+@RUNS
+@TASK
+@click.option(
+    "--evaluator",
+    type=click.Choice(list(EVALUATORS)),
+    default="trec_eval",
+    show_default=True,
+    help="Whose scores are compared.",
+)
+@click.option("--per-topic", is_flag=True, help="Every topic instead of the tests.")
+@style("table", "json", "csv")
+def compare(runs: Sequence[Path], task_id: str, evaluator: str, per_topic: bool, style: str) -> None:
+    """Compare every two of the RUNs: differences, paired tests, and the topics that decide.
+
+    p is two-sided, of the paired t-test and of the paired randomisation test, as it is and corrected by the
+    method of Holm for all comparisons of the table. d is Cohen's d of the paired scores.
+    """
+    scored = score_runs(runs, tasks.task(task_id), [evaluator])
+    compared = comparison.compare(scored, evaluator)
+    topics = comparison.topic_differences(scored, evaluator)
+    if style != "table":
+        print_records([asdict(row) for row in (topics if per_topic else compared)], style)
+    elif per_topic:
+        click.echo(_topics(topics))
+    else:
+        click.echo(_tests(compared))
+        for (a, b, dimension), of_pair in groupby(
+            topics, key=lambda row: (row.run_a, row.run_b, row.dimension)
+        ):
+            click.echo(f"\nThe largest differences between {a} (A) and {b} (B), {dimension}:")
+            click.echo(_topics(list(of_pair)[:_SHOWN_TOPICS], named=False))
+    print_warnings(scored)
+
+
+def _tests(compared: Sequence[Comparison]) -> str:
+    header = (
+        "A|B|dimension|mean A|mean B|A - B|95% interval|d|t-test p|Holm|randomisation p|Holm|won, lost, tied"
+    )
+    rows = [
+        (
+            each.run_a,
+            each.run_b,
+            each.dimension,
+            f"{each.mean_a:.3f}",
+            f"{each.mean_b:.3f}",
+            f"{each.difference:+.3f}",
+            f"{each.low:+.3f} to {each.high:+.3f}",
+            "–" if each.effect_size is None else f"{each.effect_size:+.2f}",
+            _p(each.p_t_test),
+            _p(each.p_t_test_holm),
+            _p(each.p_randomisation),
+            _p(each.p_randomisation_holm),
+            f"{each.won}, {each.lost}, {each.tied}",
+        )
+        for each in compared
+    ]
+    about = (
+        f"{MEASURE} of {compared[0].evaluator}, paired over {compared[0].topics} topics; Holm for {len(rows)}"
+    )
+    return f"{table(header.split('|'), rows)}\n\n{about}"
+
+
+def _p(value: float) -> str:
+    return f"{value:.4f}" if value >= 0.0001 else "< 0.0001"
+
+
+def _topics(differences: Sequence[TopicDifference], *, named: bool = True) -> str:
+    header = [*(("A", "B", "dimension") if named else ()), "topic", "A - B", "A", "B", "title"]
+    rows = [
+        (
+            *((each.run_a, each.run_b, each.dimension) if named else ()),
+            each.topic,
+            f"{each.difference:+.3f}",
+            f"{each.value_a:.3f}",
+            f"{each.value_b:.3f}",
+            each.title,
+        )
+        for each in differences
+    ]
+    return table(header, rows)

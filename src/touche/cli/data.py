@@ -1,0 +1,111 @@
+"""touche data list | fetch | verify"""
+
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+import click
+
+from touche import sources
+from touche.cli.output import table
+from touche.errors import ToucheError
+from touche.sources import Status, copy_unpublished, fetch, verify
+from touche.tasks import datasets
+
+BROKEN = 1  # exit code
+_DATASETS = click.argument("chosen", nargs=-1, metavar="[DATASET...]")
+
+
+@click.group()
+def data() -> None:
+    """Official topics, judgments and corpora: what there is, fetching and verifying it.
+
+    DATASET is the id of a task, such as touche-2020-task-1; without any, all data is meant.
+    """
+
+
+@data.command("list")
+@_DATASETS
+def list_(chosen: Sequence[str]) -> None:
+    """Show every official file: whether it is at hand, size, md5, licence, publisher."""
+    header = ("at hand", "to fetch", "md5 (* of the archive)", "file")
+    for (title, page, licence), files in groupby(
+        sources.official(chosen), lambda each: (each.title, each.page, each.licence)
+    ):
+        rows = [
+            (
+                "yes" if each.at_hand else "no",
+                _bytes(each.size) if each.url else "–",
+                f"{each.md5}{'*' if each.member else ''}" or "–",
+                each.path,
+            )
+            for each in files
+        ]
+        click.echo(f"{title}, {page}, licence: {licence}")
+        click.echo(f"{table(header, rows)}\n")
+
+
+@data.command("fetch")
+@_DATASETS
+@click.option(
+    "--from",
+    "mirror",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A folder to take it from.",
+)
+@click.option("--no-corpora", is_flag=True, help="Topics and judgments only.")
+def fetch_(chosen: Sequence[str], mirror: Path | None, no_corpora: bool) -> None:
+    """Fetch official data, and check it against the publishers' md5.
+
+    It goes to the clone's topics/, qrels/ and corpora/, outside of a clone to the user's cache folder. A
+    download that was interrupted goes on where it stopped. A mirror is laid out in the same way, or holds the
+    archives as they are published.
+    """
+    wanted = [each for each in sources.official(chosen) if not (no_corpora and each.kind == "corpora")]
+    missing = [each for each in wanted if not each.at_hand and each.url]
+    size = _bytes(sum(each.size for each in missing))
+    click.echo(f"{len(wanted)} files, {len(missing)} of them to fetch ({size})", err=True)
+    problems = []
+    for each in wanted:
+        try:
+            _say(fetch(each, mirror))
+        except ToucheError as error:
+            problems.append(str(error))
+            click.echo(f"{each.path}: error: {error}", err=True)
+    if mirror is not None and not no_corpora:
+        _copy_samples(chosen, mirror)
+    if problems:
+        raise ToucheError(
+            f"{len(problems)} of {len(wanted)} files could not be fetched, the first: {problems[0]}"
+        )
+
+
+@data.command("verify")
+@_DATASETS
+def verify_(chosen: Sequence[str]) -> int:
+    """Compare the files at hand with the publishers' md5; exits with 1 if one differs."""
+    statuses = [verify(each) for each in sources.official(chosen)]
+    for status in statuses:
+        _say(status)
+    return BROKEN if any(status.word == "differs" for status in statuses) else 0
+
+
+def _copy_samples(chosen: Sequence[str], mirror: Path) -> None:
+    published = {each.path.split("/")[1] for each in sources.official() if each.kind == "corpora"}
+    corpora = {corpus.directory: corpus for _, corpus in (datasets()[each] for each in chosen or datasets())}
+    for directory, corpus in corpora.items():
+        if directory not in published:
+            for status in copy_unpublished(corpus, mirror):
+                _say(status)
+
+
+def _say(status: Status) -> None:
+    click.echo(f"{status.path}: {status.word}{f' ({status.remark})' if status.remark else ''}")
+
+
+def _bytes(size: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}"
+        size = size / 1000
+    return f"{size:.1f} GB"

@@ -1,0 +1,55 @@
+"""touche lint"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from touche import tasks
+from touche.cli.output import RUNS, TASK, print_records, style
+from touche.lint import ERROR, Finding
+from touche.lint import lint as find
+
+BROKEN = 1  # exit code
+_SHOWN = 5  # findings of a code in a file
+
+
+@click.command()
+@RUNS
+@TASK
+@click.option(
+    "--all", "show_all", is_flag=True, help=f"Every finding, not only {_SHOWN} of each kind and file."
+)
+@style("table", "json")
+def lint(runs: Sequence[Path], task_id: str, show_all: bool, style: str) -> int:
+    """Check the RUNs of a submission against the rules of the task, line by line.
+
+    Exits with 1 if a rule is broken. Document ids are checked where the corpus is at hand; TASK can be the id
+    of a dataset, such as touche-2020-task-1/sample, to check against another corpus.
+    """
+    findings, notes = find(runs, tasks.task(task_id), tasks.corpus(task_id))
+    if style == "json":
+        print_records([asdict(finding) for finding in findings], style)
+    else:
+        for text in _lines(findings, show_all):
+            click.echo(text)
+        counts = Counter(finding.severity for finding in findings)
+        click.echo(f"{len(runs)} runs: {counts[ERROR]} errors, {len(findings) - counts[ERROR]} warnings")
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
+    return BROKEN if any(finding.severity == ERROR for finding in findings) else 0
+
+
+def _lines(findings: Sequence[Finding], show_all: bool) -> Iterator[str]:
+    counts = Counter((finding.run, finding.code) for finding in findings)
+    seen: Counter[tuple[str, str]] = Counter()
+    for each in findings:
+        key = (each.run, each.code)
+        seen[key] += 1
+        if show_all or seen[key] <= _SHOWN:
+            place = each.run if each.line is None else f"{each.run}:{each.line}"
+            yield f"{place}: {each.severity}: {each.message}; {each.remedy} [{each.code}]"
+        elif seen[key] == counts[key]:
+            yield f"{each.run}: {counts[key] - _SHOWN} more of [{each.code}]; --all shows them"

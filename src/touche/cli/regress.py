@@ -1,0 +1,144 @@
+"""touche regress"""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+import click
+
+from touche import baselines, regression
+from touche.cli.output import table
+from touche.errors import ToucheError
+from touche.files import write_whole
+from touche.regression import NOT_AT_HAND, Expected, Outcome
+from touche.tasks import datasets
+
+BROKEN = 1  # exit code
+SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
+_HEADER = (
+    "baseline",
+    "dataset",
+    "dimension",
+    "evaluator",
+    "kind",
+    "expected",
+    "got",
+    "difference",
+    "verdict",
+)
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[BASELINE...]")
+@click.option(
+    "--dataset", "chosen", multiple=True, metavar="DATASET", help="Only this dataset; can be repeated."
+)
+@click.option("--update", is_flag=True, help="Rewrite the pinned values that moved; never published ones.")
+@click.option("--twice", is_flag=True, help="Run each baseline twice and compare run.txt byte by byte.")
+@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the results as JSON.")
+@click.option(
+    "--junit", "junit_file", type=click.Path(path_type=Path), help="Write the results as JUnit XML."
+)
+def regress(
+    names: Sequence[str],
+    chosen: Sequence[str],
+    update: bool,
+    twice: bool,
+    json_file: Path | None,
+    junit_file: Path | None,
+) -> int:
+    """Rerun baselines on every dataset at hand, and check their scores in both directions.
+
+    What each must score is in its folder's expected.toml. Exits with 1 if a score is too low, too high or
+    missing. In GitHub Actions the table is added to the job's summary.
+    """
+    expected = _expected(names or baselines.names(), chosen)
+    outcomes = list(
+        regression.regress(
+            expected, regression.run_locally, lambda text: click.echo(text, err=True), twice=twice
+        )
+    )
+    if update:
+        outcomes = _update(outcomes)
+    click.echo(table(_HEADER, [_row(each) for each in outcomes]))
+    click.echo(f"\n{_summary(outcomes)}")
+    _write(outcomes, json_file, junit_file)
+    if all(each.verdict == NOT_AT_HAND for each in outcomes):
+        raise ToucheError("nothing was checked, as no dataset is at hand; fetch one with: touche data fetch")
+    return BROKEN if any(each.broken for each in outcomes) else 0
+
+
+def _expected(names: Sequence[str], chosen: Sequence[str]) -> list[Expected]:
+    for dataset in chosen:
+        if dataset not in datasets():
+            raise ToucheError(f"there is no dataset {dataset!r}; choose among {', '.join(datasets())}")
+    entries = [each for name in names for each in regression.read_expected(name)]
+    found = [each for each in entries if not chosen or each.dataset in chosen]
+    if not found:
+        raise ToucheError("no score is expected of these baselines on these datasets; name others")
+    return found
+
+
+def _update(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    updated = regression.update(outcomes)
+    for before, after in zip(outcomes, updated, strict=True):
+        if before.expected.value != after.expected.value:
+            old, new = (each.expected.value for each in (before, after))
+            each = after.expected
+            where = f"{each.command} on {each.dataset}, {each.dimension}, {each.evaluator}"
+            click.echo(f"moved: {where}: {old} -> {new} ({new - old:+.5f})", err=True)
+    return updated
+
+
+def _row(outcome: Outcome) -> tuple[str, ...]:
+    each = outcome.expected
+    got, difference = outcome.got, outcome.difference
+    return (
+        each.command,
+        each.dataset,
+        each.dimension,
+        each.evaluator,
+        each.kind,
+        f"{each.value:g}",
+        "–" if got is None else f"{got:.5f}",
+        "–" if difference is None else f"{round(difference, 5) + 0.0:+.5f}",
+        f"{outcome.verdict}: {outcome.remark}" if outcome.remark else outcome.verdict,
+    )
+
+
+def _summary(outcomes: Sequence[Outcome]) -> str:
+    counts = Counter(each.verdict for each in outcomes)
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+
+
+def _write(outcomes: Sequence[Outcome], json_file: Path | None, junit_file: Path | None) -> None:
+    if json_file:
+        write_whole(json_file, json.dumps([each.record for each in outcomes], indent=2) + "\n")
+    if junit_file:
+        write_whole(junit_file, tostring(_junit(outcomes), encoding="unicode", xml_declaration=True))
+    if summary := os.environ.get(SUMMARY_VARIABLE):
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(_markdown(outcomes))
+
+
+def _junit(outcomes: Sequence[Outcome]) -> Element:
+    failures = [each for each in outcomes if each.broken]
+    suite = Element("testsuite", name="touche regress", tests=str(len(outcomes)), failures=str(len(failures)))
+    for each in outcomes:
+        name = f"{each.expected.dataset} {each.expected.dimension} {each.expected.evaluator}"
+        case = SubElement(suite, "testcase", classname=each.expected.command, name=name)
+        if each.verdict == NOT_AT_HAND:
+            SubElement(case, "skipped", message=each.verdict)
+        elif each.broken:
+            SubElement(case, "failure", message=" ".join(_row(each)[5:]))
+    suite.set("skipped", str(sum(each.verdict == NOT_AT_HAND for each in outcomes)))
+    return suite
+
+
+def _markdown(outcomes: Sequence[Outcome]) -> str:
+    rows = [_HEADER, ["---"] * len(_HEADER), *(_row(each) for each in outcomes)]
+    lines = ("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
+    return "\n".join(["## Regression", "", *lines, "", _summary(outcomes), ""])

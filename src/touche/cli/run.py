@@ -1,0 +1,98 @@
+"""touche run"""
+
+import time
+from inspect import Parameter
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
+
+import click
+
+from touche import baselines, data, tasks, tira
+from touche.baselines import Baseline
+from touche.errors import ToucheError
+
+
+class Baselines(click.Group):
+    """A command for each baseline, made from its folder, with the baseline's own options."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return baselines.names()
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        return command_of(baselines.load(cmd_name), cmd_name)
+
+
+@click.command(cls=Baselines, subcommand_metavar="BASELINE -i INPUT -o DIR [OPTION]...")
+def run() -> None:
+    """Run a baseline on an input directory; it writes run.txt.
+
+    BASELINE is a name from the list below, or the path of a folder that holds a baseline.py; its options are
+    shown by: touche run BASELINE --help
+    """
+
+
+_COMMON_OPTIONS: list[click.Parameter] = [
+    click.Option(
+        ["-i", "--input", "given"],
+        envvar=tira.INPUT_VARIABLE,
+        required=True,
+        metavar="INPUT",
+        help="Input directory, or the id of a dataset at hand, such as spot-check/arguments.",
+    ),
+    click.Option(
+        ["-o", "--output"],
+        envvar=tira.OUTPUT_VARIABLE,
+        required=True,
+        metavar="DIR",
+        help="Output directory for run.txt.",
+    ),
+    click.Option(["--corpus"], metavar="ID", help="Corpus of ir_datasets, where INPUT holds topics only."),
+]
+
+
+def command_of(baseline: Baseline, name: str) -> click.Command:
+    """The command that runs a baseline."""
+    own = [_option(each, baseline.option_help.get(name, "")) for name, each in baseline.options.items()]
+    paragraphs = "\n\n".join(f"\b\n{paragraph}" for paragraph in baseline.description.split("\n\n"))
+
+    def callback(given: str, output: str, corpus: str | None, **options: Any) -> None:
+        _run(baseline, given, output, corpus, options)
+
+    return click.Command(name, callback=callback, params=[*_COMMON_OPTIONS, *own], help=paragraphs)
+
+
+def _option(parameter: Parameter, text: str) -> click.Option:
+    kind = type(parameter.default) if parameter.annotation is Parameter.empty else parameter.annotation
+    return click.Option(
+        [f"--{parameter.name.replace('_', '-')}"],
+        type=click.Choice(get_args(kind)) if get_origin(kind) is Literal else kind,
+        is_flag=kind is bool,
+        default=parameter.default,
+        show_default=True,
+        help=text,
+    )
+
+
+def _run(baseline: Baseline, given: str, output: str, corpus: str | None, options: dict[str, Any]) -> None:
+    started = time.monotonic()
+    if not given or not output:
+        raise ToucheError("-i or -o is empty; name the input and the output directory")
+    source = _open(given, corpus)
+    click.echo(f"{baseline.name}: {source.took}", err=True)
+    for topic in baselines.run(baseline, source, Path(output), options):
+        click.echo(
+            f"{baseline.name}: warning: nothing found for topic {topic.number}: {topic.title}", err=True
+        )
+    seconds = time.monotonic() - started
+    click.echo(f"{baseline.name}: wrote {Path(output) / tira.RUN_FILE} in {seconds:.1f} s", err=True)
+
+
+def _open(given: str, corpus: str | None) -> tira.Input:
+    if Path(given).exists():
+        return tira.find(Path(given), corpus)
+    if given in tasks.datasets() and corpus is None:
+        return data.open_dataset(given)
+    if given in tasks.datasets():
+        raise ToucheError(f"the dataset {given} has its own corpus; leave --corpus out")
+    problem = f"{given}: no such directory, and no such dataset"
+    raise ToucheError(f"{problem}; give a directory, or one of {', '.join(tasks.datasets())}")

@@ -1,0 +1,76 @@
+"""touche tasks"""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import click
+
+from touche.cli.output import print_records, style, table
+from touche.tasks import Published, Rules, Task, all_tasks, task
+
+
+@click.command()
+@click.argument("task_id", required=False, metavar="[TASK]")
+@style("table", "json", "csv")
+def tasks(task_id: str | None, style: str) -> None:
+    """List the tasks, or show one TASK: its rules and all published results.
+
+    As JSON and CSV, the published results alone; without TASK, those of all tasks.
+    """
+    chosen = [task(task_id)] if task_id else list(all_tasks().values())
+    if style != "table":
+        print_records([asdict(row) for each in chosen for row in each.published], style)
+    elif task_id:
+        click.echo("\n".join(_card(chosen[0])))
+    else:
+        click.echo(_list(chosen))
+
+
+def _list(chosen: list[Task]) -> str:
+    header = ("task", "title", "ranked", "dimensions", "published results")
+    return table(
+        header,
+        [
+            (each.id, each.title, f"{each.rules.unit}s", ", ".join(each.qrels), str(len(each.published)))
+            for each in chosen
+        ],
+    )
+
+
+def _card(shown: Task) -> Iterator[str]:
+    yield from (f"{shown.id}: {shown.title}", shown.url, "")
+    yield from (text for text in (" ".join(shown.note.split()),) if text)
+    yield from ("", "Rules", *_rules(shown.rules))
+    yield from ("", "Files", f"  topics: {shown.topics}")
+    yield from (f"  {dimension}: {judgments.file}" for dimension, judgments in shown.qrels.items())
+    for dimension in dict.fromkeys(row.dimension for row in shown.published):
+        yield from ("", f"Published nDCG@5 for {dimension}")
+        yield from _leaderboard([row for row in shown.published if row.dimension == dimension])
+    yield from (f"\n{text}" for text in (shown.results_note,) if text)
+
+
+def _rules(rules: Rules) -> Iterator[str]:
+    least = f"{rules.min_results} to " if rules.min_results else "at most "
+    yield f"  {least}{rules.max_results} {rules.unit}s per topic"
+    yield f"  second column: {', '.join(rules.stances)}"
+    yield f"  runs per team: {f'at most {rules.max_runs}' if rules.max_runs else 'no limit stated'}"
+
+
+def _leaderboard(rows: list[Published]) -> Iterator[str]:
+    sources = list(dict.fromkeys(source for row in rows for source in row.sources))
+    header = ("", "team", "tag", "nDCG@5", "95% interval", "", "source")
+    lines = [
+        (
+            str(place),
+            row.name,
+            row.tag or "–",
+            f"{row.value:.3f}",
+            "–" if row.low is None else f"{row.low:.3f} to {row.high:.3f}",
+            "baseline" if row.baseline else "",
+            ", ".join(f"[{sources.index(source) + 1}]" for source in row.sources),
+        )
+        for place, row in enumerate(rows, 1)
+    ]
+    yield table(header, lines)
+    yield from (f"[{number}] {source}" for number, source in enumerate(sources, 1))
+    yield f"evaluator: {rows[0].evaluator or 'not stated'}; qrels: {rows[0].qrels or 'not stated'}"

@@ -1,0 +1,296 @@
+"""The linter for runs: every line that breaks a rule of the task."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from touche.data import at_hand, locate
+from touche.documents import AnyDocument, Argument
+from touche.errors import NotAtHandError
+from touche.files import decoded_lines
+from touche.runs import LineError, RunLine, parse_line
+from touche.tasks import Corpus, Rules, Task
+from touche.tira import find_documents
+from touche.topics import read_topics_xml
+
+ERROR, WARNING = "error", "warning"  # an error breaks a rule; a warning changes no rule, but may mislead
+PAIR = "sentence pair"
+
+# What can be found, and how severe it is.
+CODES = {
+    "columns": ERROR,
+    "rank": ERROR,
+    "score": ERROR,
+    "empty-run": ERROR,
+    "unknown-topic": ERROR,
+    "unknown-document": ERROR,
+    "duplicate-document": ERROR,
+    "no-pair": ERROR,
+    "rank-start": WARNING,
+    "rank-sequence": ERROR,
+    "score-increasing": ERROR,
+    "tie-order": WARNING,
+    "too-many-results": ERROR,
+    "too-few-results": ERROR,
+    "unknown-stance": ERROR,
+    "several-tags": WARNING,
+    "too-many-runs": ERROR,
+}
+
+Numbered = tuple[int, RunLine]  # with its line number
+Breach = tuple[str, int | None, str, str]  # a finding without its file: code, line, message, remedy
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is wrong with a run.
+
+    Attributes:
+        code: what, as a key of ``CODES``.
+        severity: ``error`` or ``warning``.
+        run: the path of the run.
+        line: the number of the line, or None where it is about the whole run.
+        message: what is wrong.
+        remedy: what to do about it.
+    """
+
+    code: str
+    severity: str
+    run: str
+    line: int | None
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the runs are checked against, as far as it is at hand.
+
+    Attributes:
+        topics: the numbers of the topics, or None.
+        documents: which of the ids in the runs are in the corpus, or None.
+        results: how many results the corpus has for a topic, counted up to the minimum; or None.
+    """
+
+    topics: frozenset[str] | None
+    documents: frozenset[str] | None = None
+    results: int | None = None
+
+
+def lint(paths: Sequence[Path], task: Task, corpus: Corpus) -> tuple[list[Finding], list[str]]:
+    """Checks the runs of one team's submission against the rules of a task.
+
+    Args:
+        paths: the run files.
+        task: the task that they are for.
+        corpus: the collection that they rank.
+
+    Returns:
+        The findings, file by file in the order of the lines, and one sentence for each check that could not
+        be made because its data is not at hand.
+
+    Raises:
+        InputError: if a file cannot be read as text, or the topics or the corpus are broken.
+    """
+    parsed = {path: _parse(path) for path in paths}
+    runs = {path: lines for path, (lines, _) in parsed.items()}
+    known, notes = _known(runs.values(), task, corpus)
+    findings = list(_too_many_runs(paths, task.rules))
+    for path, (lines, broken) in parsed.items():
+        found = broken + [breach for check in _CHECKS for breach in check(lines, task.rules, known)]
+        findings += [_finding(path, *breach) for breach in sorted(found, key=lambda breach: breach[1] or 0)]
+    return findings, notes
+
+
+def _finding(path: Path, code: str, line: int | None, message: str, remedy: str) -> Finding:
+    return Finding(code, CODES[code], str(path), line, message, remedy)
+
+
+def _parse(path: Path) -> tuple[list[Numbered], list[Breach]]:
+    lines: list[Numbered] = []
+    broken: list[Breach] = []
+    for number, text in enumerate(decoded_lines(path), 1):
+        try:
+            lines.append((number, parse_line(text, path, number)))
+        except LineError as error:
+            broken.append((error.column, number, error.problem, error.remedy))
+        if (columns := len(text.split())) > 6:
+            remedy = "write a tag without blanks; trec_eval refuses the line"
+            broken.append(("columns", number, f"{columns} columns instead of 6", remedy))
+    if not lines and not broken:
+        broken.append(("empty-run", None, "the run is empty", "check what wrote it"))
+    return lines, broken
+
+
+def _known(runs: Iterable[Sequence[Numbered]], task: Task, corpus: Corpus) -> tuple[Known, list[str]]:
+    notes = []
+    try:
+        topics = frozenset(topic.number for topic in read_topics_xml(locate("topics", task.topics)))
+    except NotAtHandError:
+        topics = None
+        notes.append(f"topics are not checked, as topics/{task.topics} is not at hand")
+    if not at_hand("corpora", corpus.directory):
+        notes.append(f"document ids are not checked, as corpora/{corpus.directory} is not at hand")
+        return Known(topics), notes
+    wanted = {each for lines in runs for _, line in lines for each in _ids(line.document, task.rules)}
+    documents = find_documents(locate("corpora", corpus.directory))
+    found, results = _look_up(wanted, documents, task.rules)
+    return Known(topics, frozenset(found), results), notes
+
+
+def _look_up(wanted: set[str], documents: Iterable[AnyDocument], rules: Rules) -> tuple[set[str], int]:
+    """Reads the corpus no further than is needed to find all ids and to know that it has enough results."""
+    found: set[str] = set()
+    units = 0
+    for document in documents:
+        ids = _ids_in(document, rules)
+        found |= wanted.intersection(ids)
+        units += len(ids)
+        if len(found) == len(wanted) and units > rules.min_results:
+            break
+    return found, units * (units - 1) if rules.unit == PAIR else units
+
+
+def _ids(document: str, rules: Rules) -> list[str]:
+    return document.split(",") if rules.unit == PAIR else [document]
+
+
+def _ids_in(document: AnyDocument, rules: Rules) -> list[str]:
+    """The ids that a run may hold of a document; a conclusion has one even where it is no sentence."""
+    if rules.unit != PAIR or not isinstance(document, Argument):
+        return [document.id]
+    conclusion = f"{document.id}__CONC__1"
+    return [*dict.fromkeys([*(sentence.id for sentence in document.sentences), conclusion])]
+
+
+def _too_many_runs(paths: Sequence[Path], rules: Rules) -> Iterator[Finding]:
+    if rules.max_runs is not None:
+        for path in paths[rules.max_runs :]:
+            message = f"{len(paths)} runs, but a team may submit {rules.max_runs}"
+            remedy = "leave it out, or lint each team by itself"
+            yield _finding(path, "too-many-runs", None, message, remedy)
+
+
+def _unknown_topics(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
+    for topic, of_topic in _by_topic(lines).items():
+        if known.topics is not None and topic not in known.topics:
+            message = f"topic {topic!r} is no topic of the task ({len(of_topic)} lines)"
+            yield "unknown-topic", of_topic[0][0], message, "remove its lines"
+
+
+def _unknown_documents(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
+    for number, line in lines:
+        if known.documents is not None and not known.documents.issuperset(_ids(line.document, rules)):
+            message = f"{line.document!r} is not in the corpus"
+            yield "unknown-document", number, message, "give the ids of the corpus"
+
+
+def _duplicate_documents(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
+    seen: dict[tuple[str, str], int] = {}
+    for number, line in lines:
+        first = seen.setdefault((line.topic, line.document), number)
+        if first != number:
+            message = f"{line.document!r} stands in line {first} already for topic {line.topic}"
+            yield "duplicate-document", number, message, "remove one of the two"
+
+
+def _no_pairs(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
+    for number, line in lines if rules.unit == PAIR else ():
+        ids = line.document.split(",")
+        if len(ids) != 2 or "" in ids or ids[0] == ids[1]:
+            message = f"{line.document!r} is not a pair of two different sentences"
+            yield "no-pair", number, message, "write two sentence ids, joined by a comma"
+
+
+def _ranks(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
+    for topic, of_topic in _by_topic(lines).items():
+        ranked = _in_order_of_rank(of_topic)
+        number, first = ranked[0]
+        if first.rank != 1:
+            message = f"the ranks of topic {topic} start at {first.rank}"
+            yield "rank-start", number, message, "count from 1"
+        for (_, above), (number, below) in pairwise(ranked):
+            if below.rank != above.rank + 1:
+                message = f"rank {below.rank} comes after rank {above.rank} in topic {topic}"
+                yield "rank-sequence", number, message, "give each line the next rank"
+
+
+def _scores(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
+    for topic, of_topic in _by_topic(lines).items():
+        for (_, above), (number, below) in pairwise(_in_order_of_rank(of_topic)):
+            if np.float32(below.score) > np.float32(above.score):
+                message = f"score {below.score} at rank {below.rank} of topic {topic} is above {above.score}"
+                remedy = "rank by descending score; trec_eval goes by the scores"
+                yield "score-increasing", number, message, remedy
+
+
+def _ties(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
+    """Equal scores, as float32, are a finding only where trec_eval's order is not the one of the ranks."""
+    groups: dict[tuple[str, np.float32], list[Numbered]] = {}
+    for number, line in lines:
+        groups.setdefault((line.topic, np.float32(line.score)), []).append((number, line))
+    for (topic, score), tied in groups.items():
+        for (_, above), (number, below) in pairwise(_in_order_of_rank(tied)):
+            if below.document > above.document:
+                message = f"topic {topic}: {above.document!r} and {below.document!r} are tied at {score}"
+                remedy = "give them different scores; trec_eval puts the greater id first, against the ranks"
+                yield "tie-order", number, message, remedy
+                break
+
+
+def _numbers_of_results(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
+    by_topic = _by_topic(lines)
+    least = rules.min_results if known.results is None else min(rules.min_results, known.results)
+    for topic in {**by_topic, **dict.fromkeys(sorted(known.topics or ()))}:
+        of_topic = by_topic.get(topic, [])
+        if len(of_topic) > rules.max_results:
+            message = f"topic {topic} has {len(of_topic)} results; {rules.max_results} are the most"
+            yield "too-many-results", of_topic[rules.max_results][0], message, "cut the list"
+        if len(of_topic) < least:
+            message = f"topic {topic} has {len(of_topic)} results; {least} are the least"
+            number = of_topic[-1][0] if of_topic else None
+            yield "too-few-results", number, message, "return more results"
+
+
+def _stances(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
+    for number, line in lines:
+        if line.stance not in rules.stances:
+            message = f"the task knows no stance {line.stance!r}"
+            yield "unknown-stance", number, message, f"write {' or '.join(rules.stances)}"
+
+
+def _tags(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
+    seen: dict[str, int] = {}
+    for number, line in lines:
+        if seen.setdefault(line.tag, number) == number and len(seen) > 1:
+            message = f"tag {line.tag!r}, but {next(iter(seen))!r} before"
+            yield "several-tags", number, message, "give the whole run one tag"
+
+
+Check = Callable[[Sequence[Numbered], Rules, Known], Iterator[Breach]]
+_CHECKS: Sequence[Check] = (
+    _unknown_topics,
+    _unknown_documents,
+    _duplicate_documents,
+    _no_pairs,
+    _ranks,
+    _scores,
+    _ties,
+    _numbers_of_results,
+    _stances,
+    _tags,
+)
+
+
+def _by_topic(lines: Iterable[Numbered]) -> dict[str, list[Numbered]]:
+    topics: dict[str, list[Numbered]] = {}
+    for number, line in lines:
+        topics.setdefault(line.topic, []).append((number, line))
+    return topics
+
+
+def _in_order_of_rank(lines: Iterable[Numbered]) -> list[Numbered]:
+    return sorted(lines, key=lambda numbered: numbered[1].rank)

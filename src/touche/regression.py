@@ -1,0 +1,263 @@
+"""Baselines rerun, and their scores held against what is expected in each one's expected.toml."""
+
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from touche.baselines import folder_of
+from touche.data import at_hand
+from touche.errors import InputError, ToucheError
+from touche.evaluation import EVALUATORS
+from touche.files import write_whole
+from touche.runs import read_run
+from touche.scores import qrels_of
+from touche.tasks import datasets
+from touche.tira import RUN_FILE
+
+EXPECTED_FILE = "expected.toml"
+PUBLISHED, PINNED = "published", "pinned"
+PASSED, TOO_LOW, TOO_HIGH = "passed", "too low", "too high"
+NOT_AT_HAND, FAILED, NOT_THE_SAME = "not at hand", "failed", "not the same twice"
+DIGITS = 5  # of pinned values
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A score that a baseline must reach, an entry of its expected.toml.
+
+    Attributes:
+        baseline: the name or path of its folder, as it was asked for.
+        entry: the number of the entry in the file, from 0.
+        dataset: the id of the dataset.
+        dimension, evaluator, qrels: what is measured, as in ``touche.scores.Score``.
+        options: options of the baseline, by the names of its parameters.
+        kind: ``published`` or ``pinned``.
+        value: mean nDCG@5.
+        tolerance: by how much the score may differ.
+        source: where a published value is printed.
+    """
+
+    baseline: str
+    entry: int
+    dataset: str
+    dimension: str
+    evaluator: str
+    qrels: str
+    options: Mapping[str, Any]
+    kind: str
+    value: float
+    tolerance: float
+    source: str = ""
+
+    @property
+    def command(self) -> str:
+        """The baseline with its options, as one would type it."""
+        return " ".join([self.baseline, *self.arguments])
+
+    @property
+    def arguments(self) -> list[str]:
+        """The options as arguments of the command."""
+        given = {
+            f"--{name.replace('_', '-')}": value for name, value in self.options.items() if value is not False
+        }
+        return [
+            word
+            for name, value in given.items()
+            for word in ([name] if value is True else [name, str(value)])
+        ]
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether topics, judgments and corpus are there."""
+        task, corpus = datasets()[self.dataset]
+        files = (("topics", task.topics), ("qrels", self.qrels), ("corpora", corpus.directory))
+        return all(at_hand(kind, name) for kind, name in files)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An expected score and what became of it.
+
+    Attributes:
+        expected: what was expected.
+        verdict: ``passed``, ``too low``, ``too high``, ``not at hand``, ``failed``, ``not the same twice``.
+        got: the mean of nDCG@5, or None where nothing was measured.
+        judged: Judged@5, likewise.
+        remark: why it failed.
+    """
+
+    expected: Expected
+    verdict: str
+    got: float | None = None
+    judged: float | None = None
+    remark: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        """``got`` minus what was expected."""
+        return None if self.got is None else self.got - self.expected.value
+
+    @property
+    def broken(self) -> bool:
+        """Whether it makes the regression fail."""
+        return self.verdict not in (PASSED, NOT_AT_HAND)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """A flat record for JSON."""
+        measured = {"got": self.got, "difference": self.difference, "judged": self.judged}
+        return asdict(self.expected) | measured | {"verdict": self.verdict, "remark": self.remark}
+
+
+Runner = Callable[[Expected, Path], None]  # writes run.txt into a directory, or raises a ToucheError
+
+
+def read_expected(baseline: str) -> list[Expected]:
+    """The entries of a baseline's expected.toml.
+
+    Args:
+        baseline: its name, or the path of its folder.
+
+    Raises:
+        InputError: if the file is missing or broken, or an entry is incomplete or names what there is not.
+    """
+    path = folder_of(baseline) / EXPECTED_FILE
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("score", [])
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror})"
+        raise InputError(path, problem, "write a [[score]] for each score to reach") from error
+    except ValueError as error:
+        raise InputError(path, f"broken TOML ({error})", "repair the file") from error
+    return [_expected_of(baseline, number, entry, path) for number, entry in enumerate(entries)]
+
+
+def run_locally(expected: Expected, output: Path) -> None:
+    """Runs a baseline on a dataset in a process of its own.
+
+    Raises:
+        ToucheError: with the last line that it wrote, if it fails.
+    """
+    command = [sys.executable, "-m", "touche", "run", expected.baseline, *expected.arguments]
+    done = subprocess.run(
+        [*command, "-i", expected.dataset, "-o", str(output)],
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["it wrote nothing"]
+        raise ToucheError(f"exit code {done.returncode}: {lines[-1]}")
+
+
+def regress(
+    expected: Sequence[Expected], runner: Runner, say: Callable[[str], None], *, twice: bool = False
+) -> Iterator[Outcome]:
+    """Runs each baseline on each dataset at hand, once, and checks its scores in both directions.
+
+    A score that is higher than expected is a failure, too: the baseline is no longer the same.
+
+    Args:
+        expected: the scores to reach.
+        runner: how a baseline is run.
+        say: is told what is run.
+        twice: run each once more, and compare run.txt byte by byte.
+    """
+    groups: dict[tuple[str, str], list[Expected]] = {}
+    for each in expected:
+        groups.setdefault((each.command, each.dataset), []).append(each)
+    for (command, dataset), group in groups.items():
+        checked = [each for each in group if each.at_hand]
+        yield from (Outcome(each, NOT_AT_HAND) for each in group if each not in checked)
+        if checked:
+            say(f"{command} on {dataset}")
+            with TemporaryDirectory(prefix="touche-") as folder:
+                yield from _outcomes(checked, runner, Path(folder), twice)
+
+
+def update(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Writes what was measured over the pinned values that it differs from; published ones are left alone.
+
+    Returns:
+        All outcomes; those whose value was rewritten have passed now.
+
+    Raises:
+        InputError: if an expected.toml cannot be written.
+    """
+    import tomlkit  # keeps comments and order
+
+    updated = []
+    for outcome in outcomes:
+        each = outcome.expected
+        if each.kind == PINNED and outcome.got is not None and outcome.verdict != NOT_THE_SAME:
+            path = folder_of(each.baseline) / EXPECTED_FILE
+            document: Any = tomlkit.parse(path.read_text(encoding="utf-8"))
+            document["score"][each.entry][PINNED] = value = round(outcome.got, DIGITS)
+            if value != each.value:
+                write_whole(path, tomlkit.dumps(document))
+                outcome = replace(outcome, expected=replace(each, value=value), verdict=PASSED)
+        updated.append(outcome)
+    return updated
+
+
+def _expected_of(baseline: str, number: int, entry: Mapping[str, Any], path: Path) -> Expected:
+    def problem(text: str) -> InputError:
+        return InputError(path, f"[[score]] number {number + 1} {text}", "see the expected.toml of bm25")
+
+    kinds = [kind for kind in (PUBLISHED, PINNED) if kind in entry]
+    if len(kinds) != 1:
+        raise problem("needs either a published or a pinned value")
+    known = {"dataset", "dimension", "evaluator", "qrels", "options", "tolerance", "source", *kinds}
+    if unknown := entry.keys() - known:
+        raise problem(f"has an unknown key, {min(unknown)!r}")
+    try:
+        expected = Expected(
+            baseline=baseline,
+            entry=number,
+            options=entry.get("options", {}),
+            kind=kinds[0],
+            value=float(entry[kinds[0]]),
+            source=entry.get("source", ""),
+            **{name: entry[name] for name in ("dataset", "dimension", "evaluator", "qrels", "tolerance")},
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise problem(f"lacks or misspells {error}") from error
+    if expected.dataset not in datasets():
+        raise problem(f"names an unknown dataset, {expected.dataset!r}")
+    judgments = datasets()[expected.dataset][0].qrels.get(expected.dimension)
+    if judgments is None or judgments.file != expected.qrels or expected.evaluator not in EVALUATORS:
+        raise problem("names a dimension, qrels or evaluator that its task does not have")
+    if expected.kind == PUBLISHED and not expected.source:
+        raise problem("has a published value without a source")
+    return expected
+
+
+def _outcomes(group: Sequence[Expected], runner: Runner, folder: Path, twice: bool) -> Iterator[Outcome]:
+    first, second = folder / "first", folder / "second"
+    try:
+        runner(group[0], first)
+        if twice:
+            runner(group[0], second)
+    except ToucheError as error:
+        yield from (Outcome(each, FAILED, remark=str(error)) for each in group)
+        return
+    same = not twice or (first / RUN_FILE).read_bytes() == (second / RUN_FILE).read_bytes()
+    for each in group:
+        outcome = _outcome(each, first / RUN_FILE)
+        yield outcome if same else replace(outcome, verdict=NOT_THE_SAME)
+
+
+def _outcome(expected: Expected, run: Path) -> Outcome:
+    task, _ = datasets()[expected.dataset]
+    try:
+        result = EVALUATORS[expected.evaluator](read_run(run), qrels_of(task, expected.dimension))
+    except ToucheError as error:
+        return Outcome(expected, FAILED, remark=str(error))
+    difference = result.mean - expected.value
+    verdict = PASSED if abs(difference) <= expected.tolerance else TOO_HIGH if difference > 0 else TOO_LOW
+    return Outcome(expected, verdict, result.mean, result.judged)

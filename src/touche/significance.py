@@ -1,0 +1,109 @@
+"""Uncertainty over topics: bootstrap intervals, and paired tests with correction for many of them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from touche.errors import ToucheError
+
+RESAMPLES = 10_000  # of the bootstrap, as in the overview papers
+PERMUTATIONS = 100_000
+SEED = 2020  # the same topics are drawn every time, and for every run
+LEVEL = 0.95
+
+_EXACT = 16  # topics; 2 to the power of 16 assignments of signs are all tried
+
+
+def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
+    """The 95% confidence interval of a mean over topics (percentile bootstrap, Efron 1979).
+
+    Args:
+        values: the score of each topic.
+
+    Returns:
+        The 2.5th and the 97.5th percentile of the means of 10,000 resamples.
+    """
+    scores = np.asarray(values, dtype=float)
+    drawn = np.random.default_rng(SEED).integers(len(scores), size=(RESAMPLES, len(scores)))
+    tail = 100 * (1 - LEVEL) / 2
+    low, high = np.percentile(scores[drawn].mean(axis=1), [tail, 100 - tail])
+    return float(low), float(high)
+
+
+def t_test(differences: Sequence[float]) -> float:
+    """The two-sided p-value of Student's paired t-test; 1 where no topic differs.
+
+    Raises:
+        ToucheError: if there are fewer than two topics.
+    """
+    from scipy.stats import ttest_1samp  # here, for it takes a second to import
+
+    _check(differences)
+    return float(ttest_1samp(differences, 0).pvalue) if any(differences) else 1.0
+
+
+def randomisation_test(differences: Sequence[float]) -> float:
+    """The two-sided p-value of Fisher's paired randomisation test on the mean (Smucker et al. 2007).
+
+    If the two runs were the same, each difference could as well have the other sign. The p-value is the share
+    of assignments of signs whose mean is at least as far from 0: of all of them up to 16 topics, else of
+    100,000 drawn with a fixed seed, where the observed one counts as one more.
+
+    Raises:
+        ToucheError: if there are fewer than two topics.
+    """
+    _check(differences)
+    observed = np.asarray(differences, dtype=float)
+    exact = len(observed) <= _EXACT
+    sums = np.abs(_all_signs(len(observed)) @ observed if exact else _random_sums(observed))
+    as_far = int(np.count_nonzero(sums >= abs(observed.sum()) - 1e-12))  # equal sums, whatever their order
+    return as_far / len(sums) if exact else (as_far + 1) / (len(sums) + 1)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values corrected for their number: the step-down method of Holm (1979)."""
+    ascending = sorted(range(len(p_values)), key=p_values.__getitem__)
+    corrected, largest = [0.0] * len(p_values), 0.0
+    for position, index in enumerate(ascending):
+        largest = max(largest, min(1.0, (len(p_values) - position) * p_values[index]))
+        corrected[index] = largest
+    return corrected
+
+
+def effect_size(differences: Sequence[float]) -> float | None:
+    """Cohen's d of paired scores: the mean difference in standard deviations of the differences.
+
+    Returns:
+        0 where no topic differs, and None where all differ by the same amount.
+
+    Raises:
+        ToucheError: if there are fewer than two topics.
+    """
+    _check(differences)
+    if not any(differences):
+        return 0.0
+    if len(set(differences)) == 1:
+        return None
+    return float(np.mean(differences) / np.std(differences, ddof=1))
+
+
+def _check(differences: Sequence[float]) -> None:
+    if len(differences) < 2:
+        problem = f"{len(differences)} topics in common are too few for a test"
+        raise ToucheError(f"{problem}; compare runs that share two topics at least")
+
+
+def _all_signs(topics: int) -> NDArray[np.int8]:
+    bits = np.arange(2**topics)[:, None] >> np.arange(topics) & 1
+    return (2 * bits - 1).astype(np.int8)
+
+
+def _random_sums(observed: NDArray[np.float64], chunk: int = 10_000) -> NDArray[np.float64]:
+    generator = np.random.default_rng(SEED)
+    shape = (chunk, len(observed))
+    chunks = [
+        generator.choice(np.array([-1, 1], dtype=np.int8), size=shape) @ observed
+        for _ in range(PERMUTATIONS // chunk)
+    ]
+    return np.concatenate(chunks)

@@ -1,0 +1,197 @@
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conftest import ROOT, Touche, Write
+from touche import tasks
+from touche.documents import read_passages_jsonl
+from touche.lint import CODES, ERROR, WARNING, lint
+from touche.runs import in_order_of_rank, in_order_of_score, read_run
+
+TASK, PAIRS = "spot-check/passages", "touche-2022-task-1"
+IDS = [document.id for document in read_passages_jsonl(ROOT / "corpora/spot-check-passages/passages.jsonl")]
+
+
+def found(path: Path, task: str = TASK) -> list[tuple[str, int | None]]:
+    findings, _ = lint([path], tasks.task(task), tasks.corpus(task))
+    assert all(each.severity == CODES[each.code] and each.message and each.remedy for each in findings)
+    return [(each.code, each.line) for each in findings]
+
+
+def lines(*columns: Sequence[object]) -> str:
+    return "".join(" ".join(map(str, each)) + "\n" for each in columns)
+
+
+def line(
+    rank: int, score: object, id: str | None = None, topic: int = 11, stance: str = "Q0", tag: str = "t"
+) -> tuple[object, ...]:
+    return (topic, stance, id or IDS[rank], rank, score, tag)
+
+
+GOOD = [line(1, 5), line(2, 4.5), line(3, -1)]
+
+BROKEN = {
+    "nothing": (lines(*GOOD), []),
+    "empty": ("", [("empty-run", None)]),
+    "five columns": (lines(*GOOD, (11, "Q0", "a", 4, -2)), [("columns", 4)]),
+    "a tag with a blank": (lines(*GOOD[:2], line(3, 1, tag="my run")), [("columns", 3), ("several-tags", 3)]),
+    "a blank line": (lines(*GOOD) + "\n", [("columns", 4)]),
+    "a rank that is no number": (lines(*GOOD, (11, "Q0", IDS[4], "four", -2, "t")), [("rank", 4)]),
+    "a score that is no number": (lines(*GOOD, line(4, "low")), [("score", 4)]),
+    "scores that are not finite": (
+        lines(line(1, "nan"), line(2, "1e39"), line(1, 1)),
+        [("score", 1), ("score", 2)],
+    ),
+    "an unknown topic": (lines(*GOOD, line(1, 1, topic=99), line(2, 0, topic=99)), [("unknown-topic", 4)]),
+    "an unknown document": (lines(*GOOD, line(4, -2, id="x")), [("unknown-document", 4)]),
+    "a document twice": (lines(*GOOD, line(4, -2, id=IDS[1])), [("duplicate-document", 4)]),
+    "ranks from 0": (lines(line(0, 5), line(1, 4)), [("rank-start", 1)]),
+    "a rank left out": (lines(line(1, 5), line(3, 4)), [("rank-sequence", 2)]),
+    "a rank twice": (lines(line(1, 5, IDS[5]), line(1, 4)), [("rank-sequence", 2)]),
+    "lines in another order": (lines(line(2, 4), line(1, 5)), []),
+    "a score that rises": (lines(line(1, 4), line(2, 5), line(3, 4.5)), [("score-increasing", 2)]),
+    "ties in the order of trec_eval": (lines(line(1, 1, max(IDS)), line(2, 1, min(IDS))), []),
+    "ties against trec_eval": (lines(line(1, 1, min(IDS)), line(2, 1, max(IDS))), [("tie-order", 2)]),
+    "ties as float32": (lines(line(1, 1 + 1e-9, min(IDS)), line(2, 1, max(IDS))), [("tie-order", 2)]),
+    "an unknown stance": (lines(*GOOD, line(4, -2, stance="PRO")), [("unknown-stance", 4)]),
+    "several tags": (lines(*GOOD, line(4, -2, tag="u"), line(5, -3, tag="u")), [("several-tags", 4)]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_each_broken_rule_is_found_at_its_line_and_nothing_else(write: Write, case: str) -> None:
+    text, expected = BROKEN[case]
+    assert found(write("run.txt", text)) == expected
+
+
+def pairs(number: int, start: int = 1) -> str:
+    return lines(
+        *(
+            (1, "PRO", f"a__CONC__1,b{rank}__PREMISE__1", rank, -rank, "t")
+            for rank in range(start, start + number)
+        )
+    )
+
+
+def test_the_least_and_the_most_results_of_the_task(write: Write) -> None:
+    assert found(write("run.txt", pairs(100)), PAIRS) == []
+    assert found(write("run.txt", pairs(99)), PAIRS) == [("too-few-results", 99)]
+    assert found(write("run.txt", pairs(1000)), PAIRS) == []
+    assert found(write("run.txt", pairs(1001)), PAIRS) == [("too-many-results", 1001)]
+
+
+def test_a_topic_without_results_is_too_few_where_there_is_a_minimum(
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    topics = "".join(f"<topic><number>{n}</number><title>t</title></topic>" for n in (1, 2))
+    write("topics/touche-2022-task-1.xml", f"<topics>{topics}</topics>")
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    assert found(write("run.txt", pairs(100)), PAIRS) == [("too-few-results", None)]
+
+
+@pytest.mark.parametrize("id", ["a__CONC__1", "a__CONC__1,a__CONC__1", "a,b,c", "a,", ","])
+def test_what_is_not_two_different_sentences(write: Write, id: str) -> None:
+    text = pairs(99) + lines((1, "CON", id, 100, -100, "t"))
+    assert found(write("run.txt", text), PAIRS) == [("no-pair", 100)]
+
+
+def test_pairs_are_checked_against_the_sentences_and_a_small_corpus_has_fewer(
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Three ids: two sentences, and the conclusion that is too short to be one; so six pairs in all."""
+    sentences = (
+        "\"[{'sent_id': 'a__PREMISE__1', 'sent_text': 's'}, {'sent_id': 'a__PREMISE__2', 'sent_text': 's'}]\""
+    )
+    row = f"a,yes,\"[{{'text': 'p', 'stance': 'PRO', 'annotations': []}}]\",{{}},{sentences}\n"
+    write(
+        "corpora/argsme-2020-04-01-processed/args_processed.csv",
+        "id,conclusion,premises,context,sentences\n" + row,
+    )
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    ids = ["a__PREMISE__1", "a__PREMISE__2", "a__CONC__1"]
+    all_pairs = [f"{first},{second}" for first in ids for second in ids if first != second]
+    six = [(1, "PRO", id, rank, -rank, "t") for rank, id in enumerate(all_pairs, 1)]
+    assert found(write("run.txt", lines(*six)), PAIRS) == []
+    assert found(write("run.txt", lines(*six[:5])), PAIRS) == [("too-few-results", 5)]
+    stranger = [*six[:5], (1, "Q0", "a__PREMISE__1,a__PREMISE__3", 6, -6, "t")]
+    assert found(write("run.txt", lines(*stranger)), PAIRS) == [("unknown-document", 6)]
+
+
+def test_more_runs_than_a_team_may_submit(write: Write) -> None:
+    paths = [write(f"{number}.txt", "52 Q0 a 1 1 t\n") for number in range(6)]
+    task = tasks.task("touche-2021-task-2")
+    findings, notes = lint(paths, task, task.corpora["full"])
+    assert [(each.code, each.run) for each in findings] == [("too-many-runs", str(paths[5]))]
+    assert notes == [
+        "topics are not checked, as topics/touche-2021-task-2.xml is not at hand",
+        "document ids are not checked, as corpora/clueweb12 is not at hand",
+    ]
+    assert lint(paths, tasks.task("touche-2020-task-2"), task.corpora["full"])[0] == []  # no limit was stated
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abcdef"), st.integers(1, 6), st.sampled_from([0.5, 1, 1 + 1e-9, 2])),
+        min_size=1,
+        unique_by=(lambda x: x[0], lambda x: x[1]),
+    )
+)
+def test_no_finding_on_the_order_means_that_both_evaluators_see_the_same(
+    tmp_path: Path, written: list[tuple[str, int, float]]
+) -> None:
+    path = tmp_path / "run.txt"
+    path.write_text(lines(*((1, "Q0", id, rank, score, "t") for id, rank, score in written)))
+    codes = {code for code, _ in found(path, "touche-2020-task-2")} - {"rank-start", "rank-sequence"}
+    run = read_run(path)
+    assert bool(codes) == (in_order_of_rank(run) != in_order_of_score(run))
+    assert codes <= {"score-increasing", "tie-order"}
+
+
+@pytest.mark.parametrize("part", ["arguments", "passages"])
+@pytest.mark.parametrize("command", [["dirichletlm"], ["bm25"], ["tfidf"], ["tfidf", "--variant", "classic"]])
+def test_what_the_program_writes_passes_with_no_finding(
+    touche: Touche, tmp_path: Path, part: str, command: list[str]
+) -> None:
+    touche("run", *command, "-i", f"spot-check/{part}", "-o", tmp_path)
+    assert touche("lint", tmp_path / "run.txt", "--task", f"spot-check/{part}") == (
+        0,
+        "1 runs: 0 errors, 0 warnings\n",
+        "",
+    )
+
+
+def test_the_command_names_file_line_severity_remedy_and_code(touche: Touche, write: Write) -> None:
+    path = write("run.txt", BROKEN["a document twice"][0])
+    code, out, err = touche("lint", path, "--task", TASK)
+    assert (code, err) == (1, "")
+    assert out.splitlines() == [
+        f"{path}:4: error: {IDS[1]!r} stands in line 1 already for topic 11; remove one of the two "
+        "[duplicate-document]",
+        "1 runs: 1 errors, 0 warnings",
+    ]
+
+
+def test_warnings_alone_are_no_failure(touche: Touche, write: Write) -> None:
+    path = write("run.txt", BROKEN["ranks from 0"][0])
+    assert touche("lint", path, "--task", TASK)[0] == 0
+
+
+def test_many_findings_of_a_kind_are_cut_short_unless_all_are_wanted(touche: Touche, write: Write) -> None:
+    path = write("run.txt", lines(*(line(rank, -rank, f"x{rank}") for rank in range(1, 9))))
+    out = touche("lint", path, "--task", TASK)[1].splitlines()
+    assert len(out) == 7
+    assert out[5] == f"{path}: 3 more of [unknown-document]; --all shows them"
+    assert len(touche("lint", path, "--task", TASK, "--all")[1].splitlines()) == 9
+    records = json.loads(touche("lint", path, "--task", TASK, "--format", "json")[1])
+    assert len(records) == 8
+    assert list(records[0]) == ["code", "severity", "run", "line", "message", "remedy"]
+    assert (records[0]["severity"], records[0]["line"]) == (ERROR, 1)
+
+
+def test_severities_are_two() -> None:
+    assert set(CODES.values()) == {ERROR, WARNING}

@@ -1,0 +1,204 @@
+import json
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from conftest import ROOT, Touche
+from touche import baselines, tasks
+from touche.regression import Expected, read_expected, regress
+
+ENTRY = """
+[[score]]
+dataset = "spot-check/passages"
+dimension = "relevance"
+evaluator = "trec_eval"
+qrels = "spot-check-passages-relevance.qrels"
+pinned = {value}
+tolerance = 0.00005
+"""
+ELSEWHERE = """
+[[score]]
+dataset = "touche-2020-task-2"
+dimension = "relevance"
+evaluator = "trec_eval"
+qrels = "touche2020-task2-relevance-withbaseline.qrels"
+published = 0.568
+tolerance = 0.01
+source = "table 6"
+"""
+SCORE = 0.50894
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone with one baseline, dirichletlm, that is expected to score what it does."""
+    folder = tmp_path / "clone"
+    shutil.copytree(ROOT / "baselines" / "dirichletlm", folder / "baselines" / "dirichletlm")
+    for kind in ("topics", "qrels", "corpora"):
+        (folder / kind).symlink_to(ROOT / kind)
+    (folder / "baselines" / "dirichletlm" / "expected.toml").write_text(ENTRY.format(value=SCORE) + ELSEWHERE)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def change(clone: Path, old: str, new: str) -> None:
+    path = clone / "baselines" / "dirichletlm" / "baseline.py"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+
+
+def expect(clone: Path, text: str) -> Path:
+    path = clone / "baselines" / "dirichletlm" / "expected.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_baseline_that_is_as_it_was_passes(touche: Touche, clone: Path) -> None:
+    code, out, err = touche("regress")
+    lines = out.splitlines()
+    assert (code, err) == (0, "dirichletlm on spot-check/passages\n")
+    assert (
+        lines[0].split()
+        == "baseline dataset dimension evaluator kind expected got difference verdict".split()
+    )
+    assert lines[1].split()[5:] == ["0.50894", "0.50894", "+0.00000", "passed"]
+    assert lines[2].split()[5:] == ["0.568", "–", "–", "not", "at", "hand"]
+    assert lines[-1] == "1 passed, 1 not at hand"
+
+
+def test_a_baseline_with_another_mu_fails(touche: Touche, clone: Path) -> None:
+    change(clone, "mu: float = 2000.0", "mu: float = 1.0")
+    code, out, _ = touche("regress", "dirichletlm")
+    assert code == 1
+    assert out.splitlines()[1].endswith("too low")
+
+
+def test_a_score_that_rises_fails_too(touche: Touche, clone: Path) -> None:
+    expect(clone, ENTRY.format(value=SCORE - 0.001))
+    code, out, _ = touche("regress")
+    assert code == 1
+    assert out.splitlines()[1].endswith("+0.00100  too high")
+
+
+def test_a_baseline_that_breaks_down_fails_with_its_last_words(touche: Touche, clone: Path) -> None:
+    change(clone, "queries = [", "raise ValueError('out of luck')\n    queries = [")
+    code, out, _ = touche("regress")
+    assert code == 1
+    assert "failed: exit code 1: ValueError: out of luck" in out
+
+
+def test_a_baseline_that_is_not_the_same_twice_fails(touche: Touche, clone: Path) -> None:
+    assert touche("regress", "--twice")[0] == 0
+    change(clone, "mu: float = 2000.0", "mu: float = __import__('time').time() % 1000 + 1")
+    code, out, _ = touche("regress", "--twice")
+    assert code == 1
+    assert out.splitlines()[1].endswith("not the same twice")
+
+
+def test_update_rewrites_pinned_values_only_and_says_what_moved(touche: Touche, clone: Path) -> None:
+    published = ENTRY.format(value=0.4).replace("pinned = 0.4", 'published = 0.4\nsource = "t"')
+    path = expect(clone, "# the spot check\n" + ENTRY.format(value=0.4) + published)
+    code, out, err = touche("regress", "--update")
+    assert code == 1  # for the published one
+    assert [line.split()[-1] for line in out.splitlines()[1:3]] == ["passed", "high"]
+    assert "moved: dirichletlm on spot-check/passages, relevance, trec_eval: 0.4 -> 0.50894 (+0.10894)" in err
+    assert path.read_text() == "# the spot check\n" + ENTRY.format(value=SCORE) + published
+
+
+def test_results_are_written_for_machines(
+    touche: Touche, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    expect(clone, ENTRY.format(value=0.4) + ENTRY.format(value=SCORE) + ELSEWHERE)
+    assert touche("regress", "--json", tmp_path / "r.json", "--junit", tmp_path / "r.xml")[0] == 1
+    records = json.loads((tmp_path / "r.json").read_text())
+    assert [record["verdict"] for record in records] == ["too high", "passed", "not at hand"]
+    assert records[0]["difference"] == pytest.approx(records[0]["got"] - 0.4)
+    assert records[2]["got"] is None
+    suite = ElementTree.parse(tmp_path / "r.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
+    assert [[child.tag for child in case] for case in suite] == [["failure"], [], ["skipped"]]
+    summary = (tmp_path / "summary.md").read_text().splitlines()
+    assert summary[2].startswith("| baseline | dataset |")
+    assert summary[4].endswith("| 0.4 | 0.50894 | +0.10894 | too high |")
+
+
+def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
+    code, out, err = touche("regress", "--dataset", "touche-2020-task-2")
+    assert code == 2
+    assert "1 not at hand" in out
+    assert "nothing was checked, as no dataset is at hand; fetch one with: touche data fetch" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[score", "broken TOML"),
+        (ENTRY.format(value=1) + "published = 1", "number 1 needs either a published or a pinned value"),
+        (ENTRY.format(value=1).replace("pinned", "pined"), "number 1 needs either a published or a pinned"),
+        (ENTRY.format(value=1) + "depth = 3", "number 1 has an unknown key, 'depth'"),
+        (ENTRY.format(value=1).replace("tolerance", "source"), "number 1 lacks or misspells 'tolerance'"),
+        (ENTRY.format(value='"high"'), "number 1 lacks or misspells could not convert"),
+        (ENTRY.format(value=1).replace("spot-check/p", "spotcheck/p"), "names an unknown dataset"),
+        (
+            ENTRY.format(value=1).replace("trec_eval", "treceval"),
+            "names a dimension, qrels or evaluator that",
+        ),
+        (ENTRY.format(value=1).replace("-passages-", "-arguments-"), "names a dimension, qrels or evaluator"),
+        (ELSEWHERE.replace("source", "# source"), "number 1 has a published value without a source"),
+    ],
+)
+def test_an_unusable_entry_is_named(touche: Touche, clone: Path, text: str, message: str) -> None:
+    path = expect(clone, text)
+    code, out, err = touche("regress")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"touche: {path}: ") and message in err and "; " in err
+
+
+def test_unusable_arguments_are_named(touche: Touche, clone: Path) -> None:
+    assert (
+        "there is no dataset 'touche'; choose among spot-check" in touche("regress", "--dataset", "touche")[2]
+    )
+    assert "there is no baseline 'bm52'" in touche("regress", "bm52")[2]
+    assert "no score is expected of these" in touche("regress", "--dataset", "touche-2021-task-2")[2]
+    (clone / "baselines" / "dirichletlm" / "expected.toml").unlink()
+    assert "expected.toml: cannot be read (No such file or directory); write a" in touche("regress")[2]
+
+
+def test_a_run_that_cannot_be_scored_fails(clone: Path) -> None:
+    def run_for_another_task(expected: Expected, output: Path) -> None:
+        output.mkdir()
+        (output / "run.txt").write_text("1 Q0 a 1 1 t\n")
+
+    first = next(regress(read_expected("dirichletlm"), run_for_another_task, lambda text: None))
+    assert (first.verdict, first.got) == ("failed", None)
+    assert "no topic in common" in first.remark
+
+
+def test_options_are_given_to_the_command() -> None:
+    expected = Expected(
+        "b", 0, "d", "r", "e", "q", {"k_1": 1.5, "loud": True, "quiet": False}, "pinned", 1, 0
+    )
+    assert expected.command == "b --k-1 1.5 --loud"
+
+
+def test_every_baseline_is_pinned_on_all_samples_and_every_published_one_is_expected() -> None:
+    everything = [each for name in baselines.names() for each in read_expected(name)]
+    samples = [name for name in tasks.datasets() if name.startswith("spot-check") or name.endswith("/sample")]
+    judged = [name for name in samples if name != "touche-2022-task-1/sample"]  # whose qrels are not at hand
+    for name in baselines.names():
+        assert {each.dataset for each in everything if each.baseline == name and each.kind == "pinned"} == {
+            *judged
+        }
+    published = {(each.dataset, each.dimension): each for each in everything if each.kind == "published"}
+    assert sorted(published) == [
+        ("touche-2020-task-1", "relevance-uncorrected"),
+        ("touche-2020-task-1-v1", "relevance-uncorrected"),
+        ("touche-2022-task-2", "quality"),
+        ("touche-2022-task-2", "relevance"),
+    ]
+    for (dataset, dimension), each in published.items():
+        (row,) = [row for row in tasks.task(dataset).published if row.baseline and row.dimension == dimension]
+        assert (each.value, each.evaluator, each.qrels) == (row.value, row.evaluator, row.qrels)
