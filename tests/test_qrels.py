@@ -10,6 +10,15 @@ def test_labels_are_whole_numbers_also_when_written_with_a_point(write: Write) -
     assert read_qrels(path) == {"1": {"a": 4, "b": -2}, "2": {"a": 0}}
 
 
+def test_labels_that_the_card_does_not_know_are_refused(write: Write) -> None:
+    path = write("a.qrels", "1 0 a 4.0\n1 0 b 3\n")
+    assert read_qrels(path, labels={3, 4}) == {"1": {"a": 4, "b": 3}}
+    with pytest.raises(
+        InputError, match=r"a\.qrels:2: label 3 is unknown; the labels of this file are 1, 4; check"
+    ):
+        read_qrels(path, labels={1, 4})
+
+
 def test_excluded_topics_are_left_out(write: Write) -> None:
     path = write("a.qrels", "1 0 a 1\n25 0 a 2\n")
     assert read_qrels(path, excluded_topics=["25"]) == {"1": {"a": 1}}

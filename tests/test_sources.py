@@ -139,7 +139,9 @@ def test_another_md5_is_refused_and_named(publisher: str, home: Path) -> None:
 
 
 def test_a_publisher_that_does_not_have_it_is_named(publisher: str, home: Path) -> None:
-    with pytest.raises(ToucheError, match=r"qrels/a\.qrels cannot be fetched \(404 .*use --from"):
+    with pytest.raises(
+        ToucheError, match=r"qrels/a\.qrels cannot be fetched from http://.*/gone \(404 .*use --from"
+    ):
         fetch(source(f"{publisher}/gone"))
 
 

@@ -38,6 +38,62 @@ def test_dimensions_and_rules_are_those_of_the_task_pages() -> None:
     assert tasks.task("touche-2021-task-2").rules.max_runs == 5
 
 
+def test_published_results_are_all_rows_of_the_tables() -> None:
+    """Their number, the first and the last of each table."""
+    tables = {
+        ("touche-2020-task-1-v1", "relevance-uncorrected"): (21, ("Weiss Schnee", 0.804), ("Boromir", 0.152)),
+        ("touche-2020-task-1", "relevance-uncorrected"): (
+            12,
+            ("Dread Pirate Roberts (Run 1)", 0.808),
+            ("Aragorn (Run 5)", 0.319),
+        ),
+        ("touche-2020-task-2", "relevance"): (12, ("Bilbo Baggins", 0.580), ("Katana (Run 6)", 0.200)),
+        ("touche-2021-task-2", "relevance"): (7, ("Katana", 0.489), ("Prince Caspian", 0.244)),
+        ("touche-2021-task-2", "quality"): (7, ("Rayla", 0.688), ("Prince Caspian", 0.548)),
+        ("touche-2022-task-1", "relevance"): (11, ("Porthos", 0.742), ("Korg", 0.252)),
+        ("touche-2022-task-1", "quality"): (11, ("Daario Naharis", 0.913), ("Korg", 0.453)),
+        ("touche-2022-task-1", "coherence"): (11, ("Daario Naharis", 0.458), ("Korg", 0.168)),
+        ("touche-2022-task-2", "relevance"): (1, ("Puss in Boots", 0.469), ("Puss in Boots", 0.469)),
+        ("touche-2022-task-2", "quality"): (1, ("Puss in Boots", 0.476), ("Puss in Boots", 0.476)),
+    }
+    rows = [row for task in tasks.all_tasks().values() for row in task.published]
+    assert {(row.task, row.dimension) for row in rows} == tables.keys()
+    for (task_id, dimension), (number, first, last) in tables.items():
+        found = [(row.name, row.value) for row in tasks.task(task_id).published if row.dimension == dimension]
+        assert (len(found), found[0], found[-1]) == (number, first, last)
+        assert found == sorted(found, key=lambda row: -row[1])
+
+
+def test_published_results_belong_to_judgments_of_their_task() -> None:
+    for task in tasks.all_tasks().values():
+        for row in task.published:
+            assert row.qrels in (None, task.qrels[row.dimension].file)
+            assert row.evaluator in (None, "trec_eval", "touche")
+            assert row.low is None or row.high is None or row.low < row.value < row.high
+            assert row.sources and row.baseline == (row.team in ("Swordsman", "Puss in Boots"))
+
+
+def test_a_run_in_page_and_paper_is_one_record_with_two_sources() -> None:
+    rows = tasks.task("touche-2020-task-2").published
+    assert sorted(len(row.sources) for row in rows) == [1, 1] + 10 * [2]
+    assert [(row.team, row.value) for row in rows if len(row.sources) == 1] == [
+        ("Frodo Baggins", 0.542),
+        ("Katana", 0.464),
+    ]
+
+
+def test_only_2022_was_published_with_intervals() -> None:
+    assert {row.task for task in tasks.all_tasks().values() for row in task.published if row.low} == {
+        "touche-2022-task-1"
+    }
+
+
+def test_a_task_without_published_results_says_so() -> None:
+    for task in tasks.all_tasks().values():
+        if task.id.startswith("touche") and not task.published:
+            assert "no results table" in task.results_note
+
+
 def test_a_dataset_is_a_task_with_a_corpus() -> None:
     datasets = tasks.datasets()
     assert datasets["touche-2020-task-1"][1].ir_datasets == "argsme/2020-04-01"

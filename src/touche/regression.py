@@ -1,5 +1,6 @@
 """Baselines rerun, and their scores held against what is expected in each one's expected.toml."""
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -14,7 +15,7 @@ from touche.data import at_hand
 from touche.errors import InputError, ToucheError
 from touche.evaluation import EVALUATORS
 from touche.files import write_whole
-from touche.runs import read_run
+from touche.runs import RunLine, read_run
 from touche.scores import qrels_of
 from touche.tasks import datasets
 from touche.tira import RUN_FILE
@@ -146,6 +147,8 @@ def run_locally(expected: Expected, output: Path) -> None:
     command = [sys.executable, "-m", "touche", "run", expected.baseline, *expected.arguments]
     done = subprocess.run(
         [*command, "-i", expected.dataset, "-o", str(output)],
+        env=os.environ
+        | {"TMPDIR": str(output.parent)},  # so that nothing is left behind, even if it is killed
         capture_output=True,
         text=True,
         errors="replace",
@@ -240,22 +243,22 @@ def _expected_of(baseline: str, number: int, entry: Mapping[str, Any], path: Pat
 def _outcomes(group: Sequence[Expected], runner: Runner, folder: Path, twice: bool) -> Iterator[Outcome]:
     first, second = folder / "first", folder / "second"
     try:
-        runner(group[0], first)
-        if twice:
-            runner(group[0], second)
+        for output in (first, second) if twice else (first,):
+            runner(group[0], output)
+        run = read_run(first / RUN_FILE)
     except ToucheError as error:
         yield from (Outcome(each, FAILED, remark=str(error)) for each in group)
         return
     same = not twice or (first / RUN_FILE).read_bytes() == (second / RUN_FILE).read_bytes()
     for each in group:
-        outcome = _outcome(each, first / RUN_FILE)
+        outcome = _outcome(each, run)
         yield outcome if same else replace(outcome, verdict=NOT_THE_SAME)
 
 
-def _outcome(expected: Expected, run: Path) -> Outcome:
+def _outcome(expected: Expected, run: Sequence[RunLine]) -> Outcome:
     task, _ = datasets()[expected.dataset]
     try:
-        result = EVALUATORS[expected.evaluator](read_run(run), qrels_of(task, expected.dimension))
+        result = EVALUATORS[expected.evaluator](run, qrels_of(task, expected.dimension))
     except ToucheError as error:
         return Outcome(expected, FAILED, remark=str(error))
     difference = result.mean - expected.value

@@ -32,7 +32,7 @@ def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def t_test(differences: Sequence[float]) -> float:
-    """The two-sided p-value of Student's paired t-test; 1 where no topic differs.
+    """The two-sided p-value of Student's paired t-test; 1 where no topic differs, 0 where all do alike.
 
     Raises:
         ToucheError: if there are fewer than two topics.
@@ -40,7 +40,9 @@ def t_test(differences: Sequence[float]) -> float:
     from scipy.stats import ttest_1samp  # here, for it takes a second to import
 
     _check(differences)
-    return float(ttest_1samp(differences, 0).pvalue) if any(differences) else 1.0
+    if len(set(differences)) == 1:  # no variance to divide by
+        return 0.0 if differences[0] else 1.0
+    return float(ttest_1samp(differences, 0).pvalue)
 
 
 def randomisation_test(differences: Sequence[float]) -> float:
@@ -56,8 +58,9 @@ def randomisation_test(differences: Sequence[float]) -> float:
     _check(differences)
     observed = np.asarray(differences, dtype=float)
     exact = len(observed) <= _EXACT
+    rounding = 1e-12 * float(np.abs(observed).sum())  # equal sums differ by their order of adding up
     sums = np.abs(_all_signs(len(observed)) @ observed if exact else _random_sums(observed))
-    as_far = int(np.count_nonzero(sums >= abs(observed.sum()) - 1e-12))  # equal sums, whatever their order
+    as_far = int(np.count_nonzero(sums >= abs(observed.sum()) - rounding))
     return as_far / len(sums) if exact else (as_far + 1) / (len(sums) + 1)
 
 

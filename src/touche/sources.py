@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path, PurePosixPath
+from textwrap import shorten
 from typing import IO, Any
 
 from touche.data import at_hand, home, locate
@@ -196,7 +197,7 @@ def _download(source: Source, part: Path) -> None:
                 response.raise_for_status()
                 _append(source, response, part, there if response.status_code == _PARTIAL else 0)
     except requests.RequestException as error:
-        problem = f"{source.path} cannot be fetched ({error})"
+        problem = f"{source.path} cannot be fetched from {source.url} ({shorten(str(error), 150)})"
         raise ToucheError(f"{problem}; try again, it goes on where it stopped, or use --from") from error
     except OSError as error:
         raise InputError(part, f"cannot be written ({error.strerror})", "make room for it") from error

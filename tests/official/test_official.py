@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from itertools import groupby
@@ -13,15 +14,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from conftest import OFFICIAL, ROOT
 from formulas import Collection, length_in_one_byte
 from touche import baselines, evaluation, lucene, regression, tasks
 from touche.documents import read_args_processed_csv, read_argsme_json, read_passages_jsonl
 from touche.evaluation import EVALUATORS, Evaluation
+from touche.lint import lint
 from touche.qrels import read_qrels
 from touche.runs import RunLine, in_order_of_rank, in_order_of_score, read_run
 from touche.scores import qrels_of
+from touche.significance import bootstrap_interval
 from touche.topics import read_topics_xml
 
 KNOWN = {
@@ -220,6 +224,43 @@ def test_the_bytes_of_a_run_do_not_depend_on_the_number_of_threads(
 ) -> None:
     one = run_baseline(command, ARGUMENTS, tmp_path, processors={min(os.sched_getaffinity(0))})
     assert one.read_bytes() == measured(command).read_bytes()
+
+
+@pytest.mark.parametrize("task_id", [ARGUMENTS, PASSAGES])
+def test_what_the_program_writes_passes_the_linter(
+    official: Path, measured: Callable[..., Path], task_id: str
+) -> None:
+    """With topics and corpus at hand."""
+    task = tasks.task(task_id)
+    paths = [measured(command, task_id) for command in ("dirichletlm", "bm25", "tfidf", CLASSIC)]
+    assert lint(paths, task, task.corpora["sample"]) == ([], [])
+
+
+FINDINGS = {
+    "touche-2021-task-1/jean-pierre-polnareff-bm25": {"rank-start": 50, "tie-order": 1823},
+    "touche-2021-task-1/jean-pierre-polnareff-dirichlet": {"rank-start": 50, "tie-order": 2022},
+    "touche-2022-task-2/asuna-1": {"rank-sequence": 7, "tie-order": 13},
+    "touche-2022-task-2/captain-levi-5": {"tie-order": 16},
+    "touche-2022-task-2/captain-tempesta-1": {"tie-order": 83},
+    "touche-2022-task-2/grimjack-1": {"tie-order": 3},
+    "touche-2022-task-2/katana-3": {"columns": 5000},
+    "touche-2022-task-2/puss-in-boots-1": {"tie-order": 1},
+}
+
+
+@pytest.mark.parametrize("name", FINDINGS)
+def test_what_the_linter_finds_in_official_runs(official: Path, name: str) -> None:
+    """They were judged all the same; a blank in a tag is the only broken line."""
+    task = tasks.task(name.split("/")[0])
+    findings, _ = lint([official / "runs" / f"{name}.run"], task, task.corpora["full"])
+    assert Counter(finding.code for finding in findings) == FINDINGS[name]
+
+
+def test_intervals_are_those_of_a_bootstrap_of_scipy(official: Path) -> None:
+    run = official / "runs" / "touche-2022-task-2" / "puss-in-boots-1.run"
+    values = [*score(run, PASSAGES, "relevance", "trec_eval").per_topic.values()]
+    expected = stats.bootstrap((values,), np.mean, n_resamples=10_000, method="percentile", rng=1)
+    assert bootstrap_interval(values) == pytest.approx(tuple(expected.confidence_interval), abs=0.004)
 
 
 @pytest.mark.parametrize("baseline", ["dirichletlm", "bm25", "tfidf", CLASSIC])
