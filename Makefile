@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PIP_CONSTRAINT = $(CURDIR)/constraints.txt
 export PIP_BUILD_CONSTRAINT = $(PIP_CONSTRAINT)
 
-.PHONY: demo test lint types benchmark clean
+.PHONY: demo test regress lint types benchmark clean
 
 # Run every baseline on the spot check and print the scores.
 demo: $(READY)
@@ -26,6 +26,10 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/pytest
 
+# Run every baseline on every dataset at hand, twice, and check its scores.
+regress: $(READY)
+	$(BIN)/touche regress --twice
+
 lint: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -35,6 +39,7 @@ types: $(READY)
 
 # Needs TOUCHE_DATA; takes a quarter of an hour.
 benchmark: $(READY)
+	$(BIN)/python benchmarks/bootstrap.py
 	$(BIN)/python benchmarks/argsme_size.py
 
 clean:

@@ -4,6 +4,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,16 +12,21 @@ from conftest import ROOT
 from touche import baselines, cli, data
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+PYTHON = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+EXAMPLES = [code for code in PYTHON if "@baseline" in code]
 COMMANDS = [
     command
-    for command in re.findall(r"^    (touche (?:run|evaluate) .*?)(?:  +#.*)?$", README, flags=re.MULTILINE)
-    if "$TOUCHE_DATA" not in command
+    for command in re.findall(
+        r"^    (touche (?:run|evaluate|compare|lint|tasks|regress|data list).*?)(?:  +#.*)?$",
+        README,
+        flags=re.MULTILINE,
+    )
+    if "$TOUCHE_DATA" not in command and "--twice" not in command  # with official data, or too long
 ]
 
 
 def test_there_is_something_to_try() -> None:
-    assert (len(EXAMPLES), len(COMMANDS)) == (2, 4)
+    assert (len(PYTHON), len(EXAMPLES), len(COMMANDS)) == (3, 2, 9)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -34,6 +40,7 @@ def test_the_example_baselines_run(tmp_path: Path, example: str) -> None:
 
 
 def test_the_commands_work_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the lines of Python that read what they wrote."""
     for command in COMMANDS:
         arguments = [
             str(tmp_path / word) if word.startswith("out") else word for word in shlex.split(command)
@@ -42,3 +49,7 @@ def test_the_commands_work_one_after_the_other(tmp_path: Path, monkeypatch: pyte
         with pytest.raises(SystemExit) as exit_info:
             cli.main()
         assert not exit_info.value.code, command
+    (analysis,) = (code for code in PYTHON if code not in EXAMPLES)
+    names: dict[str, Any] = {}
+    exec(analysis.replace('"out/', f'"{tmp_path}/out/'), names)
+    assert [len(names[name]) for name in ("scores", "tests", "leaderboard")] == [4, 1, 33]
