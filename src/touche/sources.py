@@ -19,6 +19,7 @@ from touche.errors import InputError, ToucheError
 from touche.files import whole
 from touche.tasks import Corpus, Task, datasets
 
+NOT_IN_MIRROR = "not in the mirror"
 _CHUNK = 1 << 16  # bytes; what is lost of a download at the most
 _TIMEOUT = 30  # seconds without a byte
 _PARTIAL, _UNSATISFIABLE = 206, 416  # HTTP status codes
@@ -117,7 +118,7 @@ def fetch(source: Source, mirror: Path | None = None) -> Status:
     if mirror is not None:
         if found := _in_mirror(source, mirror):
             return _place(source, found, target)
-        return Status(source.path, "not in the mirror")
+        return Status(source.path, NOT_IN_MIRROR)
     part = target.with_name(f".{PurePosixPath(source.url).name}.part")
     _make(part.parent)
     _download(source, part)

@@ -9,7 +9,7 @@ import click
 from touche import sources
 from touche.cli.output import table
 from touche.errors import ToucheError
-from touche.sources import Status, copy_unpublished, fetch, verify
+from touche.sources import NOT_IN_MIRROR, Status, copy_unpublished, fetch, verify
 from touche.tasks import datasets
 
 BROKEN = 1  # exit code
@@ -68,7 +68,10 @@ def fetch_(chosen: Sequence[str], mirror: Path | None, no_corpora: bool) -> None
     problems = []
     for each in wanted:
         try:
-            _say(fetch(each, mirror))
+            status = fetch(each, mirror)
+            _say(status)
+            if chosen and status.word == NOT_IN_MIRROR:
+                problems.append(f"{each.path} is not in {mirror}; put it or its archive there")
         except ToucheError as error:
             problems.append(str(error))
             click.echo(f"{each.path}: error: {error}", err=True)
