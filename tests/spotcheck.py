@@ -1,10 +1,15 @@
-"""Runs for the passages of the spot check, made from its judgments."""
+"""Runs made from judgments: those of the spot check's passages, and made-up ones."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
-from conftest import ROOT
+import pytest
+
+from conftest import ROOT, Write
 from touche import tasks
 from touche.qrels import read_qrels
+from touche.scores import ScoredRun, score_runs
+from touche.tasks import Judgments, Rules, Task
 
 SPOT = tasks.task("spot-check/passages")
 QRELS = read_qrels(ROOT / "qrels" / SPOT.qrels["relevance"].file)
@@ -17,4 +22,30 @@ def run_text(topics: Iterable[str] = BEST, tag: str = "t", strangers: int = 0) -
         f"{topic} Q0 {id} {rank} {10 - rank} {tag}\n"
         for topic in topics
         for rank, id in enumerate([*(f"x{number}" for number in range(strangers)), *BEST.get(topic, [])], 1)
+    )
+
+
+def scored(path: Path, *evaluators: str) -> ScoredRun:
+    """A run on the spot check, with both evaluators unless some are named."""
+    (only,) = score_runs([path], SPOT, evaluators or ("trec_eval", "touche"))
+    return only
+
+
+def made_up(
+    write: Write, monkeypatch: pytest.MonkeyPatch, topics: Iterable[str] = "1234", **relevant: str
+) -> Task:
+    """A task whose topics all have the judged documents a to e, of which one is relevant in a dimension."""
+    for dimension, best in relevant.items():
+        lines = (f"{topic} 0 {id} {int(id == best)}\n" for topic in topics for id in "abcde")
+        folder = write(f"qrels/made-up-{dimension}.qrels", "".join(lines)).parents[1]
+    monkeypatch.setenv("TOUCHE_DATA", str(folder))
+    qrels = {each: Judgments(f"made-up-{each}.qrels", frozenset({0, 1})) for each in relevant}
+    return Task("made-up", "", "", "made-up.xml", qrels, {}, Rules("document", ("Q0",)))
+
+
+def run_of(*lists: str, tag: str = "t") -> str:
+    """A run of lists such as ``1 a b``: the topic, and its documents in order."""
+    ranked = [(topic, ids) for topic, *ids in map(str.split, lists)]
+    return "".join(
+        f"{topic} Q0 {id} {rank} {-rank} {tag}\n" for topic, ids in ranked for rank, id in enumerate(ids, 1)
     )

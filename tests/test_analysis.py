@@ -44,9 +44,19 @@ def test_published_results_are_a_frame(touche: Touche) -> None:
 
 def test_what_puts_a_score_in_doubt_is_a_warning(write: Write) -> None:
     path = write("run.txt", run_text(strangers=2))
-    with pytest.warns(UserWarning, match="t relevance: 40% of the top 5 is unjudged"):
+    with pytest.warns(UserWarning, match="t, relevance: 40.0% of the top 5 is unjudged"):
         frame = package.evaluate(str(path), TASK, "trec_eval")
     assert list(frame.evaluator) == ["trec_eval"]
+
+
+def test_several_sources_are_one_cell_of_csv_and_no_results_have_a_header(touche: Touche) -> None:
+    assert (
+        '"Task page, runs of each team; Overview of'
+        in touche("tasks", "touche-2020-task-2", "--format", "csv")[1]
+    )
+    assert touche("tasks", "touche-2021-task-1", "--format", "csv")[1].startswith(
+        "task,dimension,team,run,tag,"
+    )
 
 
 def test_an_unknown_evaluator_is_an_error(runs: list[Path]) -> None:

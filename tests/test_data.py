@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Write
-from touche import data
-from touche.errors import NotAtHandError, ToucheError
+from touche import data, tasks
+from touche.errors import InputError, NotAtHandError, ToucheError
 from touche.tira import IrDataset
 
 
@@ -32,6 +32,7 @@ def test_data_is_looked_up_in_touche_data_then_the_clone_then_the_cache(
 ) -> None:
     name = "spot-check-arguments.xml"
     assert data.locate("topics", name) == ROOT / "topics" / name
+    (tmp_path / "mirror").mkdir()
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path / "mirror"))
     assert data.locate("topics", name) == ROOT / "topics" / name
     mirrored = write(f"mirror/topics/{name}", "")
@@ -43,10 +44,46 @@ def test_data_is_looked_up_in_touche_data_then_the_clone_then_the_cache(
 def test_what_is_nowhere_is_named_with_the_places_that_were_looked_at(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("TOUCHE_DATA", "/mirror")
-    looked = f"looked in /mirror/qrels, {ROOT}/qrels, {tmp_path}/cache/touche/qrels"
-    with pytest.raises(NotAtHandError, match=looked):
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    looked = f"looked in {tmp_path}/qrels, {ROOT}/qrels, {tmp_path}/cache/touche/qrels"
+    with pytest.raises(
+        NotAtHandError, match=rf"{looked}\); get it with: touche data fetch, or set TOUCHE_DATA"
+    ):
         data.locate("qrels", "a.qrels")
+    monkeypatch.setenv("TOUCHE_DATA", "/nowhere")
+    with pytest.raises(ToucheError, match="TOUCHE_DATA is '/nowhere', which is no directory; set it to"):
+        data.locate("qrels", "a.qrels")
+
+
+def test_a_corpus_is_at_hand_as_a_whole_or_not(
+    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
+) -> None:
+    """An interrupted fetch must not pass for the whole corpus."""
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    corpus = tasks.Corpus("three", files=("a.json", "b.json", "c.json"))
+    assert not data.corpus_at_hand(corpus)
+    (tmp_path / "corpora" / "three").mkdir(parents=True)
+    with pytest.raises(NotAtHandError, match="corpora/three is empty; get the rest with: touche data fetch"):
+        data.locate_corpus(corpus)
+    for name in ("a.json", "c.json"):
+        write(f"corpora/three/{name}", "[]")
+    with pytest.raises(NotAtHandError, match=r"corpora/three is incomplete, without b\.json"):
+        data.locate_corpus(corpus)
+    write("corpora/three/b.json", "[]")
+    assert data.corpus_at_hand(corpus)
+    write("corpora/packed/all.json.gz", "[]")  # as its owner likes it
+    assert data.corpus_at_hand(tasks.Corpus("packed", files=("a.json", "b.json")))
+
+
+def test_a_broken_topics_file_is_no_reason_to_go_without_titles(
+    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
+) -> None:
+    task = tasks.task("touche-2021-task-2")
+    assert data.titles_of(task) == {}
+    write(f"topics/{task.topics}", "<topics>")
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    with pytest.raises(InputError, match="broken XML"):
+        data.titles_of(task)
 
 
 def test_a_dataset_is_opened_as_if_it_were_an_input_directory() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from conftest import ROOT, Touche, Write
 from touche import tasks
 from touche.documents import read_passages_jsonl
+from touche.errors import ToucheError
 from touche.lint import CODES, ERROR, WARNING, lint
 from touche.runs import in_order_of_rank, in_order_of_score, read_run
 
@@ -17,7 +18,7 @@ IDS = [document.id for document in read_passages_jsonl(ROOT / "corpora/spot-chec
 
 
 def found(path: Path, task: str = TASK) -> list[tuple[str, int | None]]:
-    findings, _ = lint([path], tasks.task(task), tasks.corpus(task))
+    findings, _ = lint([path], *tasks.dataset(task))
     assert all(each.severity == CODES[each.code] and each.message and each.remedy for each in findings)
     return [(each.code, each.line) for each in findings]
 
@@ -50,12 +51,29 @@ BROKEN = {
     "an unknown document": (lines(*GOOD, line(4, -2, id="x")), [("unknown-document", 4)]),
     "a document twice": (lines(*GOOD, line(4, -2, id=IDS[1])), [("duplicate-document", 4)]),
     "ranks from 0": (lines(line(0, 5), line(1, 4)), [("rank-start", 1)]),
-    "a rank left out": (lines(line(1, 5), line(3, 4)), [("rank-sequence", 2)]),
-    "a rank twice": (lines(line(1, 5, IDS[5]), line(1, 4)), [("rank-sequence", 2)]),
+    "a rank left out": (lines(line(1, 5), line(3, 4)), [("rank-gap", 2)]),
+    "a rank twice": (lines(line(1, 5, IDS[5]), line(1, 4)), [("rank-repeated", 2)]),
     "lines in another order": (lines(line(2, 4), line(1, 5)), []),
     "a score that rises": (lines(line(1, 4), line(2, 5), line(3, 4.5)), [("score-increasing", 2)]),
     "ties in the order of trec_eval": (lines(line(1, 1, max(IDS)), line(2, 1, min(IDS))), []),
     "ties against trec_eval": (lines(line(1, 1, min(IDS)), line(2, 1, max(IDS))), [("tie-order", 2)]),
+    "ranks from 5": (lines(line(5, 5), line(6, 4)), [("rank-start", 1)]),
+    "ranks from 0 in two topics": (
+        lines(line(0, 5), line(1, 4), line(0, 5, topic=12), line(1, 4, topic=12)),
+        [("rank-start", 1)],
+    ),
+    "a score that rises by less than a float32": (
+        lines(line(1, 1), line(2, 1 + 1e-9, "!")),
+        [("unknown-document", 2)],
+    ),
+    "a number of Python's only": (lines(line(1, "1_0"), line(2, "１２")), [("score", 1), ("score", 2)]),
+    "a blank that is none for C": (lines(line(1, 5), line(2, 4, "a\u00a0b")), [("unknown-document", 2)]),
+    "a tag with a blank after tabs": ("\t".join(["11", "Q0", IDS[1], "1", "5", "my run"]), [("columns", 1)]),
+    "a byte order mark": ("\ufeff" + lines(*GOOD), [("byte-order-mark", 1)]),
+    "findings of several kinds": (
+        lines(line(1, 5, stance="PRO"), line(3, 4), line(4, 3, id="x")),
+        [("unknown-stance", 1), ("rank-gap", 2), ("unknown-document", 3)],
+    ),
     "ties as float32": (lines(line(1, 1 + 1e-9, min(IDS)), line(2, 1, max(IDS))), [("tie-order", 2)]),
     "an unknown stance": (lines(*GOOD, line(4, -2, stance="PRO")), [("unknown-stance", 4)]),
     "several tags": (lines(*GOOD, line(4, -2, tag="u"), line(5, -3, tag="u")), [("several-tags", 4)]),
@@ -122,10 +140,13 @@ def test_pairs_are_checked_against_the_sentences_and_a_small_corpus_has_fewer(
 
 
 def test_more_runs_than_a_team_may_submit(write: Write) -> None:
-    paths = [write(f"{number}.txt", "52 Q0 a 1 1 t\n") for number in range(6)]
+    paths = [write(f"{number}.txt", f"52 Q0 a 1 1 t{number}\n") for number in range(7)]
     task = tasks.task("touche-2021-task-2")
     findings, notes = lint(paths, task, task.corpora["full"])
-    assert [(each.code, each.run) for each in findings] == [("too-many-runs", str(paths[5]))]
+    assert [(each.code, each.run) for each in findings] == [
+        ("too-many-runs", str(paths[5])),
+        ("too-many-runs", str(paths[6])),
+    ]
     assert notes == [
         "topics are not checked, as topics/touche-2021-task-2.xml is not at hand",
         "document ids are not checked, as corpora/clueweb12 is not at hand",
@@ -146,7 +167,7 @@ def test_no_finding_on_the_order_means_that_both_evaluators_see_the_same(
 ) -> None:
     path = tmp_path / "run.txt"
     path.write_text(lines(*((1, "Q0", id, rank, score, "t") for id, rank, score in written)))
-    codes = {code for code, _ in found(path, "touche-2020-task-2")} - {"rank-start", "rank-sequence"}
+    codes = {code for code, _ in found(path, "touche-2020-task-2")} - {"rank-start", "rank-gap"}
     run = read_run(path)
     assert bool(codes) == (in_order_of_rank(run) != in_order_of_score(run))
     assert codes <= {"score-increasing", "tie-order"}
@@ -160,20 +181,36 @@ def test_what_the_program_writes_passes_with_no_finding(
     touche("run", *command, "-i", f"spot-check/{part}", "-o", tmp_path)
     assert touche("lint", tmp_path / "run.txt", "--task", f"spot-check/{part}") == (
         0,
-        "1 runs: 0 errors, 0 warnings\n",
+        "1 run: 0 errors, 0 warnings\n",
         "",
     )
 
 
 def test_the_command_names_file_line_severity_remedy_and_code(touche: Touche, write: Write) -> None:
     path = write("run.txt", BROKEN["a document twice"][0])
-    code, out, err = touche("lint", path, "--task", TASK)
-    assert (code, err) == (1, "")
+    code, out, _ = touche("lint", path, "--task", TASK)
+    assert code == 1
     assert out.splitlines() == [
         f"{path}:4: error: {IDS[1]!r} stands in line 1 already for topic 11; remove one of the two "
         "[duplicate-document]",
-        "1 runs: 1 errors, 0 warnings",
+        "1 run: 1 error, 0 warnings",
     ]
+
+
+def test_two_runs_of_a_submission_with_one_tag(write: Write) -> None:
+    paths = [write(f"{number}.txt", lines(*GOOD)) for number in (1, 2)]
+    task = tasks.task(TASK)
+    findings, _ = lint(paths, task, task.corpora["full"])
+    assert [(each.code, each.run, each.line) for each in findings] == [("shared-tag", str(paths[1]), 1)]
+    with pytest.raises(ToucheError, match="a run file is given twice"):
+        lint([paths[0], paths[0]], task, task.corpora["full"])
+
+
+def test_topics_that_the_run_lacks_are_a_note_and_no_finding(touche: Touche, write: Write) -> None:
+    path = write("run.txt", lines(*GOOD))
+    code, out, err = touche("lint", path, "--task", TASK)
+    assert (code, out) == (0, "1 run: 0 errors, 0 warnings\n")
+    assert err == f"note: {path} has no results for topics 12, 13, 14; trec_eval counts them as 0\n"
 
 
 def test_warnings_alone_are_no_failure(touche: Touche, write: Write) -> None:

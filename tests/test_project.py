@@ -19,7 +19,7 @@ LAYERS = [
     {"lucene", "tira", "disagreement"},
     {"data"},
     {"baselines", "scores", "sources", "lint"},
-    {"comparison", "regression"},
+    {"comparison", "notes", "regression"},
     {"analysis"},
     {"cli"},
     {"__main__"},

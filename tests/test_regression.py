@@ -1,13 +1,15 @@
 import json
 import shutil
+from math import log2
 from pathlib import Path
+from tempfile import gettempdir
 from xml.etree import ElementTree
 
 import pytest
 
-from conftest import ROOT, Touche
+from conftest import ROOT, Touche, Write
 from touche import baselines, tasks
-from touche.regression import Expected, read_expected, regress
+from touche.regression import Expected, Outcome, read_expected, regress, run_locally, update
 
 ENTRY = """
 [[score]]
@@ -90,7 +92,7 @@ def test_a_baseline_that_breaks_down_fails_with_its_last_words(touche: Touche, c
 
 
 def test_a_baseline_that_is_not_the_same_twice_fails(touche: Touche, clone: Path) -> None:
-    assert touche("regress", "--twice")[0] == 0
+    assert touche("regress", "--twice")[1].endswith("\nevery run.txt was the same twice, byte by byte\n")
     change(clone, "mu: float = 2000.0", "mu: float = __import__('time').time() % 1000 + 1")
     code, out, _ = touche("regress", "--twice")
     assert code == 1
@@ -120,6 +122,7 @@ def test_results_are_written_for_machines(
     suite = ElementTree.parse(tmp_path / "r.xml").getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
     assert [[child.tag for child in case] for case in suite] == [["failure"], [], ["skipped"]]
+    assert suite[0][0].get("message") == "too high (expected 0.4, got 0.50894, difference +0.10894)"
     summary = (tmp_path / "summary.md").read_text().splitlines()
     assert summary[2].startswith("| baseline | dataset |")
     assert summary[4].endswith("| 0.4 | 0.50894 | +0.10894 | too high |")
@@ -129,18 +132,41 @@ def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
     code, out, err = touche("regress", "--dataset", "touche-2020-task-2")
     assert code == 2
     assert "1 not at hand" in out
-    assert "nothing was checked, as no dataset is at hand; fetch one with: touche data fetch" in err
+    assert (
+        "nothing was checked, as no dataset is at hand; get it with: touche data fetch touche-2020-task-2"
+        in err
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("[[score", "broken TOML"),
+        ("", "it does not hold [[score]] entries and nothing else"),
+        ("score = 1", "it does not hold [[score]] entries"),
+        ('score = ["a"]', "number 1 needs either a published or a pinned value"),
+        (ENTRY.format(value=1) + "[[scores]]", "it does not hold [[score]] entries and nothing else"),
+        (ENTRY.format(value="true"), "number 1 needs a number from 0 to 1 as its pinned value"),
+        (ENTRY.format(value="nan"), "number 1 needs a number from 0 to 1 as its pinned value"),
+        (ENTRY.format(value=1) + "options = 1", "number 1 needs options such as"),
+        (ENTRY.format(value=1) + "options = { k1 = [1] }", "number 1 needs options such as"),
+        (
+            ENTRY.format(value=1).replace("0.00005", "inf"),
+            "needs a number above 0, and at most 1, as its tol",
+        ),
+        (ENTRY.format(value=1).replace("0.00005", "-1"), "needs a number above 0, and at most 1, as its tol"),
+        (
+            ENTRY.format(value=1).replace('"trec_eval"', '["trec_eval"]'),
+            "number 1 needs a text as its evaluator",
+        ),
         (ENTRY.format(value=1) + "published = 1", "number 1 needs either a published or a pinned value"),
         (ENTRY.format(value=1).replace("pinned", "pined"), "number 1 needs either a published or a pinned"),
         (ENTRY.format(value=1) + "depth = 3", "number 1 has an unknown key, 'depth'"),
-        (ENTRY.format(value=1).replace("tolerance", "source"), "number 1 lacks or misspells 'tolerance'"),
-        (ENTRY.format(value='"high"'), "number 1 lacks or misspells could not convert"),
+        (
+            ENTRY.format(value=1).replace("tolerance", "source"),
+            "needs a number above 0, and at most 1, as its",
+        ),
+        (ENTRY.format(value='"high"'), "number 1 needs a number from 0 to 1 as its pinned value"),
         (ENTRY.format(value=1).replace("spot-check/p", "spotcheck/p"), "names an unknown dataset"),
         (
             ENTRY.format(value=1).replace("trec_eval", "treceval"),
@@ -164,7 +190,7 @@ def test_unusable_arguments_are_named(touche: Touche, clone: Path) -> None:
     assert "there is no baseline 'bm52'" in touche("regress", "bm52")[2]
     assert "no score is expected of these" in touche("regress", "--dataset", "touche-2021-task-2")[2]
     (clone / "baselines" / "dirichletlm" / "expected.toml").unlink()
-    assert "expected.toml: cannot be read (No such file or directory); write a" in touche("regress")[2]
+    assert "expected.toml: cannot be read (No such file or directory)" in touche("regress")[2]
 
 
 def test_a_run_that_cannot_be_scored_fails(clone: Path) -> None:
@@ -175,6 +201,69 @@ def test_a_run_that_cannot_be_scored_fails(clone: Path) -> None:
     first = next(regress(read_expected("dirichletlm"), run_for_another_task, lambda text: None))
     assert (first.verdict, first.got) == ("failed", None)
     assert "no topic in common" in first.remark
+
+
+QUALITY = """
+[[score]]
+dataset = "touche-2022-task-2/sample"
+dimension = "quality"
+evaluator = "trec_eval"
+qrels = "touche-task2-2022-quality.qrels"
+pinned = 0.5
+tolerance = 0.01
+options = {{ mu = {mu} }}
+"""
+
+
+def test_each_option_has_a_run_and_each_dimension_its_judgments(
+    clone: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In relevance nothing is relevant; with mu = 1 the document that is relevant in quality comes first."""
+    for dimension, labels in (("relevance", "00"), ("quality", "02")):
+        first, second = labels
+        write(f"data/qrels/touche-task2-2022-{dimension}.qrels", f"2 0 a {first}\n2 0 b {second}\n")
+    write("data/corpora/touche-2022-task-2-sample/passages.jsonl", "{}")
+    expect(clone, QUALITY.format(mu=1) + QUALITY.format(mu=2))
+    monkeypatch.setenv("TOUCHE_DATA", str(write("data/x", "").parent))
+    started: list[str] = []
+
+    def rank(expected: Expected, output: Path) -> None:
+        started.append(expected.command)
+        output.mkdir()
+        order = "ba" if expected.options["mu"] == 1 else "ab"
+        lines = (f"2 Q0 {id} {rank} {-rank} t\n" for rank, id in enumerate(order, 1))
+        (output / "run.txt").write_text("".join(lines))
+
+    assert [each.verdict for each in regress(read_expected("dirichletlm"), rank, print)] == 2 * [
+        "not at hand"
+    ]
+    write("data/topics/touche-2022-task-2.xml", "<topics/>")
+    outcomes = list(regress(read_expected("dirichletlm"), rank, lambda text: None))
+    assert started == ["dirichletlm --mu 1", "dirichletlm --mu 2"]
+    assert [each.got for each in outcomes] == pytest.approx([1, 1 / log2(3)])
+
+
+def test_a_run_that_is_not_the_same_twice_is_never_pinned(clone: Path) -> None:
+    path = expect(clone, ENTRY.format(value=0.4))
+    (expected,) = read_expected("dirichletlm")
+    outcome = Outcome(expected, "not the same twice", 0.5, 1.0)
+    assert update([outcome]) == [outcome]
+    assert path.read_text() == ENTRY.format(value=0.4)
+
+
+def test_what_a_baseline_writes_on_its_way_is_gone_when_it_is_done(clone: Path) -> None:
+    change(
+        clone, "queries = [", "import tempfile\n    tempfile.mkdtemp(prefix='left-behind-')\n    queries = ["
+    )
+    (outcome,) = regress(read_expected("dirichletlm")[:1], run_locally, lambda text: None)
+    assert outcome.verdict == "passed"
+    assert not list(Path(gettempdir()).glob("left-behind-*"))
+
+
+def test_results_that_cannot_be_written_are_known_before_anything_runs(touche: Touche, clone: Path) -> None:
+    code, out, err = touche("regress", "--json", clone / "nowhere" / "r.json")
+    assert (code, out) == (2, "")
+    assert err == f"touche: {clone}/nowhere is no directory; make it, or write to another place\n"
 
 
 def test_options_are_given_to_the_command() -> None:

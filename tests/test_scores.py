@@ -1,25 +1,13 @@
-from pathlib import Path
+from math import log2
 
 import pytest
 
 from conftest import Write
-from spotcheck import SPOT, run_text
-from touche import tasks
+from spotcheck import SPOT, made_up, run_of, run_text, scored
 from touche.errors import ToucheError
-from touche.scores import ScoredRun, score_runs, shared_tags
-
-
-def scored(path: Path, *evaluators: str) -> ScoredRun:
-    (only,) = score_runs([path], SPOT, evaluators or ("trec_eval", "touche"))
-    return only
-
-
-def warnings(run: ScoredRun) -> list[str]:
-    return [note.text for note in run.warnings]
-
-
-def notes(run: ScoredRun) -> list[str]:
-    return [note.text for note in run.notes]
+from touche.notes import notes_of, shared_tags, warnings_of
+from touche.scores import score_runs
+from touche.significance import bootstrap_interval
 
 
 def test_the_best_run_scores_one_in_every_figure(write: Write) -> None:
@@ -29,7 +17,7 @@ def test_the_best_run_scores_one_in_every_figure(write: Write) -> None:
             (1, 1, 1, 1, 4)
         )
         assert (score.tag, score.dimension, score.qrels) == ("t", "relevance", SPOT.qrels["relevance"].file)
-    assert run.warnings == run.notes == []
+    assert warnings_of(run) == notes_of(run) == []
 
 
 def test_topics_have_scores_and_titles(write: Write) -> None:
@@ -43,32 +31,32 @@ def test_topics_have_scores_and_titles(write: Write) -> None:
     assert all(each.title.endswith("?") for each in records)
 
 
-def test_more_than_a_tenth_unjudged_is_a_warning(write: Write) -> None:
-    few = run_text(["11"], strangers=1) + run_text(["12", "13", "14"])  # 1 of 20
-    assert warnings(scored(write("few.txt", few))) == []
-    (text,) = warnings(scored(write("many.txt", run_text(strangers=1))))  # 4 of 20
-    assert text.startswith("20% of the top 5 is unjudged, so the score is not comparable with published ones")
-    assert "too low" in text and "too high" in text
+SECOND = 1 / log2(3)  # the only relevant document at rank 2
 
 
-def test_topics_without_judgments_are_named(write: Write) -> None:
-    assert warnings(scored(write("run.txt", run_text() + "99 Q0 a 1 1 t\n"))) == [
-        "topic 99 of the run have no judgments and are not scored"
-    ]
+def test_the_figures_of_every_dimension_by_hand(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four topics: the relevant document first, second, first, and not there; x is not judged."""
+    task = made_up(write, monkeypatch, relevance="a", quality="b")
+    lines = ["1 a b", "2 b a", "3 a b", "4 b x"]
+    relevance, quality = score_runs([write("run.txt", run_of(*lines))], task, ["trec_eval"])
+    for run, values in ((relevance, [1, SECOND, 1, 0]), (quality, [SECOND, 1, SECOND, 1])):
+        (score,) = run.scores
+        assert score.mean == pytest.approx(sum(values) / 4)
+        assert (score.low, score.high) == pytest.approx(bootstrap_interval(values))
+        assert (score.judged, score.topics, score.dimension) == (3.5 / 4, 4, run.dimension)
+        assert [each.value for each in run.topic_scores] == pytest.approx(values)
+        assert [each.judged for each in run.topic_scores] == [1, 1, 1, 0.5]
 
 
-def test_where_the_evaluators_differ_it_is_said_why(write: Write) -> None:
-    (text,) = notes(scored(write("run.txt", run_text(strangers=1))))
-    assert text.startswith("touche is 0.")
-    assert "above trec_eval: +0." in text
-    assert (
-        "as 4 unjudged documents of the top 5 are taken out, not counted as 0 (topics 11, 12, 13, 14)" in text
-    )
-    (text,) = notes(scored(write("run.txt", run_text(["11", "12", "13"]))))
-    assert (
-        text
-        == "touche is 0.2500 above trec_eval: +0.2500 as topics that the run lacks are left out (topic 14)"
-    )
+def test_topics_are_in_the_order_of_their_numbers(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = made_up(write, monkeypatch, topics=("10", "9", "2"), relevance="a")
+    (run,) = score_runs([write("run.txt", run_of("2 a b"))], task, ["trec_eval"])
+    assert [each.topic for each in run.topic_scores] == ["2", "9", "10"]
+
+
+def test_no_run_is_an_error() -> None:
+    with pytest.raises(ToucheError, match="no run is given"):
+        score_runs([], SPOT)
 
 
 def test_two_runs_with_one_tag_are_told_apart_by_their_paths(write: Write) -> None:
@@ -107,16 +95,3 @@ def test_an_unknown_label_is_refused(write: Write, monkeypatch: pytest.MonkeyPat
         ToucheError, match=rf"{file}:2: label 7 is unknown; the labels of this file are -2, 0, 1, 2"
     ):
         scored(write("run.txt", run_text()))
-
-
-def test_a_standing_names_its_evaluator_and_its_doubts(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    task = tasks.task("touche-2020-task-1-v1")
-    write(f"qrels/{task.qrels['relevance-uncorrected'].file}", "1 0 a 5\n1 0 b 1\n25 0 a 3\n")
-    monkeypatch.setenv("TOUCHE_DATA", str(write("run.txt", "1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n").parent))
-    (run,) = score_runs([write("run.txt", "1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n")], task)
-    highest = "above Weiss Schnee 0.804, the highest published; the baseline Swordsman: 0.769"
-    assert notes(run) == [f"with trec_eval, 1.000 is {highest}"]
-    (run,) = score_runs([write("run.txt", "1 Q0 a 1 2 t\n1 Q0 x 2 1 t\n")], task, ["trec_eval"])
-    assert notes(run)[0].endswith("not comparable, see the warning")
-    (run,) = score_runs([write("run.txt", "1 Q0 a 1 2 t\n")], task, ["touche"])
-    assert notes(run) == ["the published values were computed with trec_eval; evaluate with it to compare"]

@@ -80,8 +80,21 @@ def test_the_sampled_randomisation_test_is_near_that_of_scipy(differences: list[
         assert significance.randomisation_test(differences) == pytest.approx(of_scipy.pvalue, abs=0.02)
 
 
-def test_a_sampled_p_value_is_never_zero() -> None:
+def test_a_sampled_p_value_is_never_zero_and_always_the_same() -> None:
     assert significance.randomisation_test([1.0] * 40) == 1 / 100_001
+    differences = [*np.random.default_rng(4).normal(0.1, 1, 30)]
+    assert len({significance.randomisation_test(differences) for _ in range(3)}) == 1
+
+
+def test_all_signs_are_tried_up_to_16_topics_and_10_000_resamples_drawn() -> None:
+    assert (2**16 * significance.randomisation_test([*map(float, range(1, 17))])).is_integer()
+    assert significance.randomisation_test([1.0] * 16) == 2 / 2**16
+    assert significance.RESAMPLES == 10_000 and significance.PERMUTATIONS == 100_000
+
+
+def test_equal_sums_are_equal_whatever_their_order() -> None:
+    """0.1 + 0.2 + 0.3 and 0.6 differ in the last bit."""
+    assert significance.randomisation_test([0.1, 0.2, 0.3, -0.6]) == 1.0
 
 
 def test_holm_by_hand() -> None:
@@ -108,6 +121,9 @@ def test_the_effect_size_by_hand() -> None:
     assert significance.effect_size([1.0, 2.0, 3.0]) == 2.0
     assert significance.effect_size([0.0, 0.0]) == 0.0
     assert significance.effect_size([0.25, 0.25]) is None
+    almost = [0.3 - 0.2, 0.2 - 0.1, 0.4 - 0.3]  # the same but for rounding
+    assert significance.effect_size(almost) is None
+    assert significance.t_test(almost) == 0.0
 
 
 @pytest.mark.parametrize(

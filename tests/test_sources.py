@@ -4,7 +4,7 @@ import re
 import tarfile
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import ClassVar
@@ -70,6 +70,18 @@ def source(url: str = "", md5: str = MD5, path: str = "qrels/a.qrels", member: s
     return Source(path, "a title", "https://example.org", "CC BY 4.0", url, md5, len(CONTENT), member)
 
 
+def write_part(home: Path, content: bytes) -> None:
+    (home / "downloads").mkdir()
+    (home / "downloads" / f"{MD5}-a.qrels").write_bytes(content)
+
+
+def raising(error: Exception) -> Callable[..., None]:
+    def fail(*_: object) -> None:
+        raise error
+
+    return fail
+
+
 def zipped(**members: bytes) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -118,15 +130,13 @@ def test_a_publisher_without_ranges_is_asked_for_all(
     publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Publisher, "ranges", False)
-    (home / "qrels").mkdir()
-    (home / "qrels" / ".a.qrels.part").write_bytes(b"some older beginning")
+    write_part(home, b"some older beginning")
     assert fetch(source(f"{publisher}/a.qrels")).word == "fetched"
     assert (home / "qrels" / "a.qrels").read_bytes() == CONTENT
 
 
 def test_a_download_that_was_complete_but_not_put_in_place_is_used(publisher: str, home: Path) -> None:
-    (home / "qrels").mkdir()
-    (home / "qrels" / ".a.qrels.part").write_bytes(CONTENT)
+    write_part(home, CONTENT)
     assert fetch(source(f"{publisher}/a.qrels")).word == "fetched"
 
 
@@ -135,7 +145,7 @@ def test_another_md5_is_refused_and_named(publisher: str, home: Path) -> None:
         InputError, match=rf"its md5 is {MD5}, the publisher's is 0000; qrels/a\.qrels is refused"
     ):
         fetch(source(f"{publisher}/a.qrels", md5="0000"))
-    assert list((home / "qrels").iterdir()) == []  # also what was downloaded is gone
+    assert [path for path in home.rglob("*") if path.is_file()] == []  # also what was downloaded is gone
 
 
 def test_a_publisher_that_does_not_have_it_is_named(publisher: str, home: Path) -> None:
@@ -266,7 +276,7 @@ def test_the_command_fetches_the_rest_when_one_file_is_refused(
     assert "qrels/b.qrels: fetched (md5 " in out
     assert "corpora/argsme-2020-04-01-sample/args-me.json: copied (not verified: no md5 is published)" in out
     assert err.splitlines()[0] == "2 files, 2 of them to fetch (800 kB)"
-    assert "touche: 1 of 2 files could not be fetched, the first: " in err
+    assert f"touche: 1 file missing: {mirror}/qrels/a.qrels: its md5 is" in err
     assert sorted(path.name for path in (home / "qrels").iterdir()) == ["b.qrels"]
 
 
@@ -275,14 +285,12 @@ def test_the_command_verifies(touche: Touche, two: None, home: Path) -> None:
     (home / "qrels" / "a.qrels").write_bytes(CONTENT)
     assert touche("data", "verify")[:2] == (
         0,
-        f"qrels/a.qrels: verified (md5 {MD5})\nqrels/b.qrels: not at hand\n",
+        f"qrels/a.qrels: verified (md5 {MD5})\nqrels/b.qrels: not at hand\n1 verified, 1 not at hand\n",
     )
     (home / "qrels" / "b.qrels").write_bytes(b"forged")
     code, out, _ = touche("data", "verify")
     assert code == 1
-    assert re.search(
-        r"qrels/b\.qrels: differs \(the md5 of .*b\.qrels is [0-9a-f]{32}, the publisher's is ", out
-    )
+    assert re.search(r"qrels/b\.qrels: differs \(its md5 is [0-9a-f]{32}, the publisher's is ", out)
 
 
 def test_the_command_lists(touche: Touche) -> None:
@@ -297,3 +305,53 @@ def test_the_command_lists(touche: Touche) -> None:
 
 def test_an_unknown_dataset_is_named(touche: Touche) -> None:
     assert "there is no dataset 'touche'; choose among" in touche("data", "fetch", "touche")[2]
+
+
+def test_a_file_at_hand_that_is_not_the_published_one_is_refused_too(home: Path, write: Write) -> None:
+    write("clone/qrels/a.qrels", "forged")
+    with pytest.raises(InputError, match=f"the publisher's is {MD5}; delete it and fetch it again"):
+        fetch(source("https://example.org/a.qrels"))
+
+
+def test_of_file_and_archive_the_one_that_can_be_verified_is_taken(home: Path, write: Write) -> None:
+    (mirror := home.parent / "mirror").mkdir()
+    (mirror / "a.zip").write_bytes(archive := zipped(inner=CONTENT))
+    write("mirror/qrels/a.qrels", "cut of")
+    wanted = source("https://example.org/a.zip", hashlib.md5(archive).hexdigest(), member="inner")
+    assert fetch(wanted, mirror).word == "fetched"
+    assert (home / "qrels" / "a.qrels").read_bytes() == CONTENT
+
+
+def test_a_download_outlives_a_full_disk_while_it_is_unpacked(
+    publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Publisher, "content", archive := zipped(inner=CONTENT))
+    monkeypatch.setattr("touche.sources.shutil.copyfileobj", raising(OSError(28, "No space left on device")))
+    wanted = source(f"{publisher}/a.zip", hashlib.md5(archive).hexdigest(), member="inner")
+    with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
+        fetch(wanted)
+    assert (home / "downloads" / f"{wanted.md5}-a.zip").read_bytes() == archive
+
+
+def test_nothing_at_hand_is_no_verification(touche: Touche, two: None, home: Path) -> None:
+    code, _, err = touche("data", "verify")
+    assert code == 2
+    assert "nothing was verified, as no file is at hand; get them with: touche data fetch" in err
+
+
+def test_what_a_mirror_lacks_of_a_named_dataset_is_an_error(
+    touche: Touche, two: None, home: Path, tmp_path: Path
+) -> None:
+    code, out, err = touche("data", "fetch", "touche-2020-task-1/sample", "--from", tmp_path)
+    assert code == 2
+    assert "qrels/a.qrels: not in the mirror" in out
+    assert "corpora/argsme-2020-04-01-sample is not published; take it --from where it is" in err
+    assert touche("data", "fetch", "--from", tmp_path)[0] == 0
+
+
+def test_the_parts_of_a_corpus_are_those_that_its_card_names() -> None:
+    for name, (task, corpus) in tasks.datasets().items():
+        if name == task.id and corpus.ir_datasets and corpus.directory != "clueweb12":
+            paths = [each.path for each in official([name]) if each.kind == "corpora"]
+            assert [path.split("/")[1] for path in paths] == len(paths) * [corpus.directory]
+            assert [path.split("/")[2] for path in paths] == list(corpus.files) or len(paths) == 1

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from touche import comparison, tasks
 from touche.errors import ToucheError
 from touche.evaluation import EVALUATORS
-from touche.scores import Score, ScoredRun, TopicScore, score_runs, shared_tags
+from touche.notes import shared_tags, warnings_of
+from touche.scores import Score, ScoredRun, TopicScore, score_runs
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -81,8 +82,8 @@ def _score(runs: Runs, task: str, evaluators: Iterable[str]) -> list[ScoredRun]:
     scored = score_runs([Path(path) for path in paths], tasks.task(task), evaluators)
     for text in shared_tags(scored):
         warnings.warn(text, stacklevel=3)
-    for note in (note for each in scored for note in each.warnings):
-        warnings.warn(f"{' '.join(note.about)}: {note.text}", stacklevel=3)
+    for note in (note for each in scored for note in warnings_of(each)):
+        warnings.warn(str(note), stacklevel=3)
     return scored
 
 

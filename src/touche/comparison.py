@@ -1,13 +1,14 @@
 """Runs compared pair by pair: differences, paired tests with correction, and the topics that decide."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
+from touche.data import titles_of
 from touche.errors import ToucheError
 from touche.evaluation import MEASURE
-from touche.scores import ScoredRun, titles_of
+from touche.scores import ScoredRun
 from touche.significance import bootstrap_interval, effect_size, holm, randomisation_test, t_test
 
 
@@ -53,12 +54,14 @@ class Comparison:
 
 @dataclass(frozen=True)
 class TopicDifference:
-    """Run A against run B on one topic."""
+    """Run A against run B on one topic; attributes as those of ``Comparison`` and ``TopicScore``."""
 
     run_a: str
     run_b: str
     task: str
     dimension: str
+    qrels: str
+    measure: str
     evaluator: str
     topic: str
     title: str
@@ -79,31 +82,22 @@ def compare(scored: Sequence[ScoredRun], evaluator: str) -> list[Comparison]:
     """
     if len({each.path for each in scored}) < 2:
         raise ToucheError("one run alone cannot be compared; give two at least")
-    compared = [_compare(a, b, evaluator) for a, b in _pairs(scored)]
-    t_tests = holm([each.p_t_test for each in compared])
-    randomisations = holm([each.p_randomisation for each in compared])
+    pairs = _pairs(scored)
+    differences = [_differences(a, b, evaluator) for a, b in pairs]
+    t, r = [t_test(each) for each in differences], [randomisation_test(each) for each in differences]
     return [
-        replace(each, p_t_test_holm=t, p_randomisation_holm=r)
-        for each, t, r in zip(compared, t_tests, randomisations, strict=True)
+        _comparison(*pair, evaluator, p_values)
+        for pair, *p_values in zip(pairs, t, holm(t), r, holm(r), strict=True)
     ]
 
 
 def topic_differences(scored: Sequence[ScoredRun], evaluator: str) -> list[TopicDifference]:
     """Every topic of every comparison, those with the largest differences first."""
+    titles = titles_of(scored[0].task)
     return [
         TopicDifference(
-            a.name,
-            b.name,
-            a.task.id,
-            a.dimension,
-            evaluator,
-            topic,
-            titles.get(topic, ""),
-            of_a,
-            of_b,
-            of_a - of_b,
+            *_key(a, b, evaluator), topic, titles.get(topic, ""), of_a, of_b, difference=of_a - of_b
         )
-        for titles in [titles_of(scored[0].task)]
         for a, b in _pairs(scored)
         for topic, (of_a, of_b) in sorted(
             _paired(a, b, evaluator).items(), key=lambda item: -abs(item[1][0] - item[1][1])
@@ -125,32 +119,34 @@ def _paired(a: ScoredRun, b: ScoredRun, evaluator: str) -> dict[str, tuple[float
     return {topic: (of_a[topic], of_b[topic]) for topic in of_a if topic in of_b}
 
 
-def _compare(a: ScoredRun, b: ScoredRun, evaluator: str) -> Comparison:
-    paired = _paired(a, b, evaluator)
-    differences = [of_a - of_b for of_a, of_b in paired.values()]
-    try:
-        t, randomisation = t_test(differences), randomisation_test(differences)
-    except ToucheError as error:
-        raise ToucheError(f"{a.name} and {b.name}: {error}") from error
-    low, high = bootstrap_interval(differences)
+def _differences(a: ScoredRun, b: ScoredRun, evaluator: str) -> list[float]:
+    differences = [of_a - of_b for of_a, of_b in _paired(a, b, evaluator).values()]
+    if len(differences) < 2:
+        problem = f"{a.name} and {b.name} have {len(differences)} scored topics in common, too few for a test"
+        raise ToucheError(f"{problem}; compare runs that share two at least")
+    return differences
+
+
+def _key(a: ScoredRun, b: ScoredRun, evaluator: str) -> tuple[str, str, str, str, str, str, str]:
+    file = a.task.qrels[a.dimension].file
+    return a.name, b.name, a.task.id, a.dimension, file, MEASURE, evaluator
+
+
+def _comparison(a: ScoredRun, b: ScoredRun, evaluator: str, p_values: Sequence[float]) -> Comparison:
+    values_a, values_b = zip(*_paired(a, b, evaluator).values(), strict=True)
+    differences = _differences(a, b, evaluator)
+    t, t_holm, randomisation, randomisation_holm = p_values
     return Comparison(
-        run_a=a.name,
-        run_b=b.name,
-        task=a.task.id,
-        dimension=a.dimension,
-        qrels=a.task.qrels[a.dimension].file,
-        measure=MEASURE,
-        evaluator=evaluator,
-        mean_a=fmean(of_a for of_a, _ in paired.values()),
-        mean_b=fmean(of_b for _, of_b in paired.values()),
-        difference=fmean(differences),
-        low=low,
-        high=high,
-        effect_size=effect_size(differences),
+        *_key(a, b, evaluator),
+        fmean(values_a),
+        fmean(values_b),
+        fmean(differences),
+        *bootstrap_interval(differences),
+        effect_size(differences),
         p_t_test=t,
-        p_t_test_holm=t,
+        p_t_test_holm=t_holm,
         p_randomisation=randomisation,
-        p_randomisation_holm=randomisation,
+        p_randomisation_holm=randomisation_holm,
         won=sum(difference > 0 for difference in differences),
         lost=sum(difference < 0 for difference in differences),
         tied=sum(difference == 0 for difference in differences),

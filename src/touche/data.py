@@ -4,8 +4,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from touche import tasks
 from touche.errors import NotAtHandError, ToucheError
-from touche.tasks import Corpus, datasets
+from touche.qrels import Qrels, read_qrels
+from touche.tasks import Corpus, Task
 from touche.tira import Files, Input, IrDataset, find_documents
 from touche.topics import read_topics_xml
 
@@ -36,9 +38,8 @@ def locate(kind: str, name: str) -> Path:
         if os.path.exists(path := place / kind / name):  # noqa: PTH110 (that of Path raises where access is denied)
             return path
     looked = ", ".join(str(place / kind) for place in places)
-    raise NotAtHandError(
-        f"{kind}/{name} is not at hand (looked in {looked}); put it there or set TOUCHE_DATA"
-    )
+    remedy = "get it with: touche data fetch, or set TOUCHE_DATA to a folder that has it"
+    raise NotAtHandError(f"{kind}/{name} is not at hand (looked in {looked}); {remedy}")
 
 
 def at_hand(kind: str, name: str) -> bool:
@@ -57,16 +58,59 @@ def open_dataset(dataset: str) -> Input:
     Raises:
         ToucheError: if there is no such dataset, or it is not at hand.
     """
-    if dataset not in datasets():
-        raise ToucheError(f"there is no dataset {dataset!r}; choose among {', '.join(datasets())}")
-    task, corpus = datasets()[dataset]
+    task, corpus = tasks.dataset(dataset)
     topics = read_topics_xml(locate("topics", task.topics))
     return Input.of(topics, task.topics, _documents(corpus))
 
 
+def locate_corpus(corpus: Corpus) -> Path:
+    """The folder of a corpus that is there as a whole.
+
+    Raises:
+        NotAtHandError: if it is nowhere, empty, or some of its parts are missing.
+    """
+    folder = locate("corpora", corpus.directory)
+    there = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    missing = [file for file in corpus.files if file not in there]
+    if not there or 0 < len(missing) < len(corpus.files):
+        problem = f"{folder} is {'incomplete, without ' + ', '.join(missing) if there else 'empty'}"
+        raise NotAtHandError(f"{problem}; get the rest with: touche data fetch")
+    return folder
+
+
+def corpus_at_hand(corpus: Corpus) -> bool:
+    """Whether ``locate_corpus`` finds it."""
+    try:
+        return bool(locate_corpus(corpus))
+    except NotAtHandError:
+        return False
+
+
+def qrels_of(task: Task, dimension: str) -> Qrels:
+    """The judgments of a task in one dimension.
+
+    Raises:
+        ToucheError: if they are not at hand or the file is broken.
+    """
+    judgments = task.qrels[dimension]
+    return read_qrels(locate("qrels", judgments.file), task.excluded_topics, judgments.labels)
+
+
+def titles_of(task: Task) -> dict[str, str]:
+    """The titles of a task's topics by number; none if the topics file is not at hand.
+
+    Raises:
+        InputError: if the file is broken.
+    """
+    try:
+        return {topic.number: topic.title for topic in read_topics_xml(locate("topics", task.topics))}
+    except NotAtHandError:
+        return {}
+
+
 def _documents(corpus: Corpus) -> Files | IrDataset:
     try:
-        return find_documents(locate("corpora", corpus.directory))
+        return find_documents(locate_corpus(corpus))
     except NotAtHandError:
         if corpus.ir_datasets is None:
             raise
@@ -80,6 +124,9 @@ def home() -> Path:
 
 def _places() -> Iterator[Path]:
     if folder := os.environ.get("TOUCHE_DATA"):
+        if not Path(folder).is_dir():
+            problem = f"TOUCHE_DATA is {folder!r}, which is no directory"
+            raise ToucheError(f"{problem}; set it to a folder with topics/, qrels/ and corpora/, or unset it")
         yield Path(folder)
     if root := clone():
         yield root

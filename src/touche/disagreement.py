@@ -4,9 +4,8 @@ One step at a time, what ``trec_eval`` does is replaced by what ``touche`` does;
 mean adds up to the difference of the two scores.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import pairwise
 from statistics import fmean
 
 import numpy as np
@@ -16,6 +15,7 @@ from touche.qrels import Qrels
 from touche.runs import RunLine, in_order_of_rank, in_order_of_score
 
 PerTopic = Mapping[str, float]
+Tops = Mapping[str, Sequence[RunLine]]  # the lines of each topic, in order
 
 
 @dataclass(frozen=True)
@@ -45,26 +45,32 @@ def reasons(run: Sequence[RunLine], qrels: Qrels) -> list[Reason]:
         topic: [line for line in lines[:CUTOFF] if line.document in labels[topic]]
         for topic, lines in ranked.items()
     }
-    unjudged = sum(len(lines[:CUTOFF]) - len(judged[topic]) for topic, lines in ranked.items())
-    with_relevant = {topic for topic in labels if any(labels[topic].values())}
-    closed_up = _scores(judged, labels)
-    steps = [
-        ("", _scores(by_topic(in_order_of_score(run), qrels), labels)),
-        ("equal scores are ordered by rank, not by document id", _scores(_ties_by_rank(run, qrels), labels)),
-        ("the rank column decides, not the score", _scores(ranked, labels)),
-        (f"{unjudged} unjudged documents of the top {CUTOFF} are taken out, not counted as 0", closed_up),
-        ("topics without a relevant document are left out", _only(closed_up, with_relevant)),
-        ("topics that the run lacks are left out", _only(closed_up, with_relevant & ranked.keys())),
-        (
-            f"topics with nothing judged in the top {CUTOFF} are left out",
-            _only(closed_up, with_relevant & {topic for topic, lines in judged.items() if lines}),
-        ),
-    ]
-    return [
-        Reason(_mean(after) - _mean(before), _changed(before, after), text)
-        for (_, before), (text, after) in pairwise(steps)
-        if before != after
-    ]
+    before = _scores(by_topic(in_order_of_score(run), qrels), labels)
+    found = []
+    for text, after in _steps(run, qrels, ranked, judged):
+        if after != before:
+            topics = _changed(before, after)
+            holes = sum(len(ranked.get(topic, ())[:CUTOFF]) - len(judged.get(topic, ())) for topic in topics)
+            found.append(Reason(_mean(after) - _mean(before), topics, text.format(holes=holes)))
+        before = after
+    return found
+
+
+def _steps(
+    run: Sequence[RunLine], qrels: Qrels, ranked: Tops, judged: Tops
+) -> Iterator[tuple[str, PerTopic]]:
+    """What touche does differently, one thing after the other, and the scores from then on."""
+    labels = gains(qrels)
+    yield "equal scores are ordered by rank, not by document id", _scores(_ties_by_rank(run, qrels), labels)
+    yield "the rank column decides, not the score", _scores(ranked, labels)
+    scores = _scores(judged, labels)
+    yield f"{{holes}} unjudged documents of the top {CUTOFF} are taken out, not counted as 0", scores
+    scores = _only(scores, {topic for topic in labels if any(labels[topic].values())})
+    yield "topics without a relevant document are left out", scores
+    scores = _only(scores, ranked.keys())
+    yield "topics that the run lacks are left out", scores
+    with_judged = {topic for topic, lines in judged.items() if lines}
+    yield f"topics with nothing judged in the top {CUTOFF} are left out", _only(scores, with_judged)
 
 
 def _ties_by_rank(run: Iterable[RunLine], qrels: Qrels) -> dict[str, list[RunLine]]:
@@ -78,7 +84,7 @@ def _scores(order: Mapping[str, Sequence[RunLine]], labels: Qrels) -> PerTopic:
     return {topic: ndcg(found(topic), labels[topic].values()) for topic in labels}
 
 
-def _only(scores: PerTopic, topics: set[str]) -> PerTopic:
+def _only(scores: PerTopic, topics: Set[str]) -> PerTopic:
     return {topic: score for topic, score in scores.items() if topic in topics}
 
 

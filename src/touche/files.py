@@ -4,7 +4,7 @@ import gzip
 import os
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from textwrap import shorten
 from typing import IO, Any
@@ -165,4 +165,5 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
     except OSError as error:
         raise InputError(path, f"cannot be written ({error.strerror})", "choose another directory") from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()

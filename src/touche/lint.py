@@ -1,17 +1,18 @@
 """The linter for runs: every line that breaks a rule of the task."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from touche.data import at_hand, locate
+from touche.data import corpus_at_hand, locate, locate_corpus
 from touche.documents import AnyDocument, Argument
-from touche.errors import NotAtHandError
-from touche.files import decoded_lines
-from touche.runs import LineError, RunLine, parse_line
+from touche.errors import NotAtHandError, ToucheError
+from touche.files import decoded_lines, open_binary
+from touche.runs import LineError, RunLine, parse_line, split_columns
 from touche.tasks import Corpus, Rules, Task
 from touche.tira import find_documents
 from touche.topics import read_topics_xml
@@ -30,13 +31,16 @@ CODES = {
     "duplicate-document": ERROR,
     "no-pair": ERROR,
     "rank-start": WARNING,
-    "rank-sequence": ERROR,
+    "rank-gap": WARNING,
+    "rank-repeated": ERROR,
     "score-increasing": ERROR,
     "tie-order": WARNING,
     "too-many-results": ERROR,
     "too-few-results": ERROR,
     "unknown-stance": ERROR,
     "several-tags": WARNING,
+    "shared-tag": WARNING,
+    "byte-order-mark": ERROR,
     "too-many-runs": ERROR,
 }
 
@@ -93,12 +97,15 @@ def lint(paths: Sequence[Path], task: Task, corpus: Corpus) -> tuple[list[Findin
         be made because its data is not at hand.
 
     Raises:
-        InputError: if a file cannot be read as text, or the topics or the corpus are broken.
+        ToucheError: if a file cannot be read as text or is given twice, or topics or corpus are broken.
     """
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise ToucheError("a run file is given twice; give each once")
     parsed = {path: _parse(path) for path in paths}
     runs = {path: lines for path, (lines, _) in parsed.items()}
     known, notes = _known(runs.values(), task, corpus)
-    findings = list(_too_many_runs(paths, task.rules))
+    notes += [note for path, lines in runs.items() for note in _missing_topics(path, lines, known)]
+    findings = [*_too_many_runs(paths, task.rules), *_shared_tags(runs)]
     for path, (lines, broken) in parsed.items():
         found = broken + [breach for check in _CHECKS for breach in check(lines, task.rules, known)]
         findings += [_finding(path, *breach) for breach in sorted(found, key=lambda breach: breach[1] or 0)]
@@ -112,12 +119,16 @@ def _finding(path: Path, code: str, line: int | None, message: str, remedy: str)
 def _parse(path: Path) -> tuple[list[Numbered], list[Breach]]:
     lines: list[Numbered] = []
     broken: list[Breach] = []
+    with open_binary(path) as file:
+        if file.read(len(BOM_UTF8)) == BOM_UTF8:
+            remedy = "save the file without it; trec_eval takes it for a part of the topic"
+            broken.append(("byte-order-mark", 1, "the file begins with a byte order mark", remedy))
     for number, text in enumerate(decoded_lines(path), 1):
         try:
             lines.append((number, parse_line(text, path, number)))
         except LineError as error:
             broken.append((error.column, number, error.problem, error.remedy))
-        if (columns := len(text.split())) > 6:
+        if (columns := len(split_columns(text))) > 6:
             remedy = "write a tag without blanks; trec_eval refuses the line"
             broken.append(("columns", number, f"{columns} columns instead of 6", remedy))
     if not lines and not broken:
@@ -132,11 +143,11 @@ def _known(runs: Iterable[Sequence[Numbered]], task: Task, corpus: Corpus) -> tu
     except NotAtHandError:
         topics = None
         notes.append(f"topics are not checked, as topics/{task.topics} is not at hand")
-    if not at_hand("corpora", corpus.directory):
+    if not corpus_at_hand(corpus):
         notes.append(f"document ids are not checked, as corpora/{corpus.directory} is not at hand")
         return Known(topics), notes
     wanted = {each for lines in runs for _, line in lines for each in _ids(line.document, task.rules)}
-    documents = find_documents(locate("corpora", corpus.directory))
+    documents = find_documents(locate_corpus(corpus))
     found, results = _look_up(wanted, documents, task.rules)
     return Known(topics, frozenset(found), results), notes
 
@@ -174,6 +185,21 @@ def _too_many_runs(paths: Sequence[Path], rules: Rules) -> Iterator[Finding]:
             yield _finding(path, "too-many-runs", None, message, remedy)
 
 
+def _shared_tags(runs: Mapping[Path, Sequence[Numbered]]) -> Iterator[Finding]:
+    first: dict[str, Path] = {}
+    for path, lines in runs.items():
+        if lines and first.setdefault(tag := lines[0][1].tag, path) != path:
+            message = f"it has the tag {tag!r} of {first[tag]}"
+            yield _finding(path, "shared-tag", lines[0][0], message, "give each run its own tag")
+
+
+def _missing_topics(path: Path, lines: Sequence[Numbered], known: Known) -> Iterator[str]:
+    """No finding, for a run may find nothing; but it costs points."""
+    if missing := (known.topics or frozenset()) - {line.topic for _, line in lines}:
+        listed = ", ".join(sorted(missing, key=lambda topic: (len(topic), topic)))
+        yield f"{path} has no results for topics {listed}; trec_eval counts them as 0"
+
+
 def _unknown_topics(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
     for topic, of_topic in _by_topic(lines).items():
         if known.topics is not None and topic not in known.topics:
@@ -206,16 +232,19 @@ def _no_pairs(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator
 
 
 def _ranks(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
-    for topic, of_topic in _by_topic(lines).items():
-        ranked = _in_order_of_rank(of_topic)
-        number, first = ranked[0]
-        if first.rank != 1:
-            message = f"the ranks of topic {topic} start at {first.rank}"
-            yield "rank-start", number, message, "count from 1"
+    rankings = {topic: _in_order_of_rank(of_topic) for topic, of_topic in _by_topic(lines).items()}
+    if late := [ranked[0] for ranked in rankings.values() if ranked[0][1].rank != 1]:
+        number, first = late[0]
+        message = f"the ranks of {len(late)} topics do not start at 1, those of {first.topic} at {first.rank}"
+        yield "rank-start", number, message, "count from 1"
+    for topic, ranked in rankings.items():
         for (_, above), (number, below) in pairwise(ranked):
-            if below.rank != above.rank + 1:
+            if below.rank == above.rank:
+                message = f"rank {below.rank} stands twice in topic {topic}"
+                yield "rank-repeated", number, message, "give each line a rank of its own"
+            elif below.rank > above.rank + 1:
                 message = f"rank {below.rank} comes after rank {above.rank} in topic {topic}"
-                yield "rank-sequence", number, message, "give each line the next rank"
+                yield "rank-gap", number, message, "give each line the next rank"
 
 
 def _scores(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
@@ -235,7 +264,9 @@ def _ties(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Bre
     for (topic, score), tied in groups.items():
         for (_, above), (number, below) in pairwise(_in_order_of_rank(tied)):
             if below.document > above.document:
-                message = f"topic {topic}: {above.document!r} and {below.document!r} are tied at {score}"
+                message = (
+                    f"topic {topic}: {above.document!r} and {below.document!r} are both {score} as float32"
+                )
                 remedy = "give them different scores; trec_eval puts the greater id first, against the ranks"
                 yield "tie-order", number, message, remedy
                 break

@@ -11,13 +11,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from touche.baselines import folder_of
-from touche.data import at_hand
+from touche.data import at_hand, corpus_at_hand, qrels_of
 from touche.errors import InputError, ToucheError
 from touche.evaluation import EVALUATORS
-from touche.files import write_whole
+from touche.files import decoded_lines, write_whole
 from touche.runs import RunLine, read_run
-from touche.scores import qrels_of
-from touche.tasks import datasets
+from touche.tasks import dataset, datasets
 from touche.tira import RUN_FILE
 
 EXPECTED_FILE = "expected.toml"
@@ -25,6 +24,8 @@ PUBLISHED, PINNED = "published", "pinned"
 PASSED, TOO_LOW, TOO_HIGH = "passed", "too low", "too high"
 NOT_AT_HAND, FAILED, NOT_THE_SAME = "not at hand", "failed", "not the same twice"
 DIGITS = 5  # of pinned values
+_NAMES = ("dataset", "dimension", "evaluator", "qrels")
+_REMEDY = "write entries like those in README, section Regression"
 
 
 @dataclass(frozen=True)
@@ -75,9 +76,8 @@ class Expected:
     @property
     def at_hand(self) -> bool:
         """Whether topics, judgments and corpus are there."""
-        task, corpus = datasets()[self.dataset]
-        files = (("topics", task.topics), ("qrels", self.qrels), ("corpora", corpus.directory))
-        return all(at_hand(kind, name) for kind, name in files)
+        task, corpus = dataset(self.dataset)
+        return at_hand("topics", task.topics) and at_hand("qrels", self.qrels) and corpus_at_hand(corpus)
 
 
 @dataclass(frozen=True)
@@ -129,12 +129,12 @@ def read_expected(baseline: str) -> list[Expected]:
     """
     path = folder_of(baseline) / EXPECTED_FILE
     try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8")).get("score", [])
-    except OSError as error:
-        problem = f"cannot be read ({error.strerror})"
-        raise InputError(path, problem, "write a [[score]] for each score to reach") from error
+        content = tomllib.loads("".join(decoded_lines(path)))
     except ValueError as error:
         raise InputError(path, f"broken TOML ({error})", "repair the file") from error
+    entries = content.get("score")
+    if content.keys() != {"score"} or not isinstance(entries, list) or not entries:
+        raise InputError(path, "it does not hold [[score]] entries and nothing else", _REMEDY)
     return [_expected_of(baseline, number, entry, path) for number, entry in enumerate(entries)]
 
 
@@ -154,8 +154,9 @@ def run_locally(expected: Expected, output: Path) -> None:
         errors="replace",
     )
     if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["it wrote nothing"]
-        raise ToucheError(f"exit code {done.returncode}: {lines[-1]}")
+        last = (done.stderr.strip().splitlines() or ["it wrote nothing"])[-1]
+        printable = "".join(character for character in last if character.isprintable())
+        raise ToucheError(f"exit code {done.returncode}: {printable}")
 
 
 def regress(
@@ -174,11 +175,11 @@ def regress(
     groups: dict[tuple[str, str], list[Expected]] = {}
     for each in expected:
         groups.setdefault((each.command, each.dataset), []).append(each)
-    for (command, dataset), group in groups.items():
+    for (command, dataset_id), group in groups.items():
         checked = [each for each in group if each.at_hand]
         yield from (Outcome(each, NOT_AT_HAND) for each in group if each not in checked)
         if checked:
-            say(f"{command} on {dataset}")
+            say(f"{command} on {dataset_id}")
             with TemporaryDirectory(prefix="touche-") as folder:
                 yield from _outcomes(checked, runner, Path(folder), twice)
 
@@ -208,36 +209,57 @@ def update(outcomes: Iterable[Outcome]) -> list[Outcome]:
     return updated
 
 
-def _expected_of(baseline: str, number: int, entry: Mapping[str, Any], path: Path) -> Expected:
-    def problem(text: str) -> InputError:
-        return InputError(path, f"[[score]] number {number + 1} {text}", "see the expected.toml of bm25")
+def _expected_of(baseline: str, number: int, entry: Any, path: Path) -> Expected:
+    if problem := _problem(entry):
+        raise InputError(path, f"[[score]] number {number + 1} {problem}", _REMEDY)
+    kind = PUBLISHED if PUBLISHED in entry else PINNED
+    return Expected(
+        baseline=baseline,
+        entry=number,
+        kind=kind,
+        value=float(entry[kind]),
+        tolerance=float(entry["tolerance"]),
+        options=entry.get("options", {}),
+        source=entry.get("source", ""),
+        **{name: entry[name] for name in _NAMES},
+    )
 
-    kinds = [kind for kind in (PUBLISHED, PINNED) if kind in entry]
-    if len(kinds) != 1:
-        raise problem("needs either a published or a pinned value")
-    known = {"dataset", "dimension", "evaluator", "qrels", "options", "tolerance", "source", *kinds}
-    if unknown := entry.keys() - known:
-        raise problem(f"has an unknown key, {min(unknown)!r}")
-    try:
-        expected = Expected(
-            baseline=baseline,
-            entry=number,
-            options=entry.get("options", {}),
-            kind=kinds[0],
-            value=float(entry[kinds[0]]),
-            source=entry.get("source", ""),
-            **{name: entry[name] for name in ("dataset", "dimension", "evaluator", "qrels", "tolerance")},
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise problem(f"lacks or misspells {error}") from error
-    if expected.dataset not in datasets():
-        raise problem(f"names an unknown dataset, {expected.dataset!r}")
-    judgments = datasets()[expected.dataset][0].qrels.get(expected.dimension)
-    if judgments is None or judgments.file != expected.qrels or expected.evaluator not in EVALUATORS:
-        raise problem("names a dimension, qrels or evaluator that its task does not have")
-    if expected.kind == PUBLISHED and not expected.source:
-        raise problem("has a published value without a source")
-    return expected
+
+def _problem(entry: Any) -> str:
+    """What is wrong with an entry, or nothing; a check that can never fail, or never pass, is no check."""
+    if not isinstance(entry, dict) or (PUBLISHED in entry) == (PINNED in entry):
+        return "needs either a published or a pinned value"
+    if unknown := entry.keys() - {*_NAMES, PUBLISHED, PINNED, "tolerance", "options", "source"}:
+        return f"has an unknown key, {min(unknown)!r}"
+    if wrong := [name for name in _NAMES if not isinstance(entry.get(name), str)]:
+        return f"needs a text as its {wrong[0]}"
+    if wrong := [name for name in (PUBLISHED, PINNED) if name in entry and not _is_share(entry[name], 0)]:
+        return f"needs a number from 0 to 1 as its {wrong[0]} value"
+    if not _is_share(entry.get("tolerance"), 1e-9):
+        return "needs a number above 0, and at most 1, as its tolerance"
+    if not isinstance(options := entry.get("options", {}), dict) or any(map(_is_nested, options.values())):
+        return "needs options such as { k1 = 1.2 }"
+    return _mismatch(entry)
+
+
+def _mismatch(entry: Mapping[str, Any]) -> str:
+    """What an entry names that there is not."""
+    if entry["dataset"] not in datasets():
+        return f"names an unknown dataset, {entry['dataset']!r}"
+    judgments = dataset(entry["dataset"])[0].qrels.get(entry["dimension"])
+    if judgments is None or judgments.file != entry["qrels"] or entry["evaluator"] not in EVALUATORS:
+        return "names a dimension, qrels or evaluator that its task does not have"
+    if PUBLISHED in entry and not entry.get("source"):
+        return "has a published value without a source"
+    return ""
+
+
+def _is_share(value: Any, least: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= 1
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, dict | list)
 
 
 def _outcomes(group: Sequence[Expected], runner: Runner, folder: Path, twice: bool) -> Iterator[Outcome]:
@@ -256,7 +278,7 @@ def _outcomes(group: Sequence[Expected], runner: Runner, folder: Path, twice: bo
 
 
 def _outcome(expected: Expected, run: Sequence[RunLine]) -> Outcome:
-    task, _ = datasets()[expected.dataset]
+    task, _ = dataset(expected.dataset)
     try:
         result = EVALUATORS[expected.evaluator](run, qrels_of(task, expected.dimension))
     except ToucheError as error:

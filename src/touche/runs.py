@@ -12,7 +12,14 @@ from touche.errors import InputError, ToucheError
 from touche.files import read_lines
 
 _COLUMNS = "write: topic Q0 document rank score tag"
-_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
+# As C reads them, so trec_eval: Python's own reading of numbers and blanks is more generous.
+_WHOLE_NUMBER = re.compile(
+    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|nan|inf(?:inity)?)", re.IGNORECASE | re.ASCII
+)
+_NUMBER = re.compile(
+    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|nan|inf(?:inity)?)", re.IGNORECASE
+)
+_BLANKS = re.compile(r"[ \t\n\v\f\r]+")
 MAX_DEPTH = 1000  # documents per topic, in every year's rules
 
 
@@ -113,22 +120,29 @@ def _rounded(score: float) -> np.float32:
         return np.float32(score) + np.float32(0)  # makes -0 a 0
 
 
+def split_columns(text: str, at_most: int = 0) -> list[str]:
+    """The columns of a line, split at ASCII white space only; ``at_most`` so many times, 0 for always."""
+    if text.isascii():
+        return text.split(maxsplit=at_most or -1)
+    stripped = text.strip(" \t\n\v\f\r")
+    return _BLANKS.split(stripped, maxsplit=at_most) if stripped else []
+
+
 def parse_line(text: str, path: Path, number: int) -> RunLine:
     """One line of a run; blanks in the tag are let pass.
 
     Raises:
         LineError: if it does not have six columns, or rank or score is not a number.
     """
-    columns = text.split(maxsplit=5)
+    columns = split_columns(text, 5)
     if len(columns) < 6:
         raise LineError("columns", path, f"{len(columns)} columns instead of 6", _COLUMNS, number)
     topic, stance, document, rank, score, tag = columns
     if not _WHOLE_NUMBER.fullmatch(rank):
         raise LineError("rank", path, f"rank {rank!r} is not a whole number", _COLUMNS, number)
-    try:
-        value = float(score)
-    except ValueError as error:
-        raise LineError("score", path, f"score {score!r} is not a number", _COLUMNS, number) from error
+    if not _NUMBER.fullmatch(score):
+        raise LineError("score", path, f"score {score!r} is not a number", _COLUMNS, number)
+    value = float(score)
     if not isfinite(_rounded(value)):
         remedy = "write scores that are finite as float32"
         raise LineError("score", path, f"the score is {score}", remedy, number)

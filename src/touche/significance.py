@@ -40,7 +40,7 @@ def t_test(differences: Sequence[float]) -> float:
     from scipy.stats import ttest_1samp  # here, for it takes a second to import
 
     _check(differences)
-    if len(set(differences)) == 1:  # no variance to divide by
+    if _all_alike(differences):  # no variance to divide by
         return 0.0 if differences[0] else 1.0
     return float(ttest_1samp(differences, 0).pvalue)
 
@@ -86,7 +86,7 @@ def effect_size(differences: Sequence[float]) -> float | None:
     _check(differences)
     if not any(differences):
         return 0.0
-    if len(set(differences)) == 1:
+    if _all_alike(differences):
         return None
     return float(np.mean(differences) / np.std(differences, ddof=1))
 
@@ -95,6 +95,10 @@ def _check(differences: Sequence[float]) -> None:
     if len(differences) < 2:
         problem = f"{len(differences)} topics in common are too few for a test"
         raise ToucheError(f"{problem}; compare runs that share two topics at least")
+
+
+def _all_alike(differences: Sequence[float]) -> bool:
+    return max(differences) - min(differences) <= 1e-9 * max(map(abs, differences))
 
 
 def _all_signs(topics: int) -> NDArray[np.int8]:

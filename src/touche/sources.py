@@ -14,12 +14,13 @@ from pathlib import Path, PurePosixPath
 from textwrap import shorten
 from typing import IO, Any
 
+from touche import tasks
 from touche.data import at_hand, home, locate
 from touche.errors import InputError, ToucheError
 from touche.files import whole
-from touche.tasks import Corpus, Task, datasets
+from touche.tasks import Corpus, Task
 
-NOT_IN_MIRROR = "not in the mirror"
+NOT_IN_MIRROR, NOT_AT_HAND, VERIFIED, DIFFERS = "not in the mirror", "not at hand", "verified", "differs"
 _CHUNK = 1 << 16  # bytes; what is lost of a download at the most
 _TIMEOUT = 30  # seconds without a byte
 _PARTIAL, _UNSATISFIABLE = 206, 416  # HTTP status codes
@@ -74,6 +75,10 @@ class Status:
     remark: str = ""
 
 
+class RefusedError(InputError):
+    """A file that is not what its publisher published."""
+
+
 def official(chosen: Sequence[str] = ()) -> list[Source]:
     """The official files that datasets need: topics, judgments, corpus.
 
@@ -87,13 +92,10 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
     """
     import ir_datasets.util  # here, for it takes half a second to import
 
-    for dataset in chosen:
-        if dataset not in datasets():
-            raise ToucheError(f"there is no dataset {dataset!r}; choose among {', '.join(datasets())}")
+    needed = [tasks.dataset(each) for each in chosen]
     listed = ir_datasets.util.DownloadConfig.contents()
     records = tomllib.loads(files("touche").joinpath("sources.toml").read_text(encoding="utf-8"))["record"]
     found = [source for record in records for source in _sources_of(record, listed)]
-    needed = [datasets()[dataset] for dataset in chosen]
     return [each for each in found if not chosen or any(_needs(*dataset, each) for dataset in needed)]
 
 
@@ -107,11 +109,12 @@ def fetch(source: Source, mirror: Path | None = None) -> Status:
         mirror: a folder to take it from, as it is or as its archive; else it is downloaded.
 
     Raises:
-        InputError: if the md5 differs, the archive is broken, or the file cannot be written.
+        RefusedError: if the md5 differs, also that of a file at hand, or the archive is broken.
+        InputError: if the file cannot be written.
         ToucheError: if the publisher cannot be reached.
     """
     if source.at_hand:
-        return Status(source.path, "at hand", str(locate(source.kind, source.name)))
+        return _at_hand(source)
     if not source.url:
         return Status(source.path, "needs a licence", f"apply at {source.page}, then put the corpus there")
     target = home() / source.path
@@ -119,13 +122,16 @@ def fetch(source: Source, mirror: Path | None = None) -> Status:
         if found := _in_mirror(source, mirror):
             return _place(source, found, target)
         return Status(source.path, NOT_IN_MIRROR)
-    part = target.with_name(f".{PurePosixPath(source.url).name}.part")
+    part = home() / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
     _make(part.parent)
     _download(source, part)
     try:
-        return _place(source, part, target)
-    finally:
-        part.unlink()
+        status = _place(source, part, target)
+    except RefusedError:
+        part.unlink()  # to go on from it would never come to a good end
+        raise
+    part.unlink()
+    return status
 
 
 def copy_unpublished(corpus: Corpus, mirror: Path) -> list[Status]:
@@ -144,16 +150,22 @@ def copy_unpublished(corpus: Corpus, mirror: Path) -> list[Status]:
 def verify(source: Source) -> Status:
     """Compares a file at hand with the publisher's md5."""
     if not source.at_hand:
-        return Status(source.path, "not at hand")
+        return Status(source.path, NOT_AT_HAND)
     if source.member or not source.md5:
         return Status(source.path, "not verified", _why_not_verified(source))
-    path = locate(source.kind, source.name)
-    found = _md5(path)
+    found = _md5(locate(source.kind, source.name))
     if found != source.md5:
-        return Status(
-            source.path, "differs", f"the md5 of {path} is {found}, the publisher's is {source.md5}"
-        )
-    return Status(source.path, "verified", f"md5 {found}")
+        return Status(source.path, DIFFERS, f"its md5 is {found}, the publisher's is {source.md5}")
+    return Status(source.path, VERIFIED, f"md5 {found}")
+
+
+def _at_hand(source: Source) -> Status:
+    """A file that is at hand is trusted no further than its md5 reaches."""
+    status = verify(source)
+    if status.word == DIFFERS:
+        path = locate(source.kind, source.name)
+        raise RefusedError(path, status.remark, "delete it and fetch it again")
+    return Status(source.path, "at hand", status.remark)
 
 
 def _sources_of(record: dict[str, Any], listed: dict[str, Any]) -> Iterator[Source]:
@@ -177,12 +189,8 @@ def _needs(task: Task, corpus: Corpus, source: Source) -> bool:
 
 def _in_mirror(source: Source, mirror: Path) -> Path | None:
     published = PurePosixPath(source.url).name
-    places = [
-        source.path,
-        published,
-        f"{source.kind}/{published}",
-        str(PurePosixPath(source.path).parent / published),
-    ]
+    beside = str(PurePosixPath(source.path).parent / published)
+    places = [published, f"{source.kind}/{published}", beside, source.path]  # what can be verified first
     return next((mirror / place for place in places if (mirror / place).is_file()), None)
 
 
@@ -198,7 +206,7 @@ def _download(source: Source, part: Path) -> None:
                 response.raise_for_status()
                 _append(source, response, part, there if response.status_code == _PARTIAL else 0)
     except requests.RequestException as error:
-        problem = f"{source.path} cannot be fetched from {source.url} ({shorten(str(error), 150)})"
+        problem = f"{source.path} cannot be fetched from {source.url} ({_reason(error)})"
         raise ToucheError(f"{problem}; try again, it goes on where it stopped, or use --from") from error
     except OSError as error:
         raise InputError(part, f"cannot be written ({error.strerror})", "make room for it") from error
@@ -220,7 +228,7 @@ def _place(source: Source, file: Path, target: Path) -> Status:
     verifiable = bool(source.md5) and packed == bool(source.member)
     if verifiable and (found := _md5(file)) != source.md5:
         problem = f"its md5 is {found}, the publisher's is {source.md5}"
-        raise InputError(file, problem, f"{source.path} is refused; get it from {source.page}")
+        raise RefusedError(file, problem, f"{source.path} is refused; get it from {source.page}")
     _make(target.parent)
     with _member(source.member, file) if packed else file.open("rb") as content, whole(target) as out:
         shutil.copyfileobj(content, out, _CHUNK)
@@ -236,7 +244,7 @@ def _member(name: str, archive: Path) -> Iterator[IO[bytes]]:
     try:
         yield from member(name, archive)
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error) as error:
-        raise InputError(archive, f"broken archive ({error})", "get it again") from error
+        raise RefusedError(archive, f"broken archive ({error})", "get it again") from error
 
 
 def _zip_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
@@ -246,7 +254,7 @@ def _zip_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
                 with packed.open(path) as file:
                     yield file
                 return
-    raise InputError(archive, f"no {name} in it", "get it again")
+    raise RefusedError(archive, f"no {name} in it", "get it again")
 
 
 def _tar_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
@@ -255,11 +263,16 @@ def _tar_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
             if each.isfile() and PurePosixPath(each.name).name == name and (file := packed.extractfile(each)):
                 yield file
                 return
-    raise InputError(archive, f"no {name} in it", "get it again")
+    raise RefusedError(archive, f"no {name} in it", "get it again")
 
 
 def _why_not_verified(source: Source) -> str:
     return "only the md5 of its archive is published" if source.member else "no md5 is published"
+
+
+def _reason(error: Exception) -> str:
+    """The answer of the publisher, or the kind of error, whose text is full of internals."""
+    return shorten(str(error), 150) if getattr(error, "response", None) is not None else type(error).__name__
 
 
 def _make(directory: Path) -> None:

@@ -34,7 +34,7 @@ def standing(value: float, published: Sequence[Published]) -> str:
         value: the mean of nDCG@5; compared to the three digits that the tables are printed to.
         published: the results to compare with, at least one.
     """
-    rounded, several = round(value, DIGITS), len(published) > 1
+    rounded = round(value, DIGITS)
     level = [row for row in published if row.value == rounded]
     above = [row for row in published if row.value > rounded][-1:]
     below = [row for row in published if row.value < rounded][:1]
@@ -43,11 +43,21 @@ def standing(value: float, published: Sequence[Published]) -> str:
     elif above and below:
         place, named = f"between {_label(*above)} and {_label(*below)}", above + below
     elif above:
-        place, named = f"below {_label(*above)}{', the lowest published' * several}", above
+        place, named = f"below {_label(*above)}{_end('lowest', published)}", above
     else:
-        place, named = f"above {_label(*below)}{', the highest published' * several}", below
+        place, named = f"above {_label(*below)}{_end('highest', published)}", below
     rest = [row for row in published if row.baseline and row not in named]
-    return "; ".join([place, *(f"the baseline {row.name}: {row.value:.{DIGITS}f}" for row in rest)])
+    remarks = [f"the baseline {row.name}: {row.value:.{DIGITS}f}" for row in rest]
+    if any(row.evaluator is None for row in published):
+        remarks.append("with which evaluator the published ones were computed is not stated")
+    return "; ".join([place, *remarks])
+
+
+def _end(which: str, published: Sequence[Published]) -> str:
+    if len(published) == 1:
+        return ""
+    selection = published[0].selection
+    return f", the {which} in a table of {selection}" if selection else f", the {which} published"
 
 
 def _label(row: Published) -> str:

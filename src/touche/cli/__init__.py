@@ -15,7 +15,7 @@ from touche.cli.run import run
 from touche.cli.tasks import tasks
 from touche.errors import ToucheError
 
-BROKEN, UNUSABLE, INTERRUPTED, TERMINATED = 1, 2, 130, 143  # exit codes
+UNUSABLE, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes
 
 
 @click.group()

@@ -1,15 +1,13 @@
 """touche compare"""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 
 import click
 
 from touche import comparison, tasks
-from touche.cli.evaluate import print_warnings
-from touche.cli.output import RUNS, TASK, print_records, style, table
+from touche.cli.output import RUNS, TASK, print_records, print_warnings, style, table
 from touche.comparison import Comparison, TopicDifference
 from touche.evaluation import EVALUATORS, MEASURE
 from touche.scores import score_runs
@@ -39,7 +37,7 @@ def compare(runs: Sequence[Path], task_id: str, evaluator: str, per_topic: bool,
     compared = comparison.compare(scored, evaluator)
     topics = comparison.topic_differences(scored, evaluator)
     if style != "table":
-        print_records([asdict(row) for row in (topics if per_topic else compared)], style)
+        print_records(TopicDifference if per_topic else Comparison, topics if per_topic else compared, style)
     elif per_topic:
         click.echo(_topics(topics))
     else:
@@ -48,14 +46,14 @@ def compare(runs: Sequence[Path], task_id: str, evaluator: str, per_topic: bool,
             topics, key=lambda row: (row.run_a, row.run_b, row.dimension)
         ):
             click.echo(f"\nThe largest differences between {a} (A) and {b} (B), {dimension}:")
-            click.echo(_topics(list(of_pair)[:_SHOWN_TOPICS], named=False))
+            largest = [row for row in of_pair if row.difference][:_SHOWN_TOPICS]
+            click.echo(_topics(largest, named=False) if largest else "none")
     print_warnings(scored)
 
 
 def _tests(compared: Sequence[Comparison]) -> str:
-    header = (
-        "A|B|dimension|mean A|mean B|A - B|95% interval|d|t-test p|Holm|randomisation p|Holm|won, lost, tied"
-    )
+    tests = "p t|Holm t|p rand.|Holm rand."
+    header = f"A|B|dimension|mean A|mean B|A - B|95% interval|d|{tests}|won, lost, tied|topics"
     rows = [
         (
             each.run_a,
@@ -71,12 +69,11 @@ def _tests(compared: Sequence[Comparison]) -> str:
             _p(each.p_randomisation),
             _p(each.p_randomisation_holm),
             f"{each.won}, {each.lost}, {each.tied}",
+            str(each.topics),
         )
         for each in compared
     ]
-    about = (
-        f"{MEASURE} of {compared[0].evaluator}, paired over {compared[0].topics} topics; Holm for {len(rows)}"
-    )
+    about = f"{MEASURE} of {compared[0].evaluator}; Holm's correction is for {len(rows)} rows"
     return f"{table(header.split('|'), rows)}\n\n{about}"
 
 

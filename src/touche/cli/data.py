@@ -1,18 +1,18 @@
 """touche data list | fetch | verify"""
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
 import click
 
-from touche import sources
-from touche.cli.output import table
+from touche import sources, tasks
+from touche.cli.output import BROKEN, counted, table
+from touche.data import at_hand
 from touche.errors import ToucheError
-from touche.sources import NOT_IN_MIRROR, Status, copy_unpublished, fetch, verify
-from touche.tasks import datasets
+from touche.sources import DIFFERS, NOT_AT_HAND, NOT_IN_MIRROR, Status, copy_unpublished, fetch, verify
 
-BROKEN = 1  # exit code
 _DATASETS = click.argument("chosen", nargs=-1, metavar="[DATASET...]")
 
 
@@ -28,7 +28,7 @@ def data() -> None:
 @_DATASETS
 def list_(chosen: Sequence[str]) -> None:
     """Show every official file: whether it is at hand, size, md5, licence, publisher."""
-    header = ("at hand", "to fetch", "md5 (* of the archive)", "file")
+    header = ("at hand", "size", "md5 (* of the archive)", "file")
     for (title, page, licence), files in groupby(
         sources.official(chosen), lambda each: (each.title, each.page, each.licence)
     ):
@@ -74,13 +74,12 @@ def fetch_(chosen: Sequence[str], mirror: Path | None, no_corpora: bool) -> None
                 problems.append(f"{each.path} is not in {mirror}; put it or its archive there")
         except ToucheError as error:
             problems.append(str(error))
-            click.echo(f"{each.path}: error: {error}", err=True)
-    if mirror is not None and not no_corpora:
-        _copy_samples(chosen, mirror)
+    if not no_corpora:
+        problems += _copy_samples(chosen, mirror)
     if problems:
-        raise ToucheError(
-            f"{len(problems)} of {len(wanted)} files could not be fetched, the first: {problems[0]}"
-        )
+        for problem in problems[:-1]:
+            click.echo(f"error: {problem}", err=True)
+        raise ToucheError(f"{counted(len(problems), 'file')} missing: {problems[-1]}")
 
 
 @data.command("verify")
@@ -90,16 +89,25 @@ def verify_(chosen: Sequence[str]) -> int:
     statuses = [verify(each) for each in sources.official(chosen)]
     for status in statuses:
         _say(status)
-    return BROKEN if any(status.word == "differs" for status in statuses) else 0
+    counts = Counter(status.word for status in statuses)
+    click.echo(", ".join(f"{count} {word}" for word, count in counts.items()))
+    if counts[NOT_AT_HAND] == len(statuses):
+        raise ToucheError("nothing was verified, as no file is at hand; get them with: touche data fetch")
+    return BROKEN if counts[DIFFERS] else 0
 
 
-def _copy_samples(chosen: Sequence[str], mirror: Path) -> None:
-    published = {each.path.split("/")[1] for each in sources.official() if each.kind == "corpora"}
-    corpora = {corpus.directory: corpus for _, corpus in (datasets()[each] for each in chosen or datasets())}
-    for directory, corpus in corpora.items():
-        if directory not in published:
-            for status in copy_unpublished(corpus, mirror):
+def _copy_samples(chosen: Sequence[str], mirror: Path | None) -> list[str]:
+    """Copies corpora that only a mirror can have; returns what is missing of those named."""
+    published = {each.name.partition("/")[0] for each in sources.official() if each.kind == "corpora"}
+    problems = []
+    for corpus in dict.fromkeys(tasks.dataset(each)[1] for each in chosen or tasks.datasets()):
+        if corpus.directory not in published and not at_hand("corpora", corpus.directory):
+            copied = copy_unpublished(corpus, mirror) if mirror else []
+            for status in copied:
                 _say(status)
+            if chosen and not copied:
+                problems.append(f"corpora/{corpus.directory} is not published; take it --from where it is")
+    return problems
 
 
 def _say(status: Status) -> None:

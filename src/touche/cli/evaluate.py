@@ -1,15 +1,15 @@
 """touche evaluate"""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from touche import tasks
-from touche.cli.output import RUNS, TASK, print_records, style, table
+from touche.cli.output import RUNS, TASK, grouped, print_records, print_warnings, style, table
 from touche.evaluation import CUTOFF, EVALUATORS
-from touche.scores import Note, ScoredRun, score_runs, shared_tags
+from touche.notes import notes_of
+from touche.scores import Score, ScoredRun, TopicScore, score_runs
 
 
 @click.command()
@@ -34,34 +34,16 @@ def evaluate(runs: Sequence[Path], task_id: str, evaluator: str, per_topic: bool
     scored = score_runs(runs, tasks.task(task_id), evaluators)
     if style != "table":
         rows = [row for each in scored for row in (each.topic_scores if per_topic else each.scores)]
-        print_records([asdict(row) for row in rows], style)
+        print_records(TopicScore if per_topic else Score, rows, style)
     else:
         click.echo(_per_topic(scored) if per_topic else _means(scored))
         click.echo(_judged_by(scored))
     print_warnings(scored)
-    for text in grouped(note for each in scored for note in each.notes):
+    task = scored[0].task
+    for text in grouped(note for each in scored for note in notes_of(each)):
         click.echo(text, err=style != "table")
-
-
-def print_warnings(scored: Sequence[ScoredRun]) -> None:
-    """Prints what puts scores in doubt on standard error."""
-    for text in shared_tags(scored):
-        click.echo(f"warning: {text}", err=True)
-    for text in grouped(note for each in scored for note in each.warnings):
-        click.echo(f"warning: {text}", err=True)
-
-
-def grouped(notes: Iterable[Note]) -> list[str]:
-    """The texts, each once, with what they are about."""
-    about: dict[str, dict[str, list[str]]] = {}
-    for note in notes:
-        run, dimension = note.about
-        about.setdefault(note.text, {}).setdefault(run, []).append(dimension)
-    named = {
-        text: "; ".join(f"{run}, {' and '.join(dimensions)}" for run, dimensions in runs.items())
-        for text, runs in about.items()
-    }
-    return [f"{runs}: {text}" for text, runs in named.items()]
+    if task.results_note:
+        click.echo(f"{task.id}: {task.results_note}", err=style != "table")
 
 
 def _means(scored: Sequence[ScoredRun]) -> str:
@@ -74,7 +56,7 @@ def _means(scored: Sequence[ScoredRun]) -> str:
                 score.dimension,
                 score.evaluator,
                 f"{score.mean:.3f}",
-                f"{score.low:.3f} to {score.high:.3f}",
+                f"{score.low:.3f} to {score.high:.3f}" if score.topics > 1 else "–",
                 f"{score.judged:.2f}",
                 str(score.topics),
             )

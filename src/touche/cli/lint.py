@@ -2,17 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from touche import tasks
-from touche.cli.output import RUNS, TASK, print_records, style
-from touche.lint import ERROR, Finding
+from touche.cli.output import BROKEN, RUNS, TASK, counted, print_records, style
+from touche.lint import ERROR, WARNING, Finding
 from touche.lint import lint as find
 
-BROKEN = 1  # exit code
 _SHOWN = 5  # findings of a code in a file
 
 
@@ -20,7 +18,10 @@ _SHOWN = 5  # findings of a code in a file
 @RUNS
 @TASK
 @click.option(
-    "--all", "show_all", is_flag=True, help=f"Every finding, not only {_SHOWN} of each kind and file."
+    "--all",
+    "show_all",
+    is_flag=True,
+    help=f"Every finding in the text, not only {_SHOWN} of each kind and file.",
 )
 @style("table", "json")
 def lint(runs: Sequence[Path], task_id: str, show_all: bool, style: str) -> int:
@@ -29,14 +30,15 @@ def lint(runs: Sequence[Path], task_id: str, show_all: bool, style: str) -> int:
     Exits with 1 if a rule is broken. Document ids are checked where the corpus is at hand; TASK can be the id
     of a dataset, such as touche-2020-task-1/sample, to check against another corpus.
     """
-    findings, notes = find(runs, tasks.task(task_id), tasks.corpus(task_id))
+    findings, notes = find(runs, *tasks.dataset(task_id))
     if style == "json":
-        print_records([asdict(finding) for finding in findings], style)
+        print_records(Finding, findings, style)
     else:
         for text in _lines(findings, show_all):
             click.echo(text)
         counts = Counter(finding.severity for finding in findings)
-        click.echo(f"{len(runs)} runs: {counts[ERROR]} errors, {len(findings) - counts[ERROR]} warnings")
+        summary = f"{counted(counts[ERROR], 'error')}, {counted(counts[WARNING], 'warning')}"
+        click.echo(f"{counted(len(runs), 'run')}: {summary}")
     for note in notes:
         click.echo(f"note: {note}", err=True)
     return BROKEN if any(finding.severity == ERROR for finding in findings) else 0

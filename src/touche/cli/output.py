@@ -3,15 +3,22 @@
 import csv
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, astuple, fields
 from pathlib import Path
 from typing import Any
 
 import click
 
 from touche import tasks
+from touche.notes import Note, shared_tags, warnings_of
+from touche.scores import ScoredRun
 
-RUNS = click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+BROKEN = 1  # exit code: a score or a rule
+
+RUNS = click.argument(
+    "runs", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False), metavar="RUN..."
+)
 TASK = click.option(
     "--task", "task_id", required=True, metavar="TASK", help=f"One of {', '.join(tasks.all_tasks())}."
 )
@@ -39,14 +46,43 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("  ".join(line).rstrip() for line in cells)
 
 
-def print_records(records: Sequence[Mapping[str, Any]], style: str) -> None:
-    """Prints records as a JSON list or as CSV with a header."""
+def print_records(kind: type[Any], rows: Iterable[Any], style: str) -> None:
+    """Prints dataclass records as a JSON list or as CSV with a header; several values as ``a; b``."""
     if style == "json":
-        click.echo(json.dumps(records, indent=2, ensure_ascii=False))
-    elif records:
-        writer = csv.DictWriter(sys.stdout, list(records[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(records)
+        click.echo(json.dumps([asdict(row) for row in rows], indent=2, ensure_ascii=False))
+    else:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow([field.name for field in fields(kind)])
+        writer.writerows(map(_cell, astuple(row)) for row in rows)
+
+
+def counted(number: int, noun: str) -> str:
+    """Such as ``1 run`` and ``2 runs``."""
+    return f"{number} {noun}{'s' if number != 1 else ''}"
+
+
+def print_warnings(scored: Sequence[ScoredRun]) -> None:
+    """Prints what puts scores in doubt on standard error."""
+    for text in shared_tags(scored):
+        click.echo(f"warning: {text}", err=True)
+    for text in grouped(note for each in scored for note in warnings_of(each)):
+        click.echo(f"warning: {text}", err=True)
+
+
+def grouped(notes: Iterable[Note]) -> list[str]:
+    """The texts, each once, with what they are about."""
+    about: dict[str, dict[str, list[str]]] = {}
+    for note in notes:
+        about.setdefault(note.text, {}).setdefault(note.run, []).append(note.dimension)
+    named = {
+        text: "; ".join(f"{run}, {' and '.join(dimensions)}" for run, dimensions in runs.items())
+        for text, runs in about.items()
+    }
+    return [f"{runs}: {text}" for text, runs in named.items()]
+
+
+def _cell(value: Any) -> Any:
+    return "; ".join(value) if isinstance(value, tuple) else value
 
 
 def _is_number(cell: str) -> bool:

@@ -9,14 +9,12 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 import click
 
-from touche import baselines, regression
-from touche.cli.output import table
+from touche import baselines, regression, tasks
+from touche.cli.output import BROKEN, table
 from touche.errors import ToucheError
 from touche.files import write_whole
-from touche.regression import NOT_AT_HAND, Expected, Outcome
-from touche.tasks import datasets
+from touche.regression import FAILED, NOT_AT_HAND, NOT_THE_SAME, Expected, Outcome
 
-BROKEN = 1  # exit code
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 _HEADER = (
     "baseline",
@@ -56,6 +54,9 @@ def regress(
     missing. In GitHub Actions the table is added to the job's summary.
     """
     expected = _expected(names or baselines.names(), chosen)
+    for file in (json_file, junit_file):
+        if file and not file.parent.is_dir():
+            raise ToucheError(f"{file.parent} is no directory; make it, or write to another place")
     outcomes = list(
         regression.regress(
             expected, regression.run_locally, lambda text: click.echo(text, err=True), twice=twice
@@ -65,16 +66,19 @@ def regress(
         outcomes = _update(outcomes)
     click.echo(table(_HEADER, [_row(each) for each in outcomes]))
     click.echo(f"\n{_summary(outcomes)}")
+    if twice and not any(each.verdict in (NOT_THE_SAME, FAILED) for each in outcomes):
+        click.echo("every run.txt was the same twice, byte by byte")
     _write(outcomes, json_file, junit_file)
     if all(each.verdict == NOT_AT_HAND for each in outcomes):
-        raise ToucheError("nothing was checked, as no dataset is at hand; fetch one with: touche data fetch")
+        missing = " ".join(dict.fromkeys(each.expected.dataset for each in outcomes))
+        problem = "nothing was checked, as no dataset is at hand"
+        raise ToucheError(f"{problem}; get it with: touche data fetch {missing}, or set TOUCHE_DATA")
     return BROKEN if any(each.broken for each in outcomes) else 0
 
 
 def _expected(names: Sequence[str], chosen: Sequence[str]) -> list[Expected]:
-    for dataset in chosen:
-        if dataset not in datasets():
-            raise ToucheError(f"there is no dataset {dataset!r}; choose among {', '.join(datasets())}")
+    for dataset_id in chosen:
+        tasks.dataset(dataset_id)  # or an error that names it
     entries = [each for name in names for each in regression.read_expected(name)]
     found = [each for each in entries if not chosen or each.dataset in chosen]
     if not found:
@@ -133,9 +137,14 @@ def _junit(outcomes: Sequence[Outcome]) -> Element:
         if each.verdict == NOT_AT_HAND:
             SubElement(case, "skipped", message=each.verdict)
         elif each.broken:
-            SubElement(case, "failure", message=" ".join(_row(each)[5:]))
+            SubElement(case, "failure", message=_failure(each))
     suite.set("skipped", str(sum(each.verdict == NOT_AT_HAND for each in outcomes)))
     return suite
+
+
+def _failure(outcome: Outcome) -> str:
+    *_, expected, got, difference, verdict = _row(outcome)
+    return f"{verdict} (expected {expected}, got {got}, difference {difference})"
 
 
 def _markdown(outcomes: Sequence[Outcome]) -> str:

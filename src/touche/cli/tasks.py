@@ -1,7 +1,6 @@
 """touche tasks"""
 
 from collections.abc import Iterator
-from dataclasses import asdict
 
 import click
 
@@ -19,7 +18,7 @@ def tasks(task_id: str | None, style: str) -> None:
     """
     chosen = [task(task_id)] if task_id else list(all_tasks().values())
     if style != "table":
-        print_records([asdict(row) for each in chosen for row in each.published], style)
+        print_records(Published, [row for each in chosen for row in each.published], style)
     elif task_id:
         click.echo("\n".join(_card(chosen[0])))
     else:
@@ -38,8 +37,8 @@ def _list(chosen: list[Task]) -> str:
 
 
 def _card(shown: Task) -> Iterator[str]:
-    yield from (f"{shown.id}: {shown.title}", shown.url, "")
-    yield from (text for text in (" ".join(shown.note.split()),) if text)
+    yield from (f"{shown.id}: {shown.title}", shown.url)
+    yield from (f"\n{' '.join(text.split())}" for text in (shown.note,) if text)
     yield from ("", "Rules", *_rules(shown.rules))
     yield from ("", "Files", f"  topics: {shown.topics}")
     yield from (f"  {dimension}: {judgments.file}" for dimension, judgments in shown.qrels.items())

@@ -17,10 +17,12 @@ class Corpus:
     Attributes:
         directory: the name of its folder in corpora/.
         ir_datasets: its id in ir_datasets, or None.
+        files: the parts that it consists of, where it is published in several.
     """
 
     directory: str
     ir_datasets: str | None = None
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,7 @@ class Published:
         value: mean nDCG@5.
         low, high: the 95% confidence interval, or None where none was printed.
         baseline: whether it is the organizers' own.
+        selection: which runs are in the table, such as ``the best run of each team``; empty for all.
         evaluator: the one it was computed with, or None where that is not known.
         qrels: the judgments it was computed with, or None where that is not known.
         sources: every document and table that prints it.
@@ -82,6 +85,7 @@ class Published:
     low: float | None
     high: float | None
     baseline: bool
+    selection: str
     evaluator: str | None
     qrels: str | None
     sources: tuple[str, ...]
@@ -153,13 +157,15 @@ def datasets() -> dict[str, tuple[Task, Corpus]]:
     }
 
 
-def corpus(task_id: str) -> Corpus:
-    """The corpus of a dataset; of a task, the whole one.
+def dataset(dataset_id: str) -> tuple[Task, Corpus]:
+    """Task and corpus of a dataset.
 
     Raises:
-        ToucheError: if there is no such task.
+        ToucheError: if there is none.
     """
-    return datasets()[task_id][1] if task_id in datasets() else task(task_id).corpora["full"]
+    if dataset_id not in datasets():
+        raise ToucheError(f"there is no dataset {dataset_id!r}; choose among {', '.join(datasets())}")
+    return datasets()[dataset_id]
 
 
 def _task_of(card: dict[str, Any]) -> Task:
@@ -169,7 +175,10 @@ def _task_of(card: dict[str, Any]) -> Task:
             dimension: Judgments(each["file"], frozenset(each["labels"]))
             for dimension, each in card.pop("qrels").items()
         },
-        corpora={name: Corpus(**corpus) for name, corpus in card.pop("corpora").items()},
+        corpora={
+            name: Corpus(each["directory"], each.get("ir_datasets"), tuple(each.get("files", ())))
+            for name, each in card.pop("corpora").items()
+        },
         rules=Rules(stances=tuple(rules.pop("stances")), **rules),
         excluded_topics=tuple(card.pop("excluded_topics", ())),
         published=tuple(_published(card["id"], card.pop("published", []))),
@@ -189,6 +198,7 @@ def _published(task_id: str, tables: list[dict[str, Any]]) -> list[Published]:
             low=row.get("interval", (None, None))[0],
             high=row.get("interval", (None, None))[1],
             baseline=row.get("baseline", False),
+            selection=table.get("selection", ""),
             evaluator=table.get("evaluator"),
             qrels=table.get("qrels"),
             sources=tuple(table["sources"]),
