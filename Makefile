@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PIP_CONSTRAINT = $(CURDIR)/constraints.txt
 export PIP_BUILD_CONSTRAINT = $(PIP_CONSTRAINT)
 
-.PHONY: demo test regress lint types benchmark clean
+.PHONY: demo test regress images lint types benchmark clean
 
 # Run every baseline on the spot check and print the scores.
 demo: $(READY)
@@ -26,9 +26,15 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/pytest
 
-# Run every baseline on every dataset at hand, twice, and check its scores.
+# Run every baseline on every dataset at hand, twice, and check its scores; RUNNER=docker for its image.
+RUNNER ?= local
 regress: $(READY)
-	$(BIN)/touche regress --twice
+	$(BIN)/touche regress --twice --runner $(RUNNER)
+
+# Build the image of every baseline; ENGINE=podman for Podman.
+ENGINE ?= docker
+images: $(READY)
+	$(BIN)/touche images build --engine $(ENGINE)
 
 lint: $(READY)
 	$(BIN)/ruff check

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -9,18 +11,20 @@ import pytest
 
 from conftest import ROOT
 from touche import lucene
+from touche.tasks import dataset, datasets
 
 # Imports run one way: each module may import those of its own line and of the lines before it.
 LAYERS = [
     {"errors"},
-    {"files", "significance"},
+    {"files", "significance", "engines"},
     {"topics", "tasks", "qrels", "runs"},
     {"documents", "evaluation", "standing"},
-    {"lucene", "tira", "disagreement"},
+    {"lucene", "tira", "disagreement", "provenance", "metering"},
     {"data"},
     {"baselines", "scores", "sources", "lint"},
-    {"comparison", "notes", "regression"},
-    {"analysis"},
+    {"comparison", "notes", "images"},
+    {"analysis", "containers"},
+    {"regression"},
     {"cli"},
     {"__main__"},
 ]
@@ -81,6 +85,18 @@ def test_files_that_the_documentation_names_exist() -> None:
         ]
         for path in links + named:
             assert path.exists(), f"{page}: {path}"
+
+
+def test_workflows_are_valid_and_fetch_all_that_needs_no_agreement() -> None:
+    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    assert [path.name for path in workflows] == ["images.yml", "regression.yml", "test.yml"]
+    checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
+    subprocess.run([*checker, *map(str, workflows)], check=True)
+    (listed,) = re.findall("DATASETS: (.*)", (ROOT / ".github/workflows/regression.yml").read_text())
+    open_tasks = {
+        each for each in datasets() if each.startswith("touche") and dataset(each)[1].directory != "clueweb12"
+    }
+    assert set(listed.split()) == {each for each in open_tasks if "/" not in each}
 
 
 def test_versions_are_pinned_in_one_place_each() -> None:

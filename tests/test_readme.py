@@ -17,11 +17,12 @@ EXAMPLES = [code for code in PYTHON if "@baseline" in code]
 COMMANDS = [
     command
     for command in re.findall(
-        r"^    (touche (?:run|evaluate|compare|lint|tasks|regress|data list).*?)(?:  +#.*)?$",
+        r"^    (touche (?:run|evaluate|compare|lint|tasks|regress|data list|images).*?)(?:  +#.*)?$",
         README,
         flags=re.MULTILINE,
     )
-    if "$TOUCHE_DATA" not in command and "--twice" not in command  # with official data, or too long
+    # With official data, with an engine (tests/test_containers.py), or too long.
+    if "$TOUCHE_DATA" not in command and not re.search("docker|images|--twice", command)
 ]
 
 

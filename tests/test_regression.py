@@ -9,7 +9,9 @@ import pytest
 
 from conftest import ROOT, Touche, Write
 from touche import baselines, tasks
-from touche.regression import Expected, Outcome, read_expected, regress, run_locally, update
+from touche.containers import Job, Limits, Usage, run_locally
+from touche.engines import Log
+from touche.regression import Expected, Outcome, read_expected, regress, update
 
 ENTRY = """
 [[score]]
@@ -63,10 +65,10 @@ def test_a_baseline_that_is_as_it_was_passes(touche: Touche, clone: Path) -> Non
     assert (code, err) == (0, "dirichletlm on spot-check/passages\n")
     assert (
         lines[0].split()
-        == "baseline dataset dimension evaluator kind expected got difference verdict".split()
+        == "baseline dataset dimension evaluator kind expected got difference wall CPU memory verdict".split()
     )
-    assert lines[1].split()[5:] == ["0.50894", "0.50894", "+0.00000", "passed"]
-    assert lines[2].split()[5:] == ["0.568", "–", "–", "not", "at", "hand"]
+    assert lines[1].split()[5:8] == ["0.50894", "0.50894", "+0.00000"] and lines[1].endswith(" passed")
+    assert lines[2].split()[5:] == ["0.568", "–", "–", "–", "–", "–", "not", "at", "hand"]
     assert lines[-1] == "1 passed, 1 not at hand"
 
 
@@ -81,14 +83,15 @@ def test_a_score_that_rises_fails_too(touche: Touche, clone: Path) -> None:
     expect(clone, ENTRY.format(value=SCORE - 0.001))
     code, out, _ = touche("regress")
     assert code == 1
-    assert out.splitlines()[1].endswith("+0.00100  too high")
+    assert "+0.00100" in out and out.splitlines()[1].endswith("too high")
 
 
 def test_a_baseline_that_breaks_down_fails_with_its_last_words(touche: Touche, clone: Path) -> None:
     change(clone, "queries = [", "raise ValueError('out of luck')\n    queries = [")
-    code, out, _ = touche("regress")
+    code, out, err = touche("regress")
     assert code == 1
-    assert "failed: exit code 1: ValueError: out of luck" in out
+    assert "failed: dirichletlm: exit code 1: ValueError: out of luck; see its log" in out
+    assert "  raise ValueError" in err
 
 
 def test_a_baseline_that_is_not_the_same_twice_fails(touche: Touche, clone: Path) -> None:
@@ -117,6 +120,8 @@ def test_results_are_written_for_machines(
     assert touche("regress", "--json", tmp_path / "r.json", "--junit", tmp_path / "r.xml")[0] == 1
     records = json.loads((tmp_path / "r.json").read_text())
     assert [record["verdict"] for record in records] == ["too high", "passed", "not at hand"]
+    assert 0 < records[0]["wall"] < 60 and 0 < records[0]["cpu"] < 60
+    assert 50e6 < records[0]["memory"] < 2e9
     assert records[0]["difference"] == pytest.approx(records[0]["got"] - 0.4)
     assert records[2]["got"] is None
     suite = ElementTree.parse(tmp_path / "r.xml").getroot()
@@ -125,7 +130,7 @@ def test_results_are_written_for_machines(
     assert suite[0][0].get("message") == "too high (expected 0.4, got 0.50894, difference +0.10894)"
     summary = (tmp_path / "summary.md").read_text().splitlines()
     assert summary[2].startswith("| baseline | dataset |")
-    assert summary[4].endswith("| 0.4 | 0.50894 | +0.10894 | too high |")
+    assert "| 0.4 | 0.50894 | +0.10894 |" in summary[4] and summary[4].endswith("| too high |")
 
 
 def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
@@ -194,11 +199,12 @@ def test_unusable_arguments_are_named(touche: Touche, clone: Path) -> None:
 
 
 def test_a_run_that_cannot_be_scored_fails(clone: Path) -> None:
-    def run_for_another_task(expected: Expected, output: Path) -> None:
-        output.mkdir()
-        (output / "run.txt").write_text("1 Q0 a 1 1 t\n")
+    def run_for_another_task(job: Job, limits: Limits, log: Log) -> Usage:
+        job.output.mkdir()
+        (job.output / "run.txt").write_text("1 Q0 a 1 1 t\n")
+        return Usage(1.0)
 
-    first = next(regress(read_expected("dirichletlm"), run_for_another_task, lambda text: None))
+    first = next(regress(read_expected("dirichletlm"), run_for_another_task, Limits(), print))
     assert (first.verdict, first.got) == ("failed", None)
     assert "no topic in common" in first.remark
 
@@ -227,18 +233,19 @@ def test_each_option_has_a_run_and_each_dimension_its_judgments(
     monkeypatch.setenv("TOUCHE_DATA", str(write("data/x", "").parent))
     started: list[str] = []
 
-    def rank(expected: Expected, output: Path) -> None:
-        started.append(expected.command)
-        output.mkdir()
-        order = "ba" if expected.options["mu"] == 1 else "ab"
+    def rank(job: Job, limits: Limits, log: Log) -> Usage:
+        started.append(" ".join([job.baseline, *job.arguments]))
+        job.output.mkdir()
+        order = "ba" if job.arguments[1] == "1" else "ab"
         lines = (f"2 Q0 {id} {rank} {-rank} t\n" for rank, id in enumerate(order, 1))
-        (output / "run.txt").write_text("".join(lines))
+        (job.output / "run.txt").write_text("".join(lines))
+        return Usage(1.0)
 
-    assert [each.verdict for each in regress(read_expected("dirichletlm"), rank, print)] == 2 * [
+    assert [each.verdict for each in regress(read_expected("dirichletlm"), rank, Limits(), print)] == 2 * [
         "not at hand"
     ]
     write("data/topics/touche-2022-task-2.xml", "<topics/>")
-    outcomes = list(regress(read_expected("dirichletlm"), rank, lambda text: None))
+    outcomes = list(regress(read_expected("dirichletlm"), rank, Limits(), print))
     assert started == ["dirichletlm --mu 1", "dirichletlm --mu 2"]
     assert [each.got for each in outcomes] == pytest.approx([1, 1 / log2(3)])
 
@@ -255,7 +262,7 @@ def test_what_a_baseline_writes_on_its_way_is_gone_when_it_is_done(clone: Path) 
     change(
         clone, "queries = [", "import tempfile\n    tempfile.mkdtemp(prefix='left-behind-')\n    queries = ["
     )
-    (outcome,) = regress(read_expected("dirichletlm")[:1], run_locally, lambda text: None)
+    (outcome,) = regress(read_expected("dirichletlm")[:1], run_locally, Limits(), print)
     assert outcome.verdict == "passed"
     assert not list(Path(gettempdir()).glob("left-behind-*"))
 

@@ -1,8 +1,9 @@
 """Baselines: a folder each, whose baseline.py holds one function with the decorator ``@baseline``."""
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 from touche.data import clone
 from touche.documents import AnyDocument
 from touche.errors import ParameterError, ToucheError
+from touche.files import write_whole
+from touche.provenance import metadata
 from touche.runs import MAX_DEPTH
-from touche.tira import Input, write_run
+from touche.tira import METADATA_FILE, Input, write_run
 from touche.topics import Topic
 
 Topics = Sequence[Topic]
@@ -95,6 +98,14 @@ def load(name: str) -> Baseline:
     return replace(found[0], name=path.parent.resolve().name)
 
 
+def arguments_of(options: Mapping[str, Any]) -> list[str]:
+    """Options as words of the command line; a flag that is off is left out."""
+    given = {f"--{name.replace('_', '-')}": value for name, value in options.items() if value is not False}
+    return [
+        word for name, value in given.items() for word in ([name] if value is True else [name, str(value)])
+    ]
+
+
 def names() -> list[str]:
     """The names of the baselines in the clone."""
     folder = clone()
@@ -102,7 +113,7 @@ def names() -> list[str]:
 
 
 def run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any]) -> list[Topic]:
-    """Runs a baseline and writes run.txt.
+    """Runs a baseline and writes run.txt, and beside it ir-metadata.yml.
 
     Returns:
         The topics for which nothing was found.
@@ -113,9 +124,11 @@ def run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any]) -
     depth = options.get("depth", MAX_DEPTH)
     if not 1 <= depth <= MAX_DEPTH:
         raise ParameterError(f"depth = {depth}: a run holds 1 to {MAX_DEPTH} documents per topic")
-    return write_run(
-        output, given.topics, ranker(given.topics, given.documents, **options), ranker.tag(options)
-    )
+    started, tag = datetime.now(UTC), ranker.tag(options)
+    without_hits = write_run(output, given.topics, ranker(given.topics, given.documents, **options), tag)
+    about = (ranker.name, tag, ranker.description, options, given.files)
+    write_whole(output / METADATA_FILE, metadata(*about, started, datetime.now(UTC)))
+    return without_hits
 
 
 def folder_of(name: str) -> Path:

@@ -59,8 +59,8 @@ def open_dataset(dataset: str) -> Input:
         ToucheError: if there is no such dataset, or it is not at hand.
     """
     task, corpus = tasks.dataset(dataset)
-    topics = read_topics_xml(locate("topics", task.topics))
-    return Input.of(topics, task.topics, _documents(corpus))
+    topics = locate("topics", task.topics)
+    return Input.of(read_topics_xml(topics), topics, _documents(corpus))
 
 
 def locate_corpus(corpus: Corpus) -> Path:

@@ -1,6 +1,7 @@
 """Opening the files of strangers: plain or gzipped, and every fault named with its file and line."""
 
 import gzip
+import hashlib
 import os
 import zlib
 from collections.abc import Callable, Iterator
@@ -136,6 +137,12 @@ def new_id(value: str, what: str, seen: set[str], path: Path | str, line: int | 
         raise InputError(path, f"{what} {value!r} occurs a second time", "remove one of the two", line)
     seen.add(value)
     return value
+
+
+def md5(path: Path) -> str:
+    """The md5 of a file, as hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "md5").hexdigest()
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -107,9 +107,27 @@ def lint(paths: Sequence[Path], task: Task, corpus: Corpus) -> tuple[list[Findin
     notes += [note for path, lines in runs.items() for note in _missing_topics(path, lines, known)]
     findings = [*_too_many_runs(paths, task.rules), *_shared_tags(runs)]
     for path, (lines, broken) in parsed.items():
-        found = broken + [breach for check in _CHECKS for breach in check(lines, task.rules, known)]
-        findings += [_finding(path, *breach) for breach in sorted(found, key=lambda breach: breach[1] or 0)]
+        breaches = [breach for check in _TASK_CHECKS for breach in check(lines, task.rules, known)]
+        findings += _findings(path, [*broken, *_format_breaches(lines), *breaches])
     return findings, notes
+
+
+def lint_format(path: Path) -> list[Finding]:
+    """Checks what must hold for a run of any task: its lines, and that ranks and scores agree.
+
+    Raises:
+        ToucheError: if the file cannot be read as text.
+    """
+    lines, broken = _parse(path)
+    return _findings(path, [*broken, *_format_breaches(lines)])
+
+
+def _format_breaches(lines: Sequence[Numbered]) -> list[Breach]:
+    return [breach for check in _FORMAT_CHECKS for breach in check(lines)]
+
+
+def _findings(path: Path, breaches: Iterable[Breach]) -> list[Finding]:
+    return [_finding(path, *breach) for breach in sorted(breaches, key=lambda breach: breach[1] or 0)]
 
 
 def _finding(path: Path, code: str, line: int | None, message: str, remedy: str) -> Finding:
@@ -214,7 +232,7 @@ def _unknown_documents(lines: Sequence[Numbered], rules: Rules, known: Known) ->
             yield "unknown-document", number, message, "give the ids of the corpus"
 
 
-def _duplicate_documents(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
+def _duplicate_documents(lines: Sequence[Numbered]) -> Iterator[Breach]:
     seen: dict[tuple[str, str], int] = {}
     for number, line in lines:
         first = seen.setdefault((line.topic, line.document), number)
@@ -231,7 +249,7 @@ def _no_pairs(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator
             yield "no-pair", number, message, "write two sentence ids, joined by a comma"
 
 
-def _ranks(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
+def _ranks(lines: Sequence[Numbered]) -> Iterator[Breach]:
     rankings = {topic: _in_order_of_rank(of_topic) for topic, of_topic in _by_topic(lines).items()}
     if late := [ranked[0] for ranked in rankings.values() if ranked[0][1].rank != 1]:
         number, first = late[0]
@@ -247,7 +265,7 @@ def _ranks(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Br
                 yield "rank-gap", number, message, "give each line the next rank"
 
 
-def _scores(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
+def _scores(lines: Sequence[Numbered]) -> Iterator[Breach]:
     for topic, of_topic in _by_topic(lines).items():
         for (_, above), (number, below) in pairwise(_in_order_of_rank(of_topic)):
             if np.float32(below.score) > np.float32(above.score):
@@ -256,7 +274,7 @@ def _scores(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[B
                 yield "score-increasing", number, message, remedy
 
 
-def _ties(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
+def _ties(lines: Sequence[Numbered]) -> Iterator[Breach]:
     """Equal scores, as float32, are a finding only where trec_eval's order is not the one of the ranks."""
     groups: dict[tuple[str, np.float32], list[Numbered]] = {}
     for number, line in lines:
@@ -293,7 +311,7 @@ def _stances(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[
             yield "unknown-stance", number, message, f"write {' or '.join(rules.stances)}"
 
 
-def _tags(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
+def _tags(lines: Sequence[Numbered]) -> Iterator[Breach]:
     seen: dict[str, int] = {}
     for number, line in lines:
         if seen.setdefault(line.tag, number) == number and len(seen) > 1:
@@ -301,18 +319,20 @@ def _tags(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Bre
             yield "several-tags", number, message, "give the whole run one tag"
 
 
-Check = Callable[[Sequence[Numbered], Rules, Known], Iterator[Breach]]
-_CHECKS: Sequence[Check] = (
-    _unknown_topics,
-    _unknown_documents,
+# What must hold for a run of any task, and what a task asks for.
+_FORMAT_CHECKS: Sequence[Callable[[Sequence[Numbered]], Iterator[Breach]]] = (
     _duplicate_documents,
-    _no_pairs,
     _ranks,
     _scores,
     _ties,
+    _tags,
+)
+_TASK_CHECKS: Sequence[Callable[[Sequence[Numbered], Rules, Known], Iterator[Breach]]] = (
+    _unknown_topics,
+    _unknown_documents,
+    _no_pairs,
     _numbers_of_results,
     _stances,
-    _tags,
 )
 
 

@@ -1,17 +1,16 @@
 """Baselines rerun, and their scores held against what is expected in each one's expected.toml."""
 
-import os
-import subprocess
-import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from touche.baselines import folder_of
+from touche.baselines import arguments_of, folder_of
+from touche.containers import Job, Limits, Runner, Usage
 from touche.data import at_hand, corpus_at_hand, qrels_of
+from touche.engines import Log
 from touche.errors import InputError, ToucheError
 from touche.evaluation import EVALUATORS
 from touche.files import decoded_lines, write_whole
@@ -63,15 +62,8 @@ class Expected:
 
     @property
     def arguments(self) -> list[str]:
-        """The options as arguments of the command."""
-        given = {
-            f"--{name.replace('_', '-')}": value for name, value in self.options.items() if value is not False
-        }
-        return [
-            word
-            for name, value in given.items()
-            for word in ([name] if value is True else [name, str(value)])
-        ]
+        """The options as words of the command line."""
+        return arguments_of(self.options)
 
     @property
     def at_hand(self) -> bool:
@@ -90,6 +82,7 @@ class Outcome:
         got: the mean of nDCG@5, or None where nothing was measured.
         judged: Judged@5, likewise.
         remark: why it failed.
+        usage: what the run took, or None where there was none.
     """
 
     expected: Expected
@@ -97,6 +90,7 @@ class Outcome:
     got: float | None = None
     judged: float | None = None
     remark: str = ""
+    usage: Usage | None = None
 
     @property
     def difference(self) -> float | None:
@@ -112,10 +106,8 @@ class Outcome:
     def record(self) -> dict[str, Any]:
         """A flat record for JSON."""
         measured = {"got": self.got, "difference": self.difference, "judged": self.judged}
-        return asdict(self.expected) | measured | {"verdict": self.verdict, "remark": self.remark}
-
-
-Runner = Callable[[Expected, Path], None]  # writes run.txt into a directory, or raises a ToucheError
+        used = asdict(self.usage) if self.usage else dict.fromkeys(("wall", "cpu", "memory"))
+        return asdict(self.expected) | measured | used | {"verdict": self.verdict, "remark": self.remark}
 
 
 def read_expected(baseline: str) -> list[Expected]:
@@ -138,29 +130,8 @@ def read_expected(baseline: str) -> list[Expected]:
     return [_expected_of(baseline, number, entry, path) for number, entry in enumerate(entries)]
 
 
-def run_locally(expected: Expected, output: Path) -> None:
-    """Runs a baseline on a dataset in a process of its own.
-
-    Raises:
-        ToucheError: with the last line that it wrote, if it fails.
-    """
-    command = [sys.executable, "-m", "touche", "run", expected.baseline, *expected.arguments]
-    done = subprocess.run(
-        [*command, "-i", expected.dataset, "-o", str(output)],
-        env=os.environ
-        | {"TMPDIR": str(output.parent)},  # so that nothing is left behind, even if it is killed
-        capture_output=True,
-        text=True,
-        errors="replace",
-    )
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["it wrote nothing"])[-1]
-        printable = "".join(character for character in last if character.isprintable())
-        raise ToucheError(f"exit code {done.returncode}: {printable}")
-
-
 def regress(
-    expected: Sequence[Expected], runner: Runner, say: Callable[[str], None], *, twice: bool = False
+    expected: Sequence[Expected], runner: Runner, limits: Limits, say: Log, *, twice: bool = False
 ) -> Iterator[Outcome]:
     """Runs each baseline on each dataset at hand, once, and checks its scores in both directions.
 
@@ -168,8 +139,8 @@ def regress(
 
     Args:
         expected: the scores to reach.
-        runner: how a baseline is run.
-        say: is told what is run.
+        runner: how a baseline is run, and within which limits.
+        say: is told what is run, and given the log of each run.
         twice: run each once more, and compare run.txt byte by byte.
     """
     groups: dict[tuple[str, str], list[Expected]] = {}
@@ -181,7 +152,8 @@ def regress(
         if checked:
             say(f"{command} on {dataset_id}")
             with TemporaryDirectory(prefix="touche-") as folder:
-                yield from _outcomes(checked, runner, Path(folder), twice)
+                jobs = [_job(checked[0], Path(folder) / name) for name in ("first", "second")]
+                yield from _outcomes(checked, jobs[: 1 + twice], runner, limits, say)
 
 
 def update(outcomes: Iterable[Outcome]) -> list[Outcome]:
@@ -262,18 +234,22 @@ def _is_nested(value: Any) -> bool:
     return isinstance(value, dict | list)
 
 
-def _outcomes(group: Sequence[Expected], runner: Runner, folder: Path, twice: bool) -> Iterator[Outcome]:
-    first, second = folder / "first", folder / "second"
+def _job(expected: Expected, output: Path) -> Job:
+    return Job(expected.baseline, expected.arguments, expected.dataset, output)
+
+
+def _outcomes(
+    group: Sequence[Expected], jobs: Sequence[Job], runner: Runner, limits: Limits, say: Log
+) -> Iterator[Outcome]:
     try:
-        for output in (first, second) if twice else (first,):
-            runner(group[0], output)
-        run = read_run(first / RUN_FILE)
+        usages = [runner(job, limits, lambda line: say(f"  {line}")) for job in jobs]
+        run = read_run(jobs[0].output / RUN_FILE)
     except ToucheError as error:
         yield from (Outcome(each, FAILED, remark=str(error)) for each in group)
         return
-    same = not twice or (first / RUN_FILE).read_bytes() == (second / RUN_FILE).read_bytes()
+    same = len({(job.output / RUN_FILE).read_bytes() for job in jobs}) == 1
     for each in group:
-        outcome = _outcome(each, run)
+        outcome = replace(_outcome(each, run), usage=usages[0])
         yield outcome if same else replace(outcome, verdict=NOT_THE_SAME)
 
 

@@ -1,6 +1,5 @@
 """Official data: what there is, where it comes from, and fetching and verifying it."""
 
-import hashlib
 import shutil
 import tarfile
 import tomllib
@@ -17,7 +16,7 @@ from typing import IO, Any
 from touche import tasks
 from touche.data import at_hand, home, locate
 from touche.errors import InputError, ToucheError
-from touche.files import whole
+from touche.files import md5, whole
 from touche.tasks import Corpus, Task
 
 NOT_IN_MIRROR, NOT_AT_HAND, VERIFIED, DIFFERS = "not in the mirror", "not at hand", "verified", "differs"
@@ -153,7 +152,7 @@ def verify(source: Source) -> Status:
         return Status(source.path, NOT_AT_HAND)
     if source.member or not source.md5:
         return Status(source.path, "not verified", _why_not_verified(source))
-    found = _md5(locate(source.kind, source.name))
+    found = md5(locate(source.kind, source.name))
     if found != source.md5:
         return Status(source.path, DIFFERS, f"its md5 is {found}, the publisher's is {source.md5}")
     return Status(source.path, VERIFIED, f"md5 {found}")
@@ -226,7 +225,7 @@ def _place(source: Source, file: Path, target: Path) -> Status:
     """Checks the md5 of a file, or of the archive that holds it, and puts the file where it belongs."""
     packed = bool(source.member) and file.name != target.name
     verifiable = bool(source.md5) and packed == bool(source.member)
-    if verifiable and (found := _md5(file)) != source.md5:
+    if verifiable and (found := md5(file)) != source.md5:
         problem = f"its md5 is {found}, the publisher's is {source.md5}"
         raise RefusedError(file, problem, f"{source.path} is refused; get it from {source.page}")
     _make(target.parent)
@@ -281,8 +280,3 @@ def _make(directory: Path) -> None:
     except OSError as error:
         problem = f"cannot be made ({error.strerror})"
         raise InputError(directory, problem, "choose another place") from error
-
-
-def _md5(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "md5").hexdigest()

@@ -23,7 +23,7 @@ from touche.runs import MAX_DEPTH, format_run, ranking
 from touche.topics import Topic, read_queries_jsonl, read_topics_xml
 
 INPUT_VARIABLE, OUTPUT_VARIABLE = "inputDataset", "outputDir"
-RUN_FILE = "run.txt"
+RUN_FILE, METADATA_FILE = "run.txt", "ir-metadata.yml"
 
 Reader = Callable[[Path, set[str]], Iterator[AnyDocument]]
 
@@ -132,19 +132,21 @@ class Input:
         topics: all topics, in the order of the file.
         documents: the collection; may be iterated over more than once, and yields without holding it.
         took: one line that says what was found.
+        files: the files that it was found in; a corpus of ir_datasets has none.
     """
 
     topics: tuple[Topic, ...]
     documents: Iterable[AnyDocument]
     took: str
+    files: tuple[Path, ...] = ()
 
     @classmethod
-    def of(cls, topics: Iterable[Topic], topics_file: str, documents: Files | IrDataset) -> "Input":
+    def of(cls, topics: Iterable[Topic], topics_file: Path, documents: Files | IrDataset) -> "Input":
         """Topics and the collection to search for them, with the line that says so."""
         all_topics = tuple(topics)
-        return cls(
-            all_topics, documents, f"{len(all_topics)} topics from {topics_file}, documents from {documents}"
-        )
+        took = f"{len(all_topics)} topics from {topics_file.name}, documents from {documents}"
+        files = documents.paths if isinstance(documents, Files) else ()
+        return cls(all_topics, documents, took, (topics_file, *files))
 
 
 def find(directory: Path, corpus: str | None = None) -> Input:
@@ -166,7 +168,7 @@ def find(directory: Path, corpus: str | None = None) -> Input:
         return _reranking(rerank[0])
     topics_path, topics = _find_topics(directory)
     documents = IrDataset(corpus) if corpus else find_documents(directory)
-    return Input.of(topics, topics_path.name, documents)
+    return Input.of(topics, topics_path, documents)
 
 
 def find_documents(directory: Path) -> Files:
@@ -219,7 +221,7 @@ def write_run(
 
 
 def prepare_output(directory: Path) -> None:
-    """Makes the output directory and takes an earlier run.txt away, so that a run that fails leaves none.
+    """Makes the output directory and takes what an earlier run wrote away; one that fails leaves nothing.
 
     Raises:
         InputError: if the directory cannot be written.
@@ -229,8 +231,9 @@ def prepare_output(directory: Path) -> None:
     except OSError as error:
         problem = f"cannot be made ({error.strerror})"
         raise InputError(directory, problem, "choose another directory") from error
-    write_whole(directory / RUN_FILE, "")
-    (directory / RUN_FILE).unlink()
+    for name in (RUN_FILE, METADATA_FILE):
+        write_whole(directory / name, "")
+        (directory / name).unlink()
 
 
 def _pair(value: Any, wanted: str) -> tuple[Any, Any]:
@@ -272,7 +275,7 @@ def _reranking(path: Path) -> Input:
         replace(topic, candidates=frozenset(documents[number])) for number, topic in topics.items()
     )
     took = f"{len(topics)} topics and their {sum(map(len, documents.values()))} candidates from {path.name}"
-    return Input(with_candidates, Candidates(path), took)
+    return Input(with_candidates, Candidates(path), took, (path,))
 
 
 def _check_candidates(topic: Topic, documents: Iterable[str]) -> None:

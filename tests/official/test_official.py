@@ -19,8 +19,10 @@ from scipy import stats
 from conftest import OFFICIAL, ROOT
 from formulas import Collection, length_in_one_byte
 from touche import baselines, evaluation, lucene, regression, tasks
+from touche.containers import Job, Limits, Usage
 from touche.data import qrels_of
 from touche.documents import read_args_processed_csv, read_argsme_json, read_passages_jsonl
+from touche.engines import Log
 from touche.evaluation import EVALUATORS, Evaluation
 from touche.lint import lint
 from touche.qrels import read_qrels
@@ -166,9 +168,11 @@ def test_baselines_score_what_is_expected_of_them(
 ) -> None:
     """Every score in every expected.toml, on the samples."""
 
-    def copy(expected: regression.Expected, output: Path) -> None:
-        output.mkdir()
-        shutil.copy(measured(expected.command, expected.dataset.removesuffix("/sample")), output)
+    def copy(job: Job, limits: Limits, log: Log) -> Usage:
+        job.output.mkdir()
+        command = " ".join([job.baseline, *job.arguments])
+        shutil.copy(measured(command, job.given.removesuffix("/sample")), job.output)
+        return Usage(1.0)
 
     expected = [
         each
@@ -176,7 +180,7 @@ def test_baselines_score_what_is_expected_of_them(
         for each in regression.read_expected(name)
         if each.dataset.endswith("/sample")
     ]
-    outcomes = list(regression.regress(expected, copy, lambda text: None))
+    outcomes = list(regression.regress(expected, copy, Limits(), print))
     assert len(outcomes) == 48
     assert [each for each in outcomes if each.verdict != regression.PASSED] == []
 

@@ -9,6 +9,7 @@ import click
 from touche.cli.compare import compare
 from touche.cli.data import data
 from touche.cli.evaluate import evaluate
+from touche.cli.images import images
 from touche.cli.lint import lint
 from touche.cli.regress import regress
 from touche.cli.run import run
@@ -24,7 +25,7 @@ def cli() -> None:
     """Reruns the baselines of the Touché shared tasks and scores runs as the organizers did."""
 
 
-for command in (run, evaluate, compare, lint, regress, tasks, data):
+for command in (run, evaluate, compare, lint, regress, tasks, data, images):
     cli.add_command(command)
 
 

@@ -5,12 +5,15 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 import click
 
 from touche import baselines, regression, tasks
 from touche.cli.output import BROKEN, table
+from touche.cli.sandbox import OPTIONS
+from touche.containers import RUNNERS, Limits, Usage
 from touche.errors import ToucheError
 from touche.files import write_whole
 from touche.regression import FAILED, NOT_AT_HAND, NOT_THE_SAME, Expected, Outcome
@@ -25,6 +28,9 @@ _HEADER = (
     "expected",
     "got",
     "difference",
+    "wall",
+    "CPU",
+    "memory",
     "verdict",
 )
 
@@ -47,6 +53,8 @@ def regress(
     twice: bool,
     json_file: Path | None,
     junit_file: Path | None,
+    runner: str,
+    **limits: Any,
 ) -> int:
     """Rerun baselines on every dataset at hand, and check their scores in both directions.
 
@@ -57,11 +65,8 @@ def regress(
     for file in (json_file, junit_file):
         if file and not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is no directory; make it, or write to another place")
-    outcomes = list(
-        regression.regress(
-            expected, regression.run_locally, lambda text: click.echo(text, err=True), twice=twice
-        )
-    )
+    how = (RUNNERS[runner], Limits(**limits), lambda text: click.echo(text, err=True))
+    outcomes = list(regression.regress(expected, *how, twice=twice))
     if update:
         outcomes = _update(outcomes)
     click.echo(table(_HEADER, [_row(each) for each in outcomes]))
@@ -74,6 +79,9 @@ def regress(
         problem = "nothing was checked, as no dataset is at hand"
         raise ToucheError(f"{problem}; get it with: touche data fetch {missing}, or set TOUCHE_DATA")
     return BROKEN if any(each.broken for each in outcomes) else 0
+
+
+regress.params += OPTIONS
 
 
 def _expected(names: Sequence[str], chosen: Sequence[str]) -> list[Expected]:
@@ -109,7 +117,18 @@ def _row(outcome: Outcome) -> tuple[str, ...]:
         f"{each.value:g}",
         "–" if got is None else f"{got:.5f}",
         "–" if difference is None else f"{round(difference, 5) + 0.0:+.5f}",
+        *_used(outcome.usage),
         f"{outcome.verdict}: {outcome.remark}" if outcome.remark else outcome.verdict,
+    )
+
+
+def _used(usage: Usage | None) -> tuple[str, str, str]:
+    if usage is None:
+        return ("–", "–", "–")
+    return (
+        f"{usage.wall:.1f} s",
+        "–" if usage.cpu is None else f"{usage.cpu:.1f} s",
+        "–" if usage.memory is None else f"{usage.memory / 1e6:.0f} MB",
     )
 
 
@@ -143,7 +162,7 @@ def _junit(outcomes: Sequence[Outcome]) -> Element:
 
 
 def _failure(outcome: Outcome) -> str:
-    *_, expected, got, difference, verdict = _row(outcome)
+    *_, expected, got, difference, _, _, _, verdict = _row(outcome)
     return f"{verdict} (expected {expected}, got {got}, difference {difference})"
 
 

@@ -8,7 +8,9 @@ from typing import Any, Literal, get_args, get_origin
 import click
 
 from touche import baselines, data, tasks, tira
-from touche.baselines import Baseline
+from touche.baselines import Baseline, arguments_of
+from touche.cli.sandbox import OPTIONS, describe
+from touche.containers import RUNNERS, Job, Limits
 from touche.errors import ToucheError
 
 
@@ -55,10 +57,39 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
     own = [_option(each, baseline.option_help.get(name, "")) for name, each in baseline.options.items()]
     paragraphs = "\n\n".join(f"\b\n{paragraph}" for paragraph in baseline.description.split("\n\n"))
 
-    def callback(given: str, output: str, corpus: str | None, **options: Any) -> None:
-        _run(baseline, given, output, corpus, options)
+    def callback(
+        given: str,
+        output: str,
+        corpus: str | None,
+        runner: str,
+        cpus: float,
+        memory: str,
+        seconds: float,
+        **options: Any,
+    ) -> None:
+        if runner == "local":
+            _run(baseline, given, output, corpus, options)
+        elif corpus is not None:
+            raise ToucheError("a sandbox has no network to get a corpus; leave --corpus out, or --runner")
+        else:
+            job = Job(name, _arguments(baseline, options), given, Path(output))
+            _run_sandboxed(job, runner, Limits(cpus, memory, seconds))
 
-    return click.Command(name, callback=callback, params=[*_COMMON_OPTIONS, *own], help=paragraphs)
+    params = [*_COMMON_OPTIONS, *OPTIONS, *own]
+    return click.Command(name, callback=callback, params=params, help=paragraphs)
+
+
+def _arguments(baseline: Baseline, options: dict[str, Any]) -> list[str]:
+    """The options that are not at their defaults, as words of the command line."""
+    changed = {name: value for name, value in options.items() if value != baseline.options[name].default}
+    return arguments_of(changed)
+
+
+def _run_sandboxed(job: Job, runner: str, limits: Limits) -> None:
+    if not Path(job.given).is_dir():
+        tasks.dataset(job.given)  # or an error that names it
+    usage = RUNNERS[runner](job, limits, lambda line: click.echo(line, err=True))
+    click.echo(f"{job.name}: {job.output / tira.RUN_FILE} by {runner}: {describe(usage)}", err=True)
 
 
 def _option(parameter: Parameter, text: str) -> click.Option:

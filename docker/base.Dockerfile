@@ -1,0 +1,46 @@
+# The base of all baselines: Python, the Java runtime as a wheel, Lucene's jar, and the library.
+# From the root of the repository: make images
+
+FROM debian:bookworm-slim AS python
+RUN apt-get update \
+ && apt-get install --yes --no-install-recommends python3 \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/*
+
+FROM python AS build
+RUN apt-get update && apt-get install --yes --no-install-recommends python3-pip python3-venv \
+ && python3 -m venv --without-pip /opt/touche
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_NO_COMPILE=1
+# What changes seldom comes first: the jar, then the other requirements.
+COPY pyserini.txt /tmp/
+RUN python3 -m pip --python /opt/touche/bin/python install --no-deps --requirement /tmp/pyserini.txt
+COPY constraints.txt docker/requirements.txt /tmp/
+RUN python3 -m pip --python /opt/touche/bin/python install --no-deps \
+      --constraint /tmp/constraints.txt --requirement /tmp/requirements.txt \
+ # Of pyserini only the jar is used, and of numpy no tests; bytecode is made here, as the file system is read-only later.
+ && cd /opt/touche/lib/python3.11/site-packages \
+ && find . -depth -type d -name tests -exec rm -rf {} + \
+ && find pyserini -type f ! -name 'anserini-*-fatjar.jar' ! -name __init__.py -delete \
+ && python3 -m compileall -q --invalidation-mode unchecked-hash .
+
+FROM build AS library
+COPY pyproject.toml constraints.txt README.md LICENSE /src/
+COPY src /src/src
+RUN cd /src && PIP_CONSTRAINT=/src/constraints.txt python3 -m pip --python /opt/touche/bin/python install \
+      --no-deps --target /opt/library . \
+ && python3 -m compileall -q --invalidation-mode unchecked-hash /opt/library
+
+FROM python
+ENV PYTHONDONTWRITEBYTECODE=1
+COPY --from=build /opt/touche /opt/touche
+COPY docker/baseline /usr/local/bin/baseline
+ENTRYPOINT ["baseline"]
+COPY --from=library /opt/library /opt/touche/lib/python3.11/site-packages
+ARG VERSION=unknown
+ARG REVISION=unknown
+ARG SOURCE=unknown
+ENV TOUCHE_REVISION=$REVISION TOUCHE_SOURCE=$SOURCE
+LABEL org.opencontainers.image.title="touche-baselines" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version=$VERSION \
+      org.opencontainers.image.revision=$REVISION \
+      org.opencontainers.image.source=$SOURCE

@@ -1,0 +1,57 @@
+"""What touche run and touche regress share: who runs a baseline, and within which limits."""
+
+import re
+
+import click
+
+from touche.containers import RUNNERS, Limits, Usage
+
+_DEFAULT = Limits()
+
+
+def _amount(context: click.Context, option: click.Parameter, value: str) -> str:
+    if not re.fullmatch("[1-9][0-9]*[mg]", value, re.ASCII):
+        raise click.BadParameter(f"{value!r} is no amount of memory; write it as 512m or 8g.")
+    return value
+
+
+OPTIONS: list[click.Parameter] = [
+    click.Option(
+        ["--runner"],
+        type=click.Choice(list(RUNNERS)),
+        default="local",
+        show_default=True,
+        help="local: this machine; docker, podman: the baseline's image in a sandbox; tira: by tira-run.",
+    ),
+    click.Option(
+        ["--cpus"],
+        type=click.FloatRange(min=0.1),
+        default=_DEFAULT.cpus,
+        show_default=True,
+        help="Processors of the sandbox.",
+    ),
+    click.Option(
+        ["--memory"],
+        callback=_amount,
+        default=_DEFAULT.memory,
+        show_default=True,
+        metavar="SIZE",
+        help="Memory of the sandbox, such as 512m or 8g.",
+    ),
+    click.Option(
+        ["--time-limit", "seconds"],
+        type=click.FloatRange(min=1),
+        default=_DEFAULT.seconds,
+        show_default=True,
+        metavar="SECONDS",
+        help="After which the sandbox is stopped.",
+    ),
+]
+
+
+def describe(usage: Usage) -> str:
+    """Such as ``2.3 s, processor 3.1 s, peak memory 290 MB``."""
+    parts = [f"{usage.wall:.1f} s"]
+    parts += [f"processor {usage.cpu:.1f} s"] if usage.cpu is not None else []
+    parts += [f"peak memory {usage.memory / 1e6:.0f} MB"] if usage.memory is not None else []
+    return ", ".join(parts)

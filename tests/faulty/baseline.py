@@ -1,0 +1,42 @@
+"""Everything that a sandbox must cope with."""
+
+import os
+import time
+import urllib.request
+from pathlib import Path
+from typing import Literal
+
+from touche import Documents, Rankings, Topics, baseline
+
+Fault = Literal[
+    "exits",
+    "hangs",
+    "eats memory",
+    "writes nothing",
+    "writes elsewhere",
+    "calls home",
+    "empty run",
+    "bad run",
+]
+
+
+@baseline
+def faulty(topics: Topics, documents: Documents, *, fault: Fault = "exits") -> Rankings:
+    """Fails in the way that it is asked to."""
+    match fault:
+        case "exits":
+            os._exit(3)
+        case "hangs":
+            time.sleep(600)
+        case "eats memory":
+            held = b"x" * 1_000_000_000
+            return [(topics[0], [("a", float(len(held)))])]
+        case "writes elsewhere":
+            Path("/opt/baselines/x").write_text("")
+        case "calls home":
+            urllib.request.urlopen("http://1.1.1.1", timeout=5)
+        case "empty run":
+            Path("/output/run.txt").write_text("")
+        case "bad run":
+            Path("/output/run.txt").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 3 t\n1 Q0 b 3 1 t\n")
+    os._exit(0)

@@ -1,0 +1,305 @@
+"""Images and the sandbox. What needs an engine is skipped where there is none, with the remedy."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Touche, Write
+from touche import images
+from touche.containers import Job, Limits, run_in, run_in_tira, run_locally
+from touche.engines import ENGINES, answer, succeeds
+from touche.errors import ToucheError
+
+BASELINES = ["bm25", "dirichletlm", "tfidf"]
+
+
+def engines() -> list[str]:
+    """The engines that run here."""
+    return [each for each in ENGINES if shutil.which(each) and succeeds(each, "info")]
+
+
+@cache
+def build_once(engine: str) -> None:
+    """From the code as it is now."""
+    images.build(engine, [*BASELINES, str(Path(__file__).parent / "faulty")], print)
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> Iterator[str]:
+    """An engine that has the images; whatever a test does there, no container of it may be left."""
+    name = str(request.param)
+    if name not in engines():
+        pytest.skip(f"needs a running {name}: install and start it")
+    build_once(name)
+    before = containers(name)
+    yield name
+    assert containers(name) <= before
+
+
+def containers(engine: str) -> set[str]:
+    """The containers of baselines that are there."""
+    ids = answer(engine, "ps", "--all", "--quiet", "--filter", "name=touche-")
+    return set(ids.split())
+
+
+def job(output: Path, baseline: str = "bm25", *arguments: str, given: str = "spot-check/passages") -> Job:
+    return Job(baseline, arguments, given, output)
+
+
+@pytest.mark.parametrize("baseline", BASELINES)
+@pytest.mark.parametrize("part", ["arguments", "passages"])
+def test_an_image_writes_the_bytes_that_the_local_run_writes(
+    engine: str, tmp_path: Path, baseline: str, part: str
+) -> None:
+    given = f"spot-check/{part}"
+    usage = run_in(engine)(job(tmp_path / "there", baseline, given=given), Limits(), print)
+    run_locally(job(tmp_path / "here", baseline, given=given), Limits(), print)
+    here, there = ((tmp_path / place / "run.txt").read_bytes() for place in ("here", "there"))
+    assert here == there
+    assert (tmp_path / "there" / "run.txt").stat().st_uid == os.getuid()
+    assert usage.cpu is None or 0 < usage.cpu < usage.wall + 1
+    assert usage.memory is None or 20e6 < usage.memory < 1e9
+
+
+TOPICS = "<topics><topic><number>1</number><title>cats</title></topic></topics>"
+CSV = "id,conclusion,premises,context,sentences\na,cats,\"[{'text': 'cats', 'stance': 'PRO'}]\",{},[]\n"
+ARGSME = '{"arguments": [{"id": "a", "conclusion": "c", "premises": [{"text": "cats", "stance": "PRO"}]}]}'
+TIRA = {
+    "queries.jsonl": '{"qid": "1", "query": "cats"}',
+    "documents.jsonl.gz": '{"docno": "a", "text": "cats"}',
+}
+INPUTS = {
+    "args.me": {"topics.xml": TOPICS, "args-me.json": ARGSME},
+    "processed": {"topics.xml": TOPICS, "args_processed.csv": CSV},
+    "passages": {"topics.xml": TOPICS, "passages.jsonl.gz": '{"id": "a", "contents": "cats"}'},
+    "TIRA": TIRA,
+    "re-ranking": {"rerank.jsonl.gz": '{"qid": "1", "query": "cats", "docno": "a", "text": "cats"}'},
+}
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+def test_an_image_reads_both_generations_of_input(
+    engine: str, write: Write, tmp_path: Path, kind: str
+) -> None:
+    for name, content in INPUTS[kind].items():
+        write(f"in/{name}", content)
+    run_in(engine)(job(tmp_path / "out", given=str(tmp_path / "in")), Limits(), print)
+    assert (tmp_path / "out" / "run.txt").read_text().startswith("1 Q0 a 1 0.")
+
+
+def test_the_variables_of_tira_stand_in_for_the_options(engine: str, write: Write, tmp_path: Path) -> None:
+    """As root and without a sandbox, as TIRA runs it: a shell in place of the entrypoint."""
+    for name, content in INPUTS["passages"].items():
+        write(f"in/{name}", content)
+    (tmp_path / "out").mkdir()
+    command = [engine, "run", "--rm", "--network=none", "--entrypoint=sh"]
+    command += [f"--volume={tmp_path}/in:/tira-data/input:ro", f"--volume={tmp_path}/out:/tira-data/output"]
+    command += ["--env=inputDataset=/tira-data/input", "--env=outputDir=/tira-data/output"]
+    subprocess.run([*command, "touche/bm25", "-c", "baseline"], check=True)
+    assert (tmp_path / "out" / "run.txt").read_text().startswith("1 Q0 a 1 0.")
+
+
+def test_an_image_explains_itself_and_carries_labels_but_no_tests_and_no_compiler(engine: str) -> None:
+    told = subprocess.run([engine, "run", "--rm", "touche/tfidf", "--help"], capture_output=True, text=True)
+    assert "--variant [terrier|classic]" in told.stdout
+    labels = subprocess.run(
+        [engine, "image", "inspect", "--format", "{{json .Config.Labels}}", "touche/tfidf"],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    found = {key.rpartition(".")[2]: value for key, value in json.loads(labels).items()}
+    assert found["title"] == "touche/tfidf" and found["licenses"] == "Apache-2.0"
+    assert found["version"] == version("touche-baselines") and found.keys() >= {"revision", "source"}
+    absent = "! command -v gcc pip && ! find /opt /usr/lib/python3* -type d -name tests | grep -q ."
+    inside = [engine, "run", "--rm", "--entrypoint=sh", "touche/tfidf", "-c"]
+    assert subprocess.run([*inside, absent]).returncode == 0
+    assert subprocess.run([*inside, "/opt/touche/bin/python -c 'import scipy'"]).returncode == 1
+    assert int(images.size(engine, "tfidf").split()[0]) <= 600  # MB
+
+
+@pytest.mark.parametrize("baseline", BASELINES)
+def test_tira_run_gets_the_same_bytes_from_every_image(tmp_path: Path, baseline: str) -> None:
+    """The unmodified tira-run."""
+    if "docker" not in engines() or not (Path(sys.executable).parent / "tira-run").exists():
+        pytest.skip("needs a running docker, and tira-run: pip install 'touche-baselines[tira]'")
+    build_once("docker")
+    run_in_tira(job(tmp_path / "there", baseline), Limits(), print)
+    run_locally(job(tmp_path / "here", baseline), Limits(), print)
+    assert (tmp_path / "there" / "run.txt").read_bytes() == (tmp_path / "here" / "run.txt").read_bytes()
+
+
+FAULTS = {
+    "exits": "faulty: exit code 3: faulty: 4 topics from topics.xml, documents from passages.jsonl",
+    "hangs": "faulty did not end within 4 s and was stopped; raise the limit with --time-limit",
+    "eats memory": "faulty reached its limit of 128m of memory and was stopped; raise the limit",
+    "writes nothing": "faulty ended with exit code 0 but wrote no run.txt; see its log",
+    "writes elsewhere": "faulty: exit code 2: .*Read-only file system",
+    "calls home": "faulty: exit code 2: .*Network is unreachable",
+    "empty run": "run.txt.invalid: the run is empty",
+    "bad run": r"run.txt.invalid:2: score 3.0 at rank 2 of topic 1 is above 2.0 \(the first of 2 errors\)",
+}
+
+
+def faulty(output: Path, fault: str) -> Job:
+    return job(output, str(Path(__file__).parent / "faulty"), "--fault", fault)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_faulty_baseline_is_one_line_and_leaves_no_run(engine: str, tmp_path: Path, fault: str) -> None:
+    limits = Limits(memory="128m", seconds=4 if fault == "hangs" else 60)
+    with pytest.raises(ToucheError, match=FAULTS[fault]):
+        run_in(engine)(faulty(tmp_path, fault), limits, print)
+    assert not (tmp_path / "run.txt").exists()
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_no_container(engine: str, tmp_path: Path, stop: signal.Signals) -> None:
+    hanging = faulty(tmp_path, "hangs")
+    command = [
+        sys.executable,
+        "-m",
+        "touche",
+        "run",
+        hanging.baseline,
+        *hanging.arguments,
+        "-i",
+        hanging.given,
+    ]
+    process = subprocess.Popen(
+        [*command, "-o", str(tmp_path), "--runner", engine],
+        cwd=ROOT,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
+    )
+    before, deadline = containers(engine), time.monotonic() + 30
+    while containers(engine) <= before and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(stop)
+    assert process.wait(30) == 128 + stop
+
+
+def test_a_full_disk_is_one_line(engine: str, tmp_path: Path) -> None:
+    output = tmp_path / "small"
+    output.mkdir()
+    if not succeeds("mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", str(output)):
+        pytest.skip("needs a small file system: run as root")
+    try:
+        with pytest.raises(ToucheError, match=r"bm25: exit code 2: .*No space left on device"):
+            run_in(engine)(job(output), Limits(), print)
+        assert list(output.iterdir()) == []
+    finally:
+        succeeds("umount", str(output))
+
+
+def test_a_colon_in_a_path_is_no_mount_option(engine: str, write: Write, tmp_path: Path) -> None:
+    for name, content in INPUTS["TIRA"].items():
+        write(f"a:ro/{name}", content)
+    run_in(engine)(job(tmp_path / "b:ro", given=str(tmp_path / "a:ro")), Limits(), print)
+    assert (tmp_path / "b:ro" / "run.txt").exists()
+    with pytest.raises(ToucheError, match="a,b: an engine cannot mount a path with a comma or a quote"):
+        run_in(engine)(job(tmp_path / "a,b", given=str(tmp_path / "a:ro")), Limits(), print)
+
+
+def test_an_output_directory_that_is_not_empty_is_refused(engine: str, write: Write) -> None:
+    output = write("out/notes.txt", "").parent
+    with pytest.raises(
+        ToucheError, match="out: the output directory is not empty; empty it, or choose another"
+    ):
+        run_in(engine)(job(output), Limits(), print)
+
+
+def test_a_missing_image_is_named_with_the_command_that_builds_it(
+    engine: str, write: Write, tmp_path: Path
+) -> None:
+    folder = write("never-built/baseline.py", "").parent
+    with pytest.raises(
+        ToucheError, match=f"{engine} has no image touche/never-built; build it with: touche images"
+    ):
+        run_in(engine)(job(tmp_path / "out", str(folder)), Limits(), print)
+
+
+def test_a_missing_engine_is_named(monkeypatch: pytest.MonkeyPatch, touche: Touche, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    command = ("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out", "--runner")
+    for runner, message in (
+        ("docker", "docker is not installed; install it, or choose another runner"),
+        ("podman", "podman is not installed; install it, or choose another runner"),
+    ):
+        code, _, err = touche(*command, runner)
+        assert (code, err) == (2, f"touche: {message}\n")
+
+
+def test_an_engine_that_does_not_run_is_named(
+    monkeypatch: pytest.MonkeyPatch, touche: Touche, write: Write, tmp_path: Path
+) -> None:
+    write("bin/docker", "#!/bin/sh\nexit 1\n").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    _, _, err = touche(
+        "run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out", "--runner", "docker"
+    )
+    assert (
+        err
+        == "touche: docker is installed, but its engine is not running; start it, or choose another runner\n"
+    )
+
+
+def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
+    """Those on images, one after the other, in a copy of what they name."""
+    if "docker" not in engines():
+        pytest.skip("needs a running docker: install and start it")
+    build_once("docker")
+    section = (ROOT / "README.md").read_text().partition("\n## Images\n")[2].partition("\n### ")[0]
+    commands = re.findall("^    (?!make|touche regress)(.*)$", section, flags=re.MULTILINE)
+    assert len(commands) == 7
+    for folder in ("topics", "corpora", "baselines"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    script = "\n".join(commands)
+    told = subprocess.run(
+        ["sh", "-ec", script], cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True
+    )
+    assert told.returncode == 0, told.stderr
+    by_hand, by_harness = (
+        (tmp_path / "out" / each / "run.txt").read_bytes() for each in ("image", "sandbox")
+    )
+    assert by_hand == by_harness
+    assert "bm25         touche/bm25" in told.stdout and "--k1" in told.stdout
+
+
+def test_every_baseline_has_a_dockerfile_of_its_name() -> None:
+    for folder in (ROOT / "baselines").iterdir():
+        lines = (folder / "Dockerfile").read_text().splitlines()
+        assert lines[0] == "FROM touche/base"
+        assert f"COPY baseline.py /opt/baselines/{folder.name}/" in lines
+        assert f'LABEL org.opencontainers.image.title="touche/{folder.name}"' in lines
+
+
+def test_a_baseline_without_a_dockerfile_is_named_before_anything_is_built(
+    engine: str, write: Write, touche: Touche
+) -> None:
+    folder = write("mine/baseline.py", "").parent
+    code, _, err = touche("images", "build", folder, "--engine", engine)
+    assert (code, err) == (2, f"touche: {folder}: no Dockerfile in it; copy the one of bm25\n")
+
+
+@pytest.mark.parametrize("wrong", ["4gb", "0g", "-1g", "4", "lots"])
+def test_an_amount_of_memory_is_checked(touche: Touche, tmp_path: Path, wrong: str) -> None:
+    command = ("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out", "--memory", wrong)
+    code, _, err = touche(*command, "--runner", "docker")
+    assert code == 2
+    assert f"{wrong!r} is no amount of memory; write it as 512m or 8g" in err
+
+
+def test_a_corpus_of_ir_datasets_is_no_option_in_a_sandbox(touche: Touche, tmp_path: Path) -> None:
+    command = ("run", "bm25", "-i", tmp_path, "-o", tmp_path / "out", "--corpus", "argsme/2020-04-01")
+    code, _, err = touche(*command, "--runner", "docker")
+    assert (code, err.splitlines()[0].startswith("touche: a sandbox has no network")) == (2, True)
