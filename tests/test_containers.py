@@ -42,15 +42,13 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
     if name not in engines():
         pytest.skip(f"needs a running {name}: install and start it")
     build_once(name)
-    before = containers(name)
     yield name
-    assert containers(name) <= before
+    assert not containers(name, os.getpid())
 
 
-def containers(engine: str) -> set[str]:
-    """The containers of baselines that are there."""
-    ids = answer(engine, "ps", "--all", "--quiet", "--filter", "name=touche-")
-    return set(ids.split())
+def containers(engine: str, pid: int) -> str:
+    """The containers that a process has started and that are still there."""
+    return answer(engine, "ps", "--all", "--quiet", "--filter", f"name=touche-{pid}-")
 
 
 def job(output: Path, baseline: str = "bm25", *arguments: str, given: str = "spot-check/passages") -> Job:
@@ -180,11 +178,12 @@ def test_an_interrupted_run_leaves_no_container(engine: str, tmp_path: Path, sto
         cwd=ROOT,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
     )
-    before, deadline = containers(engine), time.monotonic() + 30
-    while containers(engine) <= before and time.monotonic() < deadline:
+    deadline = time.monotonic() + 30
+    while not containers(engine, process.pid) and time.monotonic() < deadline:
         time.sleep(0.1)
     process.send_signal(stop)
     assert process.wait(30) == 128 + stop
+    assert not containers(engine, process.pid)
 
 
 def test_a_full_disk_is_one_line(engine: str, tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def run_in(engine: str) -> Runner:
         check_engine(engine)
         check_image(engine, job.name)
         _check_empty(job.output)
-        name = f"touche-{uuid4().hex[:12]}"
+        name = f"touche-{os.getpid()}-{uuid4().hex[:12]}"
         with _input_directory(job.given) as directory:
             command = [engine, "run", "--name", name, *_sandbox(limits), *_mounts(directory, job.output)]
             command += [image_of(job.name), "-i", "/input", "-o", "/output", *job.arguments]
