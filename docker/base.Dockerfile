@@ -35,12 +35,4 @@ COPY --from=build /opt/touche /opt/touche
 COPY docker/baseline /usr/local/bin/baseline
 ENTRYPOINT ["baseline"]
 COPY --from=library /opt/library /opt/touche/lib/python3.11/site-packages
-ARG VERSION=unknown
-ARG REVISION=unknown
-ARG SOURCE=unknown
-ENV TOUCHE_REVISION=$REVISION TOUCHE_SOURCE=$SOURCE
-LABEL org.opencontainers.image.title="touche-baselines" \
-      org.opencontainers.image.licenses="Apache-2.0" \
-      org.opencontainers.image.version=$VERSION \
-      org.opencontainers.image.revision=$REVISION \
-      org.opencontainers.image.source=$SOURCE
+LABEL org.opencontainers.image.title="touche-baselines" org.opencontainers.image.licenses="Apache-2.0"

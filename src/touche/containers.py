@@ -1,7 +1,7 @@
 """Baselines run by this machine, or in a sandbox like TIRA's: by Docker, Podman or tira-run."""
 
 import os
-import shlex
+import re
 import shutil
 import sys
 import time
@@ -11,19 +11,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from subprocess import TimeoutExpired
 from tempfile import TemporaryDirectory
-from threading import Thread
 from uuid import uuid4
 
 from touche import data, tasks
 from touche.baselines import folder_of
-from touche.engines import ENGINES, Log, answer, check_engine, check_exit, follow, process, succeeds
+from touche.engines import (
+    ENGINES,
+    Log,
+    Process,
+    answer,
+    check_engine,
+    check_exit,
+    follow,
+    started,
+    succeeds,
+    watch,
+)
 from touche.errors import InputError, ToucheError
 from touche.images import check_image, image_of
 from touche.lint import ERROR, lint_format
 from touche.metering import metered
+from touche.provenance import DATASET_VARIABLE
 from touche.tira import RUN_FILE
 
-_KILLED = 137  # the exit code of a process that the kernel has killed
+_PLAIN = re.compile(r"[\w.,/=:+-]+", re.ASCII)
+INVALID_FILE = f"{RUN_FILE}.invalid"  # where a run that breaks the format is put aside
 
 
 @dataclass(frozen=True)
@@ -87,17 +99,19 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
         ToucheError: if it fails, with its exit code and last line; or if its run.txt is invalid.
     """
     command = [sys.executable, "-m", "touche", "run", job.baseline, *job.arguments]
-    with TemporaryDirectory(prefix="touche-") as scratch:  # so that nothing is left even if it is killed
-        environment = os.environ | {"TMPDIR": scratch}
-        started = time.monotonic()
-        with process([*command, "-i", job.given, "-o", str(job.output)], environment=environment) as running:
-            last = follow(running, log)
-            _, status, used = os.wait4(running.pid, 0)
-            running.returncode = os.waitstatus_to_exitcode(status)
-    check_exit(job.name, running.returncode, last)
+    command += ["-i", job.given, "-o", str(job.output)]
+    began = time.monotonic()
+    with (
+        TemporaryDirectory(prefix="touche-") as scratch,  # so that nothing is left even if it is killed
+        started(command, environment=os.environ | {"TMPDIR": scratch}) as process,
+    ):
+        last = follow(process, log)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    check_exit(job.name, process.returncode, last)
     _check_run(job)
     kilobyte = 1 if sys.platform == "darwin" else 1024
-    return Usage(time.monotonic() - started, used.ru_utime + used.ru_stime, used.ru_maxrss * kilobyte)
+    return Usage(time.monotonic() - began, used.ru_utime + used.ru_stime, used.ru_maxrss * kilobyte)
 
 
 def run_in(engine: str) -> Runner:
@@ -105,17 +119,14 @@ def run_in(engine: str) -> Runner:
 
     def run(job: Job, limits: Limits, log: Log) -> Usage:
         check_engine(engine)
-        check_image(engine, job.name)
+        check_image(engine, job.baseline, log)
         _check_empty(job.output)
         name = f"touche-{os.getpid()}-{uuid4().hex[:12]}"
-        with _input_directory(job.given) as directory:
-            command = [engine, "run", "--name", name, *_sandbox(limits), *_mounts(directory, job.output)]
-            command += [image_of(job.name), "-i", "/input", "-o", "/output", *job.arguments]
+        command = [engine, "run", "--name", name, *_sandbox(engine, limits), *_mounts(job)]
+        command += [image_of(job.name), "-i", "/input", "-o", "/output", *job.arguments]
+        with _nothing_left_of_a_failure(job.output):
             try:
                 return _run_container(engine, name, command, job, limits, log)
-            except BaseException:
-                (job.output / RUN_FILE).unlink(missing_ok=True)  # a part of a run must not pass for one
-                raise
             finally:
                 succeeds(engine, "rm", "--force", "--volumes", name)
 
@@ -125,26 +136,33 @@ def run_in(engine: str) -> Runner:
 def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     """Runs a baseline's image with the unmodified tira-run, which has its own settings and no exit codes.
 
+    Only the limit of time is kept.
+
     Raises:
         ToucheError: if tira-run or the image is missing, or there is no valid run.txt in the end.
     """
     program = shutil.which("tira-run", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if program is None:
         raise ToucheError("tira-run is not installed; get it with: pip install 'touche-baselines[tira]'")
+    if unsafe := [each for each in job.arguments if not _PLAIN.fullmatch(each)]:
+        problem = f"tira-run cannot hand on {unsafe[0]!r}, as it puts the options into a command of the shell"
+        raise ToucheError(f"{problem}; use letters, digits and . , / = : + - only, or another runner")
     check_engine("docker")
-    check_image("docker", job.name)
+    check_image("docker", job.baseline, log)
     _check_empty(job.output)
-    log("tira-run: privileged, as root, without network, without limits on processors, memory and time")
-    inside = f"baseline -i $inputDataset -o $outputDir {shlex.join(job.arguments)}"
-    started = time.monotonic()
-    with _input_directory(job.given) as directory:
-        command = [program, "--input-directory", str(directory), "--output-directory", str(job.output)]
-        with process([*command, "--image", image_of(job.name), "--command", inside]) as running:
-            last = follow(running, log)
-            code = running.wait()
-    check_exit(job.name, code, last)
-    _check_run(job)
-    return Usage(time.monotonic() - started)
+    log("tira-run: privileged, as root, without network, without limits on processors and memory")
+    inside = " ".join(["baseline -i $inputDataset -o $outputDir", *job.arguments])
+    began, output = time.monotonic(), str(job.output.resolve())
+    command = [program, "--image", image_of(job.name), "--command", inside, "--output-directory", output]
+    with _input_directory(job.given) as directory, _nothing_left_of_a_failure(job.output):
+        try:
+            with started([*command, "--input-directory", str(directory)]) as process:
+                check_exit(job.name, *_watched(process, job, limits, log))
+            _check_run(job)
+        finally:  # tira-run leaves its container running when it is stopped
+            for container in answer("docker", "ps", "--all", "--quiet", f"--filter=volume={output}").split():
+                succeeds("docker", "rm", "--force", container)
+    return Usage(time.monotonic() - began)
 
 
 RUNNERS: Mapping[str, Runner] = {
@@ -154,13 +172,16 @@ RUNNERS: Mapping[str, Runner] = {
 }
 
 
-def _sandbox(limits: Limits) -> list[str]:
+def _sandbox(engine: str, limits: Limits) -> list[str]:
+    rootless = engine == "podman" and os.getuid() != 0
     return [
+        *(["--userns=keep-id"] if rootless else []),  # or the caller's id would be another one inside
         "--network=none",
         "--read-only",
         "--tmpfs=/tmp",
         "--cap-drop=ALL",
         "--security-opt=no-new-privileges",
+        "--security-opt=label=disable",  # or SELinux would keep the mounted directories from it
         "--pids-limit=1024",
         f"--user={os.getuid()}:{os.getgid()}",
         f"--cpus={limits.cpus:g}",
@@ -169,43 +190,57 @@ def _sandbox(limits: Limits) -> list[str]:
     ]
 
 
-def _mounts(given: Path, output: Path) -> list[str]:
-    return [f"--mount={_bind(given, '/input')},readonly", f"--mount={_bind(output, '/output')}"]
+def _mounts(job: Job) -> list[str]:
+    """The input, read-only: a directory, or each file of a dataset where it lies; and the output."""
+    output = f"--mount={_bind(job.output, '/output')}"
+    if Path(job.given).is_dir():
+        return [output, f"--mount={_bind(Path(job.given), '/input')},readonly"]
+    files = _files(job.given).items()
+    binds = [f"--mount={_bind(path, f'/input/{name}')},readonly" for name, path in files]
+    return [output, *binds, f"--env={DATASET_VARIABLE}={job.given}"]
 
 
-def _bind(folder: Path, place: str) -> str:
+def _bind(path: Path, place: str) -> str:
     """In the notation that, unlike --volume, leaves a colon in a path alone."""
-    if {",", '"'} & set(str(folder.resolve())):
-        raise InputError(folder, "an engine cannot mount a path with a comma or a quote", "rename the folder")
-    return f"type=bind,source={folder.resolve()},target={place}"
+    if {",", '"'} & set(f"{path.resolve()}{place}"):
+        raise InputError(path, "an engine cannot mount a path with a comma or a quote", "rename it")
+    return f"type=bind,source={path.resolve()},target={place}"
 
 
 def _run_container(
     engine: str, name: str, command: Sequence[str], job: Job, limits: Limits, log: Log
 ) -> Usage:
-    started, last = time.monotonic(), [""]
+    began = time.monotonic()
     with (
-        TemporaryDirectory(prefix="touche-") as scratch,  # Podman leaves a file there when memory is exceeded
-        process(command, folder=scratch) as running,
+        TemporaryDirectory(prefix="touche-") as scratch,
         metered(engine, name) as meter,
+        started(command, folder=scratch) as process,
     ):
-        reader = Thread(target=lambda: last.append(follow(running, log)), daemon=True)
-        reader.start()
-        try:
-            code = running.wait(limits.seconds)
-        except TimeoutExpired:
-            problem = f"{job.name} did not end within {limits.seconds:g} s and was stopped"
-            raise ToucheError(f"{problem}; raise the limit with --time-limit") from None
-        finally:
-            succeeds(engine, "kill", name)
-        reader.join()
-    usage = Usage(time.monotonic() - started, meter.cpu, meter.memory)
-    if code == _KILLED or answer(engine, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
+        code, last = _watched(process, job, limits, log)
+        # Podman, with control groups of version 1, says it by an empty file where it was started.
+        out_of_memory = (Path(scratch) / "oom").exists()
+    usage = Usage(time.monotonic() - began, meter.cpu, meter.memory)
+    if out_of_memory or answer(engine, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
         problem = f"{job.name} reached its limit of {limits.memory} of memory and was stopped"
         raise ToucheError(f"{problem}; raise the limit with --memory")
-    check_exit(job.name, code, last[-1])
+    check_exit(job.name, code, last)
     _check_run(job)
     return usage
+
+
+def _watched(process: Process, job: Job, limits: Limits, log: Log) -> tuple[int, str]:
+    try:
+        return watch(process, limits.seconds, log)
+    except TimeoutExpired:
+        problem = f"{job.name} did not end within {limits.seconds:g} s and was stopped"
+        raise ToucheError(f"{problem}; raise the limit with --time-limit") from None
+
+
+def _files(dataset: str) -> dict[str, Path]:
+    """The files of a dataset by the names that they have in an input directory."""
+    task, corpus = tasks.dataset(dataset)
+    documents = (path for path in data.locate_corpus(corpus).iterdir() if path.is_file())
+    return {"topics.xml": data.locate("topics", task.topics)} | {path.name: path for path in documents}
 
 
 @contextmanager
@@ -214,17 +249,28 @@ def _input_directory(given: str) -> Iterator[Path]:
     if Path(given).is_dir():
         yield Path(given)
         return
-    task, corpus = tasks.dataset(given)
-    files = {"topics.xml": data.locate("topics", task.topics)}
-    files |= {path.name: path for path in data.locate_corpus(corpus).iterdir() if path.is_file()}
     with TemporaryDirectory(prefix="touche-input-") as folder:
-        for name, path in files.items():
+        for name, path in _files(given).items():
             try:
-                os.link(path, Path(folder) / name)
+                os.link(path.resolve(), Path(folder) / name)
             except OSError:
                 shutil.copyfile(path, Path(folder) / name)
         Path(folder).chmod(0o755)
         yield Path(folder)
+
+
+@contextmanager
+def _nothing_left_of_a_failure(output: Path) -> Iterator[None]:
+    """Empties the output directory, which was empty, of all but a run that was found to be invalid."""
+    try:
+        yield
+    except BaseException:
+        for path in output.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name != INVALID_FILE:
+                path.unlink(missing_ok=True)
+        raise
 
 
 def _check_empty(output: Path) -> None:
@@ -239,10 +285,10 @@ def _check_empty(output: Path) -> None:
 def _check_run(job: Job) -> None:
     """What is not written by this library may not even be a run."""
     run = job.output / RUN_FILE
-    if not run.is_file():
-        raise ToucheError(f"{job.name} ended with exit code 0 but wrote no {RUN_FILE}; see its log")
+    if run.is_symlink() or not run.is_file():  # a link may point to any file of this machine
+        raise ToucheError(f"{job.name} ended with exit code 0 but wrote no {RUN_FILE}; see the lines above")
     if errors := [each for each in lint_format(run) if each.severity == ERROR]:
         first = errors[0]
         more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
-        aside = run.rename(run.with_name(f"{RUN_FILE}.invalid"))
+        aside = run.rename(run.with_name(INVALID_FILE))
         raise InputError(aside, f"{first.message}{more}", first.remedy, first.line)

@@ -1,15 +1,23 @@
 """Images of baselines: their names, how they are built, and how large they are."""
 
-from collections.abc import Sequence
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 from touche.baselines import folder_of
 from touche.data import clone
-from touche.engines import Log, answer, check_engine, check_exit, follow, process, succeeds
+from touche.engines import Log, answer, check_engine, check_exit, follow, started, succeeds
 from touche.errors import InputError, ToucheError
 
 BASE = "touche/base"
+_IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # what engines allow
+_CONTENT = "touche.content"
+_LABEL = {
+    "content": _CONTENT,
+    **{name: f"org.opencontainers.image.{name}" for name in ("version", "revision", "source")},
+}
 
 
 def image_of(name: str) -> str:
@@ -33,11 +41,11 @@ def build(engine: str, names: Sequence[str], log: Log) -> None:
     root = clone()
     if root is None or not (root / "docker").is_dir():
         raise ToucheError("there is no docker/base.Dockerfile; work in a clone of touche-baselines")
-    about = {"VERSION": version("touche-baselines"), "REVISION": _revision(root), "SOURCE": _source(root)}
-    arguments = [word for name, value in about.items() for word in ("--build-arg", f"{name}={value}")]
-    _build(engine, BASE, root, ["--file", str(root / "docker" / "base.Dockerfile"), *arguments], log)
+    _build(engine, BASE, root, ["--file", str(root / "docker" / "base.Dockerfile")], log)
     for folder in folders:
-        _build(engine, image_of(folder.name), folder, [], log)
+        about = {"content": _content(root, folder)}
+        about |= {"version": version("touche-baselines"), **_origin(folder)}
+        _build(engine, image_of(folder.name), folder, _told(about), log)
 
 
 def size(engine: str, name: str) -> str:
@@ -51,30 +59,47 @@ def size(engine: str, name: str) -> str:
     return f"{int(told) / 1e6:.0f} MB" if told else ""
 
 
-def check_image(engine: str, name: str) -> None:
-    """Makes sure that the image of a baseline is there.
+def check_image(engine: str, baseline: str, log: Log) -> None:
+    """Makes sure that the image of a baseline is there, and says so if files have changed since it was built.
+
+    Args:
+        engine: ``docker`` or ``podman``.
+        baseline: its name, or the path of its folder.
+        log: is told that the image is older than its files.
 
     Raises:
-        ToucheError: if it is not.
+        ToucheError: if there is no such image.
     """
-    if not succeeds(engine, "image", "inspect", image_of(name)):
-        option = "" if engine == "docker" else f" --engine {engine}"
-        problem = f"{engine} has no image {image_of(name)}"
-        raise ToucheError(f"{problem}; build it with: touche images build {name}{option}")
+    folder, root = folder_of(baseline).resolve(), clone()
+    image = image_of(folder.name)
+    remedy = f"touche images build {baseline}{'' if engine == 'docker' else f' --engine {engine}'}"
+    if not succeeds(engine, "image", "inspect", image):
+        raise ToucheError(f"{engine} has no image {image}; build it with: {remedy}")
+    built = answer(
+        engine, "image", "inspect", "--format", f'{{{{index .Config.Labels "{_CONTENT}"}}}}', image
+    )
+    if root is not None and built != _content(root, folder):
+        log(f"warning: {image} was built from other files than those of today; build it again: {remedy}")
 
 
 def _with_dockerfile(name: str) -> Path:
     folder = folder_of(name).resolve()
+    if not _IMAGE_NAME.fullmatch(folder.name):
+        problem = "the name of its image would be invalid"
+        raise InputError(folder, problem, "rename the folder: a-z, 0-9, and single . _ - between them")
     if not (folder / "Dockerfile").is_file():
-        raise InputError(folder, "no Dockerfile in it", "copy the one of bm25")
+        raise InputError(folder, "no Dockerfile in it", "copy the one of bm25, and change its two names")
+    place = f"/opt/baselines/{folder.name}/"
+    if place not in (folder / "Dockerfile").read_text(encoding="utf-8"):
+        raise InputError(folder / "Dockerfile", f"it does not copy to {place}", "give it its folder's name")
     return folder
 
 
 def _build(engine: str, image: str, context: Path, arguments: Sequence[str], log: Log) -> None:
     log(f"building {image}")
     lines: list[str] = []
-    command = [engine, "build", "--network", "host", "--tag", image, *arguments, str(context)]
-    with process(command) as building:
+    command = [engine, "build", "--force-rm", "--network=host", "--tag", image, *arguments, str(context)]
+    with started(command) as building:
         last = follow(building, lines.append)
         code = building.wait()
     for line in lines if code else ():
@@ -82,10 +107,28 @@ def _build(engine: str, image: str, context: Path, arguments: Sequence[str], log
     check_exit(f"building {image}", code, last)
 
 
-def _revision(root: Path) -> str:
-    return answer("git", "-C", str(root), "rev-parse", "HEAD") or "unknown"
+def _told(about: Mapping[str, str]) -> list[str]:
+    """What an image is told of its origin: as labels, and what provenance needs also as arguments."""
+    labels = [f"--label={_LABEL.get(name, name)}={value}" for name, value in about.items()]
+    return labels + [f"--build-arg={name.upper()}={about[name]}" for name in ("revision", "source")]
 
 
-def _source(root: Path) -> str:
-    url = answer("git", "-C", str(root), "remote", "get-url", "origin")
-    return url if url.startswith("https://") else "unknown"  # not a path of somebody's machine
+def _origin(folder: Path) -> dict[str, str]:
+    """The commit that a folder is at, marked if there are changes since, and where it comes from."""
+    git = ("git", "-C", str(folder))
+    commit = answer(*git, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    url = answer(*git, "remote", "get-url", "origin")
+    # Neither a path of somebody's machine nor somebody's token.
+    source = re.sub("//[^/]*@", "//", url) if url.startswith("https://") else ""
+    return {"revision": commit or "unknown", "source": source or "unknown"}
+
+
+def _content(root: Path, folder: Path) -> str:
+    """A digest of the files that the image of a baseline is made of."""
+    parts = [folder, root / "src", root / "docker", root / "constraints.txt", root / "pyserini.txt"]
+    digest = hashlib.sha256()
+    for part in parts:
+        files = [part] if part.is_file() else sorted(part.rglob("*"))
+        for file in (each for each in files if each.is_file() and "__pycache__" not in each.parts):
+            digest.update(f"{file.relative_to(part.parent)}\n".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]

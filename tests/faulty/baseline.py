@@ -11,6 +11,9 @@ from touche import Documents, Rankings, Topics, baseline
 Fault = Literal[
     "exits",
     "hangs",
+    "talks",
+    "fills tmp",
+    "links",
     "eats memory",
     "writes nothing",
     "writes elsewhere",
@@ -18,6 +21,7 @@ Fault = Literal[
     "empty run",
     "bad run",
 ]
+RUNS = {"empty run": "", "bad run": "1 Q0 a 1 2 t\n1 Q0 b 2 3 t\n1 Q0 b 3 1 t\n"}
 
 
 @baseline
@@ -31,12 +35,18 @@ def faulty(topics: Topics, documents: Documents, *, fault: Fault = "exits") -> R
         case "eats memory":
             held = b"x" * 1_000_000_000
             return [(topics[0], [("a", float(len(held)))])]
+        case "talks":
+            print("word\n" * 1_000_000)
+        case "fills tmp":
+            Path("/tmp/large").write_bytes(bytes(200_000_000))
+            time.sleep(1)
+            Path("/output/run.txt").write_text("1 Q0 a 1 2 t\n")
+        case "links":
+            Path("/output/run.txt").symlink_to("/etc/passwd")
         case "writes elsewhere":
             Path("/opt/baselines/x").write_text("")
         case "calls home":
             urllib.request.urlopen("http://1.1.1.1", timeout=5)
-        case "empty run":
-            Path("/output/run.txt").write_text("")
-        case "bad run":
-            Path("/output/run.txt").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 3 t\n1 Q0 b 3 1 t\n")
+        case "empty run" | "bad run":
+            Path("/output/run.txt").write_text(RUNS[fault])
     os._exit(0)

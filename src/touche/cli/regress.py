@@ -12,7 +12,7 @@ import click
 
 from touche import baselines, regression, tasks
 from touche.cli.output import BROKEN, table
-from touche.cli.sandbox import OPTIONS
+from touche.cli.sandbox import OPTIONS, check_limits
 from touche.containers import RUNNERS, Limits, Usage
 from touche.errors import ToucheError
 from touche.files import write_whole
@@ -61,6 +61,7 @@ def regress(
     What each must score is in its folder's expected.toml. Exits with 1 if a score is too low, too high or
     missing. In GitHub Actions the table is added to the job's summary.
     """
+    check_limits(runner)
     expected = _expected(names or baselines.names(), chosen)
     for file in (json_file, junit_file):
         if file and not file.parent.is_dir():

@@ -9,7 +9,7 @@ import click
 
 from touche import baselines, data, tasks, tira
 from touche.baselines import Baseline, arguments_of
-from touche.cli.sandbox import OPTIONS, describe
+from touche.cli.sandbox import OPTIONS, check_limits, describe
 from touche.containers import RUNNERS, Job, Limits
 from touche.errors import ToucheError
 
@@ -67,6 +67,7 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
         seconds: float,
         **options: Any,
     ) -> None:
+        check_limits(runner)
         if runner == "local":
             _run(baseline, given, output, corpus, options)
         elif corpus is not None:
@@ -86,8 +87,7 @@ def _arguments(baseline: Baseline, options: dict[str, Any]) -> list[str]:
 
 
 def _run_sandboxed(job: Job, runner: str, limits: Limits) -> None:
-    if not Path(job.given).is_dir():
-        tasks.dataset(job.given)  # or an error that names it
+    _check_there(job.given)
     usage = RUNNERS[runner](job, limits, lambda line: click.echo(line, err=True))
     click.echo(f"{job.name}: {job.output / tira.RUN_FILE} by {runner}: {describe(usage)}", err=True)
 
@@ -125,5 +125,11 @@ def _open(given: str, corpus: str | None) -> tira.Input:
         return data.open_dataset(given)
     if given in tasks.datasets():
         raise ToucheError(f"the dataset {given} has its own corpus; leave --corpus out")
-    problem = f"{given}: no such directory, and no such dataset"
-    raise ToucheError(f"{problem}; give a directory, or one of {', '.join(tasks.datasets())}")
+    _check_there(given)
+    return data.open_dataset(given)
+
+
+def _check_there(given: str) -> None:
+    if not Path(given).is_dir() and given not in tasks.datasets():
+        problem = f"{given}: no such directory, and no such dataset"
+        raise ToucheError(f"{problem}; give a directory, or one of {', '.join(tasks.datasets())}")

@@ -3,8 +3,10 @@
 import re
 
 import click
+from click.core import ParameterSource
 
 from touche.containers import RUNNERS, Limits, Usage
+from touche.errors import ToucheError
 
 _DEFAULT = Limits()
 
@@ -47,6 +49,22 @@ OPTIONS: list[click.Parameter] = [
         help="After which the sandbox is stopped.",
     ),
 ]
+
+
+_WITHOUT = {"local": ("cpus", "memory", "seconds"), "tira": ("cpus", "memory")}
+
+
+def check_limits(runner: str) -> None:
+    """Refuses limits that were asked for of a runner that cannot keep them.
+
+    Raises:
+        ToucheError: naming the option.
+    """
+    context = click.get_current_context()
+    for option in (each for each in OPTIONS if each.name in _WITHOUT.get(runner, ())):
+        if context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT:
+            problem = f"{option.opts[0]} has no effect on the runner {runner}"
+            raise ToucheError(f"{problem}; leave it out, or choose docker or podman")
 
 
 def describe(usage: Usage) -> str:
