@@ -125,7 +125,9 @@ def write_input(work: Path, count: int) -> int:
 def recombined(count: int) -> Iterator[tuple[str, str]]:
     """Yields ids and texts: as many sentences as a real argument has, drawn from all of them."""
     corpus = locate("corpora", "argsme-2020-04-01-processed-sample") / "args_processed.csv.gz"
-    arguments = [[sentence.text for sentence in each.sentences] for each in read_args_processed_csv(corpus)]
+    arguments = [
+        [sentence.text for sentence in each.sentences or ()] for each in read_args_processed_csv(corpus)
+    ]
     sentences = [sentence for argument in arguments for sentence in argument]
     rng = random.Random(2020)
     for number in range(count):

@@ -14,12 +14,12 @@ from touche.errors import ParameterError, ToucheError
 from touche.files import write_whole
 from touche.provenance import metadata
 from touche.runs import MAX_DEPTH
-from touche.tira import METADATA_FILE, Input, write_run
+from touche.tira import METADATA_FILE, Hit, Input, write_run
 from touche.topics import Topic
 
 Topics = Sequence[Topic]
 Documents = Iterable[AnyDocument]
-Rankings = Iterable[tuple[Topic, Iterable[tuple[str, float]]]]
+Rankings = Iterable[tuple[Topic, Iterable[Hit]]]
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Baseline:
     Attributes:
         name: the name of its folder and image; that of the function where it was not loaded from a folder.
         method: takes all topics and an iterable of documents, and yields for each topic its (document id,
-            score) pairs; its keyword-only parameters are the options of the baseline.
+            score) pairs, or (pair id, score, stance); its keyword-only parameters are the baseline's options.
     """
 
     name: str

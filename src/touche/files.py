@@ -145,6 +145,12 @@ def md5(path: Path) -> str:
         return hashlib.file_digest(file, "md5").hexdigest()
 
 
+def sha256(path: Path) -> str:
+    """The sha256 of a file, as hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def write_whole(path: Path, text: str) -> None:
     """Writes a text so that the file appears complete or not at all, and leaves nothing behind if it cannot.
 

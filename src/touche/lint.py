@@ -192,7 +192,7 @@ def _ids_in(document: AnyDocument, rules: Rules) -> list[str]:
     if rules.unit != PAIR or not isinstance(document, Argument):
         return [document.id]
     conclusion = f"{document.id}__CONC__1"
-    return [*dict.fromkeys([*(sentence.id for sentence in document.sentences), conclusion])]
+    return [*dict.fromkeys([*(sentence.id for sentence in document.sentences or ()), conclusion])]
 
 
 def _too_many_runs(paths: Sequence[Path], rules: Rules) -> Iterator[Finding]:

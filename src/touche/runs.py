@@ -1,7 +1,7 @@
 """TREC run files: ``topic stance document rank score tag`` on each line."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -99,10 +99,14 @@ def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[t
     return ordered[:depth]
 
 
-def format_run(topic: str, ranked: Sequence[tuple[str, np.float32]], tag: str) -> str:
+def format_run(
+    topic: str, ranked: Sequence[tuple[str, np.float32]], tag: str, stances: Mapping[str, str] | None = None
+) -> str:
     """The lines of one topic; scores have the fewest digits that read back as the same float32."""
+    known = stances or {}
     return "".join(
-        f"{topic} Q0 {document} {rank} {score!s} {tag}\n" for rank, (document, score) in enumerate(ranked, 1)
+        f"{topic} {known.get(document, 'Q0')} {document} {rank} {score!s} {tag}\n"
+        for rank, (document, score) in enumerate(ranked, 1)
     )
 
 

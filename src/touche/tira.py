@@ -25,6 +25,7 @@ from touche.topics import Topic, read_queries_jsonl, read_topics_xml
 INPUT_VARIABLE, OUTPUT_VARIABLE = "inputDataset", "outputDir"
 RUN_FILE, METADATA_FILE = "run.txt", "ir-metadata.yml"
 
+Hit = tuple[str, float] | tuple[str, float, str]
 Reader = Callable[[Path, set[str]], Iterator[AnyDocument]]
 
 # The first that is found is taken.
@@ -188,7 +189,7 @@ def find_documents(directory: Path) -> Files:
 def write_run(
     directory: Path,
     topics: Iterable[Topic],
-    rankings: Iterable[tuple[Topic, Iterable[tuple[str, float]]]],
+    rankings: Iterable[tuple[Topic, Iterable[Hit]]],
     tag: str,
 ) -> list[Topic]:
     """Writes run.txt, whole or not at all, in the order of the topics.
@@ -196,7 +197,7 @@ def write_run(
     Args:
         directory: the output directory; made if it is missing.
         topics: the topics that were to be answered.
-        rankings: for each topic its (document id, score) pairs, in any order.
+        rankings: for each topic its (document id, score) pairs, in any order; a third element is the stance.
         tag: the last column, one word.
 
     Returns:
@@ -209,13 +210,14 @@ def write_run(
     prepare_output(directory)
     wanted = {topic.number: topic for topic in topics}
     lines: dict[str, str] = {}
-    for topic, hits in (_pair(each, "(topic, ranking)") for each in rankings):
+    for topic, hits in (_checked(each, "(topic, ranking)", 2) for each in rankings):
         if topic.number not in wanted or topic.number in lines:
             problem = f"topic {topic.number} was not asked for or is ranked twice"
             raise ToucheError(f"{problem}; rank each topic once")
-        ranked = ranking((_pair(each, "(document id, score)") for each in hits), MAX_DEPTH)
+        stances: dict[str, str] = {}
+        ranked = ranking(_scores(hits, stances), MAX_DEPTH)
         _check_candidates(wanted[topic.number], (document for document, _ in ranked))
-        lines[topic.number] = format_run(topic.number, ranked, tag)
+        lines[topic.number] = format_run(topic.number, ranked, tag, stances)
     write_whole(directory / RUN_FILE, "".join(lines.get(number, "") for number in wanted))
     return [topic for topic in wanted.values() if not lines.get(topic.number)]
 
@@ -236,10 +238,25 @@ def prepare_output(directory: Path) -> None:
         (directory / name).unlink()
 
 
-def _pair(value: Any, wanted: str) -> tuple[Any, Any]:
-    if not isinstance(value, tuple | list) or len(value) != 2:
+def _scores(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[tuple[str, float]]:
+    """The hits without their stances, which are noted."""
+    for hit in hits:
+        document, score, *stance = _checked(hit, "(document id, score)", 2, 3)
+        for each in stance:
+            stances[document] = _word(each)
+        yield document, score
+
+
+def _word(stance: Any) -> str:
+    if not isinstance(stance, str) or stance.split() != [stance]:
+        raise ToucheError(f"the baseline yielded the stance {stance!r}; it must be one word, such as PRO")
+    return stance
+
+
+def _checked(value: Any, wanted: str, *lengths: int) -> Any:
+    if not isinstance(value, tuple | list) or len(value) not in lengths:
         raise ToucheError(f"the baseline yielded {shorten(repr(value), 60)}; it must yield pairs {wanted}")
-    return value[0], value[1]
+    return value
 
 
 def _check_directory(directory: Path) -> None:
@@ -286,6 +303,10 @@ def _check_candidates(topic: Topic, documents: Iterable[str]) -> None:
         raise ToucheError(f"{problem}; a baseline for re-ranking must keep to topic.candidates")
 
 
+def _sentences_of(record: Any) -> tuple[Sentence, ...]:
+    return tuple(Sentence(each.id, each.text) for each in record.sentences)
+
+
 def document_of_ir_dataset(record: Any) -> AnyDocument:
     """A record of ir_datasets, whose arguments keep their parts."""
     if not hasattr(record, "premises"):
@@ -295,5 +316,5 @@ def document_of_ir_dataset(record: Any) -> AnyDocument:
         conclusion=record.conclusion,
         premises=tuple(premise.text for premise in record.premises),
         stance=record.premises[0].stance.name if record.premises else "",
-        sentences=tuple(Sentence(each.id, each.text) for each in getattr(record, "sentences", ())),
+        sentences=_sentences_of(record) if hasattr(record, "sentences") else None,
     )

@@ -1,0 +1,24 @@
+"""ArgsRank: the two most central sentences of each argument (Alshomary et al. 2020)."""
+
+from touche import Documents, Rankings, Topics, baseline, pairs
+from touche.centrality import most_central
+
+
+@baseline
+def argsrank(
+    topics: Topics, documents: Documents, *, damping: float = 0.5, mu: float = 2000.0, depth: int = 100
+) -> Rankings:
+    """Ranks arguments by DirichletLM, and shows of each its two most central sentences.
+
+    Central is where a random walk over the sentences of an argument stays longest, if it goes to similar
+    sentences, and with probability d jumps to sentences with discourse markers and claim words.
+
+    damping: d, the probability of a jump.
+    mu: the weight of the collection's language model in DirichletLM, in tokens.
+    depth: how many pairs are returned per topic, one of each argument.
+    """
+    ranked = pairs.by_argument(
+        topics, documents, mu, depth, lambda arguments: most_central(arguments, damping)
+    )
+    for topic, best in ranked:
+        yield topic, [pair.hit for pair in best]

@@ -1,0 +1,50 @@
+"""Sentence coherence: pairs by DirichletLM, re-ranked by how well one sentence reads on from the other."""
+
+from typing import Literal
+
+from touche import Documents, Rankings, Topics, baseline, pairs
+from touche.coherence import MEASURES
+
+
+@baseline
+def sentence_coherence(
+    topics: Topics,
+    documents: Documents,
+    *,
+    coherence: Literal["lexical", "embedding", "nsp"] = "embedding",
+    model: str = "",
+    weight: float = 0.5,
+    penalty: float = 0.5,
+    mu: float = 2000.0,
+    depth: int = 1000,
+) -> Rankings:
+    """Re-ranks the pairs of dirichletlm by their coherence, weighed with their relevance.
+
+    The score of a pair is (1 - weight) relevance + weight coherence, less the penalty if one sentence is for
+    its argument's conclusion and the other against its own. Relevance is the DirichletLM score of the pair
+    over the highest one of the topic.
+
+    coherence: by common stems, sentence embeddings (all-MiniLM-L6-v2), or BERT's next-sentence prediction.
+    model: the folder of the BERT model, for nsp only.
+    weight: the weight of coherence, 0 to 1.
+    penalty: what two sentences lose that contradict one another.
+    mu: the weight of the collection's language model in DirichletLM, in tokens.
+    depth: how many pairs are re-ranked per topic.
+    """
+    candidates = list(pairs.by_dirichletlm(topics, documents, mu, depth))
+    coherences = iter(MEASURES[coherence]([pair for _, ranked in candidates for pair in ranked], model))
+    for topic, ranked in candidates:
+        best = max((pair.score for pair in ranked), default=0.0) or 1.0
+        yield (
+            topic,
+            [
+                (
+                    pair.id,
+                    (1 - weight) * pair.score / best
+                    + weight * next(coherences)
+                    - penalty * pair.contradicts_itself,
+                    pair.stance,
+                )
+                for pair in ranked
+            ],
+        )
