@@ -46,9 +46,9 @@ def sentences() -> list[Judged]:
 
 def pairs(judged: list[Judged]) -> Iterator[tuple[Judged, Judged]]:
     """All pairs of a topic: in the order of the text within an argument, in both orders otherwise."""
-    places = {each.id: place for place, each in enumerate(judged)}
     for one, other in permutations(judged, 2):
-        if one.topic == other.topic and (one.argument != other.argument or places[one.id] < places[other.id]):
+        in_order = judged.index(one) < judged.index(other)
+        if one.topic == other.topic and (one.argument != other.argument or in_order):
             yield one, other
 
 
