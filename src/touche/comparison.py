@@ -128,8 +128,7 @@ def _differences(a: ScoredRun, b: ScoredRun, evaluator: str) -> list[float]:
 
 
 def _key(a: ScoredRun, b: ScoredRun, evaluator: str) -> tuple[str, str, str, str, str, str, str]:
-    file = a.task.qrels[a.dimension].file
-    return a.name, b.name, a.task.id, a.dimension, file, MEASURE, evaluator
+    return a.name, b.name, a.task.id, a.dimension, a.file, MEASURE, evaluator
 
 
 def _comparison(a: ScoredRun, b: ScoredRun, evaluator: str, p_values: Sequence[float]) -> Comparison:

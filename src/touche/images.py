@@ -11,7 +11,7 @@ from touche.data import clone
 from touche.engines import Log, answer, check_engine, check_exit, follow, started, succeeds
 from touche.errors import InputError, ToucheError
 
-BASE = "touche/base"
+_BASES = ("base", "models")  # a Dockerfile each in docker/, every one on top of the one before
 _IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # what engines allow
 _CONTENT = "touche.content"
 _LABEL = {
@@ -26,7 +26,7 @@ def image_of(name: str) -> str:
 
 
 def build(engine: str, names: Sequence[str], log: Log) -> None:
-    """Builds the base image and those of baselines.
+    """Builds the base images that are needed, and those of baselines.
 
     Args:
         engine: ``docker`` or ``podman``.
@@ -41,7 +41,8 @@ def build(engine: str, names: Sequence[str], log: Log) -> None:
     root = clone()
     if root is None or not (root / "docker").is_dir():
         raise ToucheError("there is no docker/base.Dockerfile; work in a clone of touche-baselines")
-    _build(engine, BASE, root, ["--file", str(root / "docker" / "base.Dockerfile")], log)
+    for base in _needed(folders):
+        _build(engine, image_of(base), root, ["--file", str(root / "docker" / f"{base}.Dockerfile")], log)
     for folder in folders:
         about = {"content": _content(root, folder)}
         about |= {"version": version("touche-baselines"), **_origin(folder)}
@@ -95,6 +96,17 @@ def _with_dockerfile(name: str) -> Path:
     return folder
 
 
+def _needed(folders: Sequence[Path]) -> Sequence[str]:
+    """The bases up to the last one that a Dockerfile builds on."""
+    files = [(folder / "Dockerfile").read_text(encoding="utf-8") for folder in folders]
+    last = max(
+        place
+        for place, base in enumerate(_BASES)
+        if any(image_of(base) in file for file in files) or not place
+    )
+    return _BASES[: last + 1]
+
+
 def _build(engine: str, image: str, context: Path, arguments: Sequence[str], log: Log) -> None:
     log(f"building {image}")
     lines: list[str] = []
@@ -125,7 +137,8 @@ def _origin(folder: Path) -> dict[str, str]:
 
 def _content(root: Path, folder: Path) -> str:
     """A digest of the files that the image of a baseline is made of."""
-    parts = [folder, root / "src", root / "docker", root / "constraints.txt", root / "pyserini.txt"]
+    pinned = [root / f"{name}.txt" for name in ("constraints", "pyserini", "minilm")]
+    parts = [folder, root / "src", root / "docker", *pinned]
     digest = hashlib.sha256()
     for part in parts:
         files = [part] if part.is_file() else sorted(part.rglob("*"))

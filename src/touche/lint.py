@@ -13,12 +13,11 @@ from touche.documents import AnyDocument, Argument
 from touche.errors import NotAtHandError, ToucheError
 from touche.files import decoded_lines, open_binary
 from touche.runs import LineError, RunLine, parse_line, split_columns
-from touche.tasks import Corpus, Rules, Task
+from touche.tasks import PAIR, Corpus, Rules, Task
 from touche.tira import find_documents
 from touche.topics import read_topics_xml
 
 ERROR, WARNING = "error", "warning"  # an error breaks a rule; a warning changes no rule, but may mislead
-PAIR = "sentence pair"
 
 # What can be found, and how severe it is.
 CODES = {

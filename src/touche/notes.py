@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from touche.disagreement import reasons
 from touche.evaluation import CUTOFF, EVALUATORS, Evaluation
-from touche.scores import ScoredRun
+from touche.scores import ANY_ORDER, ScoredRun
 from touche.standing import comparable, standing
 
 UNJUDGED_LIMIT = 0.10  # of the top 5; above it a score is not comparable with published ones
@@ -117,6 +117,8 @@ def _unjudged_share(result: Evaluation) -> float:
 
 
 def _why_no_standing(scored: ScoredRun) -> str:
+    if scored.dimension.endswith(ANY_ORDER):
+        return "published values count pairs in the judged order only"
     rows = [row for row in scored.task.published if row.dimension == scored.dimension]
     if rows:
         return f"the published values were computed with {rows[0].evaluator}; evaluate with it to compare"

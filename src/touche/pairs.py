@@ -1,7 +1,7 @@
 """Pairs of sentences, the results of Touché 2022 task 1: candidates, their ids, order and stance."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -100,6 +100,7 @@ def by_dirichletlm(
     sentences = (Document(each.id, each.text) for one in arguments.values() for each in one.sentences or ())
     queries = [topic.title for topic in topics]
     index = lucene.index(sentences, queries=queries, analyzer="standard", similarity=lucene.dirichlet(mu))
+    counts = {}
     for topic in topics:
         candidates = [arguments[each] for each in found[topic.number]]
         ids = [each.id for one in candidates for each in one.sentences or ()]
@@ -109,7 +110,10 @@ def by_dirichletlm(
             for one in candidates
             for each in sentences_of(one)
         ]
-        yield topic, checked(topic, best_pairs(scored, depth))
+        pairs = best_pairs(scored, depth)
+        counts[topic.number] = len(pairs)
+        yield topic, pairs
+    _warn_of_few(counts, depth)
 
 
 def by_argument(
@@ -138,12 +142,13 @@ def by_argument(
     kept = {number: _different(arguments[each] for each in ids)[:depth] for number, ids in found.items()}
     needed = list({one.id: one for ranked in kept.values() for one in ranked}.values())
     places = dict(zip((one.id for one in needed), choose(needed), strict=True))
+    _warn_of_few({number: len(ranked) for number, ranked in kept.items()}, depth)
     for topic in topics:
         pairs = []
         for one in kept[topic.number]:
             sentences, (first, second) = sentences_of(one), places[one.id]
             pairs.append(pair_of(sentences[first], sentences[second], found[topic.number][one.id]))
-        yield topic, checked(topic, pairs)
+        yield topic, pairs
 
 
 def search_arguments(
@@ -200,16 +205,10 @@ def pair_of(one: ScoredSentence, other: ScoredSentence, score: float) -> Pair:
     return Pair(first, second, score)
 
 
-def checked(topic: Topic, pairs: list[Pair]) -> list[Pair]:
-    """The same pairs; says so where they are fewer than the task asks for."""
-    if len(pairs) < FEWEST:
-        _log.warning(
-            "topic %s has %d pairs, all that are possible; the task asks for %d",
-            topic.number,
-            len(pairs),
-            FEWEST,
-        )
-    return pairs
+def _warn_of_few(counts: Mapping[str, int], depth: int) -> None:
+    """Says so where topics have fewer pairs than the task asks for, though more were wanted."""
+    if few := [f"{topic} ({count})" for topic, count in counts.items() if count < min(FEWEST, depth)]:
+        _log.warning("all possible pairs are fewer than %d for topics %s", FEWEST, ", ".join(few))
 
 
 def _normalised(text: str) -> str:

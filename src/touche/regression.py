@@ -9,17 +9,19 @@ from typing import Any
 
 from touche.baselines import arguments_of, folder_of
 from touche.containers import Job, Limits, Runner, Usage
-from touche.data import at_hand, corpus_at_hand, qrels_of
+from touche.data import at_hand, corpus_at_hand, open_dataset, qrels_of
 from touche.engines import Log
 from touche.errors import InputError, ToucheError
 from touche.evaluation import EVALUATORS
 from touche.files import decoded_lines, write_whole
-from touche.runs import RunLine, read_run
+from touche.runs import MAX_DEPTH, RunLine, read_run
+from touche.structure import MEASURES
 from touche.tasks import dataset, datasets
 from touche.tira import RUN_FILE
 
 EXPECTED_FILE = "expected.toml"
 PUBLISHED, PINNED = "published", "pinned"
+STRUCTURE = "structure"  # in place of an evaluator
 PASSED, TOO_LOW, TOO_HIGH = "passed", "too low", "too high"
 NOT_AT_HAND, FAILED, NOT_THE_SAME = "not at hand", "failed", "not the same twice"
 DIGITS = 5  # of pinned values
@@ -35,10 +37,11 @@ class Expected:
         baseline: the name or path of its folder, as it was asked for.
         entry: the number of the entry in the file, from 0.
         dataset: the id of the dataset.
-        dimension, evaluator, qrels: what is measured, as in ``touche.scores.Score``.
+        dimension, evaluator, qrels: what is measured, as in ``touche.scores.Score``; or for figures that need
+            no judgments a key of ``touche.structure.MEASURES``, ``structure``, and nothing.
         options: options of the baseline, by the names of its parameters.
         kind: ``published`` or ``pinned``.
-        value: mean nDCG@5.
+        value: mean nDCG@5, or the figure.
         tolerance: by how much the score may differ.
         source: where a published value is printed.
     """
@@ -69,7 +72,8 @@ class Expected:
     def at_hand(self) -> bool:
         """Whether topics, judgments and corpus are there."""
         task, corpus = dataset(self.dataset)
-        return at_hand("topics", task.topics) and at_hand("qrels", self.qrels) and corpus_at_hand(corpus)
+        judged = self.evaluator == STRUCTURE or at_hand("qrels", self.qrels)
+        return judged and at_hand("topics", task.topics) and corpus_at_hand(corpus)
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class Outcome:
     Attributes:
         expected: what was expected.
         verdict: ``passed``, ``too low``, ``too high``, ``not at hand``, ``failed``, ``not the same twice``.
-        got: the mean of nDCG@5, or None where nothing was measured.
+        got: what was measured, or None.
         judged: Judged@5, likewise.
         remark: why it failed.
         usage: what the run took, or None where there was none.
@@ -195,7 +199,7 @@ def _expected_of(baseline: str, number: int, entry: Any, path: Path) -> Expected
         tolerance=float(entry["tolerance"]),
         options=entry.get("options", {}),
         source=entry.get("source", ""),
-        **{name: entry[name] for name in _NAMES},
+        **{name: entry.get(name, "") for name in _NAMES},
     )
 
 
@@ -205,11 +209,13 @@ def _problem(entry: Any) -> str:
         return "needs either a published or a pinned value"
     if unknown := entry.keys() - {*_NAMES, PUBLISHED, PINNED, "tolerance", "options", "source"}:
         return f"has an unknown key, {min(unknown)!r}"
-    if wrong := [name for name in _NAMES if not isinstance(entry.get(name), str)]:
+    if wrong := [name for name in _NAMES if not isinstance(entry.get(name), str) and name != "qrels"]:
         return f"needs a text as its {wrong[0]}"
-    if wrong := [name for name in (PUBLISHED, PINNED) if name in entry and not _is_share(entry[name], 0)]:
-        return f"needs a number from 0 to 1 as its {wrong[0]} value"
-    if not _is_share(entry.get("tolerance"), 1e-9):
+    most = MAX_DEPTH if entry["evaluator"] == STRUCTURE else 1
+    for name in (PUBLISHED, PINNED):
+        if name in entry and not _is_number(entry[name], 0, most):
+            return f"needs a number from 0 to {most} as its {name} value"
+    if not _is_number(entry.get("tolerance"), 1e-9, 1):
         return "needs a number above 0, and at most 1, as its tolerance"
     if not isinstance(options := entry.get("options", {}), dict) or any(map(_is_nested, options.values())):
         return "needs options such as { k1 = 1.2 }"
@@ -220,6 +226,9 @@ def _mismatch(entry: Mapping[str, Any]) -> str:
     """What an entry names that there is not."""
     if entry["dataset"] not in datasets():
         return f"names an unknown dataset, {entry['dataset']!r}"
+    if entry["evaluator"] == STRUCTURE:
+        known = entry["dimension"] in MEASURES and "qrels" not in entry
+        return "" if known else f"needs one of {', '.join(MEASURES)} as its dimension, and no qrels"
     judgments = dataset(entry["dataset"])[0].qrels.get(entry["dimension"])
     if judgments is None or judgments.file != entry["qrels"] or entry["evaluator"] not in EVALUATORS:
         return "names a dimension, qrels or evaluator that its task does not have"
@@ -228,8 +237,8 @@ def _mismatch(entry: Mapping[str, Any]) -> str:
     return ""
 
 
-def _is_share(value: Any, least: float) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= 1
+def _is_number(value: Any, least: float, most: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
 
 
 def _is_nested(value: Any) -> bool:
@@ -258,9 +267,13 @@ def _outcomes(
 def _outcome(expected: Expected, run: Sequence[RunLine]) -> Outcome:
     task, _ = dataset(expected.dataset)
     try:
-        result = EVALUATORS[expected.evaluator](run, qrels_of(task, expected.dimension))
+        if expected.evaluator == STRUCTURE:
+            got, judged = MEASURES[expected.dimension](run, open_dataset(expected.dataset).documents), None
+        else:
+            result = EVALUATORS[expected.evaluator](run, qrels_of(task, expected.dimension))
+            got, judged = result.mean, result.judged
     except ToucheError as error:
         return Outcome(expected, FAILED, remark=str(error))
-    difference = result.mean - expected.value
+    difference = got - expected.value
     verdict = PASSED if abs(difference) <= expected.tolerance else TOO_HIGH if difference > 0 else TOO_LOW
-    return Outcome(expected, verdict, result.mean, result.judged)
+    return Outcome(expected, verdict, got, judged)

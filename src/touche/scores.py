@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from touche.data import qrels_of, titles_of
@@ -11,7 +11,9 @@ from touche.evaluation import EVALUATORS, MEASURE, Evaluation
 from touche.qrels import Qrels
 from touche.runs import RunLine, read_run
 from touche.significance import bootstrap_interval
-from touche.tasks import Task
+from touche.tasks import PAIR, Task
+
+ANY_ORDER = ", any order"  # behind the name of a dimension
 
 
 @dataclass(frozen=True)
@@ -119,22 +121,33 @@ class ScoredRun:
             for topic, value in sorted(result.per_topic.items(), key=lambda item: (len(item[0]), item[0]))
         ]
 
+    @property
+    def file(self) -> str:
+        """The name of the file with the judgments."""
+        return self.task.qrels[self.dimension.removesuffix(ANY_ORDER)].file
+
     def _key(self, evaluator: str) -> tuple[str, str, str, str, str, str, str]:
-        file = self.task.qrels[self.dimension].file
-        return str(self.path), self.lines[0].tag, self.task.id, self.dimension, file, MEASURE, evaluator
+        return str(self.path), self.lines[0].tag, self.task.id, self.dimension, self.file, MEASURE, evaluator
 
 
-def score_runs(paths: Sequence[Path], task: Task, evaluators: Iterable[str] = EVALUATORS) -> list[ScoredRun]:
+def score_runs(
+    paths: Sequence[Path], task: Task, evaluators: Iterable[str] = EVALUATORS, *, any_order: bool = False
+) -> list[ScoredRun]:
     """Scores run files in every dimension of a task.
 
     Args:
         paths: the run files.
         task: the task that they are for.
         evaluators: names in ``EVALUATORS``.
+        any_order: score each run once more, with the pairs that were judged in the other order counted, too;
+            the dimension of these ends in ``, any order``.
 
     Raises:
-        ToucheError: if judgments are not at hand, or a file is unusable, given twice or for another task.
+        ToucheError: if judgments are not at hand, a file is unusable, given twice or for another task, or
+            any order is asked for where no pairs are ranked.
     """
+    if any_order and task.rules.unit != PAIR:
+        raise ToucheError(f"{task.id} does not rank pairs; leave --pairs any-order out")
     if not paths:
         raise ToucheError("no run is given; give one at least")
     if len({path.resolve() for path in paths}) < len(paths):
@@ -146,15 +159,31 @@ def score_runs(paths: Sequence[Path], task: Task, evaluators: Iterable[str] = EV
         ScoredRun(
             path,
             run[0].tag if tags[run[0].tag] == 1 else str(path),
-            run,
+            lines,
             task,
-            dimension,
+            f"{dimension}{suffix}",
             qrels,
-            {name: _evaluate(name, path, run, qrels) for name in evaluators},
+            {name: _evaluate(name, path, lines, qrels) for name in evaluators},
         )
         for path, run in runs.items()
         for dimension, qrels in judgments.items()
+        for suffix, lines in (("", run), *([(ANY_ORDER, in_judged_order(run, qrels))] if any_order else []))
     ]
+
+
+def in_judged_order(run: Sequence[RunLine], qrels: Qrels) -> list[RunLine]:
+    """A run of pairs with those turned round that are judged in the other order only.
+
+    A pair that the run holds in both orders stays as it is, so that no judgment counts twice.
+    """
+    present = {(line.topic, line.document) for line in run}
+    turned = []
+    for line in run:
+        other = ",".join(reversed(line.document.split(",")))
+        judged = qrels.get(line.topic, {})
+        turns = line.document not in judged and other in judged and (line.topic, other) not in present
+        turned.append(replace(line, document=other) if turns else line)
+    return turned
 
 
 def _evaluate(name: str, path: Path, run: Sequence[RunLine], qrels: Qrels) -> Evaluation:

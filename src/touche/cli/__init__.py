@@ -1,5 +1,6 @@
 """The ``touche`` command."""
 
+import logging
 import os
 import signal
 import sys
@@ -31,6 +32,9 @@ for command in (run, evaluate, compare, lint, regress, tasks, data, images):
 
 def main() -> None:
     """Runs the command line; an error is one line on standard error."""
+    warnings = logging.StreamHandler()
+    warnings.setFormatter(logging.Formatter("touche: warning: %(message)s"))
+    logging.getLogger("touche").addHandler(warnings)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that nothing is left behind
     try:
         sys.exit(cli.main(standalone_mode=False) or 0)

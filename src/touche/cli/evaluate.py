@@ -23,15 +23,24 @@ from touche.scores import Score, ScoredRun, TopicScore, score_runs
     help="trec_eval, the organizers' script, or both.",
 )
 @click.option("--per-topic", is_flag=True, help="A line for each topic instead of the means.")
+@click.option(
+    "--pairs",
+    type=click.Choice(["exact", "any-order"]),
+    default="exact",
+    show_default=True,
+    help="any-order: a second score, for which a pair that is judged in the other order counts, too.",
+)
 @style("table", "json", "csv")
-def evaluate(runs: Sequence[Path], task_id: str, evaluator: str, per_topic: bool, style: str) -> None:
+def evaluate(
+    runs: Sequence[Path], task_id: str, evaluator: str, per_topic: bool, pairs: str, style: str
+) -> None:
     """Score run files: nDCG@5 in every dimension of the task, with intervals, and Judged@5.
 
     It ends by saying why the two evaluators differ, if they do, and where each run stands among the published
     results.
     """
     evaluators = EVALUATORS if evaluator == "both" else [evaluator]
-    scored = score_runs(runs, tasks.task(task_id), evaluators)
+    scored = score_runs(runs, tasks.task(task_id), evaluators, any_order=pairs == "any-order")
     if style != "table":
         rows = [row for each in scored for row in (each.topic_scores if per_topic else each.scores)]
         print_records(TopicScore if per_topic else Score, rows, style)
@@ -87,5 +96,5 @@ def _per_topic(scored: Sequence[ScoredRun]) -> str:
 
 
 def _judged_by(scored: Sequence[ScoredRun]) -> str:
-    files = {each.dimension: each.task.qrels[each.dimension].file for each in scored}
+    files = {each.dimension: each.file for each in scored}
     return "".join(f"\n{dimension} is judged by {file}" for dimension, file in files.items())

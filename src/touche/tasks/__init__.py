@@ -9,6 +9,8 @@ from typing import Any
 
 from touche.errors import ToucheError
 
+PAIR = "sentence pair"  # a unit that is ranked
+
 
 @dataclass(frozen=True)
 class Corpus:
