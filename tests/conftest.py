@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tiny_bert import make_tiny
 from touche import cli
 
 ROOT = Path(__file__).parents[1]
@@ -50,6 +51,12 @@ def touche(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
         return int(exit_info.value.code or 0), out, err
 
     return call
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """The folder of a small BERT with random weights."""
+    return make_tiny(tmp_path / "tiny")
 
 
 OFFICIAL = os.environ.get("TOUCHE_DATA")

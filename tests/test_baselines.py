@@ -111,7 +111,9 @@ def test_a_folder_that_cannot_be_loaded_is_named(write: Write, tmp_path: Path) -
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(ToucheError, match="no baseline 'bm52'; choose among bm25, dirichletlm, tfidf"):
+    with pytest.raises(
+        ToucheError, match="no baseline 'bm52'; choose among argsrank, bm25, dirichletlm, sentence-"
+    ):
         baselines.load("bm52")
 
 

@@ -179,7 +179,7 @@ def test_options_without_an_annotation_take_the_type_of_their_default(
             "nowhere: no such directory, and no such dataset; give a directory, or one of spot-check",
         ),
         (["run", "bm25", "-o", "OUT"], "Missing option '-i'"),
-        (["run", "bm52", "-i", "IN", "-o", "OUT"], "there is no baseline 'bm52'; choose among bm25"),
+        (["run", "bm52", "-i", "IN", "-o", "OUT"], "there is no baseline 'bm52'; choose among argsrank"),
         (["run", "bm25", "-i", "IN", "-o", "/proc/out"], "/proc/out: cannot be made"),
         (["run", "bm25", "-i", "IN", "-o", "OUT", "--b", "2"], "k1 = 0.9, b = 2.0 have no meaning"),
         (["run", "bm25", "-i", "IN", "-o", "OUT", "--b", "x"], "'x' is not a valid float"),

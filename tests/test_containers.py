@@ -9,19 +9,25 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from conftest import ROOT, Touche, Write
 from touche import images
-from touche.containers import Job, Limits, run_in, run_in_tira, run_locally
+from touche.containers import Job, Limits, _mounts, run_in, run_in_tira, run_locally
 from touche.engines import ENGINES, answer, succeeds
 from touche.errors import ToucheError
 
-BASELINES = ["bm25", "dirichletlm", "tfidf"]
+BASELINES = ["argsrank", "bm25", "dirichletlm", "sentence-coherence", "tfidf"]
+PARTS = {
+    name: ["pairs"] if name in ("argsrank", "sentence-coherence") else ["arguments", "passages"]
+    for name in BASELINES
+}
 
 
 def engines() -> list[str]:
@@ -62,8 +68,7 @@ def job(output: Path, baseline: str = "bm25", *arguments: str, given: str = "spo
     return Job(baseline, arguments, given, output)
 
 
-@pytest.mark.parametrize("baseline", BASELINES)
-@pytest.mark.parametrize("part", ["arguments", "passages"])
+@pytest.mark.parametrize(("baseline", "part"), [(name, part) for name in BASELINES for part in PARTS[name]])
 def test_an_image_writes_the_bytes_that_the_local_run_writes(
     engine: str, tmp_path: Path, baseline: str, part: str
 ) -> None:
@@ -137,8 +142,9 @@ def test_an_image_explains_itself_and_carries_labels_but_no_tests_and_no_compile
 def test_tira_run_gets_the_same_bytes_from_every_image(tmp_path: Path, baseline: str) -> None:
     """The unmodified tira-run."""
     need_tira()
-    run_in_tira(job(tmp_path / "there", baseline), Limits(), print)
-    run_locally(job(tmp_path / "here", baseline), Limits(), print)
+    given = f"spot-check/{PARTS[baseline][-1]}"
+    run_in_tira(job(tmp_path / "there", baseline, given=given), Limits(), print)
+    run_locally(job(tmp_path / "here", baseline, given=given), Limits(), print)
     assert (tmp_path / "there" / "run.txt").read_bytes() == (tmp_path / "here" / "run.txt").read_bytes()
 
 
@@ -351,10 +357,45 @@ def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
     assert "bm25         touche/bm25" in told.stdout and "--k1" in told.stdout
 
 
+def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Path, tmp_path: Path) -> None:
+    """From a server on this machine; at run time there is no network."""
+    if "docker" not in engines():
+        pytest.skip("needs a running docker: install and start it")
+    build_once("docker")
+    place = tmp_path / "hub" / "team" / "tiny" / "resolve" / "abc123"
+    shutil.copytree(tiny, place)
+    files = partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "hub"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), files) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        arguments = {"HUB": f"http://127.0.0.1:{server.server_port}", "NSP_MODEL": "team/tiny"}
+        words = [f"--build-arg={name}={value}" for name, value in arguments.items()]
+        folder = str(ROOT / "baselines" / "sentence-coherence")
+        command = ["docker", "build", "--network=host", "--tag=touche/nsp-test", *words, folder]
+        unpinned = subprocess.run(command, capture_output=True, text=True)
+        assert unpinned.returncode and "NSP_REVISION: pins the model" in unpinned.stdout + unpinned.stderr
+        subprocess.run([*command[:-1], "--build-arg=NSP_REVISION=abc123", folder], check=True)
+        server.shutdown()
+    inside = ["-i", "/input", "-o", "/output", "--coherence", "nsp", "--model", "/opt/nsp", "--depth", "100"]
+    (tmp_path / "out").mkdir()
+    mounts = _mounts(job(tmp_path / "out", "sentence-coherence", given="spot-check/pairs"))
+    try:
+        run = ["docker", "run", "--rm", "--network=none", *mounts, "touche/nsp-test", *inside]
+        subprocess.run(run, check=True)
+    finally:
+        succeeds("docker", "image", "rm", "--force", "touche/nsp-test")
+    local = ["--coherence", "nsp", "--model", str(tiny), "--depth", "100"]
+    run_locally(
+        job(tmp_path / "here", "sentence-coherence", *local, given="spot-check/pairs"), Limits(), print
+    )
+    here, there = ((tmp_path / each / "run.txt").read_text() for each in ("here", "out"))
+    tag = "touche-sentence-coherence-coherence=nsp-model={}-depth=100"
+    assert here.replace(tag.format(tiny), "") == there.replace(tag.format("/opt/nsp"), "")
+
+
 def test_every_baseline_has_a_dockerfile_of_its_name() -> None:
     for folder in (ROOT / "baselines").iterdir():
         lines = (folder / "Dockerfile").read_text().splitlines()
-        assert lines[0] == "FROM touche/base"
+        assert {"FROM touche/base", "FROM touche/models"} & {*lines}
         assert f"COPY baseline.py /opt/baselines/{folder.name}/" in lines
         assert f'LABEL org.opencontainers.image.title="touche/{folder.name}"' in lines
 

@@ -1,9 +1,13 @@
+import ast
+import contextlib
 import csv
 import io
 import json
 import re
 import tracemalloc
+import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import ROOT, Write
+from touche import documents
 from touche.documents import (
     Argument,
     Document,
@@ -69,7 +74,8 @@ def test_arguments_are_found_among_other_keys(write: Write) -> None:
 
 def test_processed_arguments_have_sentences(write: Write) -> None:
     premises = "[{'text': 'It\\'s so. \"Yes\"', 'stance': 'CON', 'annotations': []}]"
-    sentences = "[{'sent_id': 'S1-A1__CONC__1', 'sent_text': \"It's\"}, {'sent_id': 'x', 'sent_text': ''}]"
+    first = "{'sent_id': 'S1-A1__CONC__1', 'sent_text': \"It's\"}"
+    sentences = f"[{first}, {{'sent_id': 'S1-A1__PREMISE__1', 'sent_text': ''}}]"
     path = write("args_processed.csv", processed([("S1-A1", "It's", premises, "{}", sentences)]))
     assert list(read_args_processed_csv(path)) == [
         Argument(
@@ -77,7 +83,7 @@ def test_processed_arguments_have_sentences(write: Write) -> None:
             "It's",
             ('It\'s so. "Yes"',),
             "CON",
-            (Sentence("S1-A1__CONC__1", "It's"), Sentence("x", "")),
+            (Sentence("S1-A1__CONC__1", "It's"), Sentence("S1-A1__PREMISE__1", "")),
         )
     ]
 
@@ -101,7 +107,8 @@ def test_whatever_is_written_is_read_back(
     assert list(read_argsme_json(folder / "args-me.json")) == expected
     # A carriage return within a CSV field is a line break to every CSV reader.
     if not any("\r" in text for id, both in texts.items() for text in (id, both[0])):
-        assert list(read_args_processed_csv(folder / "args_processed.csv")) == expected
+        split = [replace(each, sentences=()) for each in expected]
+        assert list(read_args_processed_csv(folder / "args_processed.csv")) == split
 
 
 READERS = [
@@ -176,6 +183,17 @@ GOOD = ("S1-A1", "c", "[{'text': 'p', 'stance': 'PRO'}]", "{}", "[]")
         (4, "[" * 100_000, '"sentences" is no Python literal'),
         (4, "[{'sent_id': 'x'}]", "sentences that are no list of sent_id and sent_text"),
         (4, "{}", "sentences that are no list"),
+        (
+            4,
+            "[{'sent_id': 'S1-A1__CONC__1', 'sent_text': 't'}]",
+            "sentence id 'S1-A1__CONC__1' does not belong",
+        ),
+        (
+            4,
+            "[{'sent_id': 'S2-A2__CONC__0', 'sent_text': 't'}]",
+            "sentence id 'S2-A2__CONC__0' does not belong",
+        ),
+        (4, "[{'sent_id': 'S2-A2', 'sent_text': '\\x'}]", '"sentences" is no Python literal'),
         (2, "'p'", "an argument without premises"),
         (0, "", "argument '' is empty"),
     ],
@@ -193,11 +211,33 @@ def test_a_byte_that_is_not_utf8_is_named_with_its_line_in_csv_too(write: Write)
         list(read_args_processed_csv(path))
 
 
+AWKWARD = TEXTS | st.text(alphabet="'\"\\\n{}[], d", max_size=8)
+
+
+@given(st.lists(st.tuples(AWKWARD, AWKWARD), max_size=4))
+def test_the_fast_way_to_read_sentences_reads_what_python_reads(pairs: list[tuple[str, str]]) -> None:
+    records = [{"sent_id": id, "sent_text": text} for id, text in pairs]
+    fast = documents._usual_records(repr(records), *documents._RECORDS["sentences"])
+    assert fast == (records or None)
+
+
+SENTENCES = "[{'sent_id': 'a', 'sent_text': 'b\\n'}, {'sent_id': 'a', 'sent_text': \"it's\"}]"
+
+
+@given(st.integers(0, len(SENTENCES) - 1), st.sampled_from("'\"\\[]{}, a\n") | st.just(""))
+def test_the_fast_way_never_reads_what_python_would_not(place: int, character: str) -> None:
+    text = SENTENCES[:place] + character + SENTENCES[place + 1 :]
+    with contextlib.suppress(ValueError, SyntaxError), warnings.catch_warnings(action="ignore"):
+        fast = documents._usual_records(text, *documents._RECORDS["sentences"])
+        assert fast is None or fast == ast.literal_eval(text)
+
+
 @pytest.mark.filterwarnings("error")
 def test_odd_escapes_in_literals_are_no_reason_for_warnings(write: Write) -> None:
-    row = ("S1-A1", "c", "[{'text': '\\d', 'stance': None}]", "{}", "[]")
-    (read,) = read_args_processed_csv(write("a.csv", processed([row])))
-    assert (read.premises, read.stance) == (("\\d",), "")
+    for rest, stance in (("'stance': None", ""), ("'stance': 'PRO', 'annotations': []", "PRO")):
+        row = ("S1-A1", "c", f"[{{'text': '\\d', {rest}}}]", "{}", "[]")
+        (read,) = read_args_processed_csv(write("a.csv", processed([row])))
+        assert (read.premises, read.stance) == (("\\d",), stance)
 
 
 @pytest.mark.parametrize("opening", ["[", '{"a": '])

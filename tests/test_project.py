@@ -58,7 +58,7 @@ def test_imports_run_one_way(layer: int) -> None:
 
 def test_every_module_has_its_layer() -> None:
     paths = [path for path in (ROOT / "src" / "touche").iterdir() if not path.name.startswith("__")]
-    modules = {path.stem for path in paths if path.is_dir() or path.suffix == ".py"}
+    modules = {path.stem for path in paths if path.suffix == ".py" or list(path.glob("*.py"))}
     assert modules == set().union(*LAYERS) - {"__main__"}
 
 
@@ -67,7 +67,7 @@ def test_baselines_import_the_library_and_nothing_of_each_other() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 module = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
-                assert module in {"touche", "math", "typing"}, path
+                assert str(module).partition(".")[0] in {"touche", "math", "typing"}, path
 
 
 def test_engines_know_nothing_of_tasks_and_evaluation_nothing_of_engines() -> None:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from math import log2
 
 import pytest
@@ -6,8 +7,10 @@ from conftest import Write
 from spotcheck import SPOT, made_up, run_of, run_text, scored
 from touche.errors import ToucheError
 from touche.notes import notes_of, shared_tags, warnings_of
-from touche.scores import score_runs
+from touche.runs import RunLine
+from touche.scores import in_judged_order, score_runs
 from touche.significance import bootstrap_interval
+from touche.tasks import PAIR, Rules
 
 
 def test_the_best_run_scores_one_in_every_figure(write: Write) -> None:
@@ -95,3 +98,25 @@ def test_an_unknown_label_is_refused(write: Write, monkeypatch: pytest.MonkeyPat
         ToucheError, match=rf"{file}:2: label 7 is unknown; the labels of this file are -2, 0, 1, 2"
     ):
         scored(write("run.txt", run_text()))
+
+
+def test_any_order_counts_a_pair_judged_the_other_way_round_beside_the_exact_score(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = replace(made_up(write, monkeypatch, relevance="a"), rules=Rules(PAIR, ("Q0",)))
+    write("qrels/made-up-relevance.qrels", "1 0 x,y 1\n1 0 b,c 0\n")
+    exact, turned = score_runs([write("run.txt", run_of("1 b,c y,x"))], task, ["trec_eval"], any_order=True)
+    assert [run.dimension for run in (exact, turned)] == ["relevance", "relevance, any order"]
+    assert [run.scores[0].mean for run in (exact, turned)] == pytest.approx([0, SECOND])
+    assert turned.scores[0].qrels == exact.scores[0].qrels
+
+
+def test_a_pair_in_both_orders_counts_once() -> None:
+    lines = [RunLine("1", "Q0", document, 1, 1.0, "t") for document in ("y,x", "x,y", "b,a", "c,d")]
+    turned = in_judged_order(lines, {"1": {"x,y": 2, "a,b": 1, "d,c": 0, "c,d": 1}, "2": {"b,a": 1}})
+    assert [line.document for line in turned] == ["y,x", "x,y", "a,b", "c,d"]
+
+
+def test_any_order_is_for_pairs_only(write: Write) -> None:
+    with pytest.raises(ToucheError, match="does not rank pairs; leave --pairs any-order out"):
+        score_runs([write("run.txt", run_text())], SPOT, any_order=True)

@@ -116,7 +116,7 @@ class Bert:
 
     Args:
         folder: config.json, model.safetensors and tokenizer.json, as Hugging Face lays them out.
-        length: tokens after which an input is cut off.
+        length: tokens after which an input is cut off, if the model can take as many.
         checksum: sha256 of model.safetensors, where it must be a certain model.
 
     Raises:
@@ -134,7 +134,8 @@ class Bert:
             raise InputError(weights_file, problem, "install the model again")
         config, self.weights = _read(folder)
         self._session = _session(config, self.weights)
-        self._tokenizer = _tokenizer(folder / "tokenizer.json", length)
+        most = min(length, config["max_position_embeddings"])
+        self._tokenizer = _tokenizer(folder / "tokenizer.json", most)
 
     def states(self, texts: Texts, description: str) -> Iterator[tuple[int, Array]]:
         """The last hidden states of texts, or of pairs of texts, in no certain order.

@@ -8,7 +8,7 @@ import ast
 import csv
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, TypeGuard
@@ -225,29 +225,32 @@ def _processed_argument_of(row: dict[str, Any], path: Path, line: int, seen: set
 
 
 def _records(text: str | None, name: str, path: Path, line: int) -> Any:
-    """The value of a column; read by a pattern where it looks as nearly all do, which is faster."""
-    fields, pattern = _RECORDS[name]
-    records, at = [], 1
-    while text and (match := pattern.match(text, at)):
-        records.append(dict(zip(fields, map(_text_of_literal, match.groups()[:-1]), strict=True)))
-        at = match.end()
-        if match[len(fields) + 1] == "]":
-            return records if text[0] == "[" and at == len(text) else _literal(text, name, path, line)
-    return _literal(text, name, path, line)
-
-
-def _text_of_literal(literal: str) -> str:
-    return str(ast.literal_eval(literal)) if "\\" in literal else literal[1:-1]
-
-
-def _literal(text: str | None, name: str, path: Path, line: int) -> Any:
+    """The value of a column, which is a Python literal."""
     if text is None:
         raise InputError(path, f'no column "{name}"', "fetch the file again", line)
     try:
         with warnings.catch_warnings(action="ignore"):  # of escapes such as \d, which real texts hold
-            return ast.literal_eval(text)
+            records = _usual_records(text, *_RECORDS[name])
+            return ast.literal_eval(text) if records is None else records
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise InputError(path, f'"{name}" is no Python literal', "fetch the file again", line) from error
+
+
+def _usual_records(text: str, names: Sequence[str], pattern: re.Pattern[str]) -> list[dict[str, str]] | None:
+    """The records of a list that looks as nearly all do, read by a pattern, which is faster; or None."""
+    records, at, end = [], 1, ""
+    while end != "]":
+        match = pattern.match(text, at)
+        if match is None:
+            return None
+        *literals, end = match.groups()
+        records.append(dict(zip(names, map(_text_of_literal, literals), strict=True)))
+        at = match.end()
+    return records if text[0] == "[" and at == len(text) else None
+
+
+def _text_of_literal(literal: str) -> str:
+    return str(ast.literal_eval(literal)) if "\\" in literal else literal[1:-1]
 
 
 def _are_premises(value: Any) -> TypeGuard[list[dict[str, str]]]:

@@ -1,0 +1,112 @@
+from math import log, sqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Touche
+from touche import baselines, centrality, coherence, data
+from touche.documents import Argument, Sentence
+from touche.pairs import Pair, ScoredSentence, by_dirichletlm
+
+
+def sentence(text: str, argument: str = "a", stance: str = "PRO") -> ScoredSentence:
+    return ScoredSentence(f"{argument}__PREMISE__1", text, argument, stance, 1, 1.0)
+
+
+def test_lexical_coherence_is_a_cosine_of_stems() -> None:
+    """Of two sentences that share one stem, which both have; the others are in one of two."""
+    (found,) = coherence.lexical([Pair(sentence("Cats sleep"), sentence("A cat barks"), 0)])
+    shared, own = log(1 + 2 / 2), log(1 + 2 / 1)
+    assert found == pytest.approx(shared**2 / sqrt((shared**2 + own**2) ** 2), abs=1e-4)
+
+
+@pytest.mark.parametrize("measure", [coherence.lexical, coherence.embedding])
+def test_what_only_repeats_does_not_read_on(measure: object) -> None:
+    same = Pair(sentence("Cats sleep all day."), sentence("Cats sleep all day!"), 0)
+    related = Pair(sentence("Cats sleep all day."), sentence("A cat sleeps for sixteen hours."), 0)
+    assert callable(measure)
+    repeated, read_on = measure([same, related], "")
+    assert repeated == 0 < read_on
+
+
+def test_the_score_of_a_pair_is_relevance_and_coherence_less_the_penalty() -> None:
+    given = data.open_dataset("spot-check/pairs")
+    baseline = baselines.load("sentence-coherence")
+    topics = given.topics[:1]
+    options = {"coherence": "lexical", "weight": 0.3, "penalty": 0.2, "depth": 200}
+    ((_, hits),) = baseline(topics, given.documents, **options)
+    ((_, candidates),) = by_dirichletlm(topics, given.documents, 2000.0, 200)
+    coherences = coherence.lexical(candidates)
+    best = max(pair.score for pair in candidates)
+    expected = {
+        pair.id: 0.7 * pair.score / best + 0.3 * value - 0.2 * pair.contradicts_itself
+        for pair, value in zip(candidates, coherences, strict=True)
+    }
+    assert {id: score for id, score, _ in hits} == pytest.approx(expected)
+    assert any(pair.contradicts_itself for pair in candidates)
+
+
+def test_coherence_is_higher_than_without_re_ranking(touche: Touche, tmp_path: Path) -> None:
+    """As judged before the methods were run."""
+    runs = []
+    for name in ("dirichletlm", "sentence-coherence", "argsrank"):
+        touche("run", name, "-i", "spot-check/pairs", "-o", tmp_path / name)
+        runs.append(tmp_path / name / "run.txt")
+    _, out, _ = touche("evaluate", *runs, "--task", "spot-check/pairs", "--evaluator", "trec_eval")
+    rows = [line.split() for line in out.splitlines() if " coherence " in line and "judged" not in line]
+    scores = {row[0]: float(row[3]) for row in rows}
+    assert scores["touche-sentence-coherence"] > scores["touche-dirichletlm"]
+    assert len(set(scores.values())) == 3
+    assert {row[7] for row in rows} == {"1.00"}  # Judged@5
+
+
+@given(st.integers(2, 12), st.floats(0.05, 0.95), st.randoms(use_true_random=False))
+def test_the_walk_stays_where_the_eigenvector_says(size: int, damping: float, random: object) -> None:
+    rng = np.random.default_rng(size * 1000 + int(damping * 100))
+    vectors = rng.normal(size=(size, 8)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    moves = (1 - damping) * centrality.similarity(vectors) + damping * centrality.teleport(["x"] * size)
+    values, columns = np.linalg.eig(moves.T)
+    eigenvector = np.real(columns[:, np.argmax(np.real(values))])
+    assert moves.sum(axis=1) == pytest.approx(np.ones(size))
+    assert centrality.stationary(moves) == pytest.approx(eigenvector / eigenvector.sum(), abs=1e-9)
+
+
+def test_sentences_that_look_argumentative_are_jumped_to() -> None:
+    texts = ["Nice day.", "It is so because of rain.", "We should stay, because it rains and thus is wet."]
+    assert [centrality.discourse_markers(text) for text in texts] == [0, 1, 2]
+    assert [centrality.has_claim_word(text) for text in texts] == [False, False, True]
+    assert centrality.teleport(texts)[0] == pytest.approx([1 / 7, 2 / 7, 4 / 7])
+    assert (centrality.teleport(texts) == centrality.teleport(texts)[0]).all()
+
+
+def test_a_longer_marker_is_one_marker_and_a_part_of_a_word_is_none() -> None:
+    assert centrality.discourse_markers("Even  though it hurts, on the other hand it heals.") == 2
+    assert centrality.discourse_markers("The butter is stiff.") == 0
+    assert not centrality.has_claim_word("Badly goodish.")
+
+
+def test_a_walk_by_hand() -> None:
+    """Of three sentences two are alike; d = 0.5 and equal jumps."""
+    vectors = np.array([[1, 0], [1, 0], [0, 1]], np.float32)
+    assert centrality.centrality(["a", "b", "c"], vectors, 0.5) == pytest.approx([1 / 3] * 3)
+    likes = np.array([[1, 0], [0.8, 0.6], [0.6, 0.8]], np.float32)
+    assert np.argmax(centrality.centrality(["a", "b", "c"], likes, 0.5)) == 1
+
+
+def test_the_two_most_central_sentences_are_in_the_order_of_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = {"far": (0.0, 1.0), "mid": (0.8, 0.6), "near": (1.0, 0.0)}
+
+    def embed(texts: list[str]) -> object:
+        assert len(texts) == len(set(texts))
+        return np.array([vectors[text] for text in texts], np.float32)
+
+    monkeypatch.setattr(centrality, "embed", embed)
+    said = ["far", "near", "near", "mid"]
+    argument = Argument(
+        "a", "", (), "PRO", tuple(Sentence(f"a__PREMISE__{n}", t) for n, t in enumerate(said))
+    )
+    assert list(centrality.most_central([argument], 0.1)) == [(1, 3)]
