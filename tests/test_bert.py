@@ -154,6 +154,18 @@ def test_a_model_of_another_kind_or_without_the_head_is_named(tiny: Path) -> Non
         Bert(tiny, 12)
 
 
+def test_a_broken_model_is_one_line(tiny: Path) -> None:
+    (tiny / "tokenizer.json").write_text("{}")
+    with pytest.raises(InputError, match=r"tiny: the model is not complete or broken \(Exception"):
+        Bert(tiny, 12)
+    (tiny / "config.json").write_text(json.dumps(CONFIG | {"num_hidden_layers": 3}))
+    with pytest.raises(InputError, match=r"not complete or broken \(KeyError: 'encoder.layer.2.attention"):
+        Bert(tiny, 12)
+    (tiny / "config.json").write_text(json.dumps({"model_type": "bert"}))
+    with pytest.raises(InputError, match=r"not complete or broken \(KeyError: 'num_hidden_layers'"):
+        Bert(tiny, 12)
+
+
 def test_an_altered_model_leaves_no_run(
     touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,3 +110,20 @@ def test_the_two_most_central_sentences_are_in_the_order_of_the_text(monkeypatch
         "a", "", (), "PRO", tuple(Sentence(f"a__PREMISE__{n}", t) for n, t in enumerate(said))
     )
     assert list(centrality.most_central([argument], 0.1)) == [(1, 3)]
+
+
+@pytest.mark.parametrize(
+    ("baseline", "option", "value", "most"),
+    [
+        ("argsrank", "damping", "1.5", 1),
+        ("sentence-coherence", "weight", "-0.1", 1),
+        ("sentence-coherence", "penalty", "nan", 10),
+    ],
+)
+def test_options_without_a_meaning_are_refused_first(
+    touche: Touche, tmp_path: Path, baseline: str, option: str, value: str, most: int
+) -> None:
+    command = ("run", baseline, "-i", "spot-check/pairs", "-o", tmp_path, f"--{option}", value)
+    code, _, err = touche(*command)
+    assert (code, list(tmp_path.iterdir())) == (2, [])
+    assert err.endswith(f"touche: {option} = {value}: give a number from 0 to {most}\n")

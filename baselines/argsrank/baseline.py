@@ -2,6 +2,7 @@
 
 from touche import Documents, Rankings, Topics, baseline, pairs
 from touche.centrality import most_central
+from touche.errors import check_range
 
 
 @baseline
@@ -17,6 +18,7 @@ def argsrank(
     mu: the weight of the collection's language model in DirichletLM, in tokens.
     depth: how many pairs are returned per topic, one of each argument.
     """
+    check_range("damping", damping, 0, 1)
     ranked = pairs.by_argument(
         topics, documents, mu, depth, lambda arguments: most_central(arguments, damping)
     )

@@ -4,6 +4,7 @@ from typing import Literal
 
 from touche import Documents, Rankings, Topics, baseline, pairs
 from touche.coherence import MEASURES
+from touche.errors import check_range
 
 
 @baseline
@@ -31,6 +32,8 @@ def sentence_coherence(
     mu: the weight of the collection's language model in DirichletLM, in tokens.
     depth: how many pairs are re-ranked per topic.
     """
+    check_range("weight", weight, 0, 1)
+    check_range("penalty", penalty, 0, 10)
     candidates = list(pairs.by_dirichletlm(topics, documents, mu, depth))
     coherences = iter(MEASURES[coherence]([pair for _, ranked in candidates for pair in ranked], model))
     for topic, ranked in candidates:

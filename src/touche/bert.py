@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -133,9 +134,19 @@ class Bert:
             problem = f"these are other weights (sha256 {found[:8]}..., not {checksum[:8]}...)"
             raise InputError(weights_file, problem, "install the model again")
         config, self.weights = _read(folder)
-        self._session = _session(config, self.weights)
-        most = min(length, config["max_position_embeddings"])
-        self._tokenizer = _tokenizer(folder / "tokenizer.json", most)
+        try:
+            self._session = _session(config, self.weights)
+            most = min(length, config["max_position_embeddings"])
+            self._tokenizer = _tokenizer(folder / "tokenizer.json", most)
+        except ToucheError:
+            raise
+        except (
+            Exception
+        ) as error:  # KeyError, and what onnxruntime and tokenizers raise, which is no less general
+            problem = (
+                f"the model is not complete or broken ({type(error).__name__}: {shorten(str(error), 100)})"
+            )
+            raise InputError(folder, problem, "fetch it again") from error
 
     def states(self, texts: Texts, description: str) -> Iterator[tuple[int, Array]]:
         """The last hidden states of texts, or of pairs of texts, in no certain order.

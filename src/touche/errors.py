@@ -25,3 +25,13 @@ class ParameterError(ToucheError):
 
 class NotAtHandError(ToucheError):
     """A data file that is nowhere to be found."""
+
+
+def check_range(name: str, value: float, least: float, most: float) -> None:
+    """Checks an option of a baseline.
+
+    Raises:
+        ParameterError: if it is not between ``least`` and ``most``.
+    """
+    if not least <= value <= most:
+        raise ParameterError(f"{name} = {value:g}: give a number from {least:g} to {most:g}")
