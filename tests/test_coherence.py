@@ -18,7 +18,7 @@ def sentence(text: str, argument: str = "a", stance: str = "PRO") -> ScoredSente
 
 def test_lexical_coherence_is_a_cosine_of_stems() -> None:
     """Of two sentences that share one stem, which both have; the others are in one of two."""
-    (found,) = coherence.lexical([Pair(sentence("Cats sleep"), sentence("A cat barks"), 0)])
+    ((found,),) = coherence.lexical([[Pair(sentence("Cats sleep"), sentence("A cat barks"), 0)]])
     shared, own = log(1 + 2 / 2), log(1 + 2 / 1)
     assert found == pytest.approx(shared**2 / sqrt((shared**2 + own**2) ** 2), abs=1e-4)
 
@@ -28,7 +28,7 @@ def test_what_only_repeats_does_not_read_on(measure: object) -> None:
     same = Pair(sentence("Cats sleep all day."), sentence("Cats sleep all day!"), 0)
     related = Pair(sentence("Cats sleep all day."), sentence("A cat sleeps for sixteen hours."), 0)
     assert callable(measure)
-    repeated, read_on = measure([same, related], "")
+    ((repeated, read_on),) = measure([[same, related]])
     assert repeated == 0 < read_on
 
 
@@ -39,7 +39,7 @@ def test_the_score_of_a_pair_is_relevance_and_coherence_less_the_penalty() -> No
     options = {"coherence": "lexical", "weight": 0.3, "penalty": 0.2, "depth": 200}
     ((_, hits),) = baseline(topics, given.documents, **options)
     ((_, candidates),) = by_dirichletlm(topics, given.documents, 2000.0, 200)
-    coherences = coherence.lexical(candidates)
+    (coherences,) = coherence.lexical([candidates])
     best = max(pair.score for pair in candidates)
     expected = {
         pair.id: 0.7 * pair.score / best + 0.3 * value - 0.2 * pair.contradicts_itself
@@ -50,7 +50,6 @@ def test_the_score_of_a_pair_is_relevance_and_coherence_less_the_penalty() -> No
 
 
 def test_coherence_is_higher_than_without_re_ranking(touche: Touche, tmp_path: Path) -> None:
-    """As judged before the methods were run."""
     runs = []
     for name in ("dirichletlm", "sentence-coherence", "argsrank"):
         touche("run", name, "-i", "spot-check/pairs", "-o", tmp_path / name)
@@ -97,6 +96,21 @@ def test_a_walk_by_hand() -> None:
     assert np.argmax(centrality.centrality(["a", "b", "c"], likes, 0.5)) == 1
 
 
+def test_damping_is_the_share_of_jumps() -> None:
+    """Two sentences unlike one another: who does not jump stays; jumps go to the second twice as often."""
+    vectors, texts = np.eye(2, dtype=np.float32), ["Nice day.", "It is so because of rain."]
+    for damping in (0.1, 0.9):
+        # p2 = (1 - d) p2 + d 2/3, whatever d is; with one step from equal shares d shows.
+        moves = (1 - damping) * centrality.similarity(vectors) + damping * centrality.teleport(texts)
+        assert moves[0, 1] == pytest.approx(damping * 2 / 3)
+    likes = np.array([[1, 0], [0.6, 0.8]], np.float32)
+    # Rows of M for d = 0.9: 0.1 (1, 0.6) / 1.6 + 0.9 (1, 2) / 3 and 0.1 (0.6, 1) / 1.6 + 0.9 (1, 2) / 3.
+    there, back = 0.1 * 0.6 / 1.6 + 0.6, 0.1 * 0.6 / 1.6 + 0.3
+    assert centrality.centrality(texts, likes, 0.9) == pytest.approx(
+        [back / (there + back), there / (there + back)], abs=1e-6
+    )
+
+
 def test_the_two_most_central_sentences_are_in_the_order_of_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = {"far": (0.0, 1.0), "mid": (0.8, 0.6), "near": (1.0, 0.0)}
 
@@ -105,11 +119,11 @@ def test_the_two_most_central_sentences_are_in_the_order_of_the_text(monkeypatch
         return np.array([vectors[text] for text in texts], np.float32)
 
     monkeypatch.setattr(centrality, "embed", embed)
-    said = ["far", "near", "near", "mid"]
+    said = ["far", "near", "NEAR ", "", "mid"]
     argument = Argument(
         "a", "", (), "PRO", tuple(Sentence(f"a__PREMISE__{n}", t) for n, t in enumerate(said))
     )
-    assert list(centrality.most_central([argument], 0.1)) == [(1, 3)]
+    assert centrality.most_central([argument], 0.1) == {"a": (1, 4)}
 
 
 @pytest.mark.parametrize(

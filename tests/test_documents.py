@@ -188,6 +188,12 @@ GOOD = ("S1-A1", "c", "[{'text': 'p', 'stance': 'PRO'}]", "{}", "[]")
             "[{'sent_id': 'S1-A1__CONC__1', 'sent_text': 't'}]",
             "sentence id 'S1-A1__CONC__1' does not belong",
         ),
+        (4, "[{'sent_id': '__CONC__1', 'sent_text': 't'}]", "sentence id '__CONC__1' does not belong"),
+        (
+            4,
+            "[{'sent_id': 'S2-A2__CONC__1', 'sent_text': 't'}, {'sent_id': 'S2-A2__CONC__1', 'sent_text': 'u'}]",
+            "sentence id 'S2-A2__CONC__1' occurs a second time",
+        ),
         (
             4,
             "[{'sent_id': 'S2-A2__CONC__0', 'sent_text': 't'}]",

@@ -30,15 +30,20 @@ def test_within_an_argument_the_text_orders_a_pair_and_otherwise_the_score() -> 
 
 
 def test_a_stance_is_that_of_both_arguments_or_none() -> None:
-    pro, con = sentence("a", 1, 2), sentence("b", 1, 1, stance="CON")
-    assert [pair_of(*each, 0).stance for each in ((pro, pro), (con, con), (pro, con))] == ["PRO", "CON", "Q0"]
+    pro, con, none = (
+        sentence(id, 1, 1, stance=stance) for id, stance in zip("abc", ("PRO", "CON", ""), strict=True)
+    )
+    both = ((pro, pro), (con, con), (pro, con), (none, none), (pro, none))
+    assert [pair_of(*each, 0).stance for each in both] == ["PRO", "CON", "Q0", "Q0", "Q0"]
 
 
-def test_a_conclusion_is_for_itself_even_if_its_premises_are_against_it() -> None:
+def test_opposite_stances_contradict_and_so_does_a_conclusion_its_counter_premise() -> None:
     conclusion, against = sentence("a", 0, 1, stance="CON"), sentence("a", 1, 1, stance="CON")
     assert pair_of(conclusion, against, 0).contradicts_itself
     assert not pair_of(against, sentence("b", 1, 1, stance="CON"), 0).contradicts_itself
     assert not pair_of(sentence("b", 0, 1), sentence("c", 1, 1), 0).contradicts_itself
+    assert pair_of(conclusion, sentence("b", 1, 1), 0).contradicts_itself
+    assert not pair_of(against, sentence("b", 1, 1, stance=""), 0).contradicts_itself
 
 
 def test_a_text_counts_once_and_a_pair_comes_from_one_argument_where_it_can() -> None:
@@ -47,6 +52,7 @@ def test_a_text_counts_once_and_a_pair_comes_from_one_argument_where_it_can() ->
             sentence("a", 0, 5.0, "Ban  cars"),
             sentence("b", 0, 4.0, "ban cars"),
             sentence("b", 1, 3.0, "They stink."),
+            sentence("b", 5, 2.5, "ban cars"),
             sentence("c", 1, 1.0, "They kill."),
             sentence("c", 2, 9.0, " "),
         ],
@@ -77,52 +83,70 @@ def argument(id: str, *texts: str, stance: str = "PRO") -> Argument:
 
 
 def test_the_score_of_a_pair_is_the_mean_of_its_sentences_each_with_its_argument() -> None:
-    """By the formula, with the statistics of all arguments and of all sentences; c does not match."""
+    """By the formula, with the statistics of the whole collection; c does not match."""
     documents = [
         argument("a", "cats cats cats", "dogs"),
         argument("b", "cats", "the cats"),
         argument("c", "x", "y z"),
     ]
-    mu = 3.0
+    topics, mu = [Topic("1", "cats, cats and the mice")], 3.0
+    query = ["cats", "cats", "the"]
     arguments = Collection({each.id: Counter(each.text.split()) for each in documents})
-    matching = {one.id: one.text for each in documents[:2] for one in each.sentences or ()}
-    sentences = Collection({id: Counter(text.split()) for id, text in matching.items()})
-    expected = {
-        id: sentences.dirichlet(["cats"], id, mu) + arguments.dirichlet(["cats"], id[0], mu)
-        for id in matching
-    }
-    ((topic, ranked),) = pairs.by_dirichletlm(TOPICS, documents, mu, 100)
-    assert topic == TOPICS[0] and len(ranked) == 6
+    sentences = [one for each in documents[:2] for one in each.sentences or ()]
+    expected = {}
+    for one in sentences:
+        # The collection's words, and this sentence as one more document that adds nothing to them.
+        alone = Collection({one.id: Counter(one.text.split())})
+        object.__setattr__(alone, "ttf", arguments.ttf)
+        object.__setattr__(alone, "tokens", arguments.tokens)
+        expected[one.id] = alone.dirichlet(query, one.id, mu) + arguments.dirichlet(query, one.id[0], mu)
+    ((topic, ranked),) = pairs.by_dirichletlm(topics, documents, mu, 100)
+    assert topic == topics[0] and len(ranked) == 6
     for pair in ranked:
         both = [expected[each] for each in pair.id.split(",")]
         assert pair.score == pytest.approx(sum(both) / 2, abs=1e-5)
     assert [pair.score for pair in ranked] == sorted((pair.score for pair in ranked), reverse=True)
 
 
-def test_the_statistics_of_sentences_are_those_of_the_arguments_that_were_found() -> None:
-    documents = [argument("a", "cats", "cats x"), *(argument(f"z{n}", "x x x") for n in range(9))]
-    ((_, with_others),) = pairs.by_dirichletlm(TOPICS, documents, 10.0, 100)
-    ((_, alone),) = pairs.by_dirichletlm(TOPICS, documents[:1], 10.0, 100)
-    difference = [one.score - other.score for one, other in zip(with_others, alone, strict=True)]
-    argument_scores = [
-        pairs.search_arguments(TOPICS, each, 10.0, 9)["1"]["a"] for each in (documents, documents[:1])
-    ]
-    assert difference == pytest.approx([argument_scores[0] - argument_scores[1]])
+def test_what_other_topics_ask_for_changes_nothing() -> None:
+    given = data.open_dataset("spot-check/pairs")
+    for name, options in (("dirichletlm", {}), ("sentence-coherence", {"coherence": "lexical"})):
+        baseline = baselines.load(name)
+        (alone,) = baseline(given.topics[:1], given.documents, **options)
+        among_others, *_ = baseline(given.topics, given.documents, **options)
+        assert alone == among_others
 
 
-def test_one_pair_of_each_argument_that_says_something_new() -> None:
-    """a says what b says, which as the greater id comes first; c says only one thing."""
+def test_of_arguments_that_say_the_same_the_best_stands_for_all() -> None:
+    """a says what b says, which as the greater id comes first; c says only one thing, more than once."""
     documents = [
         argument("a", "cats cats", "b", stance="CON"),
-        argument("b", "CATS  cats", "b"),
-        argument("c", "cats", "cats"),
+        argument("b", "CATS  cats", "b", ""),
+        argument("c", "cats", "Cats", " "),
         argument("d", "cats", "x", "y"),
     ]
-    ((_, ranked),) = pairs.by_argument(TOPICS, documents, 10.0, 2, lambda chosen: [(1, 0) for _ in chosen])
-    assert [(pair.id, pair.stance) for pair in ranked] == [
-        ("b__PREMISE__1,b__PREMISE__2", "PRO"),
-        ("d__PREMISE__1,d__PREMISE__2", "PRO"),
-    ]
+    index = pairs.argument_index(TOPICS, documents, 10.0)
+    for least, expected in ((2, ["b", "d"]), (1, ["c", "b", "d"])):
+        ((_, ranked),) = pairs.best_arguments(index, TOPICS, documents, 3, sentences=least)
+        assert [one.id for one, _ in ranked] == expected
+        assert [score for _, score in ranked] == sorted((score for _, score in ranked), reverse=True)
+
+
+def test_however_many_say_the_same_the_others_are_found() -> None:
+    same = [argument(f"s{n:02}", "cats cats cats", "x") for n in range(50)]
+    others = [argument(f"o{n}", "cats", f"y{n}") for n in range(4)]
+    documents = same + others
+    index = pairs.argument_index(TOPICS, documents, 10.0)
+    ((_, ranked),) = pairs.best_arguments(index, TOPICS, documents, 4, sentences=2)
+    assert [one.id for one, _ in ranked] == ["s49", "o3", "o2", "o1"]
+    ((_, everything),) = pairs.best_arguments(index, TOPICS, documents, 30, sentences=2)
+    assert len(everything) == 5
+
+
+def test_a_pair_of_an_argument_is_in_its_order_even_if_its_sentences_are_not() -> None:
+    sentences = (Sentence("a__PREMISE__1", "x"), Sentence("a__CONC__1", "y"))
+    one = Argument("a", "y", ("x",), "PRO", sentences)
+    assert pairs.of_argument(one, 0, 1, 2.0).id == "a__CONC__1,a__PREMISE__1"
 
 
 def processed(*arguments: Argument) -> str:
@@ -146,7 +170,7 @@ def test_a_topic_with_few_pairs_has_all_of_them_and_a_warning(
     write("in/args_processed.csv", processed(argument("S1-A1", "cats", "dogs", "mice", stance="CON")))
     code, _, err = touche("run", "dirichletlm", "-i", tmp_path / "in", "-o", tmp_path / "out")
     assert code == 0
-    assert "touche: warning: all possible pairs are fewer than 100 for topics 1 (3)\n" in err
+    assert "touche: warning: fewer than 100 pairs can be made for topics 1 (3)\n" in err
     lines = (tmp_path / "out" / "run.txt").read_text().splitlines()
     assert lines[0].startswith("1 CON S1-A1__PREMISE__1,S1-A1__PREMISE__3 1 ") and len(lines) == 3
 

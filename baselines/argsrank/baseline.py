@@ -19,8 +19,13 @@ def argsrank(
     depth: how many pairs are returned per topic, one of each argument.
     """
     check_range("damping", damping, 0, 1)
-    ranked = pairs.by_argument(
-        topics, documents, mu, depth, lambda arguments: most_central(arguments, damping)
+    index = pairs.argument_index(topics, documents, mu)
+    ranked = pairs.best_arguments(index, topics, documents, depth, sentences=2)
+    central = most_central((argument for _, best in ranked for argument, _ in best), damping)
+    yield from pairs.hits(
+        [
+            (topic, [pairs.of_argument(argument, *central[argument.id], score) for argument, score in best])
+            for topic, best in ranked
+        ],
+        depth,
     )
-    for topic, best in ranked:
-        yield topic, [pair.hit for pair in best]

@@ -14,8 +14,7 @@ def dirichletlm(topics: Topics, documents: Documents, *, mu: float = 2000.0, dep
     depth: how many documents or pairs are returned per topic.
     """
     if pairs.are_asked_for(documents):
-        for topic, ranked in pairs.by_dirichletlm(topics, documents, mu, depth):
-            yield topic, [pair.hit for pair in ranked]
+        yield from pairs.hits(pairs.by_dirichletlm(topics, documents, mu, depth), depth)
         return
     queries = [topic.title for topic in topics]
     index = lucene.index(documents, queries=queries, analyzer="standard", similarity=lucene.dirichlet(mu))

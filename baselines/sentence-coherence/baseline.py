@@ -3,7 +3,7 @@
 from typing import Literal
 
 from touche import Documents, Rankings, Topics, baseline, pairs
-from touche.coherence import MEASURES
+from touche.coherence import measure_named
 from touche.errors import check_range
 
 
@@ -21,9 +21,8 @@ def sentence_coherence(
 ) -> Rankings:
     """Re-ranks the pairs of dirichletlm by their coherence, weighed with their relevance.
 
-    The score of a pair is (1 - weight) relevance + weight coherence, less the penalty if one sentence is for
-    its argument's conclusion and the other against its own. Relevance is the DirichletLM score of the pair
-    over the highest one of the topic.
+    The score of a pair is (1 - weight) relevance + weight coherence, less the penalty if their stances are
+    opposite. Relevance is the DirichletLM score of the pair over the highest one of the topic.
 
     coherence: by common stems, sentence embeddings (all-MiniLM-L6-v2), or BERT's next-sentence prediction.
     model: the folder of the BERT model, for nsp only.
@@ -34,20 +33,23 @@ def sentence_coherence(
     """
     check_range("weight", weight, 0, 1)
     check_range("penalty", penalty, 0, 10)
+    measure = measure_named(coherence, model)
     candidates = list(pairs.by_dirichletlm(topics, documents, mu, depth))
-    coherences = iter(MEASURES[coherence]([pair for _, ranked in candidates for pair in ranked], model))
-    for topic, ranked in candidates:
-        best = max((pair.score for pair in ranked), default=0.0) or 1.0
-        yield (
-            topic,
-            [
-                (
-                    pair.id,
-                    (1 - weight) * pair.score / best
-                    + weight * next(coherences)
-                    - penalty * pair.contradicts_itself,
-                    pair.stance,
-                )
-                for pair in ranked
-            ],
-        )
+    coherences = measure([ranked for _, ranked in candidates])
+
+    def reranked() -> pairs.Ranked:
+        for (topic, ranked), values in zip(candidates, coherences, strict=True):
+            highest = max((pair.score for pair in ranked), default=0.0) or 1.0
+            yield (
+                topic,
+                [
+                    pair.scored(
+                        (1 - weight) * pair.score / highest
+                        + weight * value
+                        - penalty * pair.contradicts_itself
+                    )
+                    for pair, value in zip(ranked, values, strict=True)
+                ],
+            )
+
+    yield from pairs.hits(reranked(), depth)

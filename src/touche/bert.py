@@ -5,6 +5,7 @@ The computation is written down below as an ONNX graph; the weights are put into
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from touche.errors import InputError, ToucheError
-from touche.files import sha256
 
 Texts = Sequence[str] | Sequence[tuple[str, str]]
 Array = npt.NDArray[np.float32]
 
+FILES = ("config.json", "model.safetensors", "tokenizer.json")
 _BATCH = 8  # inputs of similar length; fixed, for the last bits of a result depend on it
 _MISSING = "the libraries of the language models are missing"
 _REMEDY = "install them with: pip install 'touche-baselines[models]'"
@@ -118,35 +119,32 @@ class Bert:
     Args:
         folder: config.json, model.safetensors and tokenizer.json, as Hugging Face lays them out.
         length: tokens after which an input is cut off, if the model can take as many.
-        checksum: sha256 of model.safetensors, where it must be a certain model.
 
     Raises:
         ToucheError: if the libraries are missing.
-        InputError: if a file is missing or broken, or the weights are other ones.
+        InputError: if a file is missing or broken.
     """
 
-    def __init__(self, folder: Path, length: int, checksum: str | None = None) -> None:
-        weights_file = folder / "model.safetensors"
-        for path in (folder / "config.json", weights_file, folder / "tokenizer.json"):
-            if not path.is_file():
-                raise InputError(path, "no such file", "name a folder with a BERT model of Hugging Face")
-        if checksum is not None and (found := sha256(weights_file)) != checksum:
-            problem = f"these are other weights (sha256 {found[:8]}..., not {checksum[:8]}...)"
-            raise InputError(weights_file, problem, "install the model again")
-        config, self.weights = _read(folder)
+    def __init__(self, folder: Path, length: int) -> None:
+        for name in FILES:
+            if not (folder / name).is_file():
+                raise InputError(folder / name, "no such file", "name a folder with a BERT model")
         try:
+            config, self.weights = _read(folder)
+            self.width = int(config["hidden_size"])
             self._session = _session(config, self.weights)
-            most = min(length, config["max_position_embeddings"])
-            self._tokenizer = _tokenizer(folder / "tokenizer.json", most)
+            self._tokenizer = _tokenizer(folder, min(length, config["max_position_embeddings"]))
+            self._run(self._tokenizer.encode_batch(["a", "b c"]))  # what does not fit together shows now
+            if self._tokenizer.get_vocab_size() > len(self.weights["embeddings.word_embeddings.weight"]):
+                raise ValueError("the tokenizer knows more words than the network")
         except ToucheError:
             raise
-        except (
-            Exception
-        ) as error:  # KeyError, and what onnxruntime and tokenizers raise, which is no less general
-            problem = (
-                f"the model is not complete or broken ({type(error).__name__}: {shorten(str(error), 100)})"
-            )
-            raise InputError(folder, problem, "fetch it again") from error
+        except ImportError as error:
+            raise ToucheError(f"{_MISSING}; {_REMEDY}") from error
+        except Exception as error:  # what onnxruntime, tokenizers and safetensors raise is no less general
+            reason = f"{type(error).__name__}: {shorten(str(error), 100)}"
+            problem = f"the model is broken, or no BERT model ({reason})"
+            raise InputError(folder, problem, "fetch it again, or name another") from error
 
     def states(self, texts: Texts, description: str) -> Iterator[tuple[int, Array]]:
         """The last hidden states of texts, or of pairs of texts, in no certain order.
@@ -189,28 +187,24 @@ class Bert:
 
 def _read(folder: Path) -> tuple[Mapping[str, Any], dict[str, Array]]:
     """Configuration and weights, the latter under their names within BERT."""
-    try:
-        from safetensors import SafetensorError
-        from safetensors.numpy import load_file
-    except ImportError as error:
-        raise ToucheError(f"{_MISSING}; {_REMEDY}") from error
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-        weights = load_file(folder / "model.safetensors")
-    except (OSError, ValueError, SafetensorError) as error:
-        problem = f"the model cannot be read ({type(error).__name__}: {error})"
-        raise InputError(folder, problem, "fetch it again") from error
-    if config.get("model_type") != "bert" or config.get("hidden_act", "gelu") != "gelu":
+    from safetensors.numpy import load_file
+
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    if config["model_type"] != "bert" or config.get("hidden_act", "gelu") != "gelu":
         raise InputError(folder / "config.json", "this is no BERT model", "name a folder with a BERT model")
-    return config, {name.removeprefix("bert."): value.astype(np.float32) for name, value in weights.items()}
+    weights = load_file(folder / "model.safetensors")
+    return config, {_today(name): value.astype(np.float32) for name, value in weights.items()}
+
+
+def _today(name: str) -> str:
+    """The name of a weight; the first models, bert-base-uncased among them, come with older ones."""
+    return re.sub(r"\.gamma$", ".weight", re.sub(r"\.beta$", ".bias", name.removeprefix("bert.")))
 
 
 def _session(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
-    try:
-        import onnx
-        import onnxruntime
-    except ImportError as error:
-        raise ToucheError(f"{_MISSING}; {_REMEDY}") from error
+    import onnx
+    import onnxruntime
+
     depth, names = config["num_hidden_layers"], list(_EMBEDDINGS)
     calls = []
     for layer in range(depth):
@@ -252,10 +246,10 @@ def _quoted(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def _tokenizer(path: Path, length: int) -> Any:
+def _tokenizer(folder: Path, length: int) -> Any:
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(length)
     return tokenizer

@@ -6,7 +6,7 @@ that look argumentative.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -15,12 +15,13 @@ import numpy.typing as npt
 
 from touche.documents import Argument
 from touche.embedding import embed
+from touche.sentences import distinct_sentences
 
 Vector = npt.NDArray[np.float64]
 _DIGITS = 6  # of a centrality; beyond these it depends on the processor's floating point
 
 
-def most_central(arguments: Sequence[Argument], damping: float) -> Iterator[tuple[int, int]]:
+def most_central(arguments: Iterable[Argument], damping: float) -> dict[str, tuple[int, int]]:
     """The places of the two most central sentences of each argument, in the order of the text.
 
     Of sentences with the same text only the first counts; of equally central ones the first is taken.
@@ -28,17 +29,20 @@ def most_central(arguments: Sequence[Argument], damping: float) -> Iterator[tupl
     Args:
         arguments: with at least two different sentences each; every text is embedded once.
         damping: d, the share of jumps.
+
+    Returns:
+        Two places by the id of the argument.
     """
-    texts = list(dict.fromkeys(each.text for one in arguments for each in one.sentences or ()))
+    said = {one.id: _said(one) for one in arguments}
+    texts = list(dict.fromkeys(text for sentences in said.values() for text in sentences.values()))
     vectors = dict(zip(texts, embed(texts), strict=True))
-    for one in arguments:
-        places: dict[str, int] = {}
-        for place, each in enumerate(one.sentences or ()):
-            places.setdefault(each.text, place)
-        said = list(places)
-        central = centrality(said, np.stack([vectors[text] for text in said]), damping)
+    found = {}
+    for id, sentences in said.items():
+        of_argument = np.stack([vectors[text] for text in sentences.values()])
+        central = centrality(list(sentences.values()), of_argument, damping)
         first, second = sorted(np.argsort(-central, kind="stable")[:2])
-        yield places[said[first]], places[said[second]]
+        found[id] = list(sentences)[first], list(sentences)[second]
+    return found
 
 
 def centrality(texts: Sequence[str], vectors: npt.NDArray[np.float32], damping: float) -> Vector:
@@ -86,6 +90,12 @@ def discourse_markers(text: str) -> int:
 def has_claim_word(text: str) -> bool:
     """Whether a sentence has a claim word."""
     return _pattern("claim-words").search(text) is not None
+
+
+def _said(argument: Argument) -> dict[int, str]:
+    """The different sentences of an argument by their places."""
+    sentences = argument.sentences or ()
+    return {place: sentences[place].text for place in distinct_sentences(argument).values()}
 
 
 @cache

@@ -1,17 +1,21 @@
 """How well two sentences read on from one another."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from math import log, sqrt
 from pathlib import Path
 
 import numpy as np
 
-from touche.bert import Bert
+from touche.bert import Array, Bert
 from touche.embedding import embed
 from touche.errors import InputError, ToucheError
 from touche.lucene.analysis import analyzer_named, terms
 from touche.pairs import Pair
+
+Topics = Sequence[Sequence[Pair]]  # the pairs of each
+Measure = Callable[[Topics], list[list[float]]]
 
 REPETITION = 0.9  # cosine
 _LENGTH = 256  # tokens of both sentences together
@@ -24,8 +28,76 @@ _NSP = (
 )
 
 
-def lexical(pairs: Sequence[Pair], model: str = "") -> list[float]:
-    """The cosine of the two sentences' stems, weighed by tf idf among all sentences here; 0 to 0.9."""
+def measure_named(name: str, model: str) -> Measure:
+    """A measure of coherence.
+
+    Args:
+        name: ``lexical``, ``embedding`` or ``nsp``.
+        model: the folder of the model, for nsp only.
+
+    Returns:
+        A function from the pairs of each topic to their coherences.
+
+    Raises:
+        ToucheError: if a model is missing, or given and not needed.
+    """
+    if name == "nsp" and not model:
+        raise ToucheError("--coherence nsp needs a model; name the folder of a BERT model with --model")
+    if name != "nsp" and model:
+        raise ToucheError(f"--model is for --coherence nsp; {name} takes none")
+    measures: dict[str, Measure] = {
+        "lexical": lexical,
+        "embedding": embedding,
+        "nsp": partial(nsp, folder=Path(model)),
+    }
+    return measures[name]
+
+
+def lexical(topics: Topics) -> list[list[float]]:
+    """The cosine of the two sentences' stems, weighed by tf idf among the sentences of a topic; 0 to 0.9."""
+    return [_cosines_of_stems(pairs) for pairs in topics]
+
+
+def embedding(topics: Topics) -> list[list[float]]:
+    """The cosine of the two sentences' embeddings, -1 to 0.9; each sentence is embedded once."""
+    texts = _texts(pair for pairs in topics for pair in pairs)
+    vectors = dict(zip(texts, embed(texts), strict=True))
+    return [
+        [_read_on(float(vectors[pair.first.text] @ vectors[pair.second.text])) for pair in pairs]
+        for pairs in topics
+    ]
+
+
+def nsp(topics: Topics, folder: Path) -> list[list[float]]:
+    """BERT's probability that the second sentence is the one after the first (Devlin et al. 2019).
+
+    Raises:
+        InputError: if the model in the folder cannot tell next sentences.
+    """
+    bert = Bert(folder, _LENGTH)
+    head, shift, pooler, pooler_shift = _nsp_weights(bert, folder)
+    texts = list(dict.fromkeys(_both(pair) for pairs in topics for pair in pairs))
+    found = {}
+    for place, states in bert.states(texts, "next sentences"):
+        pooled = np.tanh(pooler @ states[0] + pooler_shift)
+        is_next, is_not = (float(each) for each in head @ pooled + shift)
+        found[texts[place]] = round(1 / (1 + np.exp(is_not - is_next)), _DIGITS)
+    return [[found[_both(pair)] for pair in pairs] for pairs in topics]
+
+
+def _nsp_weights(bert: Bert, folder: Path) -> list[Array]:
+    """The weights of the head for next sentences, and of what is below it."""
+    width = bert.width
+    shapes = ((2, width), (2,), (width, width), (width,))
+    for name, shape in zip(_NSP, shapes, strict=True):
+        if name not in bert.weights or bert.weights[name].shape != shape:
+            problem = f"the model has no {name} of {' x '.join(map(str, shape))}"
+            remedy = "name a model that was trained to tell next sentences, such as bert-base-uncased"
+            raise InputError(folder, problem, remedy)
+    return [bert.weights[name] for name in _NSP]
+
+
+def _cosines_of_stems(pairs: Sequence[Pair]) -> list[float]:
     analyzer = analyzer_named("english")
     bags = {text: terms(analyzer, text) for text in _texts(pairs)}
     frequencies = Counter(term for bag in bags.values() for term in bag)
@@ -36,50 +108,17 @@ def lexical(pairs: Sequence[Pair], model: str = "") -> list[float]:
     return [_read_on(_cosine(weights[each.first.text], weights[each.second.text])) for each in pairs]
 
 
-def embedding(pairs: Sequence[Pair], model: str = "") -> list[float]:
-    """The cosine of the two sentences' embeddings, -1 to 0.9; each sentence is embedded once."""
-    texts = _texts(pairs)
-    vectors = dict(zip(texts, embed(texts), strict=True))
-    return [_read_on(float(vectors[each.first.text] @ vectors[each.second.text])) for each in pairs]
-
-
-def nsp(pairs: Sequence[Pair], model: str = "") -> list[float]:
-    """BERT's probability that the second sentence is the one after the first (Devlin et al. 2019).
-
-    Raises:
-        ToucheError: if no folder of a model is named.
-        InputError: if the model there cannot tell next sentences.
-    """
-    if not model:
-        raise ToucheError("--coherence nsp needs a model; name the folder of a BERT model with --model")
-    bert = Bert(Path(model), _LENGTH)
-    if missing := [name for name in _NSP if name not in bert.weights]:
-        problem = f"the model has no {missing[0]}, so that it cannot tell next sentences"
-        raise InputError(Path(model), problem, "name one that was trained for it, such as bert-base-uncased")
-    head, shift, pooler, pooler_shift = (bert.weights[name] for name in _NSP)
-    found = [0.0] * len(pairs)
-    texts = [(each.first.text, each.second.text) for each in pairs]
-    for place, states in bert.states(texts, "next sentences"):
-        pooled = np.tanh(pooler @ states[0] + pooler_shift)
-        is_next, is_not = (float(each) for each in head @ pooled + shift)
-        found[place] = round(1 / (1 + np.exp(is_not - is_next)), _DIGITS)
-    return found
-
-
-MEASURES: Mapping[str, Callable[[Sequence[Pair], str], list[float]]] = {
-    "lexical": lexical,
-    "embedding": embedding,
-    "nsp": nsp,
-}
-
-
 def _read_on(cosine: float) -> float:
     """Sentences that are nearly the same do not read on: one only repeats the other."""
     return 0.0 if cosine >= REPETITION else round(cosine, _DIGITS)
 
 
-def _texts(pairs: Sequence[Pair]) -> list[str]:
-    return list(dict.fromkeys(each.text for pair in pairs for each in (pair.first, pair.second)))
+def _texts(pairs: Iterable[Pair]) -> list[str]:
+    return list(dict.fromkeys(text for pair in pairs for text in _both(pair)))
+
+
+def _both(pair: Pair) -> tuple[str, str]:
+    return pair.first.text, pair.second.text
 
 
 def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:

@@ -8,6 +8,7 @@ import ast
 import csv
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -215,13 +216,20 @@ def _processed_argument_of(row: dict[str, Any], path: Path, line: int, seen: set
     if not _are_sentences(sentences):
         problem, remedy = "sentences that are no list of sent_id and sent_text", "fetch the file again"
         raise InputError(path, problem, remedy, line)
-    for each in sentences:
-        if not _SENTENCE_ID.fullmatch(each["sent_id"].removeprefix(argument.id)):
-            problem = f"sentence id {each['sent_id']!r} does not belong to argument {argument.id}"
-            raise InputError(path, problem, "fetch the file again", line)
+    if problem := _wrong_id([each["sent_id"] for each in sentences], argument.id):
+        raise InputError(path, problem, "fetch the file again", line)
     return replace(
         argument, sentences=tuple(Sentence(each["sent_id"], each["sent_text"]) for each in sentences)
     )
+
+
+def _wrong_id(ids: Sequence[str], argument: str) -> str:
+    """What is wrong with the ids of an argument's sentences, or nothing."""
+    for id in ids:
+        if not (id.startswith(argument) and _SENTENCE_ID.fullmatch(id, len(argument))):
+            return f"sentence id {id!r} does not belong to argument {argument}"
+    repeated = [id for id, count in Counter(ids).items() if count > 1]
+    return f"sentence id {repeated[0]!r} occurs a second time" if repeated else ""
 
 
 def _records(text: str | None, name: str, path: Path, line: int) -> Any:

@@ -97,14 +97,10 @@ def _with_dockerfile(name: str) -> Path:
 
 
 def _needed(folders: Sequence[Path]) -> Sequence[str]:
-    """The bases up to the last one that a Dockerfile builds on."""
-    files = [(folder / "Dockerfile").read_text(encoding="utf-8") for folder in folders]
-    last = max(
-        place
-        for place, base in enumerate(_BASES)
-        if any(image_of(base) in file for file in files) or not place
-    )
-    return _BASES[: last + 1]
+    """The bases that the Dockerfiles start from, and those below them."""
+    files = "".join((folder / "Dockerfile").read_text(encoding="utf-8") for folder in folders)
+    last = re.search(rf"^FROM {image_of(_BASES[-1])}\b", files, flags=re.MULTILINE)
+    return _BASES if last else _BASES[:-1]
 
 
 def _build(engine: str, image: str, context: Path, arguments: Sequence[str], log: Log) -> None:

@@ -1,17 +1,18 @@
 """Pairs of sentences, the results of Touché 2022 task 1: candidates, their ids, order and stance."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from math import log
 
 from touche import lucene
-from touche.documents import AnyDocument, Argument, Document
-from touche.sentences import arguments_in_sentences
+from touche.documents import AnyDocument, Argument
+from touche.sentences import arguments_in_sentences, distinct_sentences, normalised
 from touche.topics import Topic
 
 FEWEST = 100  # pairs per topic, by the rules of the task
 ARGUMENTS = 100  # per topic, whose sentences are candidates
+_OPPOSITE = {"PRO", "CON"}
 
 _log = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ class ScoredSentence:
         text: the sentence.
         argument: the id of the argument.
         stance: the stance of the argument.
-        place: its number in the argument, from 0; the conclusion comes before the premises.
+        place: its place in the argument, from 0.
         score: how well it answers the topic.
     """
 
@@ -37,9 +38,14 @@ class ScoredSentence:
     score: float
 
     @property
+    def is_conclusion(self) -> bool:
+        """Whether it is the conclusion of its argument, and not from a premise."""
+        return "__CONC__" in self.id
+
+    @property
     def side(self) -> str:
         """``PRO`` or ``CON``: a conclusion is for itself, whatever its premises are."""
-        return "PRO" if "__CONC__" in self.id else self.stance
+        return "PRO" if self.is_conclusion else self.stance
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +64,26 @@ class Pair:
     @property
     def stance(self) -> str:
         """``PRO`` or ``CON`` if both arguments agree on it, else ``Q0``."""
-        return self.first.stance if self.first.stance == self.second.stance else "Q0"
+        agreed = self.first.stance == self.second.stance and self.first.stance in _OPPOSITE
+        return self.first.stance if agreed else "Q0"
 
     @property
     def contradicts_itself(self) -> bool:
-        """Whether one sentence is for its argument's conclusion and the other against it."""
-        return {self.first.side, self.second.side} == {"PRO", "CON"}
+        """Whether the stances are opposite: of the two arguments, or of a conclusion and a premise."""
+        first, second = self.first, self.second
+        return {first.stance, second.stance} == _OPPOSITE or {first.side, second.side} == _OPPOSITE
+
+    def scored(self, score: float) -> "Pair":
+        """The same pair with another score."""
+        return replace(self, score=score)
 
     @property
     def hit(self) -> tuple[str, float, str]:
         """What a baseline yields for it."""
         return self.id, self.score, self.stance
+
+
+Ranked = Iterable[tuple[Topic, Sequence[Pair]]]
 
 
 def are_asked_for(documents: Iterable[AnyDocument]) -> bool:
@@ -77,93 +92,96 @@ def are_asked_for(documents: Iterable[AnyDocument]) -> bool:
     return isinstance(first, Argument) and first.sentences is not None
 
 
+def hits(ranked: Ranked, depth: int) -> Iterator[tuple[Topic, list[tuple[str, float, str]]]]:
+    """What a baseline yields for pairs; warns of topics that have fewer than the task asks for.
+
+    Args:
+        ranked: each topic with its pairs.
+        depth: how many pairs were wanted.
+    """
+    few = []
+    for topic, pairs in ranked:
+        if len(pairs) < min(FEWEST, depth):
+            few.append(f"{topic.number} ({len(pairs)})")
+        yield topic, [pair.hit for pair in pairs]
+    if few:
+        _log.warning("fewer than %d pairs can be made for topics %s", FEWEST, ", ".join(few))
+
+
 def by_dirichletlm(
     topics: Sequence[Topic], documents: Iterable[AnyDocument], mu: float, depth: int
 ) -> Iterator[tuple[Topic, list[Pair]]]:
     """Pairs by query likelihood: arguments first, then their sentences, then pairs of these.
 
-    The score of a sentence is its own DirichletLM score plus that of its argument, both logarithms of
-    likelihoods; the score of a pair is the mean of both. The statistics of the sentences are those of all
-    sentences of all arguments that were found.
-
     Args:
         topics: all topics.
         documents: the arguments; read twice.
-        mu: the smoothing of both.
+        mu: the smoothing of both rankings.
         depth: how many pairs per topic at the most.
 
     Yields:
         Each topic with its best pairs, best first.
     """
-    found = search_arguments(topics, documents, mu, ARGUMENTS)
-    arguments = read_arguments(documents, chain.from_iterable(found.values()))
-    sentences = (Document(each.id, each.text) for one in arguments.values() for each in one.sentences or ())
+    index = argument_index(topics, documents, mu)
+    for topic, arguments in best_arguments(index, topics, documents, ARGUMENTS, sentences=1):
+        yield topic, best_pairs(scored_sentences(index, topic, arguments, mu), depth)
+
+
+def argument_index(topics: Sequence[Topic], documents: Iterable[AnyDocument], mu: float) -> lucene.Index:
+    """An index of whole arguments for these topics, to be searched by DirichletLM."""
     queries = [topic.title for topic in topics]
-    index = lucene.index(sentences, queries=queries, analyzer="standard", similarity=lucene.dirichlet(mu))
-    counts = {}
-    for topic in topics:
-        candidates = [arguments[each] for each in found[topic.number]]
-        ids = [each.id for one in candidates for each in one.sentences or ()]
-        likelihoods = dict(index.search(topic.title, max(1, len(ids)), among=ids))
-        scored = [
-            replace(each, score=likelihoods.get(each.id, 0.0) + found[topic.number][one.id])
-            for one in candidates
-            for each in sentences_of(one)
-        ]
-        pairs = best_pairs(scored, depth)
-        counts[topic.number] = len(pairs)
-        yield topic, pairs
-    _warn_of_few(counts, depth)
+    return lucene.index(documents, queries=queries, analyzer="standard", similarity=lucene.dirichlet(mu))
 
 
-def by_argument(
+def best_arguments(
+    index: lucene.Index,
     topics: Sequence[Topic],
     documents: Iterable[AnyDocument],
-    mu: float,
     depth: int,
-    choose: Callable[[Sequence[Argument]], Iterable[tuple[int, int]]],
-) -> Iterator[tuple[Topic, list[Pair]]]:
-    """One pair of each of the best arguments by DirichletLM; its score is that of the argument.
+    sentences: int,
+) -> list[tuple[Topic, list[tuple[Argument, float]]]]:
+    """The best arguments of each topic, split into sentences, with their scores, best first.
 
-    Arguments that say the same as a better one, or have no two different sentences, are left out.
+    Of arguments that say the same the best stands for all.
 
     Args:
+        index: of the arguments.
         topics: all topics.
-        documents: the arguments; read twice.
-        mu: the smoothing of DirichletLM.
-        depth: how many pairs per topic at the most.
-        choose: for arguments, the places of two sentences of each.
-
-    Yields:
-        Each topic with its pairs, best first.
+        documents: the arguments; read once, or again where many say the same.
+        depth: how many arguments per topic at the most.
+        sentences: how many different sentences an argument has to have at the least.
     """
-    found = search_arguments(topics, documents, mu, 2 * depth)  # some say the same
-    arguments = read_arguments(documents, chain.from_iterable(found.values()))
-    kept = {number: _different(arguments[each] for each in ids)[:depth] for number, ids in found.items()}
-    needed = list({one.id: one for ranked in kept.values() for one in ranked}.values())
-    places = dict(zip((one.id for one in needed), choose(needed), strict=True))
-    _warn_of_few({number: len(ranked) for number, ranked in kept.items()}, depth)
-    for topic in topics:
-        pairs = []
-        for one in kept[topic.number]:
-            sentences, (first, second) = sentences_of(one), places[one.id]
-            pairs.append(pair_of(sentences[first], sentences[second], found[topic.number][one.id]))
-        yield topic, pairs
+    arguments: dict[str, Argument] = {}
+    enough, deep = False, depth
+    while not enough:
+        deep *= 2
+        found = [index.search(topic.title, deep, among=topic.candidates) for topic in topics]
+        missing = {id for ranked in found for id, _ in ranked} - arguments.keys()
+        arguments |= {one.id: one for one in arguments_in_sentences(_among(documents, missing))}
+        kept = [_different(((arguments[id], score) for id, score in ranked), sentences) for ranked in found]
+        enough = all(len(k) >= depth or len(f) < deep for k, f in zip(kept, found, strict=True))
+    return [(topic, ranked[:depth]) for topic, ranked in zip(topics, kept, strict=True)]
 
 
-def search_arguments(
-    topics: Sequence[Topic], documents: Iterable[AnyDocument], mu: float, depth: int
-) -> dict[str, dict[str, float]]:
-    """By the number of each topic: the ids of the best arguments and their DirichletLM scores, best first."""
-    queries = [topic.title for topic in topics]
-    index = lucene.index(documents, queries=queries, analyzer="standard", similarity=lucene.dirichlet(mu))
-    return {topic.number: dict(index.search(topic.title, depth, among=topic.candidates)) for topic in topics}
+def scored_sentences(
+    index: lucene.Index, topic: Topic, arguments: Iterable[tuple[Argument, float]], mu: float
+) -> Iterator[ScoredSentence]:
+    """The sentences of a topic's arguments, each scored by its own DirichletLM score plus its argument's.
 
-
-def read_arguments(documents: Iterable[AnyDocument], ids: Iterable[str]) -> dict[str, Argument]:
-    """The arguments of these ids in sentences, from another reading of the collection."""
-    wanted = frozenset(ids)
-    return {one.id: one for one in arguments_in_sentences(each for each in documents if each.id in wanted)}
+    Both are logarithms of likelihoods, smoothed by the language model of the collection.
+    """
+    query = index.terms(topic.title)
+    smoothing = {term: mu * index.collection_probability(term) for term in query}
+    for argument, score in arguments:
+        for each in sentences_of(argument):
+            terms = index.terms(each.text)
+            shorter = log(mu / (terms.total() + mu))
+            likelihood = sum(
+                count * max(0.0, log(1 + terms[term] / smoothing[term]) + shorter)
+                for term, count in query.items()
+                if term in terms
+            )
+            yield replace(each, score=score + likelihood)
 
 
 def sentences_of(argument: Argument) -> list[ScoredSentence]:
@@ -180,16 +198,22 @@ def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
     Of sentences with the same text the best stands for all; but where both texts of a pair occur in one
     argument, the pair is taken from there.
     """
-    groups: dict[str, list[ScoredSentence]] = {}
+    same_text: dict[str, list[ScoredSentence]] = {}
     for each in sorted(sentences, key=lambda each: (-each.score, each.id)):
-        if text := _normalised(each.text):
-            groups.setdefault(text, []).append(each)
-    ranked = list(groups.values())
+        if text := normalised(each.text):
+            same_text.setdefault(text, []).append(each)
+    ranked = list(same_text.values())
     found = [
-        pair_of(*_together(ranked[i], ranked[j]), _mean(ranked[i], ranked[j]))
-        for i, j in _grid(len(ranked), depth)
+        pair_of(*_from_one_argument(ranked[i], ranked[j]), _mean(ranked[i], ranked[j]))
+        for i, j in _places_of_the_best(len(ranked), depth)
     ]
     return sorted(found, key=lambda pair: (-pair.score, pair.id))[:depth]
+
+
+def of_argument(argument: Argument, one: int, other: int, score: float) -> Pair:
+    """The sentences at two places of an argument."""
+    sentences = sentences_of(argument)
+    return pair_of(sentences[one], sentences[other], score)
 
 
 def pair_of(one: ScoredSentence, other: ScoredSentence, score: float) -> Pair:
@@ -199,33 +223,27 @@ def pair_of(one: ScoredSentence, other: ScoredSentence, score: float) -> Pair:
     sentence with the higher score comes first, or of equal ones the one with the smaller id.
     """
     if one.argument == other.argument:
-        first, second = sorted((one, other), key=lambda each: each.place)
+        first, second = sorted((one, other), key=lambda each: (not each.is_conclusion, each.place))
     else:
         first, second = sorted((one, other), key=lambda each: (-each.score, each.id))
     return Pair(first, second, score)
 
 
-def _warn_of_few(counts: Mapping[str, int], depth: int) -> None:
-    """Says so where topics have fewer pairs than the task asks for, though more were wanted."""
-    if few := [f"{topic} ({count})" for topic, count in counts.items() if count < min(FEWEST, depth)]:
-        _log.warning("all possible pairs are fewer than %d for topics %s", FEWEST, ", ".join(few))
+def _among(documents: Iterable[AnyDocument], ids: set[str]) -> Iterator[AnyDocument]:
+    return (each for each in documents if each.id in ids)
 
 
-def _normalised(text: str) -> str:
-    return " ".join(text.casefold().split())
-
-
-def _different(arguments: Iterable[Argument]) -> list[Argument]:
-    """Those with two different sentences that do not have the same sentences as one before."""
-    seen: dict[frozenset[str], Argument] = {}
-    for one in arguments:
-        texts = frozenset(_normalised(each.text) for each in one.sentences or ()) - {""}
-        if len(texts) > 1:
-            seen.setdefault(texts, one)
+def _different(arguments: Iterable[tuple[Argument, float]], sentences: int) -> list[tuple[Argument, float]]:
+    """Those with enough different sentences that do not have the same ones as an argument before."""
+    seen: dict[frozenset[str], tuple[Argument, float]] = {}
+    for one, score in arguments:
+        texts = frozenset(distinct_sentences(one))
+        if len(texts) >= sentences:
+            seen.setdefault(texts, (one, score))
     return list(seen.values())
 
 
-def _grid(size: int, depth: int) -> Iterator[tuple[int, int]]:
+def _places_of_the_best(size: int, depth: int) -> Iterator[tuple[int, int]]:
     """Places i < j in a ranking whose pair can be among the best ``depth``.
 
     With itself, (i + 1) j - i (i + 1) / 2 pairs are no worse: those of a place up to i and one up to j.
@@ -235,14 +253,14 @@ def _grid(size: int, depth: int) -> Iterator[tuple[int, int]]:
         yield from ((i, j) for j in range(i + 1, min(size, last + 1)))
 
 
-def _together(
+def _from_one_argument(
     ones: Sequence[ScoredSentence], others: Sequence[ScoredSentence]
 ) -> tuple[ScoredSentence, ScoredSentence]:
-    """One of each, from one argument where there is such."""
-    by_argument = {each.argument: each for each in reversed(others)}
+    """One of each, best first: from the same argument where there is such, else the best of both."""
+    best_of = {each.argument: each for each in reversed(others)}
     for one in ones:
-        if one.argument in by_argument:
-            return one, by_argument[one.argument]
+        if one.argument in best_of:
+            return one, best_of[one.argument]
     return ones[0], others[0]
 
 

@@ -16,7 +16,7 @@ from touche.evaluation import EVALUATORS
 from touche.files import decoded_lines, write_whole
 from touche.runs import MAX_DEPTH, RunLine, read_run
 from touche.structure import MEASURES
-from touche.tasks import dataset, datasets
+from touche.tasks import PAIR, dataset, datasets
 from touche.tira import RUN_FILE
 
 EXPECTED_FILE = "expected.toml"
@@ -227,10 +227,12 @@ def _mismatch(entry: Mapping[str, Any]) -> str:
     if entry["dataset"] not in datasets():
         return f"names an unknown dataset, {entry['dataset']!r}"
     if entry["evaluator"] == STRUCTURE:
+        if dataset(entry["dataset"])[0].rules.unit != PAIR:
+            return "asks for the structure of what are no pairs"
         known = entry["dimension"] in MEASURES and "qrels" not in entry
         return "" if known else f"needs one of {', '.join(MEASURES)} as its dimension, and no qrels"
     judgments = dataset(entry["dataset"])[0].qrels.get(entry["dimension"])
-    if judgments is None or judgments.file != entry["qrels"] or entry["evaluator"] not in EVALUATORS:
+    if judgments is None or judgments.file != entry.get("qrels") or entry["evaluator"] not in EVALUATORS:
         return "names a dimension, qrels or evaluator that its task does not have"
     if PUBLISHED in entry and not entry.get("source"):
         return "has a published value without a source"

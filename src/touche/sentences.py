@@ -36,8 +36,25 @@ def split(argument: Argument) -> Argument:
     return replace(argument, sentences=tuple(numbered))
 
 
+def distinct_sentences(argument: Argument) -> dict[str, int]:
+    """The place of each different sentence of an argument, by its text without case; empty ones are left out.
+
+    Of sentences with the same text the first stands for all.
+    """
+    places: dict[str, int] = {}
+    for place, each in enumerate(argument.sentences or ()):
+        if text := normalised(each.text):
+            places.setdefault(text, place)
+    return places
+
+
+def normalised(text: str) -> str:
+    """What sentences with the same text have in common: neither case nor blanks tell them apart."""
+    return " ".join(text.casefold().split())
+
+
 def sentences_of(text: str) -> list[str]:
-    """The sentences of an English text, by the rules of Unicode (UAX 29) as Java has them."""
+    """The sentences of an English text, as Java's BreakIterator splits it."""
     breaks = java("java.text.BreakIterator").getSentenceInstance(java("java.util.Locale").ENGLISH)
     java_text = string(text)
     breaks.setText(java_text)

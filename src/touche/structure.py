@@ -5,6 +5,7 @@ from statistics import mean
 
 from touche.coherence import embedding
 from touche.documents import AnyDocument
+from touche.errors import ToucheError
 from touche.evaluation import CUTOFF
 from touche.pairs import Pair, ScoredSentence, sentences_of
 from touche.runs import RunLine, in_order_of_score
@@ -20,18 +21,22 @@ def pairs_per_topic(run: Sequence[RunLine], documents: Iterable[AnyDocument]) ->
 
 def within_one_argument(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float:
     """The share of pairs whose sentences come from one argument."""
-    arguments = [{each.partition("__")[0] for each in line.document.split(",")} for line in run]
-    return mean(len(each) == 1 for each in arguments)
+    return mean(len({_argument(each) for each in _sentences_of(line)}) == 1 for line in run)
 
 
 def coherence(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float:
-    """The mean coherence, by embeddings, of the first five pairs of each topic."""
+    """The mean coherence, by embeddings, of the first five pairs of each topic.
+
+    Raises:
+        ToucheError: if a sentence is not in the corpus.
+    """
     topics: dict[str, list[RunLine]] = {}
     for line in in_order_of_score(run):
         topics.setdefault(line.topic, []).append(line)
-    ids = [tuple(line.document.split(",")) for lines in topics.values() for line in lines[:CUTOFF]]
-    sentences = _sentences({each for pair in ids for each in pair}, documents)
-    return mean(embedding([Pair(sentences[one], sentences[other], 0.0) for one, other in ids]))
+    first_five = [_sentences_of(line) for lines in topics.values() for line in lines[:CUTOFF]]
+    found = _read({id for ids in first_five for id in ids}, documents)
+    (coherences,) = embedding([[Pair(found[one], found[other], 0.0) for one, other in first_five]])
+    return mean(coherences)
 
 
 MEASURES: Mapping[str, Measure] = {
@@ -41,7 +46,21 @@ MEASURES: Mapping[str, Measure] = {
 }
 
 
-def _sentences(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, ScoredSentence]:
-    wanted = {each.partition("__")[0] for each in ids}
-    arguments = arguments_in_sentences(each for each in documents if each.id in wanted)
-    return {each.id: each for argument in arguments for each in sentences_of(argument)}
+def _sentences_of(line: RunLine) -> tuple[str, str]:
+    one, _, other = line.document.partition(",")
+    if "__" not in one or "__" not in other:
+        raise ToucheError(f"{line.document} is no pair of sentences")
+    return one, other
+
+
+def _argument(sentence: str) -> str:
+    return sentence.rpartition("__")[0].rpartition("__")[0]
+
+
+def _read(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, ScoredSentence]:
+    arguments = {_argument(id) for id in ids}
+    wanted = arguments_in_sentences(each for each in documents if each.id in arguments)
+    found = {each.id: each for argument in wanted for each in sentences_of(argument)}
+    if missing := ids - found.keys():
+        raise ToucheError(f"sentence {min(missing)} is not in the corpus")
+    return found

@@ -43,6 +43,12 @@ class Index:
         self._check_known([term])
         return int(self._reader.docFreq(self._term(field, term)))
 
+    def collection_probability(self, term: str, field: str = "text") -> float:
+        """The share of a term in the tokens of a field, each plus 1: P(t) of DirichletLM."""
+        self._check_known([term])
+        occurrences = self._reader.totalTermFreq(self._term(field, term))
+        return float((occurrences + 1) / (self._reader.getSumTotalTermFreq(field) + 1))
+
     def search(
         self,
         query: str | Mapping[str, float],
