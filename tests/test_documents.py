@@ -191,7 +191,7 @@ GOOD = ("S1-A1", "c", "[{'text': 'p', 'stance': 'PRO'}]", "{}", "[]")
         (4, "[{'sent_id': '__CONC__1', 'sent_text': 't'}]", "sentence id '__CONC__1' does not belong"),
         (
             4,
-            "[{'sent_id': 'S2-A2__CONC__1', 'sent_text': 't'}, {'sent_id': 'S2-A2__CONC__1', 'sent_text': 'u'}]",
+            f"[{', '.join(2 * [str({'sent_id': 'S2-A2__CONC__1', 'sent_text': 't'})])}]",
             "sentence id 'S2-A2__CONC__1' occurs a second time",
         ),
         (

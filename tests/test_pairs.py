@@ -53,6 +53,7 @@ def test_a_text_counts_once_and_a_pair_comes_from_one_argument_where_it_can() ->
             sentence("b", 0, 4.0, "ban cars"),
             sentence("b", 1, 3.0, "They stink."),
             sentence("b", 5, 2.5, "ban cars"),
+            sentence("b", 6, 2.0, "they stink."),
             sentence("c", 1, 1.0, "They kill."),
             sentence("c", 2, 9.0, " "),
         ],
@@ -173,6 +174,17 @@ def test_a_topic_with_few_pairs_has_all_of_them_and_a_warning(
     assert "touche: warning: fewer than 100 pairs can be made for topics 1 (3)\n" in err
     lines = (tmp_path / "out" / "run.txt").read_text().splitlines()
     assert lines[0].startswith("1 CON S1-A1__PREMISE__1,S1-A1__PREMISE__3 1 ") and len(lines) == 3
+
+
+@pytest.mark.parametrize("baseline", ["dirichletlm", "argsrank", "sentence-coherence"])
+@pytest.mark.parametrize(("stance", "column"), [("CON", "CON"), ("", "Q0"), ("neither nor", "Q0")])
+def test_a_stance_that_is_unknown_is_none(
+    touche: Touche, write: Write, tmp_path: Path, baseline: str, stance: str, column: str
+) -> None:
+    write("in/topics.xml", XML)
+    write("in/args_processed.csv", processed(argument("S1-A1", "cats sleep", "dogs bark", stance=stance)))
+    assert touche("run", baseline, "-i", tmp_path / "in", "-o", tmp_path / "out")[0] == 0
+    assert (tmp_path / "out" / "run.txt").read_text().startswith(f"1 {column} S1-A1__PREMISE__1,")
 
 
 @pytest.mark.parametrize("baseline", ["argsrank", "sentence-coherence"])

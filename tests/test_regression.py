@@ -22,6 +22,14 @@ qrels = "spot-check-passages-relevance.qrels"
 pinned = {value}
 tolerance = 0.00005
 """
+STRUCTURE = """
+[[score]]
+dataset = "spot-check/pairs"
+dimension = "pairs per topic"
+evaluator = "structure"
+pinned = 1000
+tolerance = 0.1
+"""
 ELSEWHERE = """
 [[score]]
 dataset = "touche-2020-task-2"
@@ -179,6 +187,13 @@ def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
             "names a dimension, qrels or evaluator that",
         ),
         (ENTRY.format(value=1).replace("-passages-", "-arguments-"), "names a dimension, qrels or evaluator"),
+        (ENTRY.format(value=1).replace("qrels", "# qrels"), "names a dimension, qrels or evaluator that"),
+        (STRUCTURE.replace("/pairs", "/passages"), "number 1 asks for the structure of what are no pairs"),
+        (
+            STRUCTURE.replace("pairs per topic", "pairs"),
+            "number 1 needs one of pairs per topic, within one arg",
+        ),
+        (STRUCTURE + 'qrels = "x"', "as its dimension, and no qrels"),
         (ELSEWHERE.replace("source", "# source"), "number 1 has a published value without a source"),
     ],
 )
