@@ -46,10 +46,12 @@ def test_what_is_nowhere_is_named_with_the_places_that_were_looked_at(
 ) -> None:
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
     looked = f"looked in {tmp_path}/qrels, {ROOT}/qrels, {tmp_path}/cache/touche/qrels"
-    with pytest.raises(
-        NotAtHandError, match=rf"{looked}\); get it with: touche data fetch, or set TOUCHE_DATA"
-    ):
-        data.locate("qrels", "a.qrels")
+    name = "touche-task1-2022-quality-dedup.qrels"
+    remedy = "get it with: touche data fetch touche-2022-task-1, or set TOUCHE_DATA to a folder that has it"
+    with pytest.raises(NotAtHandError, match=rf"{name} is not at hand \({looked}\); {remedy}$"):
+        data.locate("qrels", name)
+    with pytest.raises(NotAtHandError, match=r"\); it is not published; set TOUCHE_DATA to a folder"):
+        data.locate("corpora", "argsme-2020-04-01-processed-sample")
     monkeypatch.setenv("TOUCHE_DATA", "/nowhere")
     with pytest.raises(ToucheError, match="TOUCHE_DATA is '/nowhere', which is no directory; set it to"):
         data.locate("qrels", "a.qrels")

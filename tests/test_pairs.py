@@ -176,6 +176,8 @@ def test_a_topic_with_few_pairs_has_all_of_them_and_a_warning(
     assert lines[0].startswith("1 CON S1-A1__PREMISE__1,S1-A1__PREMISE__3 1 ") and len(lines) == 3
     _, _, err = touche("run", "dirichletlm", "-i", tmp_path / "in", "-o", tmp_path / "out", "--depth", "3")
     assert "warning" not in err
+    _, _, err = touche("run", "argsrank", "-i", tmp_path / "in", "-o", tmp_path / "out", "--depth", "40")
+    assert "touche: warning: fewer than 40 pairs can be made for topics 1 (1)\n" in err
 
 
 @pytest.mark.parametrize("baseline", ["dirichletlm", "argsrank", "sentence-coherence"])

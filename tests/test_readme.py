@@ -27,7 +27,7 @@ COMMANDS = [
 
 
 def test_there_is_something_to_try() -> None:
-    assert (len(PYTHON), len(EXAMPLES), len(COMMANDS)) == (3, 2, 9)
+    assert (len(PYTHON), len(EXAMPLES), len(COMMANDS)) == (4, 3, 9)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -36,8 +36,11 @@ def test_the_example_baselines_run(tmp_path: Path, example: str) -> None:
     (tmp_path / "mine" / "baseline.py").write_text(example, encoding="utf-8")
     baseline = baselines.load(str(tmp_path / "mine"))
     options = {name: each.default for name, each in baseline.options.items()}
-    assert baselines.run(baseline, data.open_dataset("spot-check/passages"), tmp_path / "out", options) == []
-    assert (tmp_path / "out" / "run.txt").read_text().startswith("11 Q0 spotcheck-")
+    dataset, begin = (
+        ("spot-check/pairs", "1 ") if "pairs" in example else ("spot-check/passages", "11 Q0 spot")
+    )
+    assert baselines.run(baseline, data.open_dataset(dataset), tmp_path / "out", options) == []
+    assert (tmp_path / "out" / "run.txt").read_text().startswith(begin)
 
 
 def test_the_commands_work_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

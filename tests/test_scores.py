@@ -81,7 +81,7 @@ def test_the_same_file_twice_is_refused(write: Write) -> None:
     ("text", "message"),
     [
         ("", "the run is empty"),
-        ("11 Q0 a 1 1 t\n", "not one document of the run is judged; check that --task"),
+        ("11 Q0 a 1 1 t\n", "not one document .* is judged; check that .*, that the run ranks passages$"),
         ("1 Q0 a 1 1 t\n", "the run and the qrels have no topic in common; check that --task"),
     ],
 )
@@ -109,6 +109,19 @@ def test_any_order_counts_a_pair_judged_the_other_way_round_beside_the_exact_sco
     assert [run.dimension for run in (exact, turned)] == ["relevance", "relevance, any order"]
     assert [run.scores[0].mean for run in (exact, turned)] == pytest.approx([0, SECOND])
     assert turned.scores[0].qrels == exact.scores[0].qrels
+
+
+def test_a_run_whose_pairs_all_have_the_other_order_is_scored_too(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = replace(made_up(write, monkeypatch, relevance="a"), rules=Rules(PAIR, ("Q0",)))
+    write("qrels/made-up-relevance.qrels", "1 0 x,y 1\n2 0 b,c 1\n")
+    path = write("run.txt", run_of("1 y,x"))
+    exact, turned = score_runs([path], task, any_order=True)
+    assert [(each.evaluator, each.mean, each.judged) for each in exact.scores] == [("trec_eval", 0, 0)]
+    assert [(each.evaluator, each.mean) for each in turned.scores] == [("trec_eval", 0.5), ("touche", 1)]
+    with pytest.raises(ToucheError, match=r"ranks sentence pairs, and in which order \(--pairs any-order\)$"):
+        score_runs([path], task)
 
 
 def test_a_pair_in_both_orders_counts_once() -> None:

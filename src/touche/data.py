@@ -38,8 +38,21 @@ def locate(kind: str, name: str) -> Path:
         if os.path.exists(path := place / kind / name):  # noqa: PTH110 (that of Path raises where access is denied)
             return path
     looked = ", ".join(str(place / kind) for place in places)
-    remedy = "get it with: touche data fetch, or set TOUCHE_DATA to a folder that has it"
-    raise NotAtHandError(f"{kind}/{name} is not at hand (looked in {looked}); {remedy}")
+    raise NotAtHandError(f"{kind}/{name} is not at hand (looked in {looked}); {_remedy(name)}")
+
+
+def _remedy(name: str) -> str:
+    """Where a file or folder comes from; samples of corpora are not published."""
+    elsewhere = "set TOUCHE_DATA to a folder that has it"
+    for task in tasks.all_tasks().values():
+        published = [
+            task.topics,
+            *(each.file for each in task.qrels.values()),
+            task.corpora["full"].directory,
+        ]
+        if name in published:
+            return f"get it with: touche data fetch {task.id}, or {elsewhere}"
+    return f"it is not published; {elsewhere}"
 
 
 def at_hand(kind: str, name: str) -> bool:

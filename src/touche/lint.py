@@ -146,7 +146,7 @@ def _parse(path: Path) -> tuple[list[Numbered], list[Breach]]:
         except LineError as error:
             broken.append((error.column, number, error.problem, error.remedy))
         if (columns := len(split_columns(text))) > 6:
-            remedy = "write a tag without blanks; trec_eval refuses the line"
+            remedy = "write no blanks within a tag or an id; trec_eval refuses the line"
             broken.append(("columns", number, f"{columns} columns instead of 6", remedy))
     if not lines and not broken:
         broken.append(("empty-run", None, "the run is empty", "check what wrote it"))

@@ -96,16 +96,16 @@ def hits(ranked: Ranked, depth: int) -> Iterator[tuple[Topic, list[tuple[str, fl
     """What a baseline yields for pairs; warns of topics that have fewer than the task asks for.
 
     Args:
-        ranked: each topic with its pairs.
-        depth: how many pairs were wanted.
+        ranked: each topic with its pairs, all of which are handed on.
+        depth: how many pairs a topic could have had.
     """
-    few = []
+    wanted, few = min(FEWEST, depth), []
     for topic, pairs in ranked:
-        if len(pairs) < min(FEWEST, depth):
+        if 0 < len(pairs) < wanted:
             few.append(f"{topic.number} ({len(pairs)})")
         yield topic, [pair.hit for pair in pairs]
     if few:
-        _log.warning("fewer than %d pairs can be made for topics %s", FEWEST, ", ".join(few))
+        _log.warning("fewer than %d pairs can be made for topics %s", wanted, ", ".join(few))
 
 
 def by_dirichletlm(

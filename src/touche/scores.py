@@ -163,7 +163,7 @@ def score_runs(
             task,
             f"{dimension}{suffix}",
             qrels,
-            {name: _evaluate(name, path, lines, qrels) for name in evaluators},
+            _evaluations(evaluators, path, lines, task, qrels, any_order),
         )
         for path, run in runs.items()
         for dimension, qrels in judgments.items()
@@ -186,8 +186,16 @@ def in_judged_order(run: Sequence[RunLine], qrels: Qrels) -> list[RunLine]:
     return turned
 
 
-def _evaluate(name: str, path: Path, run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
+def _evaluations(
+    names: Iterable[str], path: Path, run: Sequence[RunLine], task: Task, qrels: Qrels, any_order: bool
+) -> dict[str, Evaluation]:
+    if any_order and not any(line.document in qrels.get(line.topic, {}) for line in run):
+        # Every pair the other way round: 0 for trec_eval, and nothing to average for touche.
+        nothing = dict.fromkeys(qrels, 0.0)
+        return {name: Evaluation(nothing, nothing) for name in names if name == "trec_eval"}
     try:
-        return EVALUATORS[name](run, qrels)
+        return {name: EVALUATORS[name](run, qrels) for name in names}
     except ToucheError as error:
-        raise ToucheError(f"{path}: {error}") from error
+        hint = f", that the run ranks {task.rules.unit}s"
+        hint += ", and in which order (--pairs any-order)" if task.rules.unit == PAIR else ""
+        raise ToucheError(f"{path}: {error}{hint}") from error
