@@ -16,7 +16,7 @@ from touche.tasks import dataset, datasets
 # Imports run one way: each module may import those of its own line and of the lines before it.
 LAYERS = [
     {"errors"},
-    {"files", "significance", "engines"},
+    {"files", "significance", "engines", "machine"},
     {"topics", "tasks", "qrels", "runs"},
     {"documents", "evaluation", "standing"},
     {"lucene", "tira", "disagreement", "provenance", "metering"},

@@ -4,7 +4,6 @@ The computation is written down below as an ONNX graph; the weights are put into
 """
 
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from touche.errors import InputError, ToucheError
+from touche.machine import processors
 
 Texts = Sequence[str] | Sequence[tuple[str, str]]
 Array = npt.NDArray[np.float32]
@@ -165,7 +165,7 @@ class Bert:
         order = sorted(range(len(encoded)), key=lambda place: (len(encoded[place].ids), texts[place]))
         batches = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
         bar = tqdm(total=len(order), desc=description, unit=" texts", disable=None, leave=False)
-        with bar, ThreadPoolExecutor(_processors()) as pool:
+        with bar, ThreadPoolExecutor(processors()) as pool:
             for batch, states in zip(
                 batches,
                 pool.map(lambda batch: self._run([encoded[each] for each in batch]), batches),
@@ -253,7 +253,3 @@ def _tokenizer(folder: Path, length: int) -> Any:
     tokenizer.no_padding()
     tokenizer.enable_truncation(length)
     return tokenizer
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

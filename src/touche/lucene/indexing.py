@@ -1,6 +1,5 @@
 """From a stream of documents to an index."""
 
-import os
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,6 +14,7 @@ from touche.errors import ToucheError
 from touche.lucene.analysis import analyzer_named, only_telling_apart, terms
 from touche.lucene.java import bytes_ref, java, string
 from touche.lucene.searching import Index
+from touche.machine import processors
 
 _CHUNK = 64  # documents that a thread takes from the stream at a time
 _RAM_BUFFER_MB = 256.0
@@ -49,7 +49,7 @@ def index(
         ToucheError: if Lucene is not installed or the temporary directory is full.
     """
     fields = fields or {"text": lambda document: document.text}
-    threads = threads or _processors()
+    threads = threads or processors()
     analysis = analyzer_named(analyzer)
     vocabulary = None if queries is None else frozenset().union(*(terms(analysis, text) for text in queries))
     config = java("org.apache.lucene.index.IndexWriterConfig")(analysis)
@@ -173,9 +173,3 @@ def _buffer_size() -> float:
     """Megabytes of documents to collect before they are written: a quarter of Java's memory at the most."""
     megabytes = java("java.lang.Runtime").getRuntime().maxMemory() / 2**20
     return min(_RAM_BUFFER_MB, float(megabytes) / 4)
-
-
-def _processors() -> int:
-    if hasattr(os, "sched_getaffinity"):  # not on macOS
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
