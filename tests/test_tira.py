@@ -10,6 +10,7 @@ from conftest import Write
 from touche import tira
 from touche.documents import Argument, Document, Sentence
 from touche.errors import InputError, ToucheError
+from touche.pages import RawPage
 from touche.topics import Topic
 
 TOPICS = "<topics><topic><number>1</number><title>One?</title></topic></topics>"
@@ -173,6 +174,16 @@ def test_arguments_of_ir_datasets_keep_their_parts() -> None:
     assert expected.text == record.default_text()
     processed = ArgsMeProcessedDoc(*record, sentences=[ArgsMeSentence("S1-A1__CONC__1", "c")])
     assert tira.document_of_ir_dataset(processed).sentences == (Sentence("S1-A1__CONC__1", "c"),)  # type: ignore[union-attr]
+
+
+def test_web_pages_of_ir_datasets_are_still_to_be_parsed() -> None:
+    """The record class of ir_datasets for ClueWeb12."""
+    from ir_datasets.formats import WarcDoc
+
+    record = WarcDoc(
+        "clueweb12-1", "http://a.example/b", "2012-02-10", b"HTTP/1.1 200 OK", b"<p>x", "text/html"
+    )
+    assert tira.document_of_ir_dataset(record) == RawPage("clueweb12-1", "http://a.example/b", b"<p>x")
 
 
 A, B = Topic("1", "a"), Topic("2", "b")

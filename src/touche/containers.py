@@ -237,10 +237,10 @@ def _watched(process: Process, job: Job, limits: Limits, log: Log) -> tuple[int,
 
 
 def _files(dataset: str) -> dict[str, Path]:
-    """The files of a dataset by the names that they have in an input directory."""
+    """The files and folders of a dataset by the names that they have in an input directory."""
     task, corpus = tasks.dataset(dataset)
-    documents = (path for path in data.locate_corpus(corpus).iterdir() if path.is_file())
-    return {"topics.xml": data.locate("topics", task.topics)} | {path.name: path for path in documents}
+    documents = {path.name: path for path in data.locate_corpus(corpus).iterdir()}
+    return {"topics.xml": data.locate("topics", task.topics)} | documents
 
 
 @contextmanager
@@ -251,12 +251,19 @@ def _input_directory(given: str) -> Iterator[Path]:
         return
     with TemporaryDirectory(prefix="touche-input-") as folder:
         for name, path in _files(given).items():
-            try:
-                os.link(path.resolve(), Path(folder) / name)
-            except OSError:
-                shutil.copyfile(path, Path(folder) / name)
+            if path.is_dir():
+                shutil.copytree(path, Path(folder) / name, copy_function=_link)
+            else:
+                _link(path, Path(folder) / name)
         Path(folder).chmod(0o755)
         yield Path(folder)
+
+
+def _link(path: str | Path, place: str | Path) -> None:
+    try:
+        os.link(Path(path).resolve(), place)
+    except OSError:
+        shutil.copyfile(path, place)
 
 
 @contextmanager

@@ -132,7 +132,7 @@ def _documents(corpus: Corpus) -> Files | IrDataset:
 
 def home() -> Path:
     """Where fetched data goes: the clone, else the user's cache folder."""
-    return clone() or _cache()
+    return clone() or cache_folder()
 
 
 def _places() -> Iterator[Path]:
@@ -143,8 +143,9 @@ def _places() -> Iterator[Path]:
         yield Path(folder)
     if root := clone():
         yield root
-    yield _cache()
+    yield cache_folder()
 
 
-def _cache() -> Path:
+def cache_folder() -> Path:
+    """The user's cache folder for touche."""
     return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "touche"  # noqa: PTH111

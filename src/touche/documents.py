@@ -6,6 +6,7 @@ document of one id. To read several files as one collection, hand the same set `
 
 import ast
 import csv
+import dataclasses
 import re
 import warnings
 from collections import Counter
@@ -18,8 +19,10 @@ import ijson
 
 from touche.errors import InputError
 from touche.files import LineCounter, decoded_lines, new_id, open_binary, read_jsonl, text_field
+from touche.pages import Page, RawPage
 from touche.topics import Topic, topic_of_query
 
+_PAGE_FIELDS = [each.name for each in dataclasses.fields(Page) if each.name != "id"]
 _DEEPEST_JSON = 100  # levels; real arguments have six
 _LONGEST_CSV_FIELD = 1 << 26  # characters; beyond this a quote has been left open
 _SENTENCE_ID = re.compile("__(CONC|PREMISE)__[1-9][0-9]*", re.ASCII)  # after the id of the argument
@@ -86,16 +89,28 @@ class Candidate:
     document: Document
 
 
-AnyDocument = Document | Argument
+AnyDocument = Document | Argument | Page
 
 
-def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document]:
+def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
     """Reads TIRA's documents.jsonl: ``{"docno", "text"}`` on each line.
+
+    In place of the text a web page can have ``html`` and ``url``, or the fields of ``Page``.
 
     Raises:
         InputError: naming the line that is broken or repeats an id.
     """
-    return _read_flat_jsonl(path, "docno", "text", seen)
+    seen = set() if seen is None else seen
+    for line, record in read_jsonl(path):
+        id = new_id(text_field(record, "docno", path, line), "document", seen, path, line)
+        parts = {name: text_field(record, name, path, line) for name in _PAGE_FIELDS if name in record}
+        if "html" in record:
+            url = text_field(record, "url", path, line) if "url" in record else ""
+            yield RawPage(id, url, text_field(record, "html", path, line).encode(), "utf-8")
+        elif parts and "text" not in record:
+            yield Page(id, **parts)
+        else:
+            yield Document(id, text_field(record, "text", path, line))
 
 
 def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document]:

@@ -19,14 +19,18 @@ from touche.documents import (
 )
 from touche.errors import InputError, ToucheError
 from touche.files import new_id, write_whole
+from touche.html_folder import read_pages_csv
+from touche.pages import RawPage, Skipped
+from touche.parsing import parsed
 from touche.runs import MAX_DEPTH, format_run, ranking
 from touche.topics import Topic, read_queries_jsonl, read_topics_xml
+from touche.warc import read_warc
 
 INPUT_VARIABLE, OUTPUT_VARIABLE = "inputDataset", "outputDir"
 RUN_FILE, METADATA_FILE = "run.txt", "ir-metadata.yml"
 
 Hit = tuple[str, float] | tuple[str, float, str]
-Reader = Callable[[Path, set[str]], Iterator[AnyDocument]]
+Reader = Callable[[Path, set[str]], Iterator[AnyDocument | RawPage | Skipped]]
 
 # The first that is found is taken.
 _TOPIC_FILES = {"topics.xml": read_topics_xml, "queries.jsonl": read_queries_jsonl}
@@ -34,18 +38,22 @@ _DOCUMENT_FILES: dict[str, Reader] = {
     "documents.jsonl": read_documents_jsonl,
     "passages*.jsonl": read_passages_jsonl,
     "args_processed*.csv": read_args_processed_csv,
+    "pages.csv": read_pages_csv,
+    "*.warc": read_warc,
     "*.json": read_argsme_json,
 }
+SIDE_FILES = (SPAM_RANKS, PAGE_RANKS) = ("spam-ranks.txt", "page-ranks.txt")
 _RERANK_FILE = "rerank.jsonl"
 _NOT_ARGUMENTS = "metadata.json"  # TIRA's own note about a dataset
 
 
 @dataclass(frozen=True)
 class Files:
-    """A collection in files, read anew each time it is iterated over."""
+    """A collection in files, read anew each time it is iterated over; side files tell more about it."""
 
     paths: tuple[Path, ...]
     reader: Reader
+    side_files: tuple[Path, ...] = ()
 
     def __str__(self) -> str:
         return ", ".join(path.name for path in self.paths)
@@ -57,8 +65,7 @@ class Files:
             InputError: if a file is broken, an id occurs twice in the collection, or there is no document.
         """
         seen: set[str] = set()
-        for path in self.paths:
-            yield from self.reader(path, seen)
+        yield from parsed(document for path in self.paths for document in self.reader(path, seen))
         if not seen:
             raise InputError(self.paths[0], "no documents in it", "check that this is the right file")
 
@@ -99,9 +106,7 @@ class IrDataset:
         """
         seen: set[str] = set()
         try:
-            for record in self._dataset().docs_iter():
-                new_id(record.doc_id, "document", seen, self.id)
-                yield document_of_ir_dataset(record)
+            yield from parsed(map(document_of_ir_dataset, self._records(seen)))
         # No network, no licence, no space, or a broken file.
         except (OSError, RuntimeError, ValueError) as error:
             reason = f"{type(error).__name__}: {shorten(str(error), 120)}"
@@ -109,6 +114,11 @@ class IrDataset:
             raise ToucheError(f"{problem}; see https://ir-datasets.com on how to get the corpus") from error
         if not seen:
             raise ToucheError(f"{self.id!r} of ir_datasets is empty; fetch the corpus again")
+
+    def _records(self, seen: set[str]) -> Iterator[Any]:
+        for record in self._dataset().docs_iter():
+            new_id(record.doc_id, "document", seen, self.id)
+            yield record
 
     def _dataset(self) -> Any:
         import ir_datasets  # here, for it takes longer to import than all the rest
@@ -146,20 +156,21 @@ class Input:
         """Topics and the collection to search for them, with the line that says so."""
         all_topics = tuple(topics)
         took = f"{len(all_topics)} topics from {topics_file.name}, documents from {documents}"
-        files = documents.paths if isinstance(documents, Files) else ()
+        files = (*documents.paths, *documents.side_files) if isinstance(documents, Files) else ()
         return cls(all_topics, documents, took, (topics_file, *files))
 
 
-def find(directory: Path, corpus: str | None = None) -> Input:
+def find(directory: Path, corpus: str | None = None, *, topics_only: bool = False) -> Input:
     """Finds topics and documents in an input directory.
 
     Re-ranking input (rerank.jsonl) goes before topics and documents; of several topic or document formats the
     first is taken in the order topics.xml, queries.jsonl; documents.jsonl, passages*.jsonl,
-    args_processed*.csv, other *.json. Each may be gzipped.
+    args_processed*.csv, pages.csv, *.warc, other *.json. Each may be gzipped.
 
     Args:
         directory: the input directory.
         corpus: the id of an ir_datasets corpus to search, for a directory that holds topics only.
+        topics_only: whether no documents are needed.
 
     Raises:
         InputError: if the directory is missing or unreadable, or topics or documents are not in it.
@@ -168,6 +179,8 @@ def find(directory: Path, corpus: str | None = None) -> Input:
     if corpus is None and (rerank := _matching(directory, _RERANK_FILE)):
         return _reranking(rerank[0])
     topics_path, topics = _find_topics(directory)
+    if topics_only:
+        return Input(topics, (), f"{len(topics)} topics from {topics_path.name}", (topics_path,))
     documents = IrDataset(corpus) if corpus else find_documents(directory)
     return Input.of(topics, topics_path, documents)
 
@@ -180,10 +193,17 @@ def find_documents(directory: Path) -> Files:
     """
     for pattern, reader in _DOCUMENT_FILES.items():
         if found := _matching(directory, pattern):
-            return Files(tuple(found), reader)
+            sides = (each for name in SIDE_FILES for each in _matching(directory, name))
+            return Files(tuple(found), reader, tuple(sides))
     files = ", ".join(_DOCUMENT_FILES)
     remedy = f"put {files} there, plain or .gz, or name an ir_datasets corpus with --corpus"
     raise InputError(directory, "no documents in it", remedy)
+
+
+def side_file(documents: Iterable[AnyDocument], name: str) -> Path | None:
+    """A file of further knowledge that lies beside the documents, plain or gzipped, if there is one."""
+    found = documents.side_files if isinstance(documents, Files) else ()
+    return next((path for path in found if path.name in (name, f"{name}.gz")), None)
 
 
 def write_run(
@@ -307,8 +327,10 @@ def _sentences_of(record: Any) -> tuple[Sentence, ...]:
     return tuple(Sentence(each.id, each.text) for each in record.sentences)
 
 
-def document_of_ir_dataset(record: Any) -> AnyDocument:
-    """A record of ir_datasets, whose arguments keep their parts."""
+def document_of_ir_dataset(record: Any) -> AnyDocument | RawPage:
+    """A record of ir_datasets: arguments keep their parts, and web pages are still to be parsed."""
+    if hasattr(record, "body_content_type"):  # ClueWeb
+        return RawPage(record.doc_id, record.url, record.body)
     if not hasattr(record, "premises"):
         return Document(record.doc_id, record.default_text())
     return Argument(
