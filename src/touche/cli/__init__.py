@@ -12,6 +12,7 @@ from touche.cli.data import data
 from touche.cli.evaluate import evaluate
 from touche.cli.images import images
 from touche.cli.lint import lint
+from touche.cli.overlap import overlap
 from touche.cli.regress import regress
 from touche.cli.run import run
 from touche.cli.tasks import tasks
@@ -26,7 +27,7 @@ def cli() -> None:
     """Reruns the baselines of the Touché shared tasks and scores runs as the organizers did."""
 
 
-for command in (run, evaluate, compare, lint, regress, tasks, data, images):
+for command in (run, evaluate, compare, overlap, lint, regress, tasks, data, images):
     cli.add_command(command)
 
 

@@ -94,12 +94,14 @@ def _run_sandboxed(job: Job, runner: str, limits: Limits) -> None:
 
 def _option(parameter: Parameter, text: str) -> click.Option:
     kind = type(parameter.default) if parameter.annotation is Parameter.empty else parameter.annotation
+    several = isinstance(parameter.default, tuple)
     return click.Option(
         [f"--{parameter.name.replace('_', '-')}"],
-        type=click.Choice(get_args(kind)) if get_origin(kind) is Literal else kind,
+        type=click.Choice(get_args(kind)) if get_origin(kind) is Literal else str if several else kind,
+        nargs=len(parameter.default) if several else 1,
         is_flag=kind is bool,
         default=parameter.default,
-        show_default=True,
+        show_default=not several,
         help=text,
     )
 
@@ -108,7 +110,7 @@ def _run(baseline: Baseline, given: str, output: str, corpus: str | None, option
     started = time.monotonic()
     if not given or not output:
         raise ToucheError("-i or -o is empty; name the input and the output directory")
-    source = _open(given, corpus)
+    source = _open(given, corpus, topics_only=options.get("api", False))
     click.echo(f"{baseline.name}: {source.took}", err=True)
     for topic in baselines.run(baseline, source, Path(output), options):
         click.echo(
@@ -118,9 +120,9 @@ def _run(baseline: Baseline, given: str, output: str, corpus: str | None, option
     click.echo(f"{baseline.name}: wrote {Path(output) / tira.RUN_FILE} in {seconds:.1f} s", err=True)
 
 
-def _open(given: str, corpus: str | None) -> tira.Input:
+def _open(given: str, corpus: str | None, topics_only: bool) -> tira.Input:
     if Path(given).exists():
-        return tira.find(Path(given), corpus)
+        return tira.find(Path(given), corpus, topics_only=topics_only)
     if given in tasks.datasets() and corpus is None:
         return data.open_dataset(given)
     if given in tasks.datasets():

@@ -1,0 +1,32 @@
+"""touche overlap"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from touche.cli.output import RUNS, print_records, style, table
+from touche.overlap import FAR, NEAR, Overlap, overlaps
+
+
+@click.command()
+@RUNS
+@style("table", "json", "csv")
+def overlap(runs: Sequence[Path], style: str) -> None:
+    """Compare every two of the RUNs without judgments, such as a replica with its original.
+
+    Shown are the share of results that both have among the first 5 and the first 100, and Kendall's rank
+    correlation of only the documents that both rank, each as a mean over the topics that one of them has.
+    """
+    found = list(overlaps(runs))
+    if style != "table":
+        print_records(Overlap, found, style)
+        return
+    header = ("A", "B", "topics", f"overlap@{NEAR}", f"overlap@{FAR}", "Kendall's tau")
+    click.echo(table(header, [_row(each) for each in found]))
+
+
+def _row(each: Overlap) -> tuple[str, ...]:
+    figures = (each.overlap_5, each.overlap_100, each.tau)
+    shown = ("–" if figure is None else f"{figure:.3f}" for figure in figures)
+    return (each.run_a, each.run_b, str(each.topics), *shown)
