@@ -12,7 +12,7 @@ export PIP_BUILD_CONSTRAINT = $(PIP_CONSTRAINT)
 
 # Run every baseline on the parts of the spot check that it is made for, and print the scores.
 demo: $(READY)
-	@for part in arguments passages pairs; do \
+	@for part in arguments passages pairs pages; do \
 	    for file in $$(grep -l "spot-check/$$part\"" baselines/*/expected.toml); do \
 	        baseline=$$(basename $$(dirname $$file)); \
 	        $(BIN)/touche run $$baseline -i spot-check/$$part -o build/demo/$$part/$$baseline || exit; \
@@ -42,12 +42,14 @@ lint: $(READY)
 
 types: $(READY)
 	$(BIN)/mypy
+	for each in baselines/*/; do $(BIN)/mypy $$each || exit; done    # for all are called baseline
 
 # Needs TOUCHE_DATA; takes an hour and a half.
 benchmark: $(READY)
 	$(BIN)/python benchmarks/bootstrap.py
 	$(BIN)/python benchmarks/argsme_size.py
 	$(BIN)/python benchmarks/pairs_size.py
+	$(BIN)/python benchmarks/pages_speed.py
 
 clean:
 	rm -rf $(VENV) build dist

@@ -24,10 +24,8 @@ from touche.engines import ENGINES, answer, succeeds
 from touche.errors import ToucheError
 
 BASELINES = ["argsrank", "bm25", "dirichletlm", "sentence-coherence", "tfidf"]
-PARTS = {
-    name: ["pairs"] if name in ("argsrank", "sentence-coherence") else ["arguments", "passages"]
-    for name in BASELINES
-}
+SPECIAL = {"argsrank": ["pairs"], "sentence-coherence": ["pairs"], "chatnoir-bm25f": ["pages"]}
+PARTS = {name: SPECIAL.get(name, ["arguments", "passages"]) for name in BASELINES}
 
 
 def engines() -> list[str]:
@@ -94,6 +92,7 @@ INPUTS = {
     "args.me": {"topics.xml": TOPICS, "args-me.json": ARGSME},
     "processed": {"topics.xml": TOPICS, "args_processed.csv": CSV},
     "passages": {"topics.xml": TOPICS, "passages.jsonl.gz": '{"id": "a", "contents": "cats"}'},
+    "pages": {"topics.xml": TOPICS, "pages.csv": "id,file,url\na,html/a.html,\n", "html/a.html": "<p>cats"},
     "TIRA": TIRA,
     "re-ranking": {"rerank.jsonl.gz": '{"qid": "1", "query": "cats", "docno": "a", "text": "cats"}'},
 }

@@ -17,13 +17,14 @@ from touche.tasks import dataset, datasets
 LAYERS = [
     {"errors"},
     {"files", "significance", "engines", "machine"},
-    {"topics", "tasks", "qrels", "runs"},
-    {"documents", "evaluation", "standing"},
+    {"topics", "tasks", "qrels", "runs", "pages"},
+    {"documents", "evaluation", "standing", "warc", "html_folder", "side_files", "extraction"},
+    {"parsing"},
     {"lucene", "tira", "disagreement", "provenance", "metering"},
     {"data", "sentences", "bert"},
     {"baselines", "scores", "sources", "lint"},
-    {"comparison", "notes", "images", "pairs", "embedding"},
-    {"analysis", "containers", "coherence", "centrality"},
+    {"overlap", "comparison", "notes", "images", "pairs", "embedding"},
+    {"analysis", "containers", "coherence", "centrality", "crawl", "chatnoir"},
     {"structure"},
     {"regression"},
     {"cli"},
@@ -67,7 +68,15 @@ def test_baselines_import_the_library_and_nothing_of_each_other() -> None:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 module = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
-                assert str(module).partition(".")[0] in {"touche", "math", "typing"}, path
+                assert str(module).partition(".")[0] in {
+                    "touche",
+                    "functools",
+                    "math",
+                    "pathlib",
+                    "re",
+                    "tomllib",
+                    "typing",
+                }, path
 
 
 def test_engines_know_nothing_of_tasks_and_evaluation_nothing_of_engines() -> None:

@@ -7,6 +7,7 @@ from touche.errors import ToucheError
 def test_there_is_a_card_for_every_task() -> None:
     assert list(tasks.all_tasks()) == [
         "spot-check/arguments",
+        "spot-check/pages",
         "spot-check/pairs",
         "spot-check/passages",
         "touche-2020-task-1-v1",

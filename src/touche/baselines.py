@@ -63,7 +63,11 @@ class Baseline:
 
     def tag(self, options: dict[str, Any]) -> str:
         """The tag of a run: the name, and the options that are not at their defaults; without white space."""
-        changed = {name: value for name, value in options.items() if value != self.options[name].default}
+        changed = {
+            name: value
+            for name, value in options.items()
+            if value != self.options[name].default and not isinstance(value, tuple)  # these rank nothing
+        }
         tag = "-".join((f"touche-{self.name}", *(f"{name}={value}" for name, value in changed.items())))
         return "_".join(tag.split())
 
@@ -78,7 +82,7 @@ def load(name: str) -> Baseline:
 
     Raises:
         ToucheError: if there is no such folder, its baseline.py does not hold just one baseline, or that has
-            an option whose default value is no int, float, str or bool.
+            an option whose default value is no int, float, str, bool or tuple of str.
     """
     path = folder_of(name) / "baseline.py"
     spec = spec_from_file_location(f"touche_baseline_{path.parent.name}", path)
@@ -92,8 +96,8 @@ def load(name: str) -> Baseline:
     if len(found) != 1:
         raise ToucheError(f"{path}: {len(found)} baselines in it; decorate one function with @baseline")
     for option in found[0].options.values():
-        if type(option.default) not in (int, float, str, bool):
-            problem = f"{path}: the default of option {option.name!r} is no int, float, str or bool"
+        if type(option.default) not in (int, float, str, bool, tuple):
+            problem = f"{path}: the default of option {option.name!r} is no int, float, str, bool or tuple"
             raise ToucheError(f"{problem}; give it such a default")
     return replace(found[0], name=path.parent.resolve().name)
 
@@ -101,9 +105,13 @@ def load(name: str) -> Baseline:
 def arguments_of(options: Mapping[str, Any]) -> list[str]:
     """Options as words of the command line; a flag that is off is left out."""
     given = {f"--{name.replace('_', '-')}": value for name, value in options.items() if value is not False}
-    return [
-        word for name, value in given.items() for word in ([name] if value is True else [name, str(value)])
-    ]
+    return [word for name, value in given.items() for word in (name, *_words(value))]
+
+
+def _words(value: Any) -> list[str]:
+    if isinstance(value, tuple):
+        return list(value)
+    return [] if value is True else [str(value)]
 
 
 def names() -> list[str]:

@@ -181,7 +181,7 @@ def test_baselines_score_what_is_expected_of_them(
         if each.dataset.endswith("/sample") and each.evaluator != regression.STRUCTURE
     ]
     outcomes = list(regression.regress(expected, copy, Limits(), print))
-    assert len(outcomes) == 48
+    assert len(outcomes) == 54
     assert [each for each in outcomes if each.verdict != regression.PASSED] == []
 
 
@@ -344,3 +344,35 @@ def test_every_run_file_is_evaluated_by_the_command(official: Path) -> None:
         records = json.loads(output)
         assert len(records) == len(runs) * 2 * 2
         assert all(0 < record["mean"] < 1 and record["measure"] == evaluation.MEASURE for record in records)
+
+
+def test_chatnoir_s_parts_on_the_real_passages(official: Path) -> None:
+    """BM25 and BM25F of the main content, the only field of passages, for every one of them."""
+    method = baselines.load("chatnoir-bm25f").method.__globals__
+    numbers = method["NUMBERS"]
+    crawl = method["Crawl"](
+        read_passages_jsonl(official / "corpora/touche-2022-task-2-sample/passages.jsonl.gz")
+    )
+    topics = read_topics_xml(official / "topics/touche-2022-task-2.xml")[:5]
+    index = method["index_of"](crawl, [topic.title for topic in topics], numbers["2020"])
+    words = Collection({page.id: index.terms(page.body or "") for page in crawl})
+    for topic in topics:
+        query = [term for term, count in index.terms(topic.title).items() for _ in range(count)]
+        sums = dict(index.run(method["parts_of_fields"](index, topic, numbers["2020"])["body"], 5000))
+        combined = dict(index.run(method["any_of"](method["parts_of_bm25f"](index, topic).values()), 5000))
+        assert len(sums) == len(combined) > 1000
+        for id in words.documents:
+            expected = words.bm25(query, id, 1.2, 0.75)
+            assert sums.get(id, 0.0) == pytest.approx(10 * expected, rel=1e-4, abs=1e-4)
+            length = length_in_one_byte(2 * length_in_one_byte(words.documents[id].total()))
+            norm = 1.2 * (0.25 + 0.75 * length / (2 * words.tokens / words.n))
+            of_terms = (
+                words.bm25([term], id, 1.2, 0.75)
+                / words.saturation(words.documents[id][term], id, 1.2, 0.75)
+                * 2
+                * words.documents[id][term]
+                / (2 * words.documents[id][term] + norm)
+                for term in query
+                if term in words.documents[id]
+            )
+            assert combined.get(id, 0.0) == pytest.approx(sum(of_terms), rel=1e-4, abs=1e-4)

@@ -12,12 +12,19 @@ from touche.lucene.java import java, string
 _ANALYZERS = {
     "standard": "org.apache.lucene.analysis.standard.StandardAnalyzer",
     "english": "io.anserini.analysis.DefaultEnglishAnalyzer",
+    "plural": "org.apache.lucene.analysis.custom.CustomAnalyzer",
 }
+_PLURAL = ("lowercase", "englishMinimalStem", "asciiFolding")  # filters, in this order
 _MARK = "\x01"  # in no token, as it separates them
 
 
 def analyzer_named(name: str) -> Any:
-    """A Lucene analyzer: ``standard`` or ``english``.
+    """A Lucene analyzer.
+
+    Args:
+        name: ``standard`` (no stop words, no stemming), ``english`` (possessives, Lucene's English stop
+            words, Porter's stemmer), or ``plural`` (ChatNoir's chain but for ICU: no stop words, plurals
+            become singulars, accents are folded).
 
     Raises:
         ParameterError: if there is none of that name.
@@ -25,15 +32,22 @@ def analyzer_named(name: str) -> Any:
     if name not in _ANALYZERS:
         raise ParameterError(f"there is no analyzer {name!r}; choose among {', '.join(_ANALYZERS)}")
     java_class = java(_ANALYZERS[name])
-    return java_class.newDefaultInstance() if name == "english" else java_class()
+    if name != "plural":
+        return java_class.newDefaultInstance() if name == "english" else java_class()
+    return _chain(_PLURAL)
 
 
 def terms(analyzer: Any, text: str) -> Counter[str]:
     """The terms that an analyzer makes of a text, with how often each occurs."""
-    tokens = java("io.anserini.analysis.AnalyzerUtils").analyze(analyzer, string(text))
+    return Counter(tokens(analyzer, text))
+
+
+def tokens(analyzer: Any, text: str) -> list[str]:
+    """The terms that an analyzer makes of a text, in their order."""
+    found = java("io.anserini.analysis.AnalyzerUtils").analyze(analyzer, string(text))
     # One crossing from Java for all of them; no token has a blank.
-    joined = str(java("java.lang.String").join(" ", tokens))
-    return Counter(joined.split(" ") if joined else ())
+    joined = str(java("java.lang.String").join(" ", found))
+    return joined.split(" ") if joined else []
 
 
 def stored_form(term: str) -> str:
@@ -41,7 +55,12 @@ def stored_form(term: str) -> str:
     return _MARK + term[::-1]
 
 
-def only_telling_apart(vocabulary: Iterable[str], tokens: Any) -> Any:
+def plural_in_stored_form() -> Any:
+    """The analyzer ``plural``, whose terms come in their stored form."""
+    return _chain((*_PLURAL, "reverseString"), mark=_MARK)
+
+
+def only_telling_apart(vocabulary: Iterable[str], stream: Any) -> Any:
     """Wraps a token stream so that all tokens outside of a vocabulary become one and the same.
 
     As many tokens come out as go in, so that lengths and totals stay, but there are hardly any terms to sort.
@@ -51,6 +70,16 @@ def only_telling_apart(vocabulary: Iterable[str], tokens: Any) -> Any:
     known = java("org.apache.lucene.analysis.CharArraySet")(0, False)
     for term in vocabulary:
         known.add(string(stored_form(term)))
-    marked = java("org.apache.lucene.analysis.reverse.ReverseStringFilter")(tokens, jpype.JChar(_MARK))
+    marked = java("org.apache.lucene.analysis.reverse.ReverseStringFilter")(stream, jpype.JChar(_MARK))
     kept = java("org.apache.lucene.analysis.miscellaneous.SetKeywordMarkerFilter")(marked, known)
     return java("org.apache.lucene.analysis.miscellaneous.TruncateTokenFilter")(kept, 1)
+
+
+def _chain(filters: Iterable[str], mark: str = "") -> Any:
+    builder = java("org.apache.lucene.analysis.custom.CustomAnalyzer").builder().withTokenizer("standard")
+    for each in filters:
+        builder = builder.addTokenFilter(each)
+    if mark:
+        before = jpype.JArray(jpype.JString)(["pattern", "^", "replacement", mark])
+        builder = builder.addTokenFilter("patternReplace", before)
+    return builder.build()

@@ -2,7 +2,7 @@
 
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -19,7 +19,7 @@ from touche.machine import processors
 _CHUNK = 64  # documents that a thread takes from the stream at a time
 _RAM_BUFFER_MB = 256.0
 
-Fields = Mapping[str, Callable[[AnyDocument], str]]
+Fields = Mapping[str, Callable[[Any], str]]  # of a document
 
 
 def index(
@@ -28,6 +28,8 @@ def index(
     analyzer: str,
     similarity: Any,
     fields: Fields | None = None,
+    phrases: Container[str] = (),
+    labels: Fields | None = None,
     queries: Iterable[str] | None = None,
     threads: int | None = None,
 ) -> Index:
@@ -35,10 +37,12 @@ def index(
 
     Args:
         documents: the collection; read once, and never held in memory as a whole.
-        analyzer: ``standard`` (Elasticsearch's default: no stop words, no stemming) or ``english``
-            (Anserini's default: possessives, Lucene's English stop words, Porter's stemmer).
+        analyzer: the name of an analyzer: ``standard`` is Elasticsearch's default, ``english`` is Anserini's,
+            and ``plural`` is close to ChatNoir's.
         similarity: what ``dirichlet``, ``bm25`` or ``classic`` returns.
         fields: the fields by name, each a function of the document; by default one, ``text``.
+        phrases: the fields that are to be searched for phrases, too.
+        labels: further fields by name, each of one string as it is, to filter by.
         queries: all texts that will be searched for, where they are known. Then only their terms are told
             apart in the index, which makes it faster to build and a quarter of the size; lengths, totals
             and scores are the same.
@@ -58,7 +62,8 @@ def index(
     config.setMergePolicy(java("org.apache.lucene.index.NoMergePolicy").INSTANCE)
     with _temporary_directory() as folder:
         directory = java("org.apache.lucene.store.MMapDirectory")(java("java.nio.file.Paths").get(folder))
-        _write(directory, config, iter(documents), _Filling(fields, analyzer, vocabulary), threads)
+        filling = _Filling(fields, phrases, labels or {}, analyzer, vocabulary)
+        _write(directory, config, iter(documents), filling, threads)
         # Once opened, every file is mapped into memory, and the directory can go.
         reader = java("org.apache.lucene.index.DirectoryReader").open(directory)
     return Index(reader, analysis, similarity, tuple(fields), vocabulary, threads)
@@ -67,37 +72,57 @@ def index(
 class _Filling:
     """How a document becomes Lucene fields; each thread fills one set of them again and again."""
 
-    def __init__(self, fields: Fields, analyzer: str, vocabulary: frozenset[str] | None) -> None:
-        self._fields, self._analyzer, self._vocabulary = fields, analyzer, vocabulary
-        self._options = java("org.apache.lucene.document.FieldType")()
-        self._options.setTokenized(True)
-        # No positions: a bag of words asks for none, and they are half of an index.
-        self._options.setIndexOptions(java("org.apache.lucene.index.IndexOptions").DOCS_AND_FREQS)
-        self._options.freeze()
+    def __init__(
+        self,
+        fields: Fields,
+        phrases: Container[str],
+        labels: Fields,
+        analyzer: str,
+        vocabulary: frozenset[str] | None,
+    ) -> None:
+        self._fields, self._labels = fields, labels
+        self._analyzer, self._vocabulary = analyzer, vocabulary
+        self._options = {name: _options(name in phrases) for name in fields}
 
     def for_a_thread(self) -> Callable[[AnyDocument], Any]:
         """A function that fills one set of fields with a document and returns them."""
         id_field = java("org.apache.lucene.document.SortedDocValuesField")("id", bytes_ref(""))
         # An analyzer has one token stream for each thread, so that each field needs an analyzer of its own.
         analyzers = {name: analyzer_named(self._analyzer) for name in self._fields}
+        store = java("org.apache.lucene.document.Field").Store.NO
+        labels = {
+            name: java("org.apache.lucene.document.StringField")(name, "", store) for name in self._labels
+        }
         filled = java("java.util.ArrayList")()
-        filled.add(id_field)
-        for name, analyzer in analyzers.items():
-            filled.add(self._text_field(name, analyzer))
+        for each in (id_field, *labels.values(), *map(self._text_field, analyzers.items())):
+            filled.add(each)
 
         def fill(document: AnyDocument) -> Any:
             id_field.setBytesValue(bytes_ref(document.id))
             for name, text_of in self._fields.items():
                 analyzers[name].tokenStream(name, string(text_of(document)))  # sets the stream to the text
+            for name, label_of in self._labels.items():
+                labels[name].setStringValue(string(label_of(document)))
             return filled
 
         return fill
 
-    def _text_field(self, name: str, analyzer: Any) -> Any:
+    def _text_field(self, named: tuple[str, Any]) -> Any:
+        name, analyzer = named
         tokens = analyzer.tokenStream(name, "")
         if self._vocabulary is not None:
             tokens = only_telling_apart(self._vocabulary, tokens)
-        return java("org.apache.lucene.document.Field")(name, tokens, self._options)
+        return java("org.apache.lucene.document.Field")(name, tokens, self._options[name])
+
+
+def _options(phrases: bool) -> Any:
+    options = java("org.apache.lucene.document.FieldType")()
+    options.setTokenized(True)
+    # A bag of words asks for no positions, and they are half of an index.
+    of_index = java("org.apache.lucene.index.IndexOptions")
+    options.setIndexOptions(of_index.DOCS_AND_FREQS_AND_POSITIONS if phrases else of_index.DOCS_AND_FREQS)
+    options.freeze()
+    return options
 
 
 def _write(

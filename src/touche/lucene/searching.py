@@ -8,8 +8,9 @@ from typing import Any
 import jpype
 
 from touche.errors import ToucheError
-from touche.lucene.analysis import stored_form, terms
+from touche.lucene.analysis import plural_in_stored_form, stored_form, terms, tokens
 from touche.lucene.java import bytes_ref, java
+from touche.lucene.simple import not_wanted, parts_of, simple_query, wanted
 
 
 class Index:
@@ -80,10 +81,85 @@ class Index:
             for term, weight in weights.items():
                 clauses.add(self._term_query(field, term, boost * weight), occur.SHOULD)
         if among is not None:
-            clauses.add(_id_query(among), occur.FILTER)
+            clauses.add(having_id(among), occur.FILTER)
         clauses.setMinimumNumberShouldMatch(1)
-        top = self._searcher.search(clauses.build(), depth, _by_score_then_id())
+        return self.run(clauses.build(), depth)
+
+    def run(self, query: Any, depth: int) -> list[tuple[str, float]]:
+        """The documents with the highest scores for a query of Lucene, in the order of ``search``."""
+        top = self._searcher.search(query, depth, _by_score_then_id())
         return [(str(hit.fields[1].utf8ToString()), float(hit.fields[0])) for hit in top.scoreDocs]
+
+    def count(self, query: Any) -> int:
+        """The number of documents that match a query of Lucene."""
+        return int(self._searcher.count(query))
+
+    def score(self, query: Any, document: str) -> float:
+        """The score of one document for a query of Lucene; 0 if it does not match."""
+        return next(
+            (score for _, score in self.run(all_of([query], filters=[having_id([document])]), 1)), 0.0
+        )
+
+    def tokens(self, text: str) -> list[str]:
+        """The terms that the analyzer makes of a text, in their order."""
+        return tokens(self._analyzer, text)
+
+    def simple(self, text: str, boosts: Mapping[str, float], share: float = 1.0) -> Any:
+        """A query in Elasticsearch's simple syntax; for an index made with the analyzer ``plural``.
+
+        Args:
+            text: what somebody typed.
+            boosts: the weights of the fields.
+            share: of the words and phrases that must match in some field; rounded down, but at least one.
+        """
+        analyzer = self._analyzer if self._vocabulary is None else plural_in_stored_form()
+        if share == 1.0:
+            return simple_query(text, analyzer, boosts, every=True)
+        parts = [simple_query(part, analyzer, boosts, every=True) for part in parts_of(wanted(text))]
+        nothing = java("org.apache.lucene.search.MatchNoDocsQuery")
+        parts = [part for part in parts if not isinstance(part, nothing)]
+        found = any_of(parts, max(1, int(share * len(parts))))
+        avoided = simple_query(not_wanted(text), analyzer, boosts, every=False)
+        return all_of([found], without=[avoided])
+
+    def combined(self, term: str, weights: Mapping[str, float], boost: float = 1.0) -> Any:
+        """A query for a term in several fields at once, by BM25F (Robertson et al. 2004).
+
+        Args:
+            term: the term.
+            weights: of the term frequencies and lengths in each field, at least 1.
+            boost: the weight of the term.
+
+        Raises:
+            ToucheError: if the term was not in the queries that the index was made for.
+        """
+        self._check_known([term])
+        builder = java("org.apache.lucene.sandbox.search.CombinedFieldQuery").Builder()
+        for field, weight in weights.items():
+            builder.addField(field, java("java.lang.Float")(weight).floatValue())
+        stored = term if self._vocabulary is None else stored_form(term)
+        query = builder.addTerm(bytes_ref(stored)).build()
+        return java("org.apache.lucene.search.BoostQuery")(query, boost)
+
+    def phrase(self, field: str, terms: Iterable[str], slop: int, boost: float = 1.0) -> Any:
+        """A query for terms that stand close together in a field.
+
+        Args:
+            field: one that was indexed for phrases.
+            terms: the terms in their order.
+            slop: by how many places they may be apart.
+            boost: the weight.
+
+        Raises:
+            ToucheError: if a term was not in the queries that the index was made for.
+        """
+        terms = list(terms)
+        self._check_known(terms)
+        builder = java("org.apache.lucene.search.PhraseQuery").Builder()
+        for each in terms:
+            builder.add(self._term(field, each))
+        query = builder.setSlop(slop).build()
+        return java("org.apache.lucene.search.BoostQuery")(query, boost)
 
     def _check_known(self, wanted: Iterable[str]) -> None:
         if self._vocabulary is not None and (unknown := set(wanted) - self._vocabulary):
@@ -99,9 +175,38 @@ class Index:
         return java("org.apache.lucene.search.BoostQuery")(query, weight)
 
 
-def _id_query(ids: Iterable[str]) -> Any:
+def having_id(ids: Iterable[str]) -> Any:
+    """A query for the documents of these ids."""
     wanted = jpype.JArray(java("org.apache.lucene.util.BytesRef"))([bytes_ref(each) for each in ids])
     return java("org.apache.lucene.document.SortedDocValuesField").newSlowSetQuery("id", wanted)
+
+
+def labelled(name: str, label: str, score: float = 1.0) -> Any:
+    """A query for the documents with a label, all with the same score."""
+    term = java("org.apache.lucene.index.Term")(name, bytes_ref(label))
+    query = java("org.apache.lucene.search.ConstantScoreQuery")(
+        java("org.apache.lucene.search.TermQuery")(term)
+    )
+    return java("org.apache.lucene.search.BoostQuery")(query, score)
+
+
+def all_of(queries: Iterable[Any], *, filters: Iterable[Any] = (), without: Iterable[Any] = ()) -> Any:
+    """A query for what matches all queries, whose scores are summed, all filters, and none of the others."""
+    occur = java("org.apache.lucene.search.BooleanClause").Occur
+    clauses = java("org.apache.lucene.search.BooleanQuery").Builder()
+    for group, how in ((queries, occur.MUST), (filters, occur.FILTER), (without, occur.MUST_NOT)):
+        for each in group:
+            clauses.add(each, how)
+    return clauses.build()
+
+
+def any_of(queries: Iterable[Any], least: int = 1) -> Any:
+    """A query for what matches at least so many of these queries, whose scores are summed."""
+    occur = java("org.apache.lucene.search.BooleanClause").Occur
+    clauses = java("org.apache.lucene.search.BooleanQuery").Builder()
+    for each in queries:
+        clauses.add(each, occur.SHOULD)
+    return clauses.setMinimumNumberShouldMatch(least).build()
 
 
 @cache

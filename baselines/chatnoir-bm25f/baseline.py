@@ -1,0 +1,192 @@
+"""ChatNoir (Bevendorff et al. 2018): web pages in fields, matched by all tokens and scored again by BM25."""
+
+import re
+import tomllib
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from touche import Documents, Rankings, Topics, baseline
+from touche.chatnoir import ChatNoir
+from touche.crawl import Crawl
+from touche.errors import ParameterError
+from touche.lucene import Index, all_of, any_of, bm25, having_id, index, labelled, wanted
+from touche.pages import Page
+from touche.topics import Topic
+
+NUMBERS: dict[str, Any] = tomllib.loads((Path(__file__).parent / "chatnoir.toml").read_text(encoding="utf-8"))
+FILTERS = NUMBERS["filters"]
+PASSES, FOREIGN, SHORT = "passes", "in another language", "with too little main content"
+
+
+@baseline
+def chatnoir_bm25f(
+    topics: Topics,
+    documents: Documents,
+    *,
+    year: Literal["2020", "today"] = "2020",
+    model: Literal["fields", "bm25f"] = "fields",
+    match: str = "all",
+    group_by_host: bool = False,
+    api: bool = False,
+    explain: tuple[str, str] = ("", ""),
+    depth: int = 1000,
+) -> Rankings:
+    """Ranks web pages as ChatNoir does: all tokens must match, and a second query scores what did.
+
+    The score of a page is the sum over its fields of weight times BM25, plus phrases in title and main
+    content, plus bonuses for Wikipedia and for short paths. Pages in other languages, with too little main
+    content or with a bad spam rank are left out.
+
+    year: the numbers of 2020 and 2021, or the later ones.
+    model: that sum, or textbook BM25F over title, keywords, main content and full text.
+    match: all tokens of the title, or a share of them such as 30%.
+    group_by_host: whether results are shown as ChatNoir showed them: ten at a time, those of a host together.
+    api: whether ChatNoir itself is asked; the key is in CHATNOIR_API_KEY, and no documents are needed.
+    explain: a topic and a page; the parts of its score are printed.
+    depth: how many pages are returned per topic.
+    """
+    if api:
+        if (year, model, match, any(explain)) != ("2020", "fields", "all", False):
+            raise ParameterError(
+                "with --api ChatNoir ranks; leave --year, --model, --match and --explain out"
+            )
+        yield from asked(topics, depth, group_by_host)
+        return
+    if explain[0] and explain[0] not in [topic.number for topic in topics]:
+        raise ParameterError(f"explain = {' '.join(explain)}: there is no topic {explain[0]}")
+    numbers, share = NUMBERS[year], share_of(match)
+    crawl = Crawl(documents)
+    pages = index_of(crawl, [topic.title for topic in topics], numbers)
+    spam = spam_of(crawl, pages)
+    for topic in topics:
+        matched = matching(pages, topic, share, spam, numbers)
+        parts = parts_of_bm25f(pages, topic) if model == "bm25f" else parts_of_fields(pages, topic, numbers)
+        ranked = scored(pages, matched, parts, numbers)[:depth]
+        if explain[0] == topic.number:
+            print(explanation(crawl, pages, explain[1], parts, matched, numbers))
+        yield topic, crawl.grouped([id for id, _ in ranked]) if group_by_host else ranked
+
+
+def matching(
+    pages: Index, topic: Topic, share: float, spam: list[str], numbers: dict[str, Any]
+) -> dict[str, float]:
+    """The first query: the pages that pass the filters and have the title's tokens, with their scores."""
+    anywhere = dict.fromkeys(numbers["boosts"], 1.0)
+    filters = [labelled("filter", PASSES)]
+    if topic.candidates is not None:
+        filters.append(having_id(topic.candidates))
+    query = all_of([pages.simple(topic.title, anywhere, share)], filters=filters, without=[having_id(spam)])
+    return dict(pages.run(query, numbers["window"]))
+
+
+def scored(
+    pages: Index, matched: dict[str, float], parts: dict[str, Any], numbers: dict[str, Any]
+) -> list[tuple[str, float]]:
+    """The second query: the pages of the first with the sum of their parts, best first."""
+    again = pages.run(all_of([any_of(parts.values())], filters=[having_id(matched)]), numbers["window"])
+    scores = [
+        (id, numbers["match_weight"] * matched[id] + numbers["rescore_weight"] * score) for id, score in again
+    ]
+    return sorted(scores, key=lambda hit: (hit[1], hit[0]), reverse=True)
+
+
+def asked(topics: Topics, depth: int, as_shown: bool) -> Rankings:
+    """What ChatNoir itself answers: by its scores, or in the order in which it shows the results."""
+    chatnoir = ChatNoir()
+    for topic in topics:
+        found = chatnoir.search(topic.title, depth)
+        shown = [(id, float(len(found) - rank)) for rank, (id, _) in enumerate(found)]
+        yield topic, shown if as_shown else found
+
+
+def index_of(crawl: Crawl, titles: list[str], numbers: dict[str, Any]) -> Index:
+    """An index of the fields, and of what a page is filtered by and earns a bonus for."""
+    return index(
+        crawl,
+        analyzer="plural",
+        similarity=bm25(**NUMBERS["bm25"]),
+        fields={name: partial(text_of, name) for name in numbers["boosts"]},
+        phrases=numbers["boosts"],
+        labels={"filter": filtered, "wikipedia": is_wikipedia, "shallow": is_shallow},
+        queries=titles,
+    )
+
+
+def spam_of(crawl: Crawl, pages: Index) -> list[str]:
+    """The pages with a bad spam rank; what the filters stop and what is not known is told."""
+    ranks = crawl.scores("spam-ranks.txt")
+    spam = [id for id, rank in ranks.items() if rank < FILTERS["spam_rank"]]
+    stopped = {kind: pages.count(labelled("filter", kind)) for kind in (FOREIGN, SHORT)}
+    crawl.tell(ranks, stopped | {"with a bad spam rank": len(spam)})
+    return spam
+
+
+def parts_of_fields(pages: Index, topic: Topic, numbers: dict[str, Any]) -> dict[str, Any]:
+    """The parts of the sum: BM25 in each field, the title as a phrase, bonuses."""
+    title = wanted(topic.title)
+    words = pages.tokens(title)
+    fields = {name: pages.simple(title, {name: boost}, share=0) for name, boost in numbers["boosts"].items()}
+    phrases = {
+        f"phrase in {name}": pages.phrase(name, words, NUMBERS["phrase"]["slop"], boost)
+        for name, boost in numbers["phrases"].items()
+    }
+    bonuses = {name: labelled(name, "yes", numbers[name]) for name in ("wikipedia", "shallow")}
+    return fields | (phrases if len(words) > 1 else {}) | bonuses
+
+
+def parts_of_bm25f(pages: Index, topic: Topic) -> dict[str, Any]:
+    """BM25F (Robertson et al. 2004) of each token: frequencies and lengths are summed over fields first."""
+    tokens = pages.terms(wanted(topic.title))
+    return {token: pages.combined(token, NUMBERS["bm25f"], count) for token, count in tokens.items()}
+
+
+def explanation(
+    crawl: Crawl,
+    pages: Index,
+    page: str,
+    parts: dict[str, Any],
+    matched: dict[str, float],
+    numbers: dict[str, Any],
+) -> str:
+    """What is known of a page, and the parts of its score, one a line."""
+    if page not in crawl.hosts:
+        raise ParameterError(f"explain: there is no page {page}, or it could not be parsed")
+    stopped = [f"is {kind}" for kind in (FOREIGN, SHORT) if pages.score(labelled("filter", kind), page)]
+    state = "matches" if page in matched else "".join(stopped) or "does not match"
+    spam, rank = (crawl.scores(name).get(page, "unknown") for name in ("spam-ranks.txt", "page-ranks.txt"))
+    lines = [f"{page}: {state} (spam rank {spam}, page rank {rank})"]
+    lines += [f"{'first query':20} {matched.get(page, 0.0):10.4f} x {numbers['match_weight']}"]
+    weight = numbers["rescore_weight"]
+    lines += [f"{name:20} {pages.score(query, page):10.4f} x {weight}" for name, query in parts.items()]
+    return "\n".join(lines)
+
+
+def share_of(match: str) -> float:
+    """The share of the tokens that have to match."""
+    found = re.fullmatch("(100|[1-9][0-9]?)%", "100%" if match == "all" else match)
+    if found is None:
+        raise ParameterError(f"match = {match}: write all, or a share from 1% to 100%")
+    return int(found[1]) / 100
+
+
+def text_of(field: str, page: Page) -> str:
+    """The text of a field; none where it is missing."""
+    return getattr(page, field) or ""
+
+
+def filtered(page: Page) -> str:
+    """Whether a page passes, or what stops it; what a collection does not tell, passes."""
+    if page.language not in (None, FILTERS["language"]):
+        return FOREIGN
+    return SHORT if page.body is not None and len(page.body) < FILTERS["shortest_body"] else PASSES
+
+
+def is_wikipedia(page: Page) -> str:
+    """Whether a page is from Wikipedia."""
+    return "yes" if (page.host or "").endswith(".wikipedia.org") else "no"
+
+
+def is_shallow(page: Page) -> str:
+    """Whether the path is empty, /wiki/ or index.*"""
+    return "yes" if page.path is not None and re.fullmatch(r"/?(wiki/|index\.[a-z]+)?", page.path) else "no"
