@@ -274,12 +274,15 @@ def test_every_baseline_is_fully_judged_on_the_spot_check(
 def start(*arguments: str | Path, limit: int | None = None, **variables: str) -> subprocess.Popen[str]:
     """The command in a process of its own, whose files may not grow beyond ``limit`` bytes."""
     command = [sys.executable, "-m", "touche", *map(str, arguments)]
-    prepare = limit and (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+
+    def prepare() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored in jobs in the background, and so inherited
+        if limit:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
     # No bytecode, for the limit would cut that off too.
     environment = {**variables, "PATH": "/usr/bin:/bin", "HOME": "/", "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=prepare or None
-    )
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=prepare)
 
 
 @pytest.mark.parametrize(

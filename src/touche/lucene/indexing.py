@@ -130,6 +130,10 @@ def _write(
 ) -> None:
     writer = java("org.apache.lucene.index.IndexWriter")(directory, config)
     try:
+        # The first goes in alone: JPype learns of a class where it is first used, and can crash where two
+        # threads make it do so at once.
+        for document in islice(documents, 1):
+            writer.addDocument(filling.for_a_thread()(document))
         _add_all(writer, documents, filling, threads)
         writer.commit()
     except jpype.JException as error:
