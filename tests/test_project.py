@@ -27,6 +27,7 @@ LAYERS = [
     {"analysis", "containers", "coherence", "centrality", "crawl", "chatnoir"},
     {"structure"},
     {"regression"},
+    {"report"},
     {"cli"},
     {"__main__"},
 ]

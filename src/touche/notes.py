@@ -53,6 +53,18 @@ def shared_tags(scored: Iterable[ScoredRun]) -> Iterator[str]:
             yield f"{' and '.join(files)} have the same tag, {tag!r}; they are named by their paths"
 
 
+def grouped(notes: Iterable[Note]) -> list[str]:
+    """The texts, each once, with what they are about."""
+    about: dict[str, dict[str, list[str]]] = {}
+    for note in notes:
+        about.setdefault(note.text, {}).setdefault(note.run, []).append(note.dimension)
+    named = {
+        text: "; ".join(f"{run}, {' and '.join(dimensions)}" for run, dimensions in runs.items())
+        for text, runs in about.items()
+    }
+    return [f"{runs}: {text}" for text, runs in named.items()]
+
+
 def _unjudged(scored: ScoredRun) -> Iterator[str]:
     """Once for both evaluators, unless they see another top 5."""
     shares = {name: _unjudged_share(result) for name, result in scored.evaluations.items()}

@@ -1,5 +1,6 @@
 """Baselines rerun, and their scores held against what is expected in each one's expected.toml."""
 
+import shutil
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -87,6 +88,7 @@ class Outcome:
         judged: Judged@5, likewise.
         remark: why it failed.
         usage: what the run took, or None where there was none.
+        run: where the run was kept, or None.
     """
 
     expected: Expected
@@ -95,6 +97,7 @@ class Outcome:
     judged: float | None = None
     remark: str = ""
     usage: Usage | None = None
+    run: Path | None = None
 
     @property
     def difference(self) -> float | None:
@@ -137,7 +140,13 @@ def read_expected(baseline: str) -> list[Expected]:
 
 
 def regress(
-    expected: Sequence[Expected], runner: Runner, limits: Limits, say: Log, *, twice: bool = False
+    expected: Sequence[Expected],
+    runner: Runner,
+    limits: Limits,
+    say: Log,
+    *,
+    twice: bool = False,
+    keep: Path | None = None,
 ) -> Iterator[Outcome]:
     """Runs each baseline on each dataset at hand, once, and checks its scores in both directions.
 
@@ -148,6 +157,7 @@ def regress(
         runner: how a baseline is run, and within which limits.
         say: is told what is run, and given the log of each run.
         twice: run each once more, and compare run.txt byte by byte.
+        keep: a folder for the runs, or None if they are not needed afterwards.
     """
     groups: dict[tuple[str, str], list[Expected]] = {}
     for each in expected:
@@ -159,7 +169,8 @@ def regress(
             say(f"{command} on {dataset_id}")
             with TemporaryDirectory(prefix="touche-") as folder:
                 jobs = [_job(checked[0], Path(folder) / name) for name in ("first", "second")]
-                yield from _outcomes(checked, jobs[: 1 + twice], runner, limits, say)
+                for outcome in _outcomes(checked, jobs[: 1 + twice], runner, limits, say):
+                    yield replace(outcome, run=_kept(jobs[0], keep)) if keep else outcome
 
 
 def update(outcomes: Iterable[Outcome]) -> list[Outcome]:
@@ -249,6 +260,17 @@ def _is_nested(value: Any) -> bool:
 
 def _job(expected: Expected, output: Path) -> Job:
     return Job(expected.baseline, expected.arguments, expected.dataset, output)
+
+
+def _kept(job: Job, folder: Path) -> Path | None:
+    """A copy of the run of a job, if there is one, under the names of dataset, baseline and options."""
+    run = job.output / RUN_FILE
+    if not run.exists():
+        return None
+    words = [Path(job.name).name, *(word.lstrip("-").replace("/", "-") for word in job.arguments)]
+    kept = folder / job.given.replace("/", "-") / f"{'-'.join(words)}.txt"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copyfile(run, kept))
 
 
 def _outcomes(

@@ -14,6 +14,7 @@ from touche.cli.images import images
 from touche.cli.lint import lint
 from touche.cli.overlap import overlap
 from touche.cli.regress import regress
+from touche.cli.report import report
 from touche.cli.run import run
 from touche.cli.tasks import tasks
 from touche.errors import ToucheError
@@ -27,7 +28,7 @@ def cli() -> None:
     """Reruns the baselines of the Touché shared tasks and scores runs as the organizers did."""
 
 
-for command in (run, evaluate, compare, overlap, lint, regress, tasks, data, images):
+for command in (run, evaluate, compare, overlap, report, lint, regress, tasks, data, images):
     cli.add_command(command)
 
 

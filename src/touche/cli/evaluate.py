@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from touche import tasks
-from touche.cli.output import RUNS, TASK, grouped, print_records, print_warnings, style, table
+from touche.cli.output import RUNS, TASK, print_records, print_warnings, style, table
 from touche.evaluation import CUTOFF, EVALUATORS
-from touche.notes import notes_of
+from touche.notes import grouped, notes_of
 from touche.scores import Score, ScoredRun, TopicScore, score_runs
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, astuple, fields
@@ -11,7 +12,7 @@ from typing import Any
 import click
 
 from touche import tasks
-from touche.notes import Note, shared_tags, warnings_of
+from touche.notes import grouped, shared_tags, warnings_of
 from touche.scores import ScoredRun
 
 BROKEN = 1  # exit code: a score or a rule
@@ -69,16 +70,9 @@ def print_warnings(scored: Sequence[ScoredRun]) -> None:
         click.echo(f"warning: {text}", err=True)
 
 
-def grouped(notes: Iterable[Note]) -> list[str]:
-    """The texts, each once, with what they are about."""
-    about: dict[str, dict[str, list[str]]] = {}
-    for note in notes:
-        about.setdefault(note.text, {}).setdefault(note.run, []).append(note.dimension)
-    named = {
-        text: "; ".join(f"{run}, {' and '.join(dimensions)}" for run, dimensions in runs.items())
-        for text, runs in about.items()
-    }
-    return [f"{runs}: {text}" for text, runs in named.items()]
+def command_line() -> str:
+    """What was typed."""
+    return shlex.join(["touche", *sys.argv[1:]])
 
 
 def _cell(value: Any) -> Any:

@@ -11,12 +11,12 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import click
 
 from touche import baselines, regression, tasks
-from touche.cli.output import BROKEN, table
+from touche.cli.output import BROKEN, command_line, table
 from touche.cli.sandbox import OPTIONS, check_limits
 from touche.containers import RUNNERS, Limits, Usage
 from touche.errors import ToucheError
 from touche.files import write_whole
-from touche.regression import FAILED, NOT_AT_HAND, NOT_THE_SAME, Expected, Outcome
+from touche.regression import FAILED, NOT_AT_HAND, NOT_THE_SAME, STRUCTURE, Expected, Outcome
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 _HEADER = (
@@ -46,6 +46,13 @@ _HEADER = (
 @click.option(
     "--junit", "junit_file", type=click.Path(path_type=Path), help="Write the results as JUnit XML."
 )
+@click.option(
+    "--report",
+    "report_folder",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write a page with the table, the times, and a report on each dataset.",
+)
 def regress(
     names: Sequence[str],
     chosen: Sequence[str],
@@ -53,6 +60,7 @@ def regress(
     twice: bool,
     json_file: Path | None,
     junit_file: Path | None,
+    report_folder: Path | None,
     runner: str,
     **limits: Any,
 ) -> int:
@@ -67,7 +75,8 @@ def regress(
         if file and not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is no directory; make it, or write to another place")
     how = (RUNNERS[runner], Limits(**limits), lambda text: click.echo(text, err=True))
-    outcomes = list(regression.regress(expected, *how, twice=twice))
+    keep = report_folder / "runs" if report_folder else None
+    outcomes = list(regression.regress(expected, *how, twice=twice, keep=keep))
     if update:
         outcomes = _update(outcomes)
     click.echo(table(_HEADER, [_row(each) for each in outcomes]))
@@ -75,6 +84,8 @@ def regress(
     if twice and not any(each.verdict in (NOT_THE_SAME, FAILED) for each in outcomes):
         click.echo("every run.txt was the same twice, byte by byte")
     _write(outcomes, json_file, junit_file)
+    if report_folder:
+        _report(outcomes, report_folder)
     if all(each.verdict == NOT_AT_HAND for each in outcomes):
         missing = " ".join(dict.fromkeys(each.expected.dataset for each in outcomes))
         problem = "nothing was checked, as no dataset is at hand"
@@ -146,6 +157,17 @@ def _write(outcomes: Sequence[Outcome], json_file: Path | None, junit_file: Path
     if summary := os.environ.get(SUMMARY_VARIABLE):
         with Path(summary).open("a", encoding="utf-8") as file:
             file.write(_markdown(outcomes))
+
+
+def _report(outcomes: Sequence[Outcome], folder: Path) -> None:
+    from touche.report import Page, part_of, write  # here, for it takes a second to import
+
+    runs: dict[str, dict[Path, None]] = {}
+    for each in outcomes:
+        if each.run and each.expected.evaluator != STRUCTURE:
+            runs.setdefault(each.expected.dataset, {})[each.run] = None
+    parts = [part_of(list(paths), dataset) for dataset, paths in runs.items()]
+    click.echo(write(Page("Regression of the baselines of Touché", command_line(), parts, outcomes), folder))
 
 
 def _junit(outcomes: Sequence[Outcome]) -> Element:

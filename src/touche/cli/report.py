@@ -1,0 +1,32 @@
+"""touche report"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from touche.cli.output import RUNS, TASK, command_line, counted
+
+
+@click.command()
+@RUNS
+@TASK
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where the page goes.",
+)
+def report(runs: Sequence[Path], task_id: str, output: Path) -> None:
+    """Write a page on RUNs: their places among the published results, run against run, topic by topic.
+
+    DIR/index.html has everything in it and needs no network; the plots lie beside it as SVG and PNG. The
+    first RUN is the one that the plots hold the others against.
+    """
+    from touche.report import Page, part_of, write  # here, for it takes a second to import
+
+    part = part_of(runs, task_id)
+    page = Page(f"{counted(len(part.runs), 'run')} of {part.dataset}", command_line(), [part])
+    click.echo(write(page, output))

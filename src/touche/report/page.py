@@ -1,0 +1,62 @@
+"""The page of a report: one HTML file with everything in it, and the plots beside it as files."""
+
+from pathlib import Path
+
+from touche.errors import InputError, ToucheError
+from touche.files import write_whole
+from touche.report import plots
+from touche.report.content import Page
+
+PAGE_FILE = "index.html"
+
+
+def write(page: Page, folder: Path) -> Path:
+    """Writes a report.
+
+    Args:
+        page: what it shows.
+        folder: where index.html and the plots go; it is made.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        ToucheError: if the folder cannot be written, or Jinja2 or matplotlib are not installed.
+    """
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        problem = "Jinja2 is not installed"
+        raise ToucheError(f"{problem}; get it with: pip install --editable '.[analysis]'") from error
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(folder, f"cannot be made ({error.strerror})", "choose another directory") from error
+    environment = Environment(
+        loader=PackageLoader("touche.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["digits"] = _digits
+    html = environment.get_template("page.html").render(page=page, plots=_plots(page, folder))
+    write_whole(folder / PAGE_FILE, html)
+    return folder / PAGE_FILE
+
+
+def _plots(page: Page, folder: Path) -> dict[str, str]:
+    """The plots as SVG by name, which are saved on the way."""
+    figures = {"usage": plots.usage(page.outcomes)} if any(each.usage for each in page.outcomes) else {}
+    for part in page.parts:
+        for view in part.views:
+            label = f"{page.measure} ({view.evaluator}), {view.dimension}"
+            figures[f"{part.id}-{view.id}-intervals"] = plots.intervals(view.board, label)
+            if len(view.runs) > 1:
+                figures[f"{part.id}-{view.id}-differences"] = plots.differences(view)
+    return {name: plots.saved(figure, folder / name) for name, figure in figures.items()}
+
+
+def _digits(value: float | None, digits: int = 3, sign: str = "") -> str:
+    return "–" if value is None else f"{round(value, digits) + 0.0:{sign}.{digits}f}".replace("-", "−")

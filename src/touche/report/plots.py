@@ -1,0 +1,154 @@
+"""The plots of a report, in colours that colour-blind readers tell apart (Okabe and Ito 2008)."""
+
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from touche.errors import ToucheError
+from touche.files import whole
+from touche.regression import Outcome
+from touche.report.content import BASELINE, GIVEN, PUBLISHED, Place, View
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#767676"
+_INK = "#010203"  # black, but for the page, which replaces it by the colour of its text
+_STYLE: dict[Any, Any] = {
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "text.parse_math": False,  # a dollar in a name is a dollar
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    **{
+        f"{name}color": _INK
+        for name in ("text.", "axes.label", "axes.edge", "xtick.", "ytick.", "axes.title")
+    },
+}
+_LOOKS = {  # colour, marker, and what the legend says; form tells apart what colour does not
+    GIVEN: (_ORANGE, "D", "given runs"),
+    BASELINE: (_BLUE, "s", "the organizers' baseline"),
+    PUBLISHED: (_GREY, "o", "published results"),
+}
+_WIDTH, _ROW = 7.5, 0.24  # inches
+_LONGEST_LABEL = 48  # characters
+
+
+def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
+    """Means with their 95% confidence intervals, the best on top, like figure 1 of the overview of 2020."""
+    figure, axes = _figure(1, 0.9 + _ROW * len(board))
+    for height, place in enumerate(reversed(board)):
+        colour, marker, _ = _LOOKS[place.kind]
+        if place.low is not None and place.high is not None:
+            axes[0].plot([place.low, place.high], [height, height], color=colour, linewidth=1.5)
+        axes[0].plot(place.value, height, color=colour, marker=marker, markersize=5, linestyle="")
+    axes[0].set_yticks(range(len(board)), [_label(place.name) for place in reversed(board)])
+    axes[0].set_ylim(-0.7, len(board) - 0.3)
+    axes[0].set_xlabel(xlabel)
+    axes[0].grid(axis="x", color=_GREY, alpha=0.3, linewidth=0.5)
+    kinds = [kind for kind in _LOOKS if any(place.kind == kind for place in board)]
+    looks = [_LOOKS[kind] for kind in kinds]
+    handles = [axes[0].plot([], [], color=colour, marker=marker)[0] for colour, marker, _ in looks]
+    names = [name for _, _, name in looks]
+    figure.legend(handles, names, loc="outside upper right", ncols=len(names), frameon=False)
+    return figure
+
+
+def differences(view: View) -> "Figure":
+    """For each run but the first how much it scores above or below that one, topic by topic."""
+    first, *others = view.runs
+    figure, axes = _figure(len(others), 0.4 + 1.7 * len(others))
+    for axis, run in zip(axes, others, strict=True):
+        found = {topic: _difference(view, run, first, topic) for topic in view.topics}
+        ordered = sorted(
+            ((value, topic) for topic, value in found.items() if value is not None), reverse=True
+        )
+        colours = [_BLUE if value > 0 else _ORANGE for value, _ in ordered]
+        axis.bar(range(len(ordered)), [value for value, _ in ordered], color=colours, width=0.8)
+        axis.set_xticks(range(len(ordered)), [topic for _, topic in ordered], rotation=90, fontsize=6)
+        axis.set_title(f"{_label(run)} minus {_label(first)}", fontsize=9, loc="left", color=_INK)
+        axis.set_ylim(-1.05, 1.05)
+        axis.axhline(0, color=_INK, linewidth=0.6)
+        axis.margins(x=0.01)
+    axes[-1].set_xlabel("topic")
+    return figure
+
+
+def usage(outcomes: Sequence[Outcome]) -> "Figure":
+    """Wall time and peak memory of every run of a regression."""
+    used = {
+        f"{each.expected.command}, {each.expected.dataset}": each.usage for each in outcomes if each.usage
+    }
+    names = list(reversed(used))
+    figure, (left, right) = _figure(1, 0.8 + _ROW * len(used), columns=2)
+    for axis, label, values in (
+        (left, "seconds", [used[name].wall for name in names]),
+        (right, "MB at the most", [(used[name].memory or 0) / 1e6 for name in names]),
+    ):
+        axis.barh(range(len(names)), values, color=_BLUE, height=0.7)
+        axis.set_xlabel(label)
+        axis.set_ylim(-0.6, len(names) - 0.4)
+        axis.grid(axis="x", color=_GREY, alpha=0.3, linewidth=0.5)
+    left.set_yticks(range(len(names)), map(_label, names))
+    right.set_yticks([])
+    return figure
+
+
+def saved(figure: "Figure", path: Path) -> str:
+    """Writes a figure as SVG and PNG, the same bytes every time, and returns the SVG for a page.
+
+    Args:
+        figure: the figure.
+        path: the file, without suffix.
+
+    Returns:
+        The SVG element; black is the colour of the page's text, and text remains text.
+
+    Raises:
+        InputError: if the folder cannot be written.
+    """
+    from matplotlib import rc_context
+
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "touche"}):
+        drawn = {
+            kind: _bytes(figure, kind, metadata)
+            for kind, metadata in (("svg", {"Date": None, "Creator": None}), ("png", {"Software": None}))
+        }
+    for kind, content in drawn.items():
+        with whole(path.with_suffix(f".{kind}")) as file:
+            file.write(content)
+    element = drawn["svg"].decode()
+    return element[element.index("<svg") :].replace(_INK, "currentColor")
+
+
+def _bytes(figure: "Figure", kind: str, metadata: Mapping[str, str | None]) -> bytes:
+    buffer = BytesIO()
+    figure.savefig(buffer, format=kind, metadata=metadata, dpi=200, transparent=kind == "svg")
+    figure.set_layout_engine("none")  # it is laid out by now
+    return buffer.getvalue()
+
+
+def _figure(rows: int, height: float, columns: int = 1) -> "tuple[Figure, list[Axes]]":
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        problem = "matplotlib is not installed"
+        raise ToucheError(f"{problem}; get it with: pip install --editable '.[analysis]'") from error
+
+    with rc_context(_STYLE):
+        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+        axes = figure.subplots(rows, columns, squeeze=False).flat
+    return figure, list(axes)
+
+
+def _difference(view: View, run: str, other: str, topic: str) -> float | None:
+    values = (view.value(run, topic), view.value(other, topic))
+    return None if None in values else values[0] - values[1]  # type: ignore[operator]
+
+
+def _label(name: str) -> str:
+    """A name that leaves room for the plot; of a path the end tells most."""
+    return name if len(name) <= _LONGEST_LABEL else f"…{name[-_LONGEST_LABEL + 1 :]}"
