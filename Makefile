@@ -50,6 +50,7 @@ benchmark: $(READY)
 	$(BIN)/python benchmarks/argsme_size.py
 	$(BIN)/python benchmarks/pairs_size.py
 	$(BIN)/python benchmarks/pages_speed.py
+	$(BIN)/python benchmarks/rank_bm25_speed.py
 
 clean:
 	rm -rf $(VENV) build dist

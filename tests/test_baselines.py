@@ -1,3 +1,7 @@
+import re
+from collections import Counter
+from dataclasses import replace
+from math import log
 from pathlib import Path
 from typing import Any, Literal
 
@@ -8,7 +12,7 @@ from formulas import Collection
 from touche import Documents, Rankings, Topics, baseline, baselines, lucene, tira
 from touche.documents import Document, read_argsme_json
 from touche.errors import ParameterError, ToucheError
-from touche.topics import read_topics_xml
+from touche.topics import Topic, read_topics_xml
 
 TOPICS = read_topics_xml(ROOT / "topics" / "spot-check-arguments.xml")
 ARGUMENTS = list(read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"))
@@ -33,6 +37,41 @@ def test_every_baseline_scores_by_its_formula(case: str) -> None:
         assert len(found) > 20
         for document, score in found.items():
             assert score == pytest.approx(formula(collection, query, document), abs=1e-4)
+
+
+def test_rank_bm25_scores_by_its_formula() -> None:
+    """With a floor below idf, at a quarter of its mean over all words, and with whole lengths."""
+    words = {each.id: Counter(re.findall(r"\w+", each.text.lower())) for each in ARGUMENTS}
+    containing = Counter(word for each in words.values() for word in each)
+    idf = {word: log((len(words) - df + 0.5) / (df + 0.5)) for word, df in containing.items()}
+    floor = 0.25 * sum(idf.values()) / len(idf)
+    average = sum(each.total() for each in words.values()) / len(words)
+    for topic, hits in baselines.load("rank-bm25")(TOPICS, ARGUMENTS, k1=1.2, b=0.6):
+        query = re.findall(r"\w+", topic.title.lower())
+        found = dict(hits)
+        assert found.keys() == {each for each, of_it in words.items() if of_it.keys() & {*query}}
+        for document, score in found.items():
+            length = 1.2 * (1 - 0.6 + 0.6 * words[document].total() / average)
+            weights = [floor if idf.get(word, 0) < 0 else idf.get(word, 0) for word in query]
+            tfs = [words[document][word] for word in query]
+            expected = sum(weight * tf * 2.2 / (tf + length) for weight, tf in zip(weights, tfs, strict=True))
+            assert score == pytest.approx(expected, abs=1e-9)
+
+
+def test_rank_bm25_ranks_candidates_by_the_statistics_of_all_documents() -> None:
+    rank_bm25 = baselines.load("rank-bm25")
+    among = frozenset(each.id for each in ARGUMENTS[::3])
+    everything = dict(rank_bm25(TOPICS, ARGUMENTS))
+    chosen = dict(rank_bm25([replace(each, candidates=among) for each in TOPICS], ARGUMENTS))
+    for topic, hits in everything.items():
+        assert chosen[replace(topic, candidates=among)] == [hit for hit in hits if hit[0] in among]
+
+
+def test_rank_bm25_needs_a_shared_word_not_a_positive_score() -> None:
+    cats = [Document(each, "cats") for each in "abc"]
+    ((_, hits),) = baselines.load("rank-bm25")([Topic("1", "Cats")], [*cats, Document("d", "")], depth=2)
+    assert [document for document, _ in hits] == ["c", "b"] and hits[0][1] < 0
+    assert list(baselines.load("rank-bm25")([Topic("1", "Cats")], [Document("d", "…")])) == []
 
 
 @baseline
@@ -105,8 +144,8 @@ def test_a_folder_must_hold_one_baseline(write: Write, tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_loaded_is_named(write: Write, tmp_path: Path) -> None:
-    write("my-team/baseline.py", "import nothing_of_that_name")
-    with pytest.raises(ToucheError, match=r"my-team/baseline\.py: cannot be loaded \(ModuleNotFoundError: "):
+    write("my-team/baseline.py", "1 / 0")
+    with pytest.raises(ToucheError, match=r"my-team/baseline\.py: cannot be loaded \(ZeroDivisionError: "):
         baselines.load(str(tmp_path / "my-team"))
 
 

@@ -22,8 +22,9 @@ from touche import images
 from touche.containers import Job, Limits, _mounts, run_in, run_in_tira, run_locally
 from touche.engines import ENGINES, answer, succeeds
 from touche.errors import ToucheError
+from touche.starter import write_baseline
 
-BASELINES = ["argsrank", "bm25", "dirichletlm", "sentence-coherence", "tfidf"]
+BASELINES = ["argsrank", "bm25", "dirichletlm", "rank-bm25", "sentence-coherence", "tfidf"]
 SPECIAL = {"argsrank": ["pairs"], "sentence-coherence": ["pairs"], "chatnoir-bm25f": ["pages"]}
 PARTS = {name: SPECIAL.get(name, ["arguments", "passages"]) for name in BASELINES}
 
@@ -249,6 +250,8 @@ def test_files_in_memory_count_as_memory(engine: str, tmp_path: Path) -> None:
 
 def test_an_image_older_than_its_files_is_named(engine: str, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(ROOT / "baselines" / "bm25", tmp_path / "bm25"))
+    (folder / ".git").mkdir()
+    (folder / ".git" / "index").write_text("what git keeps is not in the image")
     lines: list[str] = []
     run_in(engine)(job(tmp_path / "same", str(folder)), Limits(), lines.append)
     assert not [line for line in lines if "warning" in line]
@@ -356,6 +359,34 @@ def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
     assert re.search(r"^bm25 +touche/bm25 ", told.stdout, flags=re.MULTILINE) and "--k1" in told.stdout
 
 
+@pytest.mark.parametrize("source", ["README.md", ".github/workflows/check.yml"])
+def test_a_new_baseline_becomes_an_image_as_its_files_say(tmp_path: Path, source: str) -> None:
+    if "docker" not in engines():
+        pytest.skip("needs a running docker: install and start it")
+    write_baseline(tmp_path / "our-team")
+    text = (tmp_path / "our-team" / source).read_text()
+    commands = re.findall("^ {4,}(?:run: )?((?:touche|docker) .*)$", text, flags=re.MULTILINE)
+    script = "\n".join(each for each in commands if "docker" in each or "yml" in source)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    try:
+        told = subprocess.run(
+            ["sh", "-exc", f"touche images build our-team\n{script}"],
+            cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True,
+        )  # fmt: skip
+    finally:
+        succeeds("docker", "image", "rm", "--force", "touche/our-team")
+    assert told.returncode == 0, told.stderr
+    assert (len(commands), "\n2 passed\n" in told.stdout) == (10 if source == "README.md" else 5, True)
+    assert len(list((tmp_path / "out").rglob("run.txt"))) == 1
+
+
+def test_the_library_in_the_image_carries_the_starter_kit(engine: str) -> None:
+    script = "/opt/touche/bin/python -m touche new /tmp/us && cat /tmp/us/.github/workflows/check.yml"
+    inside = [engine, "run", "--rm", "--entrypoint=sh", "touche/base", "-c", script]
+    told = subprocess.run(inside, check=True, capture_output=True, text=True).stdout
+    assert "wrote /tmp/us" in told and "touche images build us" in told
+
+
 def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Path, tmp_path: Path) -> None:
     """From a server on this machine; at run time there is no network."""
     if "docker" not in engines():
@@ -439,7 +470,7 @@ def test_a_limit_that_a_runner_cannot_keep_is_refused(
 
 
 WRONG_FOLDERS = {
-    "My_Base-Line": ("FROM touche/base\n", "the name of its image would be invalid; rename the folder"),
+    "My_Base-Line": ("FROM touche/base\n", "the name of its image would be invalid; choose a name of a-z"),
     "mine": ("COPY baseline.py /opt/baselines/bm25/\n", "it does not copy to /opt/baselines/mine/; give it"),
 }
 

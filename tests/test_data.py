@@ -8,13 +8,15 @@ from touche.errors import InputError, NotAtHandError, ToucheError
 from touche.tira import IrDataset
 
 
-def test_the_clone_is_the_nearest_folder_upwards_with_baselines(
+def test_the_clone_is_the_nearest_folder_upwards_with_baselines_and_topics(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(ROOT / "tests")
     assert data.clone() == ROOT
     (tmp_path / "other" / "baselines").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "other" / "baselines")
+    assert data.clone() == ROOT  # for this is just a folder of somebody's baselines
+    (tmp_path / "other" / "topics").mkdir()
     assert data.clone() == tmp_path / "other"
 
 
@@ -52,6 +54,8 @@ def test_what_is_nowhere_is_named_with_the_places_that_were_looked_at(
         data.locate("qrels", name)
     with pytest.raises(NotAtHandError, match=r"\); it is not published; set TOUCHE_DATA to a folder"):
         data.locate("corpora", "argsme-2020-04-01-processed-sample")
+    with pytest.raises(NotAtHandError, match="it is part of touche-baselines; install that from a clone"):
+        data.locate("topics", "spot-check-nothing.xml")
     monkeypatch.setenv("TOUCHE_DATA", "/nowhere")
     with pytest.raises(ToucheError, match="TOUCHE_DATA is '/nowhere', which is no directory; set it to"):
         data.locate("qrels", "a.qrels")

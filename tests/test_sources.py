@@ -61,7 +61,8 @@ def publisher(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A clone without data, to fetch into."""
-    (tmp_path / "clone" / "baselines").mkdir(parents=True)
+    for folder in ("baselines", "topics"):
+        (tmp_path / "clone" / folder).mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "clone")
     return tmp_path / "clone"
 

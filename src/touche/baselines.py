@@ -90,6 +90,10 @@ def load(name: str) -> Baseline:
     module = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
+    except ModuleNotFoundError as error:
+        problem = f"{path}: it imports {error.name}, which is not installed"
+        remedy = f"install its package (pip install {error.name}, if that is its name)"
+        raise ToucheError(f"{problem}; {remedy}") from error
     except Exception as error:
         raise ToucheError(f"{path}: cannot be loaded ({type(error).__name__}: {error}); repair it") from error
     found = [value for value in vars(module).values() if isinstance(value, Baseline)]

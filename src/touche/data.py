@@ -11,16 +11,20 @@ from touche.tasks import Corpus, Task
 from touche.tira import Files, Input, IrDataset, find_documents
 from touche.topics import read_topics_xml
 
+SPOT_CHECK = "spot-check"  # what the names of the project's own data begin with
+FROM_A_CLONE = "it is part of touche-baselines; install that from a clone, with pip install --editable"
+
 
 def clone() -> Path | None:
     """The clone of the repository in use.
 
-    That is the nearest folder upwards that holds baselines/, else the one that the package was installed
-    from with ``pip install --editable``, else None.
+    That is the nearest folder upwards that holds baselines/ and topics/, else the one that the package was
+    installed from with ``pip install --editable``, else None.
     """
     here = Path.cwd()
     candidates = (here, *here.parents, Path(__file__).parents[2])
-    return next((folder for folder in candidates if (folder / "baselines").is_dir()), None)
+    parts = ("baselines", "topics")
+    return next((each for each in candidates if all((each / part).is_dir() for part in parts)), None)
 
 
 def locate(kind: str, name: str) -> Path:
@@ -43,6 +47,8 @@ def locate(kind: str, name: str) -> Path:
 
 def _remedy(name: str) -> str:
     """Where a file or folder comes from; samples of corpora are not published."""
+    if name.startswith(SPOT_CHECK):
+        return FROM_A_CLONE
     elsewhere = "set TOUCHE_DATA to a folder that has it"
     for task in tasks.all_tasks().values():
         published = [

@@ -25,6 +25,19 @@ def image_of(name: str) -> str:
     return f"touche/{name}"
 
 
+def check_name(folder: Path) -> None:
+    """Makes sure that a baseline's folder has a name that its image can have.
+
+    Raises:
+        InputError: if it has not.
+    """
+    if folder.name in _BASES:
+        raise InputError(folder, f"{image_of(folder.name)} is the image below others", "choose another name")
+    if not _IMAGE_NAME.fullmatch(folder.name):
+        remedy = "choose a name of a-z, 0-9, and single . _ - between them"
+        raise InputError(folder, "the name of its image would be invalid", remedy)
+
+
 def build(engine: str, names: Sequence[str], log: Log) -> None:
     """Builds the base images that are needed, and those of baselines.
 
@@ -85,9 +98,7 @@ def check_image(engine: str, baseline: str, log: Log) -> None:
 
 def _with_dockerfile(name: str) -> Path:
     folder = folder_of(name).resolve()
-    if not _IMAGE_NAME.fullmatch(folder.name):
-        problem = "the name of its image would be invalid"
-        raise InputError(folder, problem, "rename the folder: a-z, 0-9, and single . _ - between them")
+    check_name(folder)
     if not (folder / "Dockerfile").is_file():
         raise InputError(folder, "no Dockerfile in it", "copy the one of bm25, and change its two names")
     place = f"/opt/baselines/{folder.name}/"
@@ -138,6 +149,11 @@ def _content(root: Path, folder: Path) -> str:
     digest = hashlib.sha256()
     for part in parts:
         files = [part] if part.is_file() else sorted(part.rglob("*"))
-        for file in (each for each in files if each.is_file() and "__pycache__" not in each.parts):
+        for file in (each for each in files if each.is_file() and not _is_by_the_way(each, part)):
             digest.update(f"{file.relative_to(part.parent)}\n".encode() + file.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _is_by_the_way(file: Path, folder: Path) -> bool:
+    """Whether it is what Python, pytest or git keep beside the files that people write."""
+    return any(part == "__pycache__" or part.startswith(".") for part in file.relative_to(folder).parts)

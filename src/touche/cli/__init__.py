@@ -12,6 +12,7 @@ from touche.cli.data import data
 from touche.cli.evaluate import evaluate
 from touche.cli.images import images
 from touche.cli.lint import lint
+from touche.cli.new import new
 from touche.cli.overlap import overlap
 from touche.cli.regress import regress
 from touche.cli.report import report
@@ -28,7 +29,7 @@ def cli() -> None:
     """Reruns the baselines of the Touché shared tasks and scores runs as the organizers did."""
 
 
-for command in (run, evaluate, compare, overlap, report, lint, regress, tasks, data, images):
+for command in (run, evaluate, compare, overlap, report, lint, regress, new, tasks, data, images):
     cli.add_command(command)
 
 

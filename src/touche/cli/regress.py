@@ -14,6 +14,7 @@ from touche import baselines, regression, tasks
 from touche.cli.output import BROKEN, command_line, table
 from touche.cli.sandbox import OPTIONS, check_limits
 from touche.containers import RUNNERS, Limits, Usage
+from touche.data import FROM_A_CLONE, SPOT_CHECK
 from touche.errors import ToucheError
 from touche.files import write_whole
 from touche.regression import FAILED, NOT_AT_HAND, NOT_THE_SAME, STRUCTURE, Expected, Outcome
@@ -87,13 +88,18 @@ def regress(
     if report_folder:
         _report(outcomes, report_folder)
     if all(each.verdict == NOT_AT_HAND for each in outcomes):
-        missing = " ".join(dict.fromkeys(each.expected.dataset for each in outcomes))
-        problem = "nothing was checked, as no dataset is at hand"
-        raise ToucheError(f"{problem}; get it with: touche data fetch {missing}, or set TOUCHE_DATA")
+        raise ToucheError(f"nothing was checked, as no dataset is at hand; {_remedy(outcomes)}")
     return BROKEN if any(each.broken for each in outcomes) else 0
 
 
 regress.params += OPTIONS
+
+
+def _remedy(outcomes: Sequence[Outcome]) -> str:
+    missing = dict.fromkeys(each.expected.dataset for each in outcomes)
+    official = [each for each in missing if not each.startswith(SPOT_CHECK)]
+    fetched = f"get it with: touche data fetch {' '.join(official)}, or set TOUCHE_DATA"
+    return fetched if official else FROM_A_CLONE
 
 
 def _expected(names: Sequence[str], chosen: Sequence[str]) -> list[Expected]:

@@ -1,0 +1,42 @@
+"""BM25 (Robertson et al. 1994) by the package rank_bm25."""
+
+import re
+
+from rank_bm25 import BM25Okapi
+
+from touche import Documents, Rankings, Topics, baseline
+
+
+@baseline
+def rank_bm25(
+    topics: Topics,
+    documents: Documents,
+    *,
+    k1: float = 1.5,
+    b: float = 0.75,
+    depth: int = 1000,
+) -> Rankings:
+    """Ranks documents by BM25 for the topic's title, with the defaults of rank_bm25.
+
+    k1: how slowly the weight of a word saturates with its frequency.
+    b: how much the length of a document counts, from 0 to 1.
+    depth: how many documents are returned per topic.
+    """
+    texts = {document.id: document.text for document in documents}
+    if not any(map(words_of, texts.values())):
+        return  # rank_bm25 divides by the number of words
+    numbers = {document: number for number, document in enumerate(texts)}
+    bm25 = BM25Okapi(map(words_of, texts.values()), k1=k1, b=b)
+    for topic in topics:
+        query = words_of(topic.title)
+        among = texts if topic.candidates is None else topic.candidates
+        # Its scores do not tell whether a word is shared: those of frequent words can be negative or 0.
+        found = [each for each in among if not bm25.doc_freqs[numbers[each]].keys().isdisjoint(query)]
+        scores = bm25.get_batch_scores(query, [numbers[each] for each in found])
+        ranked = sorted(zip(scores, found, strict=True), reverse=True)
+        yield topic, [(document, score) for score, document in ranked[:depth]]
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in lower case."""
+    return re.findall(r"\w+", text.lower())

@@ -1,0 +1,60 @@
+"""Times the package rank_bm25 beside Lucene's BM25, each as its baseline is run.
+
+    TOUCHE_DATA=... python benchmarks/rank_bm25_speed.py
+
+Both read the real sample of 2020, first as a whole, then as a re-ranking input: the 1,000 candidates that
+DirichletLM has for each of the 49 topics. What counts is the ratio of the two within one call: machines
+differ, and so do their good and bad days. Takes about two minutes.
+"""
+
+import json
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+from touche.containers import Job, Limits, Usage, run_locally
+from touche.data import open_dataset
+from touche.runs import read_run
+
+DATASET, ROUNDS = "touche-2020-task-1/sample", 5
+
+
+def main() -> None:
+    """Prints for each input the seconds and the memory of both, and their ratio."""
+    with TemporaryDirectory(prefix="touche-benchmark-") as name:
+        work = Path(name)
+        write_candidates(work)
+        for what, given in (("whole sample", DATASET), ("re-ranking", str(work / "input"))):
+            compare(what, given, work)
+
+
+def compare(what: str, given: str, work: Path) -> None:
+    """Runs the two in turn and prints a line for each, and one for their ratio."""
+    usages: dict[str, list[Usage]] = {"rank-bm25": [], "bm25": []}
+    for _ in range(ROUNDS):
+        for name, runs in usages.items():
+            runs.append(run_locally(Job(name, (), given, work / name), Limits(), lambda line: None))
+    for name, runs in usages.items():
+        memory = max(run.memory or 0 for run in runs) / 1e6
+        wall, cpu = (median(times) for times in zip(*((run.wall, run.cpu or 0) for run in runs), strict=True))
+        print(f"{what}, {name}: {wall:.1f} s, {cpu:.1f} s of CPU, {memory:.0f} MB", flush=True)
+    ratios = [ours.wall / lucene.wall for ours, lucene in zip(*usages.values(), strict=True)]
+    print(f"{what}, rank-bm25 / bm25: {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+
+
+def write_candidates(work: Path) -> None:
+    """The candidates of DirichletLM as an input for re-ranking."""
+    run_locally(Job("dirichletlm", (), DATASET, work / "candidates"), Limits(), lambda line: None)
+    given = open_dataset(DATASET)
+    titles = {topic.number: topic.title for topic in given.topics}
+    texts = {document.id: document.text for document in given.documents}
+    (work / "input").mkdir()
+    with (work / "input" / "rerank.jsonl").open("w", encoding="utf-8") as file:
+        for line in read_run(work / "candidates" / "run.txt"):
+            candidate = {"qid": line.topic, "query": titles[line.topic]}
+            candidate |= {"docno": line.document, "text": texts[line.document]}
+            file.write(json.dumps(candidate) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""touche new"""
+
+from pathlib import Path
+from shlex import quote
+
+import click
+
+from touche.data import clone
+from touche.starter import write_baseline
+
+_NEXT = """\
+    touche run {folder} -i spot-check/arguments -o {out}
+    touche lint {out}/run.txt --task spot-check/arguments
+    touche evaluate {out}/run.txt --task spot-check/arguments
+    touche regress {folder}
+    pytest {folder}
+    touche images build {folder}
+    touche run {folder} -i spot-check/arguments -o {out}-image --runner docker"""
+_WITHOUT_CLONE = """\
+    touche run {folder} -i DIR -o {out}
+The spot check, its scores and the image need a clone of touche-baselines (pip install --editable CLONE)."""
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path), metavar="NAME")
+def new(folder: Path) -> None:
+    """Write a new baseline folder that runs at once, to put your own ranking into.
+
+    NAME is the name of the folder, or its path; its last part becomes the name of the baseline and its image.
+    """
+    write_baseline(folder)
+    text = _NEXT if clone() else _WITHOUT_CLONE
+    words = {"folder": quote(str(folder)), "out": quote(f"out/{folder.resolve().name}")}
+    click.echo(f"wrote {folder}; next:\n{text.format(**words)}")
