@@ -4,7 +4,7 @@
 
 Both read the real sample of 2020, first as a whole, then as a re-ranking input: the 1,000 candidates that
 DirichletLM has for each of the 49 topics. What counts is the ratio of the two within one call: machines
-differ, and so do their good and bad days. Takes about two minutes.
+differ, and so do their good and bad days. Takes about three minutes.
 """
 
 import json
@@ -20,7 +20,7 @@ DATASET, ROUNDS = "touche-2020-task-1/sample", 5
 
 
 def main() -> None:
-    """Prints for each input the seconds and the memory of both, and their ratio."""
+    """Prints for each input the seconds and MB of rank-bm25 and of bm25, and their ratio."""
     with TemporaryDirectory(prefix="touche-benchmark-") as name:
         work = Path(name)
         write_candidates(work)
@@ -29,17 +29,16 @@ def main() -> None:
 
 
 def compare(what: str, given: str, work: Path) -> None:
-    """Runs the two in turn and prints a line for each, and one for their ratio."""
+    """Runs the two in turn and prints a line for each quantity, with the ratio."""
     usages: dict[str, list[Usage]] = {"rank-bm25": [], "bm25": []}
     for _ in range(ROUNDS):
         for name, runs in usages.items():
             runs.append(run_locally(Job(name, (), given, work / name), Limits(), lambda line: None))
-    for name, runs in usages.items():
-        memory = max(run.memory or 0 for run in runs) / 1e6
-        wall, cpu = (median(times) for times in zip(*((run.wall, run.cpu or 0) for run in runs), strict=True))
-        print(f"{what}, {name}: {wall:.1f} s, {cpu:.1f} s of CPU, {memory:.0f} MB", flush=True)
-    ratios = [ours.wall / lucene.wall for ours, lucene in zip(*usages.values(), strict=True)]
-    print(f"{what}, rank-bm25 / bm25: {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+    for quantity, unit in (("wall", 1), ("cpu", 1), ("memory", 1e6)):
+        ours, lucene = ([getattr(run, quantity) / unit for run in runs] for runs in usages.values())
+        ratios = [one / other for one, other in zip(ours, lucene, strict=True)]
+        spread = f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+        print(f"{what}, {quantity}: {median(ours):.1f} and {median(lucene):.1f}, ratio {spread}", flush=True)
 
 
 def write_candidates(work: Path) -> None:
