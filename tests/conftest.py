@@ -1,9 +1,14 @@
 """What the tests share: a place to run in, small files, and official data where it is at hand."""
 
+import fcntl
 import gzip
 import os
+import pty
+import struct
+import subprocess
 import sys
-from collections.abc import Callable
+import termios
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -51,6 +56,27 @@ def touche(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
         return int(exit_info.value.code or 0), out, err
 
     return call
+
+
+def on_terminal(*arguments: str | Path, columns: int = 100, **variables: str) -> str:
+    """What Python shows for these arguments on a terminal, standard output and standard error together."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    environment = {**os.environ, "TERM": "xterm-256color", **variables}
+    command = [sys.executable, *map(str, arguments)]
+    with subprocess.Popen(command, stdin=its, stdout=its, stderr=its, env=environment):
+        os.close(its)
+        return b"".join(_read_until_closed(ours)).decode()
+
+
+def _read_until_closed(terminal: int) -> Iterator[bytes]:
+    try:
+        while content := os.read(terminal, 1 << 16):
+            yield content
+    except OSError:  # how Linux says that nobody writes to it any more
+        pass
+    finally:
+        os.close(terminal)
 
 
 @pytest.fixture

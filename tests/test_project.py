@@ -15,7 +15,7 @@ from touche.tasks import dataset, datasets
 
 # Imports run one way: each module may import those of its own line and of the lines before it.
 LAYERS = [
-    {"errors"},
+    {"errors", "progress"},
     {"files", "significance", "engines", "machine"},
     {"topics", "tasks", "qrels", "runs", "pages"},
     {"documents", "evaluation", "standing", "warc", "html_folder", "side_files", "extraction"},

@@ -5,6 +5,7 @@ from typing import Literal
 from touche import Documents, Rankings, Topics, baseline, pairs
 from touche.coherence import measure_named
 from touche.errors import check_range
+from touche.progress import watched
 
 
 @baseline
@@ -34,7 +35,8 @@ def sentence_coherence(
     check_range("weight", weight, 0, 1)
     check_range("penalty", penalty, 0, 10)
     measure = measure_named(coherence, model)
-    candidates = list(pairs.by_dirichletlm(topics, documents, mu, depth))
+    found = pairs.by_dirichletlm(topics, documents, mu, depth)
+    candidates = list(watched(found, "pairing", "topics", len(topics)))
     coherences = measure([ranked for _, ranked in candidates])
 
     def reranked() -> pairs.Ranked:

@@ -12,6 +12,7 @@ from touche.data import clone
 from touche.documents import AnyDocument
 from touche.errors import ParameterError, ToucheError
 from touche.files import write_whole
+from touche.progress import watched
 from touche.provenance import metadata
 from touche.runs import MAX_DEPTH
 from touche.tira import METADATA_FILE, Hit, Input, write_run
@@ -137,7 +138,9 @@ def run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any]) -
     if not 1 <= depth <= MAX_DEPTH:
         raise ParameterError(f"depth = {depth}: a run holds 1 to {MAX_DEPTH} documents per topic")
     started, tag = datetime.now(UTC), ranker.tag(options)
-    without_hits = write_run(output, given.topics, ranker(given.topics, given.documents, **options), tag)
+    rankings = ranker(given.topics, given.documents, **options)
+    shown = watched(rankings, "searching", "topics", len(given.topics))
+    without_hits = write_run(output, given.topics, shown, tag)
     about = (ranker.name, tag, ranker.description, options, given.files)
     write_whole(output / METADATA_FILE, metadata(*about, started, datetime.now(UTC)))
     return without_hits

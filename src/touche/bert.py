@@ -4,7 +4,9 @@ The computation is written down below as an ONNX graph; the weights are put into
 """
 
 import json
+import logging
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,12 +18,16 @@ import numpy.typing as npt
 
 from touche.errors import InputError, ToucheError
 from touche.machine import processors
+from touche.progress import bar
+
+_log = logging.getLogger(__name__)
 
 Texts = Sequence[str] | Sequence[tuple[str, str]]
 Array = npt.NDArray[np.float32]
 
 FILES = ("config.json", "model.safetensors", "tokenizer.json")
 _BATCH = 8  # inputs of similar length; fixed, for the last bits of a result depend on it
+_CHUNK = 1000  # texts that are tokenized at a time
 _MISSING = "the libraries of the language models are missing"
 _REMEDY = "install them with: pip install 'touche-baselines[models]'"
 
@@ -154,26 +160,33 @@ class Bert:
 
         Args:
             texts: the texts, or pairs of them.
-            description: what the progress bar says; there is one on terminals only.
+            description: what the progress bar says.
 
         Yields:
             The place of a text among the texts, and its states: tokens x hidden size.
         """
-        from tqdm import tqdm
-
-        encoded = self._tokenizer.encode_batch(list(texts))
+        began = time.monotonic()
+        encoded = self._encoded(texts)
         order = sorted(range(len(encoded)), key=lambda place: (len(encoded[place].ids), texts[place]))
         batches = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
-        bar = tqdm(total=len(order), desc=description, unit=" texts", disable=None, leave=False)
-        with bar, ThreadPoolExecutor(processors()) as pool:
+        with bar(description, "texts", len(order)) as shown, ThreadPoolExecutor(processors()) as pool:
             for batch, states in zip(
                 batches,
                 pool.map(lambda batch: self._run([encoded[each] for each in batch]), batches),
                 strict=True,
             ):
-                bar.update(len(batch))
+                shown.update(len(batch))
                 for place, state in zip(batch, states, strict=True):
                     yield place, state[: len(encoded[place].ids)]
+        _log.debug("%s: %d texts in %.1f s", description, len(encoded), time.monotonic() - began)
+
+    def _encoded(self, texts: Texts) -> list[Any]:
+        encoded: list[Any] = []
+        with bar("tokenizing", "texts", len(texts)) as shown:
+            for start in range(0, len(texts), _CHUNK):
+                encoded += self._tokenizer.encode_batch(list(texts[start : start + _CHUNK]))
+                shown.update(_CHUNK)
+        return encoded
 
     def _run(self, encoded: Sequence[Any]) -> Array:
         longest = max(len(each.ids) for each in encoded)

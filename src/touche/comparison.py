@@ -8,6 +8,7 @@ from statistics import fmean
 from touche.data import titles_of
 from touche.errors import ToucheError
 from touche.evaluation import MEASURE
+from touche.progress import watched
 from touche.scores import ScoredRun
 from touche.significance import bootstrap_interval, effect_size, holm, randomisation_test, t_test
 
@@ -84,10 +85,12 @@ def compare(scored: Sequence[ScoredRun], evaluator: str) -> list[Comparison]:
         raise ToucheError("one run alone cannot be compared; give two at least")
     pairs = _pairs(scored)
     differences = [_differences(a, b, evaluator) for a, b in pairs]
-    t, r = [t_test(each) for each in differences], [randomisation_test(each) for each in differences]
+    t = [t_test(each) for each in differences]
+    r = [randomisation_test(each) for each in watched(differences, "testing", "comparisons", len(pairs))]
+    corrected = list(zip(pairs, t, holm(t), r, holm(r), strict=True))
     return [
         _comparison(*pair, evaluator, p_values)
-        for pair, *p_values in zip(pairs, t, holm(t), r, holm(r), strict=True)
+        for pair, *p_values in watched(corrected, "bootstrap", "comparisons", len(pairs))
     ]
 
 

@@ -1,6 +1,8 @@
 """Docker and Podman as programs: whether they run, and programs that are watched until they end."""
 
+import logging
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +14,8 @@ from touche.errors import ToucheError
 ENGINES = ("docker", "podman")
 Log = Callable[[str], None]  # is given each line that a program writes
 Process = subprocess.Popen[str]
+
+_log = logging.getLogger(__name__)
 
 _PATIENCE = 60.0  # seconds that an engine may take to answer a question
 _POINTS_TO_HELP = re.compile("^(See|Run) '.* --help'")  # what Docker adds below the reason
@@ -64,6 +68,7 @@ def started(
     command: Sequence[str], *, environment: Mapping[str, str] | None = None, folder: str | None = None
 ) -> Iterator[Process]:
     """A program whose output and errors are one stream of lines; it is gone when the block is left."""
+    _log.debug("calling: %s", shlex.join(command))
     process = subprocess.Popen(
         command,
         env=environment,

@@ -2,6 +2,8 @@
 
 import gzip
 import hashlib
+import io
+import logging
 import os
 import zlib
 from collections.abc import Callable, Iterator
@@ -13,9 +15,44 @@ from typing import IO, Any
 import orjson
 
 from touche.errors import InputError
+from touche.progress import bar
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_LARGE = 1_000_000  # bytes; what is smaller is read before a bar would come
+_BUFFER = 1 << 16  # bytes that are read from a large file at a time
 _LONGEST_ID = 1000  # characters; real ones have some thirty, those of sentence pairs sixty
+
+_log = logging.getLogger(__name__)
+
+
+class _Watched(io.FileIO):
+    """A file that moves a bar on as it is read."""
+
+    def __init__(self, path: Path, bar: Any) -> None:
+        super().__init__(path)
+        self._bar = bar
+
+    def readinto(self, buffer: Any) -> int:
+        count = super().readinto(buffer) or 0
+        self._bar.update(count)
+        return count
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[io.BufferedReader]:
+    """Opens a file for reading bytes as they are, with a progress bar if it is large.
+
+    Raises:
+        OSError: if it cannot be opened.
+    """
+    size = path.stat().st_size
+    _log.debug("reading %s, %d bytes", path, size)
+    if size < _LARGE:
+        with path.open("rb") as file:
+            yield file
+    else:
+        with bar(f"reading {path.name}", "B", size) as shown, _Watched(path, shown) as raw:
+            yield io.BufferedReader(raw, _BUFFER)
 
 
 @contextmanager
@@ -30,7 +67,7 @@ def open_binary(path: Path, current_line: Callable[[], int | None] = lambda: Non
         InputError: if the file cannot be opened or its gzip stream is broken or cut off.
     """
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             if file.peek(2).startswith(_GZIP_MAGIC):
                 with gzip.open(file) as unpacked:
                     yield unpacked  # type: ignore[misc]
@@ -141,7 +178,7 @@ def new_id(value: str, what: str, seen: set[str], path: Path | str, line: int | 
 
 def md5(path: Path) -> str:
     """The md5 of a file, as hexadecimal digits."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         return hashlib.file_digest(file, "md5").hexdigest()
 
 

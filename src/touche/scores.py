@@ -8,6 +8,7 @@ from pathlib import Path
 from touche.data import qrels_of, titles_of
 from touche.errors import ToucheError
 from touche.evaluation import EVALUATORS, MEASURE, Evaluation
+from touche.progress import watched
 from touche.qrels import Qrels
 from touche.runs import RunLine, read_run
 from touche.significance import bootstrap_interval
@@ -153,7 +154,7 @@ def score_runs(
     if len({path.resolve() for path in paths}) < len(paths):
         raise ToucheError("a run file is given twice; give each once")
     judgments = {dimension: qrels_of(task, dimension) for dimension in task.qrels}
-    runs = {path: read_run(path) for path in paths}
+    runs = {path: read_run(path) for path in watched(paths, "reading", "runs", len(paths))}
     tags = Counter(run[0].tag for run in runs.values())
     return [
         ScoredRun(
@@ -165,7 +166,7 @@ def score_runs(
             qrels,
             _evaluations(evaluators, path, lines, task, qrels, any_order),
         )
-        for path, run in runs.items()
+        for path, run in watched(runs.items(), "scoring", "runs", len(runs))
         for dimension, qrels in judgments.items()
         for suffix, lines in (("", run), *([(ANY_ORDER, in_judged_order(run, qrels))] if any_order else []))
     ]

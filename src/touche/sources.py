@@ -16,7 +16,8 @@ from typing import IO, Any
 from touche import tasks
 from touche.data import at_hand, home, locate
 from touche.errors import InputError, ToucheError
-from touche.files import md5, whole
+from touche.files import md5, opened, whole
+from touche.progress import bar
 from touche.tasks import Corpus, Task
 
 NOT_IN_MIRROR, NOT_AT_HAND, VERIFIED, DIFFERS = "not in the mirror", "not at hand", "verified", "differs"
@@ -212,13 +213,13 @@ def _download(source: Source, part: Path) -> None:
 
 
 def _append(source: Source, response: Any, part: Path, there: int) -> None:
-    from tqdm import tqdm
-
-    bar = tqdm(total=source.size, initial=there, desc=source.name, unit="B", unit_scale=True, disable=None)
-    with part.open("r+b" if there else "wb") as file, bar:
+    with (
+        part.open("r+b" if there else "wb") as file,
+        bar(f"fetching {source.name}", "B", source.size, done=there) as shown,
+    ):
         file.seek(there)
         for chunk in response.iter_content(_CHUNK):
-            bar.update(file.write(chunk))
+            shown.update(file.write(chunk))
 
 
 def _place(source: Source, file: Path, target: Path) -> Status:
@@ -229,7 +230,7 @@ def _place(source: Source, file: Path, target: Path) -> Status:
         problem = f"its md5 is {found}, the publisher's is {source.md5}"
         raise RefusedError(file, problem, f"{source.path} is refused; get it from {source.page}")
     _make(target.parent)
-    with _member(source.member, file) if packed else file.open("rb") as content, whole(target) as out:
+    with _member(source.member, file) if packed else opened(file) as content, whole(target) as out:
         shutil.copyfileobj(content, out, _CHUNK)
     if not verifiable:
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
@@ -247,7 +248,7 @@ def _member(name: str, archive: Path) -> Iterator[IO[bytes]]:
 
 
 def _zip_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
-    with zipfile.ZipFile(archive) as packed:
+    with opened(archive) as content, zipfile.ZipFile(content) as packed:
         for path in packed.namelist():
             if PurePosixPath(path).name == name:
                 with packed.open(path) as file:
@@ -257,7 +258,7 @@ def _zip_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
 
 
 def _tar_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
-    with tarfile.open(archive, "r|*") as packed:
+    with opened(archive) as content, tarfile.open(fileobj=content, mode="r|*") as packed:
         for each in packed:
             if each.isfile() and PurePosixPath(each.name).name == name and (file := packed.extractfile(each)):
                 yield file

@@ -22,6 +22,7 @@ from touche.files import new_id, write_whole
 from touche.html_folder import read_pages_csv
 from touche.pages import RawPage, Skipped
 from touche.parsing import parsed
+from touche.progress import watched
 from touche.runs import MAX_DEPTH, format_run, ranking
 from touche.topics import Topic, read_queries_jsonl, read_topics_xml
 from touche.warc import read_warc
@@ -116,7 +117,9 @@ class IrDataset:
             raise ToucheError(f"{self.id!r} of ir_datasets is empty; fetch the corpus again")
 
     def _records(self, seen: set[str]) -> Iterator[Any]:
-        for record in self._dataset().docs_iter():
+        dataset = self._dataset()
+        about = dataset.docs_metadata() if hasattr(dataset, "docs_metadata") else {}
+        for record in watched(dataset.docs_iter(), f"reading {self.id}", "documents", about.get("count")):
             new_id(record.doc_id, "document", seen, self.id)
             yield record
 

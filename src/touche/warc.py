@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from touche.errors import InputError
-from touche.files import new_id
+from touche.files import new_id, opened
 from touche.pages import LARGEST, TEXTS, RawPage, Skipped
 
 _GZIP, _GZIPPED = b"\x1f\x8b", 31  # how a gzip stream begins, and what zlib calls one
@@ -51,7 +51,7 @@ def _records(path: Path) -> Iterator[Any]:
     from fastwarc.warc import ArchiveIterator  # here, for only web pages need its libraries
 
     count = 0
-    with path.open("rb") as file, path.open("rb") as again:
+    with opened(path) as file, path.open("rb") as again:
         try:
             for record in ArchiveIterator(file, auto_decode="all"):
                 count += 1

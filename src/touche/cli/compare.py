@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from touche import comparison, tasks
-from touche.cli.output import RUNS, TASK, print_records, print_warnings, style, table
+from touche.cli.commands import Command
+from touche.cli.output import RUNS, TASK, print_records, print_warnings, show, style
 from touche.comparison import Comparison, TopicDifference
 from touche.evaluation import EVALUATORS, MEASURE
 from touche.scores import score_runs
@@ -15,7 +16,9 @@ from touche.scores import score_runs
 _SHOWN_TOPICS = 5  # of each comparison
 
 
-@click.command()
+@click.command(
+    cls=Command, example="touche compare build/demo/arguments/*/run.txt --task spot-check/arguments"
+)
 @RUNS
 @TASK
 @click.option(
@@ -39,19 +42,22 @@ def compare(runs: Sequence[Path], task_id: str, evaluator: str, per_topic: bool,
     if style != "table":
         print_records(TopicDifference if per_topic else Comparison, topics if per_topic else compared, style)
     elif per_topic:
-        click.echo(_topics(topics))
+        _show_topics(topics)
     else:
-        click.echo(_tests(compared))
+        _show_tests(compared)
         for (a, b, dimension), of_pair in groupby(
             topics, key=lambda row: (row.run_a, row.run_b, row.dimension)
         ):
             click.echo(f"\nThe largest differences between {a} (A) and {b} (B), {dimension}:")
             largest = [row for row in of_pair if row.difference][:_SHOWN_TOPICS]
-            click.echo(_topics(largest, named=False) if largest else "none")
+            if largest:
+                _show_topics(largest, named=False)
+            else:
+                click.echo("none")
     print_warnings(scored)
 
 
-def _tests(compared: Sequence[Comparison]) -> str:
+def _show_tests(compared: Sequence[Comparison]) -> None:
     tests = "p t|Holm t|p rand.|Holm rand."
     header = f"A|B|dimension|mean A|mean B|A - B|95% interval|d|{tests}|won, lost, tied|topics"
     rows = [
@@ -73,15 +79,15 @@ def _tests(compared: Sequence[Comparison]) -> str:
         )
         for each in compared
     ]
-    about = f"{MEASURE} of {compared[0].evaluator}; Holm's correction is for {len(rows)} rows"
-    return f"{table(header.split('|'), rows)}\n\n{about}"
+    show(header.split("|"), rows)
+    click.echo(f"\n{MEASURE} of {compared[0].evaluator}; Holm's correction is for {len(rows)} rows")
 
 
 def _p(value: float) -> str:
     return f"{value:.4f}" if value >= 0.0001 else "< 0.0001"
 
 
-def _topics(differences: Sequence[TopicDifference], *, named: bool = True) -> str:
+def _show_topics(differences: Sequence[TopicDifference], *, named: bool = True) -> None:
     header = [*(("A", "B", "dimension") if named else ()), "topic", "A - B", "A", "B", "title"]
     rows = [
         (
@@ -94,4 +100,4 @@ def _topics(differences: Sequence[TopicDifference], *, named: bool = True) -> st
         )
         for each in differences
     ]
-    return table(header, rows)
+    show(header, rows)

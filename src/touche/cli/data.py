@@ -8,15 +8,17 @@ from pathlib import Path
 import click
 
 from touche import sources, tasks
-from touche.cli.output import BROKEN, counted, table
+from touche.cli.commands import DATASET_ID, Group
+from touche.cli.output import BROKEN, DOUBTFUL, GOOD, counted, show, tell
 from touche.data import at_hand
 from touche.errors import ToucheError
+from touche.progress import say
 from touche.sources import DIFFERS, NOT_AT_HAND, NOT_IN_MIRROR, Status, copy_unpublished, fetch, verify
 
-_DATASETS = click.argument("chosen", nargs=-1, metavar="[DATASET...]")
+_DATASETS = click.argument("chosen", nargs=-1, type=DATASET_ID, metavar="[DATASET...]")
 
 
-@click.group()
+@click.group(cls=Group, example="touche data fetch touche-2020-task-1 --no-corpora")
 def data() -> None:
     """Official topics, judgments and corpora: what there is, fetching and verifying it.
 
@@ -24,7 +26,7 @@ def data() -> None:
     """
 
 
-@data.command("list")
+@data.command("list", example="touche data list touche-2020-task-1")
 @_DATASETS
 def list_(chosen: Sequence[str]) -> None:
     """Show every official file: whether it is at hand, size, md5, licence, publisher."""
@@ -42,10 +44,11 @@ def list_(chosen: Sequence[str]) -> None:
             for each in files
         ]
         click.echo(f"{title}, {page}, licence: {licence}")
-        click.echo(f"{table(header, rows)}\n")
+        show(header, rows, {"yes": GOOD, "no": DOUBTFUL})
+        click.echo()
 
 
-@data.command("fetch")
+@data.command("fetch", example="touche data fetch touche-2020-task-1 --no-corpora")
 @_DATASETS
 @click.option(
     "--from",
@@ -64,7 +67,7 @@ def fetch_(chosen: Sequence[str], mirror: Path | None, no_corpora: bool) -> None
     wanted = [each for each in sources.official(chosen) if not (no_corpora and each.kind == "corpora")]
     missing = [each for each in wanted if not each.at_hand and each.url]
     size = _bytes(sum(each.size for each in missing))
-    click.echo(f"{len(wanted)} files, {len(missing)} of them to fetch ({size})", err=True)
+    tell(f"{len(wanted)} files, {len(missing)} of them to fetch ({size})")
     problems = []
     for each in wanted:
         try:
@@ -78,11 +81,11 @@ def fetch_(chosen: Sequence[str], mirror: Path | None, no_corpora: bool) -> None
         problems += _copy_samples(chosen, mirror)
     if problems:
         for problem in problems[:-1]:
-            click.echo(f"error: {problem}", err=True)
+            say(f"error: {problem}")
         raise ToucheError(f"{counted(len(problems), 'file')} missing: {problems[-1]}")
 
 
-@data.command("verify")
+@data.command("verify", example="touche data verify touche-2020-task-1")
 @_DATASETS
 def verify_(chosen: Sequence[str]) -> int:
     """Compare the files at hand with the publishers' md5; exits with 1 if one differs."""

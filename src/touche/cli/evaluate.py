@@ -6,13 +6,17 @@ from pathlib import Path
 import click
 
 from touche import tasks
-from touche.cli.output import RUNS, TASK, print_records, print_warnings, style, table
+from touche.cli.commands import Command
+from touche.cli.output import RUNS, TASK, print_records, print_warnings, show, style, tell
 from touche.evaluation import CUTOFF, EVALUATORS
 from touche.notes import grouped, notes_of
+from touche.progress import watched
 from touche.scores import Score, ScoredRun, TopicScore, score_runs
 
 
-@click.command()
+@click.command(
+    cls=Command, example="touche evaluate build/demo/arguments/*/run.txt --task spot-check/arguments"
+)
 @RUNS
 @TASK
 @click.option(
@@ -42,22 +46,26 @@ def evaluate(
     evaluators = EVALUATORS if evaluator == "both" else [evaluator]
     scored = score_runs(runs, tasks.task(task_id), evaluators, any_order=pairs == "any-order")
     if style != "table":
-        rows = [row for each in scored for row in (each.topic_scores if per_topic else each.scores)]
+        rows = [
+            row
+            for each in watched(scored, "bootstrap", "rows", len(scored))
+            for row in (each.topic_scores if per_topic else each.scores)
+        ]
         print_records(TopicScore if per_topic else Score, rows, style)
     else:
-        click.echo(_per_topic(scored) if per_topic else _means(scored))
+        (_show_topics if per_topic else _show_means)(scored)
         click.echo(_judged_by(scored))
     print_warnings(scored)
-    task = scored[0].task
+    task, out = scored[0].task, click.echo if style == "table" else tell
     for text in grouped(note for each in scored for note in notes_of(each)):
-        click.echo(text, err=style != "table")
+        out(text)
     if task.results_note:
-        click.echo(f"{task.id}: {task.results_note}", err=style != "table")
+        out(f"{task.id}: {task.results_note}")
 
 
-def _means(scored: Sequence[ScoredRun]) -> str:
+def _show_means(scored: Sequence[ScoredRun]) -> None:
     header = ("run", "dimension", "evaluator", f"nDCG@{CUTOFF}", "95% interval", f"Judged@{CUTOFF}", "topics")
-    return table(
+    show(
         header,
         [
             (
@@ -69,15 +77,15 @@ def _means(scored: Sequence[ScoredRun]) -> str:
                 f"{score.judged:.2f}",
                 str(score.topics),
             )
-            for each in scored
+            for each in watched(scored, "bootstrap", "rows", len(scored))
             for score in each.scores
         ],
     )
 
 
-def _per_topic(scored: Sequence[ScoredRun]) -> str:
+def _show_topics(scored: Sequence[ScoredRun]) -> None:
     header = ("run", "dimension", "evaluator", "topic", f"nDCG@{CUTOFF}", f"Judged@{CUTOFF}", "title")
-    return table(
+    show(
         header,
         [
             (

@@ -6,30 +6,31 @@ import click
 
 from touche import baselines
 from touche import images as built
-from touche.cli.output import table
+from touche.cli.commands import BASELINE, Group
+from touche.cli.output import DOUBTFUL, show, tell
 from touche.engines import ENGINES
 
 _ENGINE = click.option("--engine", type=click.Choice(ENGINES), default="docker", show_default=True)
 
 
-@click.group()
+@click.group(cls=Group, example="touche images list")
 def images() -> None:
     """The container images of the baselines."""
 
 
-@images.command()
-@click.argument("names", nargs=-1, metavar="[BASELINE...]")
+@images.command(example="touche images build bm25")
+@click.argument("names", nargs=-1, type=BASELINE, metavar="[BASELINE...]")
 @_ENGINE
 def build(names: Sequence[str], engine: str) -> None:
     """Build the base image and those of all BASELINEs, or of some."""
-    built.build(engine, names or baselines.names(), lambda line: click.echo(line, err=True))
+    built.build(engine, names or baselines.names(), tell)
 
 
-@images.command("list")
+@images.command("list", example="touche images list --engine podman")
 @_ENGINE
 def list_(engine: str) -> None:
     """Show the image of each baseline, and whether it is there."""
     rows = [
         (name, built.image_of(name), built.size(engine, name) or "not built") for name in baselines.names()
     ]
-    click.echo(table(("baseline", "image", "size"), rows))
+    show(("baseline", "image", "size"), rows, {"not built": DOUBTFUL})

@@ -7,14 +7,19 @@ from pathlib import Path
 import click
 
 from touche import tasks
-from touche.cli.output import BROKEN, RUNS, TASK, counted, print_records, style
+from touche.cli.commands import Command
+from touche.cli.output import BAD, BROKEN, DOUBTFUL, RUNS, TASK, counted, paint, print_records, style
 from touche.lint import ERROR, WARNING, Finding
 from touche.lint import lint as find
+from touche.progress import say
 
+_COLOURS = {ERROR: BAD, WARNING: DOUBTFUL}
 _SHOWN = 5  # findings of a code in a file
 
 
-@click.command()
+@click.command(
+    cls=Command, example="touche lint build/demo/arguments/bm25/run.txt --task spot-check/arguments"
+)
 @RUNS
 @TASK
 @click.option(
@@ -34,17 +39,17 @@ def lint(runs: Sequence[Path], task_id: str, show_all: bool, style: str) -> int:
     if style == "json":
         print_records(Finding, findings, style)
     else:
-        for text in _lines(findings, show_all):
-            click.echo(text)
+        for parts in _lines(findings, show_all):
+            paint(*parts)
         counts = Counter(finding.severity for finding in findings)
         summary = f"{counted(counts[ERROR], 'error')}, {counted(counts[WARNING], 'warning')}"
         click.echo(f"{counted(len(runs), 'run')}: {summary}")
     for note in notes:
-        click.echo(f"note: {note}", err=True)
+        say(f"note: {note}")
     return BROKEN if any(finding.severity == ERROR for finding in findings) else 0
 
 
-def _lines(findings: Sequence[Finding], show_all: bool) -> Iterator[str]:
+def _lines(findings: Sequence[Finding], show_all: bool) -> Iterator[list[tuple[str, str]]]:
     counts = Counter((finding.run, finding.code) for finding in findings)
     seen: Counter[tuple[str, str]] = Counter()
     for each in findings:
@@ -52,6 +57,7 @@ def _lines(findings: Sequence[Finding], show_all: bool) -> Iterator[str]:
         seen[key] += 1
         if show_all or seen[key] <= _SHOWN:
             place = each.run if each.line is None else f"{each.run}:{each.line}"
-            yield f"{place}: {each.severity}: {each.message}; {each.remedy} [{each.code}]"
+            text = f": {each.message}; {each.remedy} [{each.code}]"
+            yield [(f"{place}: ", ""), (each.severity, _COLOURS[each.severity]), (text, "")]
         elif seen[key] == counts[key]:
-            yield f"{each.run}: {counts[key] - _SHOWN} more of [{each.code}]; --all shows them"
+            yield [(f"{each.run}: {counts[key] - _SHOWN} more of [{each.code}]; --all shows them", "")]

@@ -5,6 +5,7 @@ from shlex import quote
 
 import click
 
+from touche.cli.commands import Command
 from touche.data import clone
 from touche.starter import write_baseline
 
@@ -21,7 +22,7 @@ _WITHOUT_CLONE = """\
 The spot check, its scores and the image need a clone of touche-baselines (pip install --editable CLONE)."""
 
 
-@click.command()
+@click.command(cls=Command, example="touche new my-team")
 @click.argument("folder", type=click.Path(path_type=Path), metavar="NAME")
 def new(folder: Path) -> None:
     """Write a new baseline folder that runs at once, to put your own ranking into.

@@ -1,28 +1,41 @@
-"""What the commands share: their options, and tables, JSON and CSV on standard output."""
+"""What the commands share: their options, tables, JSON and CSV on standard output, and what they tell."""
 
 import csv
 import json
+import logging
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from touche import tasks
+from touche.cli.commands import TASK_ID
 from touche.notes import grouped, shared_tags, warnings_of
+from touche.progress import say
 from touche.scores import ScoredRun
 
 BROKEN = 1  # exit code: a score or a rule
+_NARROW = 12  # characters, to which a column of texts can be wrapped
 
 RUNS = click.argument(
     "runs", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False), metavar="RUN..."
 )
 TASK = click.option(
-    "--task", "task_id", required=True, metavar="TASK", help=f"One of {', '.join(tasks.all_tasks())}."
+    "--task",
+    "task_id",
+    type=TASK_ID,
+    required=True,
+    metavar="TASK",
+    help=f"One of {', '.join(tasks.all_tasks())}.",
 )
+GOOD, DOUBTFUL, BAD = "green", "yellow", "red"
+
+_log = logging.getLogger("touche")
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -31,20 +44,71 @@ def style(*kinds: str) -> Decorator:
     return click.option("--format", "style", type=click.Choice(kinds), default=kinds[0], show_default=True)
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Aligned columns; those of numbers to the right."""
-    lines = [header, *rows]
-    columns = list(zip(*lines, strict=True))
+def show(
+    header: Sequence[str], rows: Iterable[Sequence[str]], colours: Mapping[str, str] | None = None
+) -> None:
+    """Prints aligned columns, those of numbers to the right; on a terminal in colour, wrapped to its width.
+
+    Args:
+        header: the names of the columns.
+        rows: their cells.
+        colours: by the words that a cell begins with, up to a colon.
+    """
+    rows = list(rows)
+    columns = list(zip(header, *rows, strict=True))
     widths = [max(map(len, column)) for column in columns]
-    numeric = [all(map(_is_number, column[1:])) for column in columns]
-    cells = (
-        [
+    numeric = [all(map(_is_number, cells)) for _, *cells in columns]
+    if sys.stdout.isatty():
+        least = [
+            width if right else min(width, _NARROW) for width, right in zip(widths, numeric, strict=True)
+        ]
+        _show_in_colour(header, rows, numeric, least, colours or {})
+        return
+    for line in (header, *rows):
+        cells = (
             cell.rjust(width) if right else cell.ljust(width)
             for cell, width, right in zip(line, widths, numeric, strict=True)
-        ]
-        for line in lines
-    )
-    return "\n".join("  ".join(line).rstrip() for line in cells)
+        )
+        click.echo("  ".join(cells).rstrip())
+
+
+def paint(*parts: tuple[str, str]) -> None:
+    """Prints a line of texts, on a terminal each in its colour."""
+    if not sys.stdout.isatty():
+        click.echo("".join(text for text, _ in parts))
+        return
+    from rich.console import Console  # here, for only terminals need it
+    from rich.text import Text
+
+    Console().print(Text.assemble(*parts), soft_wrap=True)
+
+
+def _show_in_colour(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    numeric: Sequence[bool],
+    least: Sequence[int],
+    colours: Mapping[str, str],
+) -> None:
+    """A table in the width of the terminal, or that of its columns at the least: no number is ever broken."""
+    from rich.console import Console  # here, for only terminals need it
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    for name, right, width in zip(header, numeric, least, strict=True):
+        justify: Literal["left", "right"] = "right" if right else "left"
+        table.add_column(Text(name), justify=justify, min_width=width, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell, colours.get(cell.partition(":")[0], "")) for cell in row))
+    console = Console()
+    console.print(table, width=max(console.width, sum(least) + 2 * (len(least) - 1)), crop=False)
+
+
+def tell(line: str) -> None:
+    """Says on standard error what is being done; with --quiet, nothing but warnings."""
+    if _log.isEnabledFor(logging.INFO) or "warning: " in line:
+        say(line)
 
 
 def print_records(kind: type[Any], rows: Iterable[Any], style: str) -> None:
@@ -65,9 +129,9 @@ def counted(number: int, noun: str) -> str:
 def print_warnings(scored: Sequence[ScoredRun]) -> None:
     """Prints what puts scores in doubt on standard error."""
     for text in shared_tags(scored):
-        click.echo(f"warning: {text}", err=True)
+        say(f"warning: {text}")
     for text in grouped(note for each in scored for note in warnings_of(each)):
-        click.echo(f"warning: {text}", err=True)
+        say(f"warning: {text}")
 
 
 def command_line() -> str:

@@ -1,15 +1,18 @@
 """touche overlap"""
 
 from collections.abc import Sequence
+from math import comb
 from pathlib import Path
 
 import click
 
-from touche.cli.output import RUNS, print_records, style, table
+from touche.cli.commands import Command
+from touche.cli.output import RUNS, print_records, show, style
 from touche.overlap import FAR, NEAR, Overlap, overlaps
+from touche.progress import watched
 
 
-@click.command()
+@click.command(cls=Command, example="touche overlap build/demo/arguments/*/run.txt")
 @RUNS
 @style("table", "json", "csv")
 def overlap(runs: Sequence[Path], style: str) -> None:
@@ -18,12 +21,12 @@ def overlap(runs: Sequence[Path], style: str) -> None:
     Shown are the share of results that both have among the first 5 and the first 100, and Kendall's rank
     correlation of only the documents that both rank, each as a mean over the topics that one of them has.
     """
-    found = list(overlaps(runs))
+    found = list(watched(overlaps(runs), "comparing", "pairs of runs", comb(len(runs), 2)))
     if style != "table":
         print_records(Overlap, found, style)
         return
     header = ("A", "B", "topics", f"overlap@{NEAR}", f"overlap@{FAR}", "Kendall's tau")
-    click.echo(table(header, [_row(each) for each in found]))
+    show(header, [_row(each) for each in found])
 
 
 def _row(each: Overlap) -> tuple[str, ...]:

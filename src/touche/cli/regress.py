@@ -11,14 +11,30 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import click
 
 from touche import baselines, regression, tasks
-from touche.cli.output import BROKEN, command_line, table
+from touche.cli.commands import BASELINE, DATASET_ID, Command
+from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, show, tell
 from touche.cli.sandbox import OPTIONS, check_limits
 from touche.containers import RUNNERS, Limits, Usage
 from touche.data import FROM_A_CLONE, SPOT_CHECK
 from touche.errors import ToucheError
 from touche.files import write_whole
-from touche.regression import FAILED, NOT_AT_HAND, NOT_THE_SAME, STRUCTURE, Expected, Outcome
+from touche.regression import (
+    FAILED,
+    NOT_AT_HAND,
+    NOT_THE_SAME,
+    PASSED,
+    STRUCTURE,
+    TOO_HIGH,
+    TOO_LOW,
+    Expected,
+    Outcome,
+)
 
+_COLOURS = {
+    PASSED: GOOD,
+    NOT_AT_HAND: DOUBTFUL,
+    **dict.fromkeys((TOO_LOW, TOO_HIGH, FAILED, NOT_THE_SAME), BAD),
+}
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 _HEADER = (
     "baseline",
@@ -36,10 +52,15 @@ _HEADER = (
 )
 
 
-@click.command()
-@click.argument("names", nargs=-1, metavar="[BASELINE...]")
+@click.command(cls=Command, example="touche regress bm25 --dataset spot-check/passages")
+@click.argument("names", nargs=-1, type=BASELINE, metavar="[BASELINE...]")
 @click.option(
-    "--dataset", "chosen", multiple=True, metavar="DATASET", help="Only this dataset; can be repeated."
+    "--dataset",
+    "chosen",
+    multiple=True,
+    type=DATASET_ID,
+    metavar="DATASET",
+    help="Only this dataset; can be repeated.",
 )
 @click.option("--update", is_flag=True, help="Rewrite the pinned values that moved; never published ones.")
 @click.option("--twice", is_flag=True, help="Run each baseline twice and compare run.txt byte by byte.")
@@ -75,12 +96,12 @@ def regress(
     for file in (json_file, junit_file):
         if file and not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is no directory; make it, or write to another place")
-    how = (RUNNERS[runner], Limits(**limits), lambda text: click.echo(text, err=True))
+    how = (RUNNERS[runner], Limits(**limits), tell)
     keep = report_folder / "runs" if report_folder else None
     outcomes = list(regression.regress(expected, *how, twice=twice, keep=keep))
     if update:
         outcomes = _update(outcomes)
-    click.echo(table(_HEADER, [_row(each) for each in outcomes]))
+    show(_HEADER, [_row(each) for each in outcomes], _COLOURS)
     click.echo(f"\n{_summary(outcomes)}")
     if twice and not any(each.verdict in (NOT_THE_SAME, FAILED) for each in outcomes):
         click.echo("every run.txt was the same twice, byte by byte")
@@ -119,7 +140,7 @@ def _update(outcomes: Sequence[Outcome]) -> list[Outcome]:
             old, new = (each.expected.value for each in (before, after))
             each = after.expected
             where = f"{each.command} on {each.dataset}, {each.dimension}, {each.evaluator}"
-            click.echo(f"moved: {where}: {old} -> {new} ({new - old:+.5f})", err=True)
+            tell(f"moved: {where}: {old} -> {new} ({new - old:+.5f})")
     return updated
 
 

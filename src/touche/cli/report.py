@@ -5,10 +5,14 @@ from pathlib import Path
 
 import click
 
+from touche.cli.commands import Command
 from touche.cli.output import RUNS, TASK, command_line, counted
 
 
-@click.command()
+@click.command(
+    cls=Command,
+    example="touche report build/demo/arguments/*/run.txt --task spot-check/arguments -o out/report",
+)
 @RUNS
 @TASK
 @click.option(

@@ -6,25 +6,41 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import click
+from click.shell_completion import CompletionItem
 
 from touche import baselines, data, tasks, tira
 from touche.baselines import Baseline, arguments_of
+from touche.cli.commands import BASELINE, INPUT, Command, Group
+from touche.cli.output import tell
 from touche.cli.sandbox import OPTIONS, check_limits, describe
 from touche.containers import RUNNERS, Job, Limits
 from touche.errors import ToucheError
 
 
-class Baselines(click.Group):
+class Baselines(Group):
     """A command for each baseline, made from its folder, with the baseline's own options."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return baselines.names()
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
-        return command_of(baselines.load(cmd_name), cmd_name)
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        try:
+            return command_of(baselines.load(cmd_name), cmd_name)
+        except ToucheError:
+            if not ctx.resilient_parsing:  # the shell asks what may follow, and shows no errors
+                raise
+            return None
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return options or BASELINE.shell_complete(ctx, click.Argument(["baseline"]), incomplete)
 
 
-@click.command(cls=Baselines, subcommand_metavar="BASELINE -i INPUT -o DIR [OPTION]...")
+@click.command(
+    cls=Baselines,
+    subcommand_metavar="BASELINE -i INPUT -o DIR [OPTION]...",
+    example="touche run bm25 -i spot-check/arguments -o out/bm25",
+)
 def run() -> None:
     """Run a baseline on an input directory; it writes run.txt.
 
@@ -38,6 +54,7 @@ _COMMON_OPTIONS: list[click.Parameter] = [
         ["-i", "--input", "given"],
         envvar=tira.INPUT_VARIABLE,
         required=True,
+        type=INPUT,
         metavar="INPUT",
         help="Input directory, or the id of a dataset at hand, such as spot-check/arguments.",
     ),
@@ -45,6 +62,7 @@ _COMMON_OPTIONS: list[click.Parameter] = [
         ["-o", "--output"],
         envvar=tira.OUTPUT_VARIABLE,
         required=True,
+        shell_complete=lambda ctx, param, incomplete: [CompletionItem(incomplete, type="dir")],
         metavar="DIR",
         help="Output directory for run.txt.",
     ),
@@ -77,7 +95,8 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
             _run_sandboxed(job, runner, Limits(cpus, memory, seconds))
 
     params = [*_COMMON_OPTIONS, *OPTIONS, *own]
-    return click.Command(name, callback=callback, params=params, help=paragraphs)
+    example = f"touche run {name} -i spot-check/arguments -o out/{baseline.name}"
+    return Command(name, callback=callback, params=params, help=paragraphs, example=example)
 
 
 def _arguments(baseline: Baseline, options: dict[str, Any]) -> list[str]:
@@ -88,8 +107,8 @@ def _arguments(baseline: Baseline, options: dict[str, Any]) -> list[str]:
 
 def _run_sandboxed(job: Job, runner: str, limits: Limits) -> None:
     _check_there(job.given)
-    usage = RUNNERS[runner](job, limits, lambda line: click.echo(line, err=True))
-    click.echo(f"{job.name}: {job.output / tira.RUN_FILE} by {runner}: {describe(usage)}", err=True)
+    usage = RUNNERS[runner](job, limits, tell)
+    tell(f"{job.name}: {job.output / tira.RUN_FILE} by {runner}: {describe(usage)}")
 
 
 def _option(parameter: Parameter, text: str) -> click.Option:
@@ -111,13 +130,11 @@ def _run(baseline: Baseline, given: str, output: str, corpus: str | None, option
     if not given or not output:
         raise ToucheError("-i or -o is empty; name the input and the output directory")
     source = _open(given, corpus, topics_only=options.get("api", False))
-    click.echo(f"{baseline.name}: {source.took}", err=True)
+    tell(f"{baseline.name}: {source.took}")
     for topic in baselines.run(baseline, source, Path(output), options):
-        click.echo(
-            f"{baseline.name}: warning: nothing found for topic {topic.number}: {topic.title}", err=True
-        )
+        tell(f"{baseline.name}: warning: nothing found for topic {topic.number}: {topic.title}")
     seconds = time.monotonic() - started
-    click.echo(f"{baseline.name}: wrote {Path(output) / tira.RUN_FILE} in {seconds:.1f} s", err=True)
+    tell(f"{baseline.name}: wrote {Path(output) / tira.RUN_FILE} in {seconds:.1f} s")
 
 
 def _open(given: str, corpus: str | None, topics_only: bool) -> tira.Input:

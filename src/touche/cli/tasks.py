@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 import click
 
-from touche.cli.output import print_records, style, table
+from touche.cli.commands import TASK_ID, Command
+from touche.cli.output import print_records, show, style
 from touche.tasks import Published, Rules, Task, all_tasks, task
 
 
-@click.command()
-@click.argument("task_id", required=False, metavar="[TASK]")
+@click.command(cls=Command, example="touche tasks touche-2020-task-1")
+@click.argument("task_id", required=False, type=TASK_ID, metavar="[TASK]")
 @style("table", "json", "csv")
 def tasks(task_id: str | None, style: str) -> None:
     """List the tasks, or show one TASK: its rules and all published results.
@@ -20,14 +21,14 @@ def tasks(task_id: str | None, style: str) -> None:
     if style != "table":
         print_records(Published, [row for each in chosen for row in each.published], style)
     elif task_id:
-        click.echo("\n".join(_card(chosen[0])))
+        _show_card(chosen[0])
     else:
-        click.echo(_list(chosen))
+        _show_list(chosen)
 
 
-def _list(chosen: list[Task]) -> str:
+def _show_list(chosen: list[Task]) -> None:
     header = ("task", "title", "ranked", "dimensions", "published results")
-    return table(
+    show(
         header,
         [
             (each.id, each.title, f"{each.rules.unit}s", ", ".join(each.qrels), str(len(each.published)))
@@ -36,16 +37,21 @@ def _list(chosen: list[Task]) -> str:
     )
 
 
-def _card(shown: Task) -> Iterator[str]:
+def _show_card(shown: Task) -> None:
+    click.echo("\n".join(_about(shown)))
+    for dimension in dict.fromkeys(row.dimension for row in shown.published):
+        click.echo(f"\nPublished nDCG@5 for {dimension}")
+        _show_leaderboard([row for row in shown.published if row.dimension == dimension])
+    if shown.results_note:
+        click.echo(f"\n{shown.results_note}")
+
+
+def _about(shown: Task) -> Iterator[str]:
     yield from (f"{shown.id}: {shown.title}", shown.url)
     yield from (f"\n{' '.join(text.split())}" for text in (shown.note,) if text)
     yield from ("", "Rules", *_rules(shown.rules))
     yield from ("", "Files", f"  topics: {shown.topics}")
     yield from (f"  {dimension}: {judgments.file}" for dimension, judgments in shown.qrels.items())
-    for dimension in dict.fromkeys(row.dimension for row in shown.published):
-        yield from ("", f"Published nDCG@5 for {dimension}")
-        yield from _leaderboard([row for row in shown.published if row.dimension == dimension])
-    yield from (f"\n{text}" for text in (shown.results_note,) if text)
 
 
 def _rules(rules: Rules) -> Iterator[str]:
@@ -55,7 +61,7 @@ def _rules(rules: Rules) -> Iterator[str]:
     yield f"  runs per team: {f'at most {rules.max_runs}' if rules.max_runs else 'no limit stated'}"
 
 
-def _leaderboard(rows: list[Published]) -> Iterator[str]:
+def _show_leaderboard(rows: list[Published]) -> None:
     sources = list(dict.fromkeys(source for row in rows for source in row.sources))
     header = ("", "team", "tag", "nDCG@5", "95% interval", "", "source")
     lines = [
@@ -70,6 +76,7 @@ def _leaderboard(rows: list[Published]) -> Iterator[str]:
         )
         for place, row in enumerate(rows, 1)
     ]
-    yield table(header, lines)
-    yield from (f"[{number}] {source}" for number, source in enumerate(sources, 1))
-    yield f"evaluator: {rows[0].evaluator or 'not stated'}; qrels: {rows[0].qrels or 'not stated'}"
+    show(header, lines)
+    for number, source in enumerate(sources, 1):
+        click.echo(f"[{number}] {source}")
+    click.echo(f"evaluator: {rows[0].evaluator or 'not stated'}; qrels: {rows[0].qrels or 'not stated'}")

@@ -1,7 +1,9 @@
 """From a stream of documents to an index."""
 
+import logging
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
@@ -18,6 +20,8 @@ from touche.machine import processors
 
 _CHUNK = 64  # documents that a thread takes from the stream at a time
 _RAM_BUFFER_MB = 256.0
+
+_log = logging.getLogger(__name__)
 
 Fields = Mapping[str, Callable[[Any], str]]  # of a document
 
@@ -60,12 +64,16 @@ def index(
     config.setSimilarity(similarity).setRAMBufferSizeMB(_buffer_size()).setUseCompoundFile(False)
     # Merging pays for an index that is searched for years, not once.
     config.setMergePolicy(java("org.apache.lucene.index.NoMergePolicy").INSTANCE)
+    began = time.monotonic()
     with _temporary_directory() as folder:
         directory = java("org.apache.lucene.store.MMapDirectory")(java("java.nio.file.Paths").get(folder))
         filling = _Filling(fields, phrases, labels or {}, analyzer, vocabulary)
         _write(directory, config, iter(documents), filling, threads)
         # Once opened, every file is mapped into memory, and the directory can go.
         reader = java("org.apache.lucene.index.DirectoryReader").open(directory)
+    seconds = time.monotonic() - began
+    terms_of = ", ".join(f"{reader.getSumTotalTermFreq(name)} terms in {name}" for name in fields)
+    _log.debug("indexed %d documents in %.1f s: %s", reader.numDocs(), seconds, terms_of)
     return Index(reader, analysis, similarity, tuple(fields), vocabulary, threads)
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from touche.errors import InputError, ToucheError
 from touche.files import write_whole
+from touche.progress import watched
 from touche.report import plots
 from touche.report.content import Page
 
@@ -55,7 +56,8 @@ def _plots(page: Page, folder: Path) -> dict[str, str]:
             figures[f"{part.id}-{view.id}-intervals"] = plots.intervals(view.board, label)
             if len(view.runs) > 1:
                 figures[f"{part.id}-{view.id}-differences"] = plots.differences(view)
-    return {name: plots.saved(figure, folder / name) for name, figure in figures.items()}
+    drawn = watched(figures.items(), "drawing", "plots", len(figures))
+    return {name: plots.saved(figure, folder / name) for name, figure in drawn}
 
 
 def _digits(value: float | None, digits: int = 3, sign: str = "") -> str:

@@ -1,0 +1,98 @@
+"""What every command is: it shows an example, says little or much, and completes ids."""
+
+import logging
+from collections.abc import Callable, Iterable
+from glob import escape, glob
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from touche import baselines, tasks
+
+_log = logging.getLogger("touche")
+
+
+def _set_level(context: click.Context, option: click.Parameter, given: bool) -> None:
+    chosen: set[str] = context.meta.setdefault(__name__, set())  # shared by a group and its command
+    if given:
+        chosen.add(str(option.name))
+        if len(chosen) > 1:
+            raise click.UsageError("--quiet and --verbose exclude each other; leave one of them out", context)
+        _log.setLevel(logging.WARNING if option.name == "quiet" else logging.DEBUG)
+
+
+def _level(name: str, help: str) -> click.Option:
+    return click.Option([f"--{name}"], is_flag=True, expose_value=False, callback=_set_level, help=help)
+
+
+_LEVELS = [
+    _level("quiet", "Say nothing but results, warnings and errors."),
+    _level("verbose", "Say also what is read, indexed and called, and where an error came up."),
+]
+
+
+class Command(click.Command):
+    """A command that takes --quiet and --verbose, too, and ends its help with an example.
+
+    Args:
+        example: a command line that works.
+    """
+
+    def __init__(self, *args: Any, example: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.example = example
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        own = super().get_params(ctx)
+        return [*own[:-1], *_LEVELS, *own[-1:]]  # the last one is --help
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx  # click forgets it where an option lacks its value
+            raise
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.example:
+            with formatter.section("Example"):
+                formatter.write(f"  {self.example}\n")  # unlike write_text, in one line
+
+
+class Group(Command, click.Group):
+    """A command of commands."""
+
+    command_class = Command
+
+
+class Ids(click.ParamType[str]):
+    """An argument or option that is an id, of which the shell completes those there are.
+
+    Args:
+        name: what it is the id of.
+        known: tells the ids.
+        folders: whether it can be the path of a folder as well.
+    """
+
+    def __init__(self, name: str, known: Callable[[], Iterable[str]], *, folders: bool = False) -> None:
+        self.name, self._known, self._folders = name, known, folders
+
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
+        return f"Choose among {', '.join(self._known())}."
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        found = [each for each in self._known() if each.startswith(incomplete)]
+        if self._folders and not found:
+            return [CompletionItem(incomplete, type="dir")]  # the shell's own completion, which can go deeper
+        # Path.glob would drop a leading ./
+        folders = glob(f"{escape(incomplete)}*/") if self._folders and incomplete else []  # noqa: PTH207
+        return [CompletionItem(each) for each in found + folders]
+
+
+TASK_ID = Ids("task", tasks.all_tasks)
+DATASET_ID = Ids("dataset", tasks.datasets)
+INPUT = Ids("input", tasks.datasets, folders=True)
+BASELINE = Ids("baseline", baselines.names, folders=True)

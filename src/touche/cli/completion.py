@@ -1,0 +1,26 @@
+"""touche completion"""
+
+import click
+from click.shell_completion import get_completion_class
+
+from touche.cli.commands import Command
+
+VARIABLE = "_TOUCHE_COMPLETE"  # by which the shell asks the command what may follow
+
+
+@click.command(cls=Command, example="touche completion bash >> ~/.bashrc")
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print the script by which a shell completes commands, baselines, options, ids and paths.
+
+    Install it once, with one line, and open a new shell:
+
+    \b
+    bash: touche completion bash >> ~/.bashrc
+    zsh:  touche completion zsh >> ~/.zshrc
+    fish: touche completion fish > ~/.config/fish/completions/touche.fish
+    """
+    script = get_completion_class(shell)
+    assert script is not None  # click has these three
+    click.echo(script(ctx.find_root().command, {}, "touche", VARIABLE).source(), nl=False)
