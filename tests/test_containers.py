@@ -24,7 +24,7 @@ from touche.engines import ENGINES, answer, succeeds
 from touche.errors import ToucheError
 from touche.starter import write_baseline
 
-BASELINES = ["argsrank", "bm25", "dirichletlm", "rank-bm25", "sentence-coherence", "tfidf"]
+BASELINES = ["argsrank", "bm25", "chatnoir-bm25f", "dirichletlm", "rank-bm25", "sentence-coherence", "tfidf"]
 SPECIAL = {"argsrank": ["pairs"], "sentence-coherence": ["pairs"], "chatnoir-bm25f": ["pages"]}
 PARTS = {name: SPECIAL.get(name, ["arguments", "passages"]) for name in BASELINES}
 

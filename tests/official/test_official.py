@@ -181,7 +181,7 @@ def test_baselines_score_what_is_expected_of_them(
         if each.dataset.endswith("/sample") and each.evaluator != regression.STRUCTURE
     ]
     outcomes = list(regression.regress(expected, copy, Limits(), print))
-    assert len(outcomes) == 54
+    assert len(outcomes) == 66
     assert [each for each in outcomes if each.verdict != regression.PASSED] == []
 
 

@@ -19,7 +19,7 @@ from touche.progress import say
 from touche.scores import ScoredRun
 
 BROKEN = 1  # exit code: a score or a rule
-_NARROW = 12  # characters, to which a column of texts can be wrapped
+_NARROW = 24  # characters; a text column is folded to no less
 
 RUNS = click.argument(
     "runs", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False), metavar="RUN..."
