@@ -17,6 +17,7 @@ FILES = [
     "README.md",
     "baseline.py",
     "expected.toml",
+    "ruff.toml",
     "test_baseline.py",
 ]
 

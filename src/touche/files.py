@@ -188,6 +188,19 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def make_folder(path: Path) -> None:
+    """Makes a folder, and those above it, if it is not there.
+
+    Raises:
+        InputError: if it cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"cannot be made ({error.strerror})"
+        raise InputError(path, problem, "choose another directory") from error
+
+
 def write_whole(path: Path, text: str) -> None:
     """Writes a text so that the file appears complete or not at all, and leaves nothing behind if it cannot.
 

@@ -58,7 +58,7 @@ def build(engine: str, names: Sequence[str], log: Log) -> None:
         _build(engine, image_of(base), root, ["--file", str(root / "docker" / f"{base}.Dockerfile")], log)
     for folder in folders:
         about = {"content": _content(root, folder)}
-        about |= {"version": version("touche-baselines"), **_origin(folder)}
+        about |= {"version": version("touche-baselines"), **origin(folder)}
         _build(engine, image_of(folder.name), folder, _told(about), log)
 
 
@@ -132,7 +132,7 @@ def _told(about: Mapping[str, str]) -> list[str]:
     return labels + [f"--build-arg={name.upper()}={about[name]}" for name in ("revision", "source")]
 
 
-def _origin(folder: Path) -> dict[str, str]:
+def origin(folder: Path) -> dict[str, str]:
     """The commit that a folder is at, marked if there are changes since, and where it comes from."""
     git = ("git", "-C", str(folder))
     commit = answer(*git, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")

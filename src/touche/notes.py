@@ -53,6 +53,13 @@ def shared_tags(scored: Iterable[ScoredRun]) -> Iterator[str]:
             yield f"{' and '.join(files)} have the same tag, {tag!r}; they are named by their paths"
 
 
+def is_doubtful(scored: ScoredRun, evaluator: str) -> bool:
+    """Whether too much is unjudged, or topics are missing, to compare a score with published ones."""
+    result = scored.evaluations[evaluator]
+    lacks_topics = result.judged_per_topic.keys() < scored.qrels.keys()
+    return lacks_topics or _unjudged_share(result) > UNJUDGED_LIMIT
+
+
 def grouped(notes: Iterable[Note]) -> list[str]:
     """The texts, each once, with what they are about."""
     about: dict[str, dict[str, list[str]]] = {}
@@ -108,7 +115,7 @@ def _disagreement(scored: ScoredRun) -> Iterator[str]:
 
 def _standing(scored: ScoredRun) -> Iterator[str]:
     places = {
-        name: f"{result.mean:.3f} is {standing(result.mean, rows)}{_doubt(scored, result)}"
+        name: f"{result.mean:.3f} is {standing(result.mean, rows)}{_doubt(scored, name)}"
         for name, result in scored.evaluations.items()
         if (rows := comparable(scored.task, scored.dimension, name))
     }
@@ -118,10 +125,8 @@ def _standing(scored: ScoredRun) -> Iterator[str]:
         yield _why_no_standing(scored)
 
 
-def _doubt(scored: ScoredRun, result: Evaluation) -> str:
-    lacks_topics = result.judged_per_topic.keys() < scored.qrels.keys()
-    unjudged = _unjudged_share(result) > UNJUDGED_LIMIT
-    return "; not comparable, see the warning" if unjudged or lacks_topics else ""
+def _doubt(scored: ScoredRun, evaluator: str) -> str:
+    return "; not comparable, see the warning" if is_doubtful(scored, evaluator) else ""
 
 
 def _unjudged_share(result: Evaluation) -> float:

@@ -169,8 +169,9 @@ def regress(
             say(f"{command} on {dataset_id}")
             with TemporaryDirectory(prefix="touche-") as folder:
                 jobs = [_job(checked[0], Path(folder) / name) for name in ("first", "second")]
-                for outcome in _outcomes(checked, jobs[: 1 + twice], runner, limits, say):
-                    yield replace(outcome, run=_kept(jobs[0], keep)) if keep else outcome
+                outcomes = list(_outcomes(checked, jobs[: 1 + twice], runner, limits, say))
+                run = _kept(jobs[0], keep) if keep else None
+                yield from (replace(outcome, run=run) for outcome in outcomes)
 
 
 def update(outcomes: Iterable[Outcome]) -> list[Outcome]:

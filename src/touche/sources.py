@@ -16,7 +16,7 @@ from typing import IO, Any
 from touche import tasks
 from touche.data import at_hand, home, locate
 from touche.errors import InputError, ToucheError
-from touche.files import md5, opened, whole
+from touche.files import make_folder, md5, opened, whole
 from touche.progress import bar
 from touche.tasks import Corpus, Task
 
@@ -123,7 +123,7 @@ def fetch(source: Source, mirror: Path | None = None) -> Status:
             return _place(source, found, target)
         return Status(source.path, NOT_IN_MIRROR)
     part = home() / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
-    _make(part.parent)
+    make_folder(part.parent)
     _download(source, part)
     try:
         status = _place(source, part, target)
@@ -229,7 +229,7 @@ def _place(source: Source, file: Path, target: Path) -> Status:
     if verifiable and (found := md5(file)) != source.md5:
         problem = f"its md5 is {found}, the publisher's is {source.md5}"
         raise RefusedError(file, problem, f"{source.path} is refused; get it from {source.page}")
-    _make(target.parent)
+    make_folder(target.parent)
     with _member(source.member, file) if packed else opened(file) as content, whole(target) as out:
         shutil.copyfileobj(content, out, _CHUNK)
     if not verifiable:
@@ -273,11 +273,3 @@ def _why_not_verified(source: Source) -> str:
 def _reason(error: Exception) -> str:
     """The answer of the publisher, or the kind of error, whose text is full of internals."""
     return shorten(str(error), 150) if getattr(error, "response", None) is not None else type(error).__name__
-
-
-def _make(directory: Path) -> None:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        problem = f"cannot be made ({error.strerror})"
-        raise InputError(directory, problem, "choose another place") from error

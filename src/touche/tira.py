@@ -18,7 +18,7 @@ from touche.documents import (
     read_rerank_jsonl,
 )
 from touche.errors import InputError, ToucheError
-from touche.files import new_id, write_whole
+from touche.files import make_folder, new_id, write_whole
 from touche.html_folder import read_pages_csv
 from touche.pages import RawPage, Skipped
 from touche.parsing import parsed
@@ -251,11 +251,7 @@ def prepare_output(directory: Path) -> None:
     Raises:
         InputError: if the directory cannot be written.
     """
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        problem = f"cannot be made ({error.strerror})"
-        raise InputError(directory, problem, "choose another directory") from error
+    make_folder(directory)
     for name in (RUN_FILE, METADATA_FILE):
         write_whole(directory / name, "")
         (directory / name).unlink()

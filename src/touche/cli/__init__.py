@@ -70,7 +70,6 @@ def main() -> None:
     """Runs the command line; an error is one line on standard error."""
     logger = logging.getLogger("touche")
     logger.handlers, logger.propagate = [_Said()], True
-    logger.handlers = [_Said()]
     logger.setLevel(logging.INFO)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that nothing is left behind
     try:

@@ -5,6 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from platform import machine
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
@@ -17,7 +18,8 @@ from touche.cli.sandbox import OPTIONS, check_limits
 from touche.containers import RUNNERS, Limits, Usage
 from touche.data import FROM_A_CLONE, SPOT_CHECK
 from touche.errors import ToucheError
-from touche.files import write_whole
+from touche.files import make_folder, write_whole
+from touche.machine import processors
 from touche.regression import (
     FAILED,
     NOT_AT_HAND,
@@ -96,6 +98,8 @@ def regress(
     for file in (json_file, junit_file):
         if file and not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is no directory; make it, or write to another place")
+    if report_folder:
+        make_folder(report_folder)
     how = (RUNNERS[runner], Limits(**limits), tell)
     keep = report_folder / "runs" if report_folder else None
     outcomes = list(regression.regress(expected, *how, twice=twice, keep=keep))
@@ -107,7 +111,7 @@ def regress(
         click.echo("every run.txt was the same twice, byte by byte")
     _write(outcomes, json_file, junit_file)
     if report_folder:
-        _report(outcomes, report_folder)
+        _report(outcomes, report_folder, runner)
     if all(each.verdict == NOT_AT_HAND for each in outcomes):
         raise ToucheError(f"nothing was checked, as no dataset is at hand; {_remedy(outcomes)}")
     return BROKEN if any(each.broken for each in outcomes) else 0
@@ -186,15 +190,21 @@ def _write(outcomes: Sequence[Outcome], json_file: Path | None, junit_file: Path
             file.write(_markdown(outcomes))
 
 
-def _report(outcomes: Sequence[Outcome], folder: Path) -> None:
+def _report(outcomes: Sequence[Outcome], folder: Path, runner: str) -> None:
     from touche.report import Page, part_of, write  # here, for it takes a second to import
 
     runs: dict[str, dict[Path, None]] = {}
     for each in outcomes:
         if each.run and each.expected.evaluator != STRUCTURE:
             runs.setdefault(each.expected.dataset, {})[each.run] = None
-    parts = [part_of(list(paths), dataset) for dataset, paths in runs.items()]
-    click.echo(write(Page("Regression of the baselines of Touché", command_line(), parts, outcomes), folder))
+    parts, remarks = [], [f"The runner is {runner}, on {processors()} processors ({machine()})."]
+    for dataset, paths in runs.items():
+        try:
+            parts.append(part_of(list(paths), dataset))
+        except ToucheError as error:  # one odd run does not cost the report
+            remarks.append(f"There is no report on {dataset}: {error}.")
+    title = "Regression of the baselines of Touché"
+    click.echo(write(Page(title, command_line(), parts, outcomes, remarks=remarks), folder))
 
 
 def _junit(outcomes: Sequence[Outcome]) -> Element:

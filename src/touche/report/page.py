@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from touche.errors import InputError, ToucheError
-from touche.files import write_whole
-from touche.progress import watched
+from touche.errors import ToucheError
+from touche.files import make_folder, write_whole
+from touche.progress import bar
 from touche.report import plots
 from touche.report.content import Page
 
@@ -30,10 +30,7 @@ def write(page: Page, folder: Path) -> Path:
         problem = "Jinja2 is not installed"
         raise ToucheError(f"{problem}; get it with: pip install --editable '.[analysis]'") from error
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(folder, f"cannot be made ({error.strerror})", "choose another directory") from error
+    make_folder(folder)
     environment = Environment(
         loader=PackageLoader("touche.report"),
         autoescape=True,
@@ -56,7 +53,7 @@ def _plots(page: Page, folder: Path) -> dict[str, str]:
             figures[f"{part.id}-{view.id}-intervals"] = plots.intervals(view.board, label)
             if len(view.runs) > 1:
                 figures[f"{part.id}-{view.id}-differences"] = plots.differences(view)
-    drawn = watched(figures.items(), "drawing", "plots", len(figures))
+    drawn = bar("drawing", "plots", len(figures), over=figures.items())
     return {name: plots.saved(figure, folder / name) for name, figure in drawn}
 
 

@@ -1,7 +1,10 @@
 """The plots of a report, in colours that colour-blind readers tell apart (Okabe and Ito 2008)."""
 
+import re
+import warnings
 from collections.abc import Mapping, Sequence
 from io import BytesIO
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +35,7 @@ _LOOKS = {  # colour, marker, and what the legend says; form tells apart what co
     BASELINE: (_BLUE, "s", "the organizers' baseline"),
     PUBLISHED: (_GREY, "o", "published results"),
 }
+_LEGEND: dict[str, Any] = {"labelcolor": _INK, "fontsize": 9}
 _WIDTH, _ROW = 7.5, 0.24  # inches
 _LONGEST_LABEL = 48  # characters
 
@@ -42,8 +46,9 @@ def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
     for height, place in enumerate(reversed(board)):
         colour, marker, _ = _LOOKS[place.kind]
         if place.low is not None and place.high is not None:
-            axes[0].plot([place.low, place.high], [height, height], color=colour, linewidth=1.5)
-        axes[0].plot(place.value, height, color=colour, marker=marker, markersize=5, linestyle="")
+            axes[0].plot([place.low, place.high], [height, height], color=colour, linewidth=1.5, zorder=1)
+        fill = "white" if place.doubtful else colour
+        axes[0].plot(place.value, height, color=colour, marker=marker, markersize=5, markerfacecolor=fill)
     axes[0].set_yticks(range(len(board)), [_label(place.name) for place in reversed(board)])
     axes[0].set_ylim(-0.7, len(board) - 0.3)
     axes[0].set_xlabel(xlabel)
@@ -52,7 +57,7 @@ def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
     looks = [_LOOKS[kind] for kind in kinds]
     handles = [axes[0].plot([], [], color=colour, marker=marker)[0] for colour, marker, _ in looks]
     names = [name for _, _, name in looks]
-    figure.legend(handles, names, loc="outside upper right", ncols=len(names), frameon=False)
+    figure.legend(handles, names, loc="outside upper right", ncols=len(names), frameon=False, **_LEGEND)
     return figure
 
 
@@ -85,7 +90,7 @@ def usage(outcomes: Sequence[Outcome]) -> "Figure":
     figure, (left, right) = _figure(1, 0.8 + _ROW * len(used), columns=2)
     for axis, label, values in (
         (left, "seconds", [used[name].wall for name in names]),
-        (right, "MB at the most", [(used[name].memory or 0) / 1e6 for name in names]),
+        (right, "MB at the most", [(used[name].memory or nan) / 1e6 for name in names]),
     ):
         axis.barh(range(len(names)), values, color=_BLUE, height=0.7)
         axis.set_xlabel(label)
@@ -120,12 +125,19 @@ def saved(figure: "Figure", path: Path) -> str:
         with whole(path.with_suffix(f".{kind}")) as file:
             file.write(content)
     element = drawn["svg"].decode()
-    return element[element.index("<svg") :].replace(_INK, "currentColor")
+    element = element[element.index("<svg") :].replace(_INK, "currentColor")
+    return re.sub(
+        r'(\bid="|url\(#|href="#)', rf"\1{path.name}-", element
+    )  # ids are of the page, not of the figure
 
 
 def _bytes(figure: "Figure", kind: str, metadata: Mapping[str, str | None]) -> bytes:
     buffer = BytesIO()
-    figure.savefig(buffer, format=kind, metadata=metadata, dpi=200, transparent=kind == "svg")
+    with warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", "Glyph .* missing"
+        )  # names in other scripts; the page has them as text
+        figure.savefig(buffer, format=kind, metadata=metadata, dpi=200, transparent=kind == "svg")
     figure.set_layout_engine("none")  # it is laid out by now
     return buffer.getvalue()
 

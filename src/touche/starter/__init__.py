@@ -16,6 +16,7 @@ _FILES = (
     "README.md",
     "expected.toml",
     "test_baseline.py",
+    "ruff.toml",
     ".github/workflows/check.yml",
 )
 _TAKEN = {"baseline", "re", "words_of", *dir(builtins), *kwlist}  # what baseline.py uses itself

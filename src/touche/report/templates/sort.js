@@ -19,7 +19,7 @@ for (const button of document.querySelectorAll("button.sort")) {
   });
 }
 
-// A link to a topic opens it.
-const open = () => document.getElementById(location.hash.slice(1))?.setAttribute("open", "");
-addEventListener("hashchange", open);
-open();
+// A link to a topic opens it, each time it is followed.
+const open = hash => document.getElementById(hash.slice(1))?.setAttribute("open", "");
+for (const link of document.querySelectorAll('a[href^="#"]')) link.addEventListener("click", () => open(link.hash));
+open(location.hash);

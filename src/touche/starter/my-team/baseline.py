@@ -3,7 +3,6 @@
 import re
 
 from rank_bm25 import BM25Okapi
-
 from touche import Documents, Rankings, Topics, baseline
 
 

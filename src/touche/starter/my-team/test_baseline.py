@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from touche.baselines import load
 from touche.documents import Document
 from touche.topics import Topic
