@@ -1,0 +1,51 @@
+"""The notebook in docs/ runs as it stands, and shows what it shows."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import notebooks
+from conftest import ROOT
+
+NOTEBOOK = ROOT / "docs" / "evaluate.ipynb"
+AGAIN = "execute it again: jupyter nbconvert --to notebook --execute --inplace docs/evaluate.ipynb"
+
+
+def test_its_outputs_are_those_of_its_code(tmp_path: Path) -> None:
+    """In docs/, where Jupyter runs it, from the first cell to the last."""
+    environment = os.environ | {"MPLBACKEND": "agg", "TMPDIR": str(tmp_path)}
+    command = [sys.executable, notebooks.__file__, NOTEBOOK]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=NOTEBOOK.parent, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    cells = notebooks.code_cells(NOTEBOOK)
+    for cell, shown in zip(cells, json.loads(done.stdout), strict=True):
+        assert notebooks.stored(cell) == shown, AGAIN
+    assert not done.stderr
+
+
+def test_it_shows_tables_and_figures_and_a_text() -> None:
+    """Else the test above would compare nothing with nothing."""
+    shown = [notebooks.stored(cell) for cell in notebooks.code_cells(NOTEBOOK)]
+    assert [sum(len(each[kind]) for each in shown) for kind in ("printed", "value", "figures")] == [1, 4, 3]
+
+
+def test_a_cell_shows_its_last_line_like_jupyter() -> None:
+    names: dict[str, object] = {}
+    assert notebooks.executed("x = 2\nprint(x)\nx + 1", names) == {
+        "printed": ["2\n"],
+        "value": ["3"],
+        "figures": [],
+    }
+    assert notebooks.executed("y = x\nNone", names) == {"printed": [], "value": [], "figures": []}
+
+
+def test_it_is_small_and_knows_no_machine() -> None:
+    text = NOTEBOOK.read_text(encoding="utf-8")
+    assert len(text) < 150_000
+    assert not [word for word in ("/tmp", "/home", "/work", "/Users", "site-packages") if word in text]
+    counts = [cell["execution_count"] for cell in notebooks.code_cells(NOTEBOOK)]
+    assert counts == list(range(1, len(counts) + 1))
