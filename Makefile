@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PIP_CONSTRAINT = $(CURDIR)/constraints.txt
 export PIP_BUILD_CONSTRAINT = $(PIP_CONSTRAINT)
 
-.PHONY: demo test regress images lint types benchmark clean
+.PHONY: demo test regress images docs lint types benchmark clean
 
 # Run every baseline on the parts of the spot check that it is made for, and print the scores.
 demo: $(READY)
@@ -35,6 +35,10 @@ regress: $(READY)
 ENGINE ?= docker
 images: $(READY)
 	$(BIN)/touche images build --engine $(ENGINE)
+
+# Make the tables in README and docs/ again; what they know of the images: python docs/tables.py --measure.
+docs: $(READY)
+	$(BIN)/python docs/tables.py
 
 lint: $(READY)
 	$(BIN)/ruff check

@@ -1,0 +1,221 @@
+"""The tables of baselines in README.md and docs/replication.md, from what each baseline must score.
+
+python docs/tables.py              # writes both
+python docs/tables.py --measure    # first measures the images again; needs Docker and the samples
+"""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import tomlkit
+
+from touche import baselines, images
+from touche.containers import RUNNERS, Limits
+from touche.data import SPOT_CHECK
+from touche.errors import ToucheError
+from touche.files import write_whole
+from touche.regression import PINNED, PUBLISHED, Expected, Outcome, read_expected, regress
+from touche.tasks import dataset
+
+ROOT = Path(__file__).parents[1]
+README, GUIDE, MEASURED = (
+    ROOT / "README.md",
+    ROOT / "docs" / "replication.md",
+    ROOT / "docs" / "measured.toml",
+)
+BEGIN, END = "<!-- baselines: made by docs/tables.py -->\n", "<!-- end -->"
+SAMPLE, NOTHING = "/sample", "–"
+SHOWN_OPTIONS: Sequence[Mapping[str, Any]] = ({}, {"match": "30%"})  # without it few passages match
+TIMES = 3  # that an image is run
+
+_HEADER = """\
+# Written by: python docs/tables.py --measure
+# images: the unpacked size in MB; the medians of three runs on the dataset, with one processor: seconds from
+# the start of the container to run.txt, and the peak of memory in MB.
+# judged: Judged@5 of the runs whose scores the tables show.
+
+"""
+_LEGEND = """\
+Published is nDCG@5 of the original on the whole corpus; «uncorrected» is by the labels of 2020 that these
+values belong to, «version 1» the first one of args.me. The real sample is a part of the corpus; there nDCG@5
+is that of the baseline here, by trec_eval, and Judged@5 the share of its first five that has a judgment. The
+image has its unpacked size, and time and peak memory of a run on the spot check with one processor, from the
+start of the container to run.txt.
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is known of a baseline on one task.
+
+    Attributes:
+        task: the task, and options that are not the default ones.
+        published: the published values, such as ``quality 0.476``.
+        sample: the measured ones on the real sample.
+        judged: Judged@5 of these, each share once.
+    """
+
+    task: str = NOTHING
+    published: Sequence[str] = ()
+    sample: Sequence[str] = ()
+    judged: Sequence[str] = ()
+
+
+def rows(name: str, judged: Mapping[str, float]) -> list[Row]:
+    """A row for each task that a baseline has a published value or one on a real sample for; one at least."""
+    found: dict[str, list[Expected]] = {}
+    for each in read_expected(name):
+        if each.kind == PUBLISHED or is_shown(each):
+            found.setdefault(_place(each), []).append(each)
+    return [_row(place, entries, judged) for place, entries in found.items()] or [Row()]
+
+
+def is_shown(entry: Expected) -> bool:
+    """Whether it is a value on a real sample that the tables show."""
+    chosen = entry.evaluator == "trec_eval" and entry.options in SHOWN_OPTIONS
+    return entry.kind == PINNED and entry.dataset.endswith(SAMPLE) and chosen
+
+
+def for_readme(measured: Mapping[str, Any]) -> str:
+    """The table of README, with a row for each baseline and task."""
+    lines = []
+    for name in in_order():
+        first = [f"[{name}](baselines/{name})", about(name)], [_of_image(_known(measured["images"], name))]
+        for number, row in enumerate(rows(name, measured["judged"])):
+            before, after = first if number == 0 else (["", ""], [""])
+            values = ["<br>".join(each) or NOTHING for each in (row.published, row.sample, row.judged)]
+            lines.append([*before, row.task, *values, *after])
+    columns = ["baseline", "what it is", "task", "published", "real sample", "Judged@5", "image"]
+    return f"{_table(columns, lines)}\n{_LEGEND}"
+
+
+def for_guide(measured: Mapping[str, Any], text: str) -> str:
+    """The table of the guide, with a row for each baseline; how exact each is stands in the headings."""
+    exactness = dict(re.findall(r"^## ([\w-]+): (.+)$", text, flags=re.MULTILINE))
+    lines = []
+    for name in in_order():
+        known = rows(name, measured["judged"])
+        values = [_by_task(known, lambda row: row.published), _by_task(known, lambda row: row.sample)]
+        lines.append([f"[{name}](../baselines/{name})", *values, exactness[name]])
+    return _table(["baseline", "published nDCG@5", "measured on the real sample", "exactness"], lines)
+
+
+def in_order() -> list[str]:
+    """The baselines, those with published values first."""
+    return sorted(
+        baselines.names(), key=lambda name: all(each.kind != PUBLISHED for each in read_expected(name))
+    )
+
+
+def about(name: str) -> str:
+    """The first sentence of a baseline's docstring."""
+    tree = ast.parse((ROOT / "baselines" / name / "baseline.py").read_text(encoding="utf-8"))
+    return (ast.get_docstring(tree) or "").partition("\n")[0].rstrip(".")
+
+
+def filled(text: str, table: str) -> str:
+    """A page with a table between the two lines that mark its place."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ToucheError(f"a page has no place for its table; put the lines {BEGIN.strip()} and {END} in it")
+    return f"{before}{begin}\n{table}\n{end}{after}"
+
+
+def measure() -> Mapping[str, Any]:
+    """Runs the image of every baseline on its spot check, and on the samples that the tables show.
+
+    Raises:
+        ToucheError: if Docker, an image or the samples are not at hand, or a run fails.
+    """
+    entries = {name: read_expected(name) for name in in_order()}
+    shown = [each for name in entries for each in entries[name] if is_shown(each)]
+    return {
+        "images": {name: _measured(name, entries[name]) for name in entries},
+        "judged": {_key(each.expected): round(each.judged or 0, 2) for each in _outcomes(shown)},
+    }
+
+
+def _measured(name: str, entries: Iterable[Expected]) -> Mapping[str, Any]:
+    first = next(each for each in entries if each.dataset.startswith(SPOT_CHECK) and not each.options)
+    usages = [each.usage for _ in range(TIMES) for each in _outcomes([first]) if each.usage]
+    return {
+        "dataset": first.dataset,
+        "size": int(images.size("docker", name).removesuffix(" MB")),
+        "seconds": round(median(usage.wall for usage in usages), 1),
+        "memory": round(median((usage.memory or 0) / 1e6 for usage in usages)),
+    }
+
+
+def _outcomes(entries: Sequence[Expected]) -> Iterable[Outcome]:
+    for outcome in regress(entries, RUNNERS["docker"], Limits(), lambda line: print(line, file=sys.stderr)):
+        if outcome.usage is None:
+            problem = f"{outcome.expected.command} on {outcome.expected.dataset}: {outcome.verdict}"
+            raise ToucheError(f"{problem} {outcome.remark}; set TOUCHE_DATA and build the images")
+        yield outcome
+
+
+def _known(measured: Mapping[str, Any], key: str) -> Any:
+    if key not in measured:
+        raise ToucheError(f"docs/measured.toml has no {key}; run: python docs/tables.py --measure")
+    return measured[key]
+
+
+def _key(entry: Expected) -> str:
+    return f"{entry.command} on {entry.dataset}, {entry.dimension}"
+
+
+def _place(entry: Expected) -> str:
+    words = dataset(entry.dataset)[0].id.removeprefix("touche-").replace("-task-", " task ")
+    options = f"<br>`{' '.join(entry.arguments)}`" if entry.options else ""
+    return words.replace("-v1", "<br>version 1") + options
+
+
+def _row(place: str, entries: Sequence[Expected], judged: Mapping[str, float]) -> Row:
+    published = [each for each in entries if each.kind == PUBLISHED]
+    sample = [each for each in entries if is_shown(each)]
+    shares = dict.fromkeys(f"{_known(judged, _key(each)):.2f}" for each in sample)
+    return Row(place, _values(published), _values(sample), list(shares))
+
+
+def _values(entries: Iterable[Expected]) -> list[str]:
+    # A half is rounded up, as people do, and not to whichever side its binary form lies on.
+    return [f"{each.dimension.removeprefix('relevance-')}&nbsp;{each.value + 1e-9:.3f}" for each in entries]
+
+
+def _by_task(known: Iterable[Row], values: Callable[[Row], Sequence[str]]) -> str:
+    found = [(row.task.replace("<br>", ", "), values(row)) for row in known]
+    return "<br>".join(f"{task}: {', '.join(each)}" for task, each in found if each) or NOTHING
+
+
+def _of_image(image: Mapping[str, Any]) -> str:
+    figures = [f"{image['size']} MB", f"{image['seconds']} s", f"{image['memory']} MB"]
+    return "<br>".join(figures).replace(" ", "&nbsp;")
+
+
+def _table(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (columns, ["---"] * len(columns), *lines))
+
+
+def main() -> None:
+    """Writes the tables and, if asked to, what they need to know of the images."""
+    if "--measure" in sys.argv[1:]:
+        write_whole(MEASURED, _HEADER + tomlkit.dumps(measure()))
+    measured = tomllib.loads(MEASURED.read_text(encoding="utf-8"))
+    readme, guide = README.read_text(encoding="utf-8"), GUIDE.read_text(encoding="utf-8")
+    write_whole(README, filled(readme, for_readme(measured)))
+    write_whole(GUIDE, filled(guide, for_guide(measured, guide)))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ToucheError as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,83 @@
+"""The tables in README and the replication guide are made by docs/tables.py."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from touche import baselines
+from touche.regression import PUBLISHED, read_expected
+
+PAGES = ("README.md", "docs/replication.md")
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A copy of the pages, and of what their tables are made from."""
+    for part in ("baselines", "docs", "topics"):
+        shutil.copytree(ROOT / part, tmp_path / part)
+    shutil.copy(ROOT / "README.md", tmp_path)
+    return tmp_path
+
+
+def made(clone: Path) -> list[list[str]]:
+    """The lines of both pages, as the script leaves them."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    script = [sys.executable, "docs/tables.py"]
+    done = subprocess.run(script, capture_output=True, text=True, cwd=clone, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return [(clone / page).read_text(encoding="utf-8").splitlines() for page in PAGES]
+
+
+def test_the_pages_hold_what_the_script_makes(clone: Path) -> None:
+    for page, lines in zip(PAGES, made(clone), strict=True):
+        assert (ROOT / page).read_text(encoding="utf-8").splitlines() == lines, "run make docs"
+
+
+def test_another_expected_value_changes_its_row_and_no_other(clone: Path) -> None:
+    before = made(clone)
+    path = clone / "baselines" / "bm25" / "expected.toml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("published = 0.469", "published = 0.987"), encoding="utf-8")
+    for old, new in zip(before, made(clone), strict=True):
+        ((was, becomes),) = [(a, b) for a, b in zip(old, new, strict=True) if a != b]
+        assert was.startswith("| [bm25]")
+        assert becomes == was.replace("0.469", "0.987")
+
+
+def test_every_baseline_has_its_rows(clone: Path) -> None:
+    """In README as many as it has tasks there; in the guide one, with a section that says how exact it is."""
+    readme, guide = made(clone)
+    cells = [line.split(" | ") for line in readme if line.startswith(("| [", "|  |"))]
+    starts = {
+        match[1]: number for number, row in enumerate(cells) if (match := re.search(r"\[(.*)\]", row[0]))
+    }
+    assert sorted(starts) == baselines.names()
+    rows = {name: cells[start:][: _length(cells[start + 1 :])] for name, start in starts.items()}
+    assert [row[2:5] for row in rows["dirichletlm"]] == [
+        ["2020 task 1", "uncorrected&nbsp;0.756", "relevance&nbsp;0.726<br>uncorrected&nbsp;0.640"],
+        ["2020 task 1<br>version 1", "uncorrected&nbsp;0.769", "–"],
+        ["2021 task 1", "–", "relevance&nbsp;0.254<br>quality&nbsp;0.316"],
+        ["2022 task 2", "–", "relevance&nbsp;0.333<br>quality&nbsp;0.333"],
+    ]
+    assert [row[2] for row in rows["chatnoir-bm25f"]][-1] == "2022 task 2<br>`--match 30%`"
+    assert [row[2:5] for row in rows["sentence-coherence"]] == [["–", "–", "–"]]
+    headings = [line[3:].partition(":")[0] for line in guide if line.startswith("## ")]
+    assert sorted(headings) == baselines.names()
+
+
+def test_the_guide_tells_how_to_try_every_published_value() -> None:
+    guide = (ROOT / "docs" / "replication.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"`touche regress\s+(\S+)\s+--dataset\s+([^`\s]+)`", guide))
+    expected = [each for name in baselines.names() for each in read_expected(name)]
+    assert told == {(each.baseline, each.dataset) for each in expected if each.kind == PUBLISHED}
+
+
+def _length(after: list[list[str]]) -> int:
+    """How many rows a baseline has: up to the next one with a name."""
+    return next((number for number, row in enumerate(after, 1) if row[0] != "| "), len(after) + 1)
