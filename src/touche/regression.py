@@ -15,6 +15,7 @@ from touche.engines import Log
 from touche.errors import InputError, ToucheError
 from touche.evaluation import EVALUATORS
 from touche.files import decoded_lines, write_whole
+from touche.progress import bar
 from touche.runs import MAX_DEPTH, RunLine, read_run
 from touche.structure import MEASURES
 from touche.tasks import PAIR, dataset, datasets
@@ -162,7 +163,8 @@ def regress(
     groups: dict[tuple[str, str], list[Expected]] = {}
     for each in expected:
         groups.setdefault((each.command, each.dataset), []).append(each)
-    for (command, dataset_id), group in groups.items():
+    shown = bar("running", "runs", len(groups), over=groups.items())
+    for (command, dataset_id), group in shown:
         checked = [each for each in group if each.at_hand]
         yield from (Outcome(each, NOT_AT_HAND) for each in group if each not in checked)
         if checked:

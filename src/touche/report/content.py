@@ -17,6 +17,7 @@ from touche.evaluation import CUTOFF, EVALUATORS, MEASURE
 from touche.files import md5
 from touche.images import origin
 from touche.notes import Note, grouped, is_doubtful, notes_of, shared_tags, warnings_of
+from touche.progress import watched
 from touche.regression import Outcome
 from touche.runs import RunLine, in_order_of_rank, in_order_of_score
 from touche.scores import Score, ScoredRun, TopicScore, score_runs
@@ -281,7 +282,8 @@ def _views(scored: Sequence[ScoredRun]) -> tuple[list[View], list[str]]:
     dimensions = list(dict.fromkeys(each.dimension for each in scored))
     notes = {name: grouped(_notes(scored, name)) for name in dimensions}
     records = [
-        (each, {score.evaluator: score for score in each.scores}, each.topic_scores) for each in scored
+        (each, {score.evaluator: score for score in each.scores}, each.topic_scores)
+        for each in watched(scored, "bootstrap", "rows", len(scored))
     ]
     views, faults = [], []
     for evaluator in EVALUATORS:
