@@ -211,7 +211,9 @@ def test_unusable_arguments_are_named(touche: Touche, clone: Path) -> None:
     assert "there is no baseline 'bm52'" in touche("regress", "bm52")[2]
     assert "no score is expected of these" in touche("regress", "--dataset", "touche-2021-task-2")[2]
     (clone / "baselines" / "dirichletlm" / "expected.toml").unlink()
-    assert "expected.toml: no such file; write entries like those in README" in touche("regress")[2]
+    assert (
+        "expected.toml: no such file; write entries like those in docs/organizer.md" in touche("regress")[2]
+    )
 
 
 def test_a_run_that_cannot_be_scored_fails(clone: Path) -> None:
@@ -305,9 +307,9 @@ def test_every_baseline_is_pinned_on_all_samples_and_every_published_one_is_expe
         ranks_pairs = {"spot-check/pairs", "touche-2022-task-1/sample"} <= pinned
         assert ranks_pairs == (name in ("argsrank", "dirichletlm", "sentence-coherence"))
         if name == "chatnoir-bm25f":
-            assert pinned == {"spot-check/pages", "spot-check/passages", "touche-2022-task-2/sample"}
+            assert pinned >= {"spot-check/pages", "spot-check/passages", "touche-2022-task-2/sample"}
         elif name not in ("argsrank", "sentence-coherence"):
-            assert pinned - {*with_pairs} == {*samples} - {*with_pairs}
+            assert pinned >= {*samples} - {*with_pairs}
     published = {(each.dataset, each.dimension): each for each in everything if each.kind == "published"}
     assert sorted(published) == [
         ("touche-2020-task-1", "relevance-uncorrected"),

@@ -28,7 +28,7 @@ PASSED, TOO_LOW, TOO_HIGH = "passed", "too low", "too high"
 NOT_AT_HAND, FAILED, NOT_THE_SAME = "not at hand", "failed", "not the same twice"
 DIGITS = 5  # of pinned values
 _NAMES = ("dataset", "dimension", "evaluator", "qrels")
-_REMEDY = "write entries like those in README, section Regression"
+_REMEDY = "write entries like those in docs/organizer.md, section Expected scores"
 
 
 @dataclass(frozen=True)

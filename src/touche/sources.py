@@ -82,7 +82,7 @@ class RefusedError(InputError):
 def official(chosen: Sequence[str] = ()) -> list[Source]:
     """The official files that datasets need: topics, judgments, corpus.
 
-    Address, md5 and size are those that ir_datasets keeps.
+    Address, md5 and size are those that ir_datasets keeps, or that sources.toml holds itself.
 
     Args:
         chosen: ids of datasets; none for every official file there is.
@@ -171,12 +171,17 @@ def _at_hand(source: Source) -> Status:
 def _sources_of(record: dict[str, Any], listed: dict[str, Any]) -> Iterator[Source]:
     about = (record["title"], record["url"], record["licence"])
     for path, file in record.get("files", {}).items():
-        collection, _, key = file["ir_datasets"].partition("/")
-        entry = listed[collection][key]
-        member = file.get("member", "")
-        yield Source(path, *about, entry["url"], entry["expected_md5"], entry["size_hint"], member)
+        yield Source(path, *about, *_address_md5_size(file, listed), file.get("member", ""))
     if "corpus" in record:
         yield Source(record["corpus"], *about)
+
+
+def _address_md5_size(file: dict[str, Any], listed: dict[str, Any]) -> tuple[str, str, int]:
+    if "ir_datasets" not in file:
+        return file["url"], file["md5"], file["size"]
+    collection, _, key = file["ir_datasets"].partition("/")
+    entry = listed[collection][key]
+    return entry["url"], entry["expected_md5"], entry["size_hint"]
 
 
 def _needs(task: Task, corpus: Corpus, source: Source) -> bool:
