@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PIP_CONSTRAINT = $(CURDIR)/constraints.txt
 export PIP_BUILD_CONSTRAINT = $(PIP_CONSTRAINT)
 
-.PHONY: demo test regress images docs lint types benchmark clean
+.PHONY: demo test regress images docs lint types benchmark screenshot clean
 
 # Run every baseline on the parts of the spot check that it is made for, and print the scores.
 demo: $(READY)
@@ -55,6 +55,11 @@ benchmark: $(READY)
 	$(BIN)/python benchmarks/pairs_size.py
 	$(BIN)/python benchmarks/pages_speed.py
 	$(BIN)/python benchmarks/rank_bm25_speed.py
+
+# The picture in README; needs Chromium.
+screenshot: demo
+	$(BIN)/touche report build/demo/arguments/*/run.txt --task spot-check/arguments -o build/report
+	$(BIN)/python docs/screenshot.py build/report/index.html docs/report.png
 
 clean:
 	rm -rf $(VENV) build dist
