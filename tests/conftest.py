@@ -85,6 +85,16 @@ def tiny(tmp_path: Path) -> Path:
     return make_tiny(tmp_path / "tiny")
 
 
+@pytest.fixture(scope="session")
+def after_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the clone as ``make demo`` leaves it."""
+    from pages import type_in, workspace  # which need this module
+
+    folder = workspace(tmp_path_factory.mktemp("demo"))
+    type_in(folder, "make demo")
+    return folder
+
+
 OFFICIAL = os.environ.get("TOUCHE_DATA")
 
 

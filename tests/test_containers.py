@@ -18,6 +18,7 @@ from threading import Thread
 import pytest
 
 from conftest import ROOT, Touche, Write
+from pages import CONTAINERS, commands, follow, reason, type_in, workspace
 from touche import images
 from touche.containers import Job, Limits, _mounts, run_in, run_in_tira, run_locally
 from touche.engines import ENGINES, answer, succeeds
@@ -336,27 +337,25 @@ def test_an_engine_that_does_not_run_is_named(
     )
 
 
-def test_the_commands_of_the_readme_work(tmp_path: Path) -> None:
-    """Those on images, one after the other, in a copy of what they name."""
+@pytest.mark.parametrize("name", ["participant.md", "organizer.md"])
+def test_the_commands_of_the_guides_work(tmp_path: Path, name: str) -> None:
+    """Those that need images, and the ones before them; tests/test_docs.py leaves them out."""
     if "docker" not in engines():
         pytest.skip("needs a running docker: install and start it")
     build_once("docker")
-    section = (ROOT / "README.md").read_text().partition("\n## Images\n")[2].partition("\n### ")[0]
-    commands = re.findall("^    (?!make|touche regress)(.*)$", section, flags=re.MULTILINE)
-    assert len(commands) == 7
-    for folder in ("topics", "corpora", "baselines"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    script = "\n".join(commands)
-    told = subprocess.run(
-        ["sh", "-ec", script], cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True
-    )
-    assert told.returncode == 0, told.stderr
-    by_hand, by_harness = (
-        (tmp_path / "out" / each / "run.txt").read_bytes() for each in ("image", "sandbox")
-    )
-    assert by_hand == by_harness
-    assert re.search(r"^bm25 +touche/bm25 ", told.stdout, flags=re.MULTILINE) and "--k1" in told.stdout
+    page, folder = ROOT / "docs" / name, workspace(tmp_path / "clone")
+    try:
+        tried = follow(page, folder, but=CONTAINERS)
+        listed = type_in(folder, "touche images list")
+    finally:
+        succeeds("docker", "image", "rm", "--force", "touche/my-team")
+    assert tried == [each for each in commands(page) if reason(each) in ("", CONTAINERS)]
+    assert re.search(r"^bm25 +touche/bm25 ", listed, flags=re.MULTILINE)
+    if name == "participant.md":
+        by_hand, by_harness = (
+            (folder / "out" / each / "run.txt").read_bytes() for each in ("image", "sandbox")
+        )
+        assert by_hand == by_harness
 
 
 @pytest.mark.parametrize("source", ["README.md", ".github/workflows/check.yml"])

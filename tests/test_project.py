@@ -8,10 +8,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from conftest import ROOT
+from pages import PAGES, steps
 from touche import lucene
-from touche.tasks import dataset, datasets
+from touche.sources import official
+from touche.tasks import datasets
 
 # Imports run one way: each module may import those of its own line and of the lines before it.
 LAYERS = [
@@ -87,16 +90,21 @@ def test_engines_know_nothing_of_tasks_and_evaluation_nothing_of_engines() -> No
     assert "lucene" not in imported(ROOT / "src" / "touche" / "evaluation.py")
 
 
-def test_files_that_the_documentation_names_exist() -> None:
-    pages = [ROOT / "README.md", *(ROOT / "baselines").glob("*/README.md"), ROOT / "corpora" / "README.md"]
-    for page in pages:
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as GitHub makes links of them."""
+    headings = re.findall("^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_files_and_headings_that_the_documentation_names_exist() -> None:
+    for page in [*PAGES, ROOT / "corpora" / "README.md", ROOT / "CHANGELOG.md"]:
         text = page.read_text(encoding="utf-8")
-        links = [page.parent / target for target in re.findall(r"\]\((?!http)([^)#]+)\)", text)]
-        named = [
-            ROOT / target for target in re.findall(r"`((?:qrels|topics|corpora|src|tests)/[\w./-]+)`", text)
-        ]
-        for path in links + named:
-            assert path.exists(), f"{page}: {path}"
+        to_be_written = {ROOT / step.path for step in steps(page) if step.kind == "file"}
+        for name in re.findall(r"`((?:qrels|topics|corpora|src|tests|docs)/[\w./-]+)`", text):
+            assert (ROOT / name).exists() or ROOT / name in to_be_written, f"{page}: {name}"
+        for name, anchor in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", text):
+            target = page.parent / name if name else page
+            assert target.exists() and (not anchor or anchor in anchors(target)), f"{page}: {name}#{anchor}"
 
 
 def test_workflows_are_valid_and_fetch_all_that_needs_no_agreement() -> None:
@@ -105,10 +113,42 @@ def test_workflows_are_valid_and_fetch_all_that_needs_no_agreement() -> None:
     checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
     subprocess.run([*checker, *map(str, workflows)], check=True)
     (listed,) = re.findall("DATASETS: (.*)", (ROOT / ".github/workflows/regression.yml").read_text())
-    open_tasks = {
-        each for each in datasets() if each.startswith("touche") and dataset(each)[1].directory != "clueweb12"
-    }
-    assert set(listed.split()) == {each for each in open_tasks if "/" not in each}
+    published = {each: official([each]) for each in datasets() if "/" not in each}
+    open_tasks = {name for name, files in published.items() if files and all(each.url for each in files)}
+    assert set(listed.split()) == open_tasks
+
+
+@pytest.mark.parametrize(
+    ("schema", "files"),
+    [
+        (
+            "vendor.github-issue-forms",
+            [".github/ISSUE_TEMPLATE/bug.yml", ".github/ISSUE_TEMPLATE/baseline.yml"],
+        ),
+        ("vendor.github-issue-config", [".github/ISSUE_TEMPLATE/config.yml"]),
+        ("vendor.citation-file-format", ["CITATION.cff"]),
+    ],
+)
+def test_issue_forms_and_citation_are_valid(schema: str, files: list[str]) -> None:
+    checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema]
+    subprocess.run([*checker, *files], check=True)
+
+
+def test_hooks_call_programs_of_the_environment_only() -> None:
+    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    assert local["repo"] == "local" and {hook["language"] for hook in local["hooks"]} == {"system"}
+    programs = [hook["entry"].split()[0] for hook in local["hooks"]]
+    assert programs == ["ruff", "ruff", "make"]
+    for hook in local["hooks"][:2]:
+        subprocess.run([*hook["entry"].split(), "tests/conftest.py", "--quiet"], check=True)
+
+
+def test_versions_and_titles_agree() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == version and f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text()
+    cited = " ".join((ROOT / "README.md").read_text().replace("\n> ", " ").split())
+    assert f"{citation['authors'][0]['name']}: {citation['title']}. Version {version}" in cited
 
 
 def test_versions_are_pinned_in_one_place_each() -> None:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import pages
 from conftest import OFFICIAL, ROOT
 from formulas import Collection, length_in_one_byte
 from touche import baselines, evaluation, lucene, regression, tasks
@@ -376,3 +377,15 @@ def test_chatnoir_s_parts_on_the_real_passages(official: Path) -> None:
                 if term in words.documents[id]
             )
             assert combined.get(id, 0.0) == pytest.approx(sum(of_terms), rel=1e-4, abs=1e-4)
+
+
+WITH_DATA = [page for page in pages.PAGES if pages.OFFICIAL in map(pages.reason, pages.commands(page))]
+
+
+@pytest.mark.parametrize("page", WITH_DATA, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_says_about_official_data_works(
+    official: Path, after_demo: Path, tmp_path: Path, page: Path
+) -> None:
+    shutil.copytree(after_demo, folder := tmp_path / "clone")
+    tried = pages.follow(page, folder, but=pages.OFFICIAL, TOUCHE_DATA=str(official))
+    assert tried == [each for each in pages.commands(page) if pages.reason(each) in ("", pages.OFFICIAL)]

