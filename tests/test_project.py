@@ -140,7 +140,8 @@ def test_hooks_call_programs_of_the_environment_only() -> None:
     programs = [hook["entry"].split()[0] for hook in local["hooks"]]
     assert programs == ["ruff", "ruff", "make"]
     for hook in local["hooks"][:2]:
-        subprocess.run([*hook["entry"].split(), "tests/conftest.py", "--quiet"], check=True)
+        command = [sys.executable, "-m", *hook["entry"].split(), "tests/conftest.py", "--quiet"]
+        subprocess.run(command, check=True)
 
 
 def test_versions_and_titles_agree() -> None:
