@@ -20,8 +20,8 @@ PAGES = [
 
 # What an indented line begins with, where it is a command and no output; in ```sh every line is one.
 _PROGRAMS = (
-    "touche make tox pip python python3 pytest docker podman git cd source mkdir cp mv rm ls cat sed echo "
-    "export hf tira-cli tira-run jupyter pre-commit ruff mypy"
+    "touche make tox pip python python3 pytest docker podman git cd source mkdir cp mv rm ls cat head grep "
+    "sed echo export hf tira-cli tira-run jupyter pre-commit ruff mypy"
 ).split()
 _COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ )*(?:\S*/)?(?:{'|'.join(_PROGRAMS)})(?: |$)")
 _STEP = re.compile(

@@ -57,7 +57,8 @@ def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
     looks = [_LOOKS[kind] for kind in kinds]
     handles = [axes[0].plot([], [], color=colour, marker=marker)[0] for colour, marker, _ in looks]
     names = [name for _, _, name in looks]
-    figure.legend(handles, names, loc="outside upper right", ncols=len(names), frameon=False, **_LEGEND)
+    if len(kinds) > 1:
+        figure.legend(handles, names, loc="outside upper right", ncols=len(names), frameon=False, **_LEGEND)
     return figure
 
 
