@@ -19,7 +19,8 @@ from touche import tasks
 from touche.documents import Argument, Document, Sentence
 from touche.report import Page, part_of
 from touche.report import write as write_page
-from touche.report.content import Part, texts_of
+from touche.report.content import texts_of
+from touche.report.records import Part
 from touche.tasks import Corpus, Published, Task
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)

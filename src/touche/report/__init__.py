@@ -1,6 +1,7 @@
 """The report: runs among all published results of their task, on one page that opens without a network."""
 
-from touche.report.content import Page, Part, part_of
+from touche.report.content import part_of
 from touche.report.page import write
+from touche.report.records import Page, Part
 
 __all__ = ["Page", "Part", "part_of", "write"]

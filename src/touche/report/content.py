@@ -1,9 +1,6 @@
-"""What a report shows, as records; nothing here knows how it will look."""
+"""From runs to what a report shows of them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from importlib.metadata import version
 from itertools import starmap
 from pathlib import Path
 from textwrap import shorten
@@ -13,213 +10,31 @@ from touche.comparison import Comparison, compare
 from touche.data import corpus_at_hand, locate, locate_corpus, titles_of
 from touche.documents import AnyDocument, Argument
 from touche.errors import ToucheError
-from touche.evaluation import CUTOFF, EVALUATORS, MEASURE
+from touche.evaluation import CUTOFF, EVALUATORS
 from touche.files import md5
-from touche.images import origin
 from touche.notes import Note, grouped, is_doubtful, notes_of, shared_tags, warnings_of
 from touche.progress import watched
-from touche.regression import Outcome
+from touche.report.records import (
+    BASELINE,
+    GIVEN,
+    PUBLISHED,
+    Part,
+    Place,
+    Result,
+    RunFile,
+    TopicResults,
+    View,
+    in_order,
+)
 from touche.runs import RunLine, in_order_of_rank, in_order_of_score
 from touche.scores import Score, ScoredRun, TopicScore, score_runs
-from touche.standing import DIGITS, comparable
+from touche.standing import comparable
 from touche.tasks import PAIR, Corpus, Published, Task
 from touche.tira import find_documents
 
 _LONGEST = 700  # characters of a text that are shown
 Record = tuple[ScoredRun, Mapping[str, Score], Sequence[TopicScore]]
 Tops = Mapping[str, Mapping[str, Sequence[RunLine]]]  # the first lines, by run and topic
-GIVEN, BASELINE, PUBLISHED = "given", "baseline", "published"
-
-
-@dataclass(frozen=True)
-class Place:
-    """A row of a leaderboard.
-
-    Attributes:
-        name: the run, or team and run.
-        kind: ``given``, ``baseline`` (the organizers' own) or ``published``.
-        value: mean nDCG@5.
-        low, high: its 95% confidence interval, or None where none was printed.
-        judged: Judged@5, or None for published results.
-        source: where a published value is printed.
-        doubtful: whether it is not comparable, as documents are unjudged or topics missing.
-    """
-
-    name: str
-    kind: str
-    value: float
-    low: float | None
-    high: float | None
-    judged: float | None = None
-    source: str = ""
-    doubtful: bool = False
-
-    @property
-    def printed(self) -> float:
-        """The value as tables print it, by which places are given."""
-        return round(self.value, DIGITS)
-
-
-@dataclass(frozen=True)
-class Result:
-    """One of the first results of a run for a topic.
-
-    Attributes:
-        rank: from 1.
-        document: its id.
-        score: that of the run.
-        labels: the label in each dimension; None where it is not judged.
-        text: the text, shortened; empty where it is not known.
-    """
-
-    rank: int
-    document: str
-    score: float
-    labels: Mapping[str, int | None]
-    text: str
-
-
-@dataclass(frozen=True)
-class TopicResults:
-    """A topic, and the first results of each run for it; where the evaluators see others, those of each."""
-
-    number: str
-    title: str
-    results: Mapping[str, Sequence[Result]]
-
-
-@dataclass(frozen=True)
-class View:
-    """All figures of one dimension with one evaluator.
-
-    Attributes:
-        dimension, evaluator: which.
-        qrels, qrels_md5: the file with the judgments.
-        board: the leaderboard, best first.
-        topic_scores: nDCG@5 of each run by topic.
-        comparisons: every two runs compared; the correction is for all dimensions of the evaluator.
-        notes: where the runs stand, and what must be known.
-        selection: which runs are in the published table; empty for all.
-    """
-
-    dimension: str
-    evaluator: str
-    qrels: str
-    qrels_md5: str
-    board: Sequence[Place]
-    topic_scores: Mapping[str, Mapping[str, TopicScore]]
-    comparisons: Sequence[Comparison]
-    notes: Sequence[str]
-    selection: str = ""
-
-    @property
-    def id(self) -> str:
-        """Such as ``relevance-trec_eval``."""
-        return f"{self.dimension}-{self.evaluator}".replace(" ", "-").replace(",", "")
-
-    @property
-    def runs(self) -> list[str]:
-        """The names of the runs."""
-        return list(self.topic_scores)
-
-    @cached_property
-    def topics(self) -> list[str]:
-        """The topics that one of the runs has a score for, in their order."""
-        found = {topic for scores in self.topic_scores.values() for topic in scores}
-        return sorted(found, key=_in_order)
-
-    def place(self, of: Place) -> int:
-        """From 1; those that are level to the printed digits share it."""
-        return 1 + sum(place.printed > of.printed for place in self.board)
-
-    def value(self, run: str, topic: str) -> float | None:
-        """nDCG@5, or None where the evaluator leaves the topic out."""
-        score = self.topic_scores[run].get(topic)
-        return score.value if score else None
-
-    def judged(self, run: str, topic: str) -> float | None:
-        """Judged@5, or None where the run lacks the topic."""
-        score = self.topic_scores[run].get(topic)
-        return score.judged if score else None
-
-    def spread(self, topic: str) -> float:
-        """How far apart the runs are on a topic."""
-        values = [value for run in self.runs if (value := self.value(run, topic)) is not None]
-        return max(values) - min(values)
-
-
-@dataclass(frozen=True)
-class RunFile:
-    """A run that was given: its name in the report, its path, and its md5."""
-
-    name: str
-    path: Path
-    md5: str
-
-
-@dataclass(frozen=True)
-class Part:
-    """Runs of one task.
-
-    Attributes:
-        dataset: the id of the task or dataset.
-        task: the task.
-        runs: the files.
-        views: for each dimension and evaluator, that with most published results first.
-        topics: the first results.
-        warnings: what puts scores in doubt.
-        missing_texts: why there are no texts; empty where there are.
-    """
-
-    dataset: str
-    task: Task
-    runs: Sequence[RunFile]
-    views: Sequence[View]
-    topics: Sequence[TopicResults]
-    warnings: Sequence[str]
-    missing_texts: str = ""
-
-    @cached_property
-    def titles(self) -> dict[str, str]:
-        """The titles of the topics; none where they are not at hand."""
-        return titles_of(self.task)
-
-    @property
-    def id(self) -> str:
-        """A name for links within the page."""
-        return self.dataset.replace("/", "-")
-
-
-def _program() -> str:
-    """The versions of what computes the figures; of a clone, its commit, too."""
-    here = Path(__file__).parent
-    commit = f" (commit {origin(here)['revision']})" if here.parents[1].name == "src" else ""
-    evaluator = f"trec_eval by pytrec_eval-terrier {version('pytrec_eval-terrier')}"
-    return f"touche-baselines {version('touche-baselines')}{commit}, {evaluator}"
-
-
-@dataclass(frozen=True)
-class Page:
-    """A whole report.
-
-    Attributes:
-        title: its heading.
-        command: the command line that makes it.
-        parts: one for each task.
-        outcomes: of a regression; empty where there was none.
-        made_by: the program and its versions.
-        remarks: what is missing, and where times were measured.
-    """
-
-    title: str
-    command: str
-    parts: Sequence[Part]
-    outcomes: Sequence[Outcome] = ()
-    made_by: str = field(default_factory=_program)
-    remarks: Sequence[str] = ()
-    measure: str = MEASURE
-    cutoff: int = CUTOFF
-    digits: int = DIGITS
 
 
 def part_of(paths: Sequence[Path], dataset: str) -> Part:
@@ -396,10 +211,5 @@ def _topics(tops: Tops, scored: Sequence[ScoredRun], texts: Mapping[str, str]) -
             titles.get(number, ""),
             {name: [*starmap(result, enumerate(of[number], 1))] for name, of in tops.items() if number in of},
         )
-        for number in sorted(numbers, key=_in_order)
+        for number in sorted(numbers, key=in_order)
     ]
-
-
-def _in_order(number: str) -> tuple[int, str]:
-    """So that topic 2 precedes topic 10."""
-    return len(number), number

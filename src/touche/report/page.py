@@ -6,7 +6,7 @@ from touche.errors import ToucheError
 from touche.files import make_folder, write_whole
 from touche.progress import bar
 from touche.report import plots
-from touche.report.content import Page
+from touche.report.records import Page
 
 PAGE_FILE = "index.html"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from touche.errors import ToucheError
 from touche.files import whole
 from touche.regression import Outcome
-from touche.report.content import BASELINE, GIVEN, PUBLISHED, Place, View
+from touche.report.records import BASELINE, GIVEN, PUBLISHED, Place, View
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
