@@ -486,7 +486,7 @@ def test_a_folder_that_makes_no_image_of_its_own_is_named(engine: str, write: Wr
 def test_neither_paths_nor_tokens_go_into_an_image(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def origin(url: str) -> dict[str, str]:
         monkeypatch.setattr(images, "answer", lambda *command: url if "remote" in command else "abc-dirty")
-        return images._origin(tmp_path)
+        return images.origin(tmp_path)
 
     assert origin("https://x-token:SECRET@example.org/o/r") == {
         "revision": "abc-dirty",
