@@ -50,7 +50,7 @@ ELSEWHERE = {
     "make images": CI,
     "tox": "does what make does, once per version of Python",
     "touche regress --twice": CI,
-    "touche images list": CONTAINERS,
+    "touche images list my-team": CONTAINERS,
     "touche images build my-team": CONTAINERS,
     "touche run my-team -i spot-check/passages -o out/sandbox --runner docker": CONTAINERS,
     "touche regress my-team --runner docker": CONTAINERS,

@@ -162,12 +162,12 @@ def test_without_arguments_the_help_is_shown_as_it_is(touche: Touche) -> None:
 def test_options_without_an_annotation_take_the_type_of_their_default(
     touche: Touche, write: Write, given: Path, tmp_path: Path
 ) -> None:
-    lines = ("from touche import baseline", "@baseline", "def mine(topics, documents, *, k=3, loud=False):")
+    lines = ("from touche import baseline", "@baseline", "def mine(topics, documents, *, k=3, loud=True):")
     body = '    return [(topic, [("a", k + loud)]) for topic in topics]'
     write("my-team/baseline.py", "\n".join((*lines, body)))
     command = ("run", tmp_path / "my-team", "-i", given, "-o", tmp_path / "out")
-    assert touche(*command, "--k", "5", "--loud")[0] == 0
-    assert (tmp_path / "out" / "run.txt").read_text() == "1 Q0 a 1 6.0 touche-my-team-k=5-loud=True\n"
+    assert touche(*command, "--k", "5", "--no-loud")[0] == 0
+    assert (tmp_path / "out" / "run.txt").read_text() == "1 Q0 a 1 5.0 touche-my-team-k=5-loud=False\n"
     assert "'x' is not a valid integer" in touche(*command, "--k", "x")[2]
 
 
@@ -176,10 +176,10 @@ def test_options_without_an_annotation_take_the_type_of_their_default(
     [
         (
             ["run", "bm25", "-i", "nowhere", "-o", "OUT"],
-            "nowhere: no such directory, and no such dataset; give a directory, or one of spot-check",
+            "nowhere: no such directory, and no such dataset; choose among spot-check",
         ),
         (["run", "bm25", "-o", "OUT"], "Missing option '-i'"),
-        (["run", "bm52", "-i", "IN", "-o", "OUT"], "there is no baseline 'bm52'; choose among argsrank"),
+        (["run", "bm52", "-i", "IN", "-o", "OUT"], "there is no baseline 'bm52'; did you mean bm25?"),
         (["run", "bm25", "-i", "IN", "-o", "/proc/out"], "/proc/out: cannot be made"),
         (["run", "bm25", "-i", "IN", "-o", "OUT", "--b", "2"], "k1 = 0.9, b = 2.0 have no meaning"),
         (["run", "bm25", "-i", "IN", "-o", "OUT", "--b", "x"], "'x' is not a valid float"),

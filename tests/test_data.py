@@ -111,5 +111,5 @@ def test_a_corpus_without_a_folder_is_read_through_ir_datasets(
 
 
 def test_an_unknown_dataset_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(ToucheError, match="no dataset 'touche-2020'; choose among spot-check/arguments"):
+    with pytest.raises(ToucheError, match="no dataset 'touche-2020'; did you mean touche-2020-task-"):
         data.open_dataset("touche-2020")

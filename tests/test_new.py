@@ -10,6 +10,7 @@ import pytest
 
 from conftest import ROOT, Touche, Write
 from touche import data
+from touche.starter import write_baseline
 
 FILES = [
     ".github/workflows/check.yml",
@@ -159,7 +160,13 @@ def test_its_workflow_is_valid(place: Path, touche: Touche) -> None:
     subprocess.run([*checker, "our-team/.github/workflows/check.yml"], check=True)
 
 
-def test_the_baseline_rank_bm25_is_what_it_writes(place: Path, touche: Touche) -> None:
-    touche("new", "rank-bm25")
+def test_the_name_of_a_shipped_baseline_is_refused(place: Path, touche: Touche) -> None:
+    code, _, err = touche("new", "bm25")
+    assert code == 2 and "there is a baseline bm25 already, whose image and runs it would be taken for" in err
+    assert not Path("bm25").exists()
+
+
+def test_the_baseline_rank_bm25_is_what_it_writes(place: Path) -> None:
+    write_baseline(Path("rank-bm25"))
     for name in ("baseline.py", "Dockerfile"):
         assert (ROOT / "baselines" / "rank-bm25" / name).read_text() == Path("rank-bm25", name).read_text()

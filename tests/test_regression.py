@@ -295,7 +295,7 @@ def test_options_are_given_to_the_command() -> None:
     expected = Expected(
         "b", 0, "d", "r", "e", "q", {"k_1": 1.5, "loud": True, "quiet": False}, "pinned", 1, 0
     )
-    assert expected.command == "b --k-1 1.5 --loud"
+    assert expected.command == "b --k-1 1.5 --loud --no-quiet"
 
 
 def test_every_baseline_is_pinned_on_all_samples_and_every_published_one_is_expected() -> None:

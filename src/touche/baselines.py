@@ -10,7 +10,7 @@ from typing import Any
 
 from touche.data import clone
 from touche.documents import AnyDocument
-from touche.errors import ParameterError, ToucheError
+from touche.errors import ParameterError, ToucheError, choice
 from touche.files import write_whole
 from touche.progress import watched
 from touche.provenance import metadata
@@ -108,15 +108,19 @@ def load(name: str) -> Baseline:
 
 
 def arguments_of(options: Mapping[str, Any]) -> list[str]:
-    """Options as words of the command line; a flag that is off is left out."""
-    given = {f"--{name.replace('_', '-')}": value for name, value in options.items() if value is not False}
-    return [word for name, value in given.items() for word in (name, *_words(value))]
+    """Options as words of the command line; a flag that is off becomes ``--no-``."""
+    given = {name.replace("_", "-"): value for name, value in options.items()}
+    return [
+        word
+        for name, value in given.items()
+        for word in (f"--{'no-' if value is False else ''}{name}", *_words(value))
+    ]
 
 
 def _words(value: Any) -> list[str]:
     if isinstance(value, tuple):
         return list(value)
-    return [] if value is True else [str(value)]
+    return [] if isinstance(value, bool) else [str(value)]
 
 
 def names() -> list[str]:
@@ -157,7 +161,7 @@ def folder_of(name: str) -> Path:
     for folder in candidates:
         if (folder / "baseline.py").is_file():
             return folder
-    known = f"choose among {', '.join(names())}" if names() else "work in a clone of touche-baselines"
+    known = choice(name, names()) if names() else "work in a clone of touche-baselines."
     raise ToucheError(
-        f"there is no baseline {name!r}; {known}, or give the path of a folder with a baseline.py"
+        f"there is no baseline {name!r}; {known} Or give the path of a folder with a baseline.py"
     )

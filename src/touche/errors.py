@@ -1,5 +1,7 @@
 """Errors that are sentences: the command line prints them as its one line and exits with 2."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 
 
@@ -35,3 +37,10 @@ def check_range(name: str, value: float, least: float, most: float) -> None:
     """
     if not least <= value <= most:
         raise ParameterError(f"{name} = {value:g}: give a number from {least:g} to {most:g}")
+
+
+def choice(name: str, known: Iterable[str]) -> str:
+    """What to do about a name that there is not: the nearest that there is, or all of them."""
+    known = list(known)
+    nearest = get_close_matches(name, known, n=1, cutoff=0.7)
+    return f"did you mean {nearest[0]}?" if nearest else f"choose among {', '.join(known)}."

@@ -261,6 +261,10 @@ def _scores(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[tuple[str,
     """The hits without their stances, which are noted."""
     for hit in hits:
         document, score, *stance = _checked(hit, "(document id, score)", 2, 3)
+        if not isinstance(document, str):
+            raise ToucheError(
+                f"the baseline yielded the document id {document!r}; it must be a text, the score follows"
+            )
         for each in stance:
             stances[document] = _word(each)
         yield document, score

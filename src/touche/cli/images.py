@@ -27,10 +27,10 @@ def build(names: Sequence[str], engine: str) -> None:
 
 
 @images.command("list", example="touche images list --engine podman")
+@click.argument("names", nargs=-1, type=BASELINE, metavar="[BASELINE...]")
 @_ENGINE
-def list_(engine: str) -> None:
-    """Show the image of each baseline, and whether it is there."""
-    rows = [
-        (name, built.image_of(name), built.size(engine, name) or "not built") for name in baselines.names()
-    ]
+def list_(names: Sequence[str], engine: str) -> None:
+    """Show the image of each baseline, or of some, and whether it is there."""
+    folders = [baselines.folder_of(name).resolve().name for name in names or baselines.names()]
+    rows = [(name, built.image_of(name), built.size(engine, name) or "not built") for name in folders]
     show(("baseline", "image", "size"), rows, {"not built": DOUBTFUL})

@@ -5,8 +5,10 @@ from shlex import quote
 
 import click
 
+from touche import baselines
 from touche.cli.commands import Command
 from touche.data import clone
+from touche.errors import ToucheError
 from touche.starter import write_baseline
 
 _NEXT = """\
@@ -29,6 +31,11 @@ def new(folder: Path) -> None:
 
     NAME is the name of the folder, or its path; its last part becomes the name of the baseline and its image.
     """
+    if folder.resolve().name in baselines.names():
+        problem = (
+            f"there is a baseline {folder.resolve().name} already, whose image and runs it would be taken for"
+        )
+        raise ToucheError(f"{problem}; choose another name")
     write_baseline(folder)
     text = _NEXT if clone() else _WITHOUT_CLONE
     words = {"folder": quote(str(folder)), "out": quote(f"out/{folder.resolve().name}")}

@@ -14,7 +14,7 @@ from touche.cli.commands import BASELINE, INPUT, Command, Group
 from touche.cli.output import tell
 from touche.cli.sandbox import OPTIONS, check_limits, describe
 from touche.containers import RUNNERS, Job, Limits
-from touche.errors import ToucheError
+from touche.errors import ToucheError, choice
 
 
 class Baselines(Group):
@@ -114,8 +114,9 @@ def _run_sandboxed(job: Job, runner: str, limits: Limits) -> None:
 def _option(parameter: Parameter, text: str) -> click.Option:
     kind = type(parameter.default) if parameter.annotation is Parameter.empty else parameter.annotation
     several = isinstance(parameter.default, tuple)
+    name = parameter.name.replace("_", "-")
     return click.Option(
-        [f"--{parameter.name.replace('_', '-')}"],
+        [f"--{name}/--no-{name}" if kind is bool else f"--{name}"],
         type=click.Choice(get_args(kind)) if get_origin(kind) is Literal else str if several else kind,
         nargs=len(parameter.default) if several else 1,
         is_flag=kind is bool,
@@ -151,4 +152,4 @@ def _open(given: str, corpus: str | None, topics_only: bool) -> tira.Input:
 def _check_there(given: str) -> None:
     if not Path(given).is_dir() and given not in tasks.datasets():
         problem = f"{given}: no such directory, and no such dataset"
-        raise ToucheError(f"{problem}; give a directory, or one of {', '.join(tasks.datasets())}")
+        raise ToucheError(f"{problem}; {choice(given, tasks.datasets())}")

@@ -105,6 +105,11 @@ class View:
         return f"{self.dimension}-{self.evaluator}".replace(" ", "-").replace(",", "")
 
     @property
+    def has_published(self) -> bool:
+        """Whether there are published results to compare with."""
+        return any(place.kind != GIVEN for place in self.board)
+
+    @property
     def runs(self) -> list[str]:
         """The names of the runs."""
         return list(self.topic_scores)

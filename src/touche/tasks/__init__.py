@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from touche.errors import ToucheError
+from touche.errors import ToucheError, choice
 
 PAIR = "sentence pair"  # a unit that is ranked
 
@@ -146,7 +146,7 @@ def task(task_id: str) -> Task:
     if task_id in datasets():
         return datasets()[task_id][0]
     if task_id not in all_tasks():
-        raise ToucheError(f"there is no task {task_id!r}; choose among {', '.join(all_tasks())}")
+        raise ToucheError(f"there is no task {task_id!r}; {choice(task_id, all_tasks())}")
     return all_tasks()[task_id]
 
 
@@ -166,7 +166,7 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
         ToucheError: if there is none.
     """
     if dataset_id not in datasets():
-        raise ToucheError(f"there is no dataset {dataset_id!r}; choose among {', '.join(datasets())}")
+        raise ToucheError(f"there is no dataset {dataset_id!r}; {choice(dataset_id, datasets())}")
     return datasets()[dataset_id]
 
 
