@@ -12,6 +12,7 @@ from touche.crawl import Crawl
 from touche.errors import ParameterError
 from touche.lucene import Index, all_of, any_of, bm25, having_id, index, labelled, wanted
 from touche.pages import Page
+from touche.tira import SIDE_FILES, SPAM_RANKS
 from touche.topics import Topic
 
 NUMBERS: dict[str, Any] = tomllib.loads((Path(__file__).parent / "chatnoir.toml").read_text(encoding="utf-8"))
@@ -115,7 +116,7 @@ def index_of(crawl: Crawl, titles: list[str], numbers: dict[str, Any]) -> Index:
 
 def spam_of(crawl: Crawl, pages: Index) -> list[str]:
     """The pages with a bad spam rank; what the filters stop and what is not known is told."""
-    ranks = crawl.scores("spam-ranks.txt")
+    ranks = crawl.scores(SPAM_RANKS)
     spam = [id for id, rank in ranks.items() if rank < FILTERS["spam_rank"]]
     stopped = {kind: pages.count(labelled("filter", kind)) for kind in (FOREIGN, SHORT)}
     crawl.tell(ranks, stopped | {"with a bad spam rank": len(spam)})
@@ -154,7 +155,7 @@ def explanation(
         raise ParameterError(f"explain: there is no page {page}, or it could not be parsed")
     stopped = [f"is {kind}" for kind in (FOREIGN, SHORT) if pages.score(labelled("filter", kind), page)]
     state = "matches" if page in matched else "".join(stopped) or "does not match"
-    spam, rank = (crawl.scores(name).get(page, "unknown") for name in ("spam-ranks.txt", "page-ranks.txt"))
+    spam, rank = (crawl.scores(name).get(page, "unknown") for name in SIDE_FILES)
     lines = [f"{page}: {state} (spam rank {spam}, page rank {rank})"]
     lines += [f"{'first query':20} {matched.get(page, 0.0):10.4f} x {numbers['match_weight']}"]
     weight = numbers["rescore_weight"]

@@ -53,6 +53,11 @@ def shared_tags(scored: Iterable[ScoredRun]) -> Iterator[str]:
             yield f"{' and '.join(files)} have the same tag, {tag!r}; they are named by their paths"
 
 
+def doubts(scored: Sequence[ScoredRun]) -> list[str]:
+    """What puts the scores of several runs in doubt, each thing said once."""
+    return [*shared_tags(scored), *grouped(note for each in scored for note in warnings_of(each))]
+
+
 def is_doubtful(scored: ScoredRun, evaluator: str) -> bool:
     """Whether too much is unjudged, or topics are missing, to compare a score with published ones."""
     result = scored.evaluations[evaluator]

@@ -21,17 +21,24 @@ def read_scores(path: Path, wanted: Container[str]) -> dict[str, float]:
     """
     scores: dict[str, float] = {}
     for line, text in read_lines(path):
-        words = text.split()
-        numbers = [number for word in words if (number := _number(word)) is not None]
-        if len(words) != 2 or not numbers:
+        id, score = _pair(text)
+        if score is None:
             problem, remedy = f"{text.strip()[:60]!r} is no number and id", "write lines such as: 73 PAGE"
             raise InputError(path, problem, remedy, line)
-        id = words[1] if _number(words[0]) is not None else words[0]
         if id in wanted and id in scores:
             raise InputError(path, f"page {id!r} occurs a second time", "remove one of the two", line)
         if id in wanted:
-            scores[id] = numbers[0]
+            scores[id] = score
     return scores
+
+
+def _pair(text: str) -> tuple[str, float | None]:
+    """Id and number of a line, in either order; no number if it has not one of each."""
+    first, *rest = text.split()
+    if len(rest) != 1:
+        return "", None
+    score = _number(first)
+    return (first, _number(rest[0])) if score is None else (rest[0], score)
 
 
 def _number(word: str) -> float | None:

@@ -14,7 +14,7 @@ import click
 
 from touche import tasks
 from touche.cli.commands import TASK_ID
-from touche.notes import grouped, shared_tags, warnings_of
+from touche.notes import doubts
 from touche.progress import say
 from touche.scores import ScoredRun
 
@@ -128,9 +128,7 @@ def counted(number: int, noun: str) -> str:
 
 def print_warnings(scored: Sequence[ScoredRun]) -> None:
     """Prints what puts scores in doubt on standard error."""
-    for text in shared_tags(scored):
-        say(f"warning: {text}")
-    for text in grouped(note for each in scored for note in warnings_of(each)):
+    for text in doubts(scored):
         say(f"warning: {text}")
 
 

@@ -12,7 +12,7 @@ from touche.documents import AnyDocument, Argument
 from touche.errors import ToucheError
 from touche.evaluation import CUTOFF, EVALUATORS
 from touche.files import md5
-from touche.notes import Note, grouped, is_doubtful, notes_of, shared_tags, warnings_of
+from touche.notes import doubts, grouped, is_doubtful, notes_of
 from touche.progress import watched
 from touche.report.records import (
     BASELINE,
@@ -61,14 +61,9 @@ def part_of(paths: Sequence[Path], dataset: str) -> Part:
         [RunFile(each.name, each.path, md5(each.path)) for each in runs],
         views,
         _topics(tops, scored, texts),
-        [*_partial(task, corpus), *shared_tags(scored), *faults, *grouped(_warnings(scored))],
+        [*_partial(task, corpus), *faults, *doubts(scored)],
         "" if at_hand else f"Texts are not shown, as corpora/{corpus.directory} is not at hand.",
     )
-
-
-def _warnings(scored: Sequence[ScoredRun]) -> Iterator[Note]:
-    for each in scored:
-        yield from warnings_of(each)
 
 
 def _partial(task: Task, corpus: Corpus) -> Iterator[str]:
@@ -95,7 +90,10 @@ def texts_of(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, str]:
 def _views(scored: Sequence[ScoredRun]) -> tuple[list[View], list[str]]:
     """The views, and why runs could not be compared."""
     dimensions = list(dict.fromkeys(each.dimension for each in scored))
-    notes = {name: grouped(_notes(scored, name)) for name in dimensions}
+    notes = {
+        name: grouped(note for each in scored if each.dimension == name for note in notes_of(each))
+        for name in dimensions
+    }
     records = [
         (each, {score.evaluator: score for score in each.scores}, each.topic_scores)
         for each in watched(scored, "bootstrap", "rows", len(scored))
@@ -119,12 +117,6 @@ def _compared(scored: Sequence[ScoredRun], evaluator: str) -> tuple[list[Compari
         return compare(scored, evaluator), []
     except ToucheError as error:
         return [], [f"runs are not compared by {evaluator}: {error}"]
-
-
-def _notes(scored: Sequence[ScoredRun], dimension: str) -> Iterator[Note]:
-    for each in scored:
-        if each.dimension == dimension:
-            yield from notes_of(each)
 
 
 def _view(

@@ -1,9 +1,11 @@
 """The page of a report: one HTML file with everything in it, and the plots beside it as files."""
 
+from importlib.metadata import version
 from pathlib import Path
 
 from touche.errors import ToucheError
 from touche.files import make_folder, write_whole
+from touche.images import origin
 from touche.progress import bar
 from touche.report import plots
 from touche.report.records import Page
@@ -39,7 +41,9 @@ def write(page: Page, folder: Path) -> Path:
         lstrip_blocks=True,
     )
     environment.filters["digits"] = _digits
-    html = environment.get_template("page.html").render(page=page, plots=_plots(page, folder))
+    html = environment.get_template("page.html").render(
+        page=page, plots=_plots(page, folder), made_by=_program()
+    )
     write_whole(folder / PAGE_FILE, html)
     return folder / PAGE_FILE
 
@@ -55,6 +59,14 @@ def _plots(page: Page, folder: Path) -> dict[str, str]:
                 figures[f"{part.id}-{view.id}-differences"] = plots.differences(view)
     drawn = bar("drawing", "plots", len(figures), over=figures.items())
     return {name: plots.saved(figure, folder / name) for name, figure in drawn}
+
+
+def _program() -> str:
+    """The versions of what computes the figures; of a clone, its commit, too."""
+    here = Path(__file__).parent
+    commit = f" (commit {origin(here)['revision']})" if here.parents[1].name == "src" else ""
+    evaluator = f"trec_eval by pytrec_eval-terrier {version('pytrec_eval-terrier')}"
+    return f"touche-baselines {version('touche-baselines')}{commit}, {evaluator}"
 
 
 def _digits(value: float | None, digits: int = 3, sign: str = "") -> str:

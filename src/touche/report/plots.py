@@ -54,11 +54,10 @@ def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
     axes[0].set_xlabel(xlabel)
     axes[0].grid(axis="x", color=_GREY, alpha=0.3, linewidth=0.5)
     kinds = [kind for kind in _LOOKS if any(place.kind == kind for place in board)]
-    looks = [_LOOKS[kind] for kind in kinds]
-    handles = [axes[0].plot([], [], color=colour, marker=marker)[0] for colour, marker, _ in looks]
-    names = [name for _, _, name in looks]
+    for colour, marker, name in (_LOOKS[kind] for kind in kinds):
+        axes[0].plot([], [], color=colour, marker=marker, label=name)
     if len(kinds) > 1:
-        figure.legend(handles, names, loc="outside upper right", ncols=len(names), frameon=False, **_LEGEND)
+        figure.legend(loc="outside upper right", ncols=len(kinds), frameon=False, **_LEGEND)
     return figure
 
 

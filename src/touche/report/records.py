@@ -1,15 +1,12 @@
 """What a report shows, as records; nothing here knows where it comes from, or how it will look."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
 from pathlib import Path
 
 from touche.comparison import Comparison
-from touche.data import titles_of
 from touche.evaluation import CUTOFF, MEASURE
-from touche.images import origin
 from touche.regression import Outcome
 from touche.scores import TopicScore
 from touche.standing import DIGITS
@@ -129,6 +126,10 @@ class View:
         score = self.topic_scores[run].get(topic)
         return score.value if score else None
 
+    def title(self, topic: str) -> str:
+        """The title of a topic; empty where it is not known."""
+        return next(scores[topic].title for scores in self.topic_scores.values() if topic in scores)
+
     def judged(self, run: str, topic: str) -> float | None:
         """Judged@5, or None where the run lacks the topic."""
         score = self.topic_scores[run].get(topic)
@@ -171,23 +172,10 @@ class Part:
     warnings: Sequence[str]
     missing_texts: str = ""
 
-    @cached_property
-    def titles(self) -> dict[str, str]:
-        """The titles of the topics; none where they are not at hand."""
-        return titles_of(self.task)
-
     @property
     def id(self) -> str:
         """A name for links within the page."""
         return self.dataset.replace("/", "-")
-
-
-def _program() -> str:
-    """The versions of what computes the figures; of a clone, its commit, too."""
-    here = Path(__file__).parent
-    commit = f" (commit {origin(here)['revision']})" if here.parents[1].name == "src" else ""
-    evaluator = f"trec_eval by pytrec_eval-terrier {version('pytrec_eval-terrier')}"
-    return f"touche-baselines {version('touche-baselines')}{commit}, {evaluator}"
 
 
 @dataclass(frozen=True)
@@ -199,7 +187,6 @@ class Page:
         command: the command line that makes it.
         parts: one for each task.
         outcomes: of a regression; empty where there was none.
-        made_by: the program and its versions.
         remarks: what is missing, and where times were measured.
     """
 
@@ -207,11 +194,9 @@ class Page:
     command: str
     parts: Sequence[Part]
     outcomes: Sequence[Outcome] = ()
-    made_by: str = field(default_factory=_program)
     remarks: Sequence[str] = ()
     measure: str = MEASURE
     cutoff: int = CUTOFF
-    digits: int = DIGITS
 
 
 def in_order(number: str) -> tuple[int, str]:
