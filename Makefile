@@ -46,7 +46,7 @@ lint: $(READY)
 
 types: $(READY)
 	$(BIN)/mypy
-	for each in baselines/*/; do $(BIN)/mypy $$each || exit; done    # for all are called baseline
+	for each in baselines/*/; do MYPYPATH=src:$$each $(BIN)/mypy $$each || exit; done    # for all are called baseline
 
 # Needs TOUCHE_DATA; takes an hour and a half.
 benchmark: $(READY)

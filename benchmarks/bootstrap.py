@@ -14,7 +14,7 @@ from statistics import median
 import click
 import numpy as np
 
-from touche.significance import RESAMPLES, bootstrap_interval
+from touche.evaluation.significance import RESAMPLES, bootstrap_interval
 
 TOPICS = 50
 

@@ -16,11 +16,11 @@ from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from touche.containers import Job, Limits, run_locally
-from touche.data import locate, open_dataset
-from touche.html_folder import read_pages_csv
-from touche.pages import RawPage
-from touche.parsing import parsed
+from touche.data.places import locate, open_dataset
+from touche.formats.html_folder import read_pages_csv
+from touche.sandbox.runs import Job, Limits, run_locally
+from touche.web.page import RawPage
+from touche.web.workers import parsed
 
 PAGES, PASSAGES, SIZE = 4_000, 1_000_000, 30_000
 

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from touche.containers import Job, Limits, run_locally
-from touche.data import locate
-from touche.documents import read_args_processed_csv
+from touche.data.places import locate
+from touche.formats.args_processed import read_args_processed_csv
+from touche.sandbox.runs import Job, Limits, run_locally
 
 ARGUMENTS = 365_408
-BASELINES = ("dirichletlm", "sentence-coherence", "argsrank")
+BASELINES = ("dirichletlm-pairs", "sentence-coherence", "argsrank")
 
 
 def main() -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from touche.containers import Job, Limits, Usage, run_locally
-from touche.data import open_dataset
-from touche.runs import read_run
+from touche.data.places import open_dataset
+from touche.formats.runs import read_run
+from touche.sandbox.runs import Job, Limits, Usage, run_locally
 
 DATASET, ROUNDS = "touche-2020-task-1/sample", 5
 

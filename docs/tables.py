@@ -16,12 +16,13 @@ from typing import Any
 
 import tomlkit
 
-from touche import baselines, images
-from touche.containers import RUNNERS, Limits
-from touche.data import SPOT_CHECK
+from touche import baselines
+from touche.data.places import SPOT_CHECK
 from touche.errors import ToucheError
 from touche.files import write_whole
 from touche.regression import PINNED, PUBLISHED, Expected, Outcome, read_expected, regress
+from touche.sandbox import images
+from touche.sandbox.runs import RUNNERS, Limits
 from touche.tasks import dataset
 
 ROOT = Path(__file__).parents[1]

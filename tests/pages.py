@@ -35,13 +35,11 @@ _OFFICIAL = ("touche*", "argsme-*", "clueweb*")  # what may lie beside what the 
 # What a page's test leaves out: why, and where else it is tried.
 DONE = "every page begins after it"
 CI = "sets up, builds or tests everything: the workflows in .github run it"
-CONTAINERS = "needs a container engine: tests/test_containers.py runs it"
+CONTAINERS = "needs a container engine: tests/sandbox runs it"
 OFFICIAL = "needs official data: tests/official runs it"
-PUBLISHERS = (
-    "asks servers of others: tests/test_sources.py and test_chatnoir_api.py have servers of their own"
-)
-TIRA = "needs an account at TIRA; what the image does there, tests/test_containers.py tries by tira-run"
-MODEL = "downloads a model: tests/test_containers.py builds and runs the image with a small one"
+PUBLISHERS = "asks servers of others: tests/data and tests/baselines have servers of their own"
+TIRA = "needs an account at TIRA; what the image does there, tests/sandbox tries by tira-run"
+MODEL = "downloads a model: tests/sandbox builds and runs the image with a small one"
 SET_UP = "changes the set-up of the one who types it"
 ELSEWHERE = {
     "make demo": DONE,

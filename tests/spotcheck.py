@@ -7,8 +7,8 @@ import pytest
 
 from conftest import ROOT, Write
 from touche import tasks
-from touche.qrels import read_qrels
-from touche.scores import ScoredRun, score_runs
+from touche.evaluation.scores import ScoredRun, score_runs
+from touche.formats.qrels import read_qrels
 from touche.tasks import Judgments, Rules, Task
 
 SPOT = tasks.task("spot-check/passages")

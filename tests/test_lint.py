@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from conftest import ROOT, Touche, Write
 from touche import tasks
-from touche.documents import read_passages_jsonl
 from touche.errors import ToucheError
+from touche.formats.jsonl import read_passages_jsonl
+from touche.formats.runs import in_order_of_rank, in_order_of_score, read_run
 from touche.lint import CODES, ERROR, WARNING, lint
-from touche.runs import in_order_of_rank, in_order_of_score, read_run
 
 TASK, PAIRS = "spot-check/passages", "touche-2022-task-1"
 IDS = [document.id for document in read_passages_jsonl(ROOT / "corpora/spot-check-passages/passages.jsonl")]

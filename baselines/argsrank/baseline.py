@@ -1,7 +1,8 @@
 """ArgsRank: the two most central sentences of each argument (Alshomary et al. 2020)."""
 
+from centrality import most_central
+
 from touche import Documents, Rankings, Topics, baseline, pairs
-from touche.centrality import most_central
 from touche.errors import check_range
 
 
@@ -19,8 +20,8 @@ def argsrank(
     depth: how many pairs are returned per topic, one of each argument.
     """
     check_range("damping", damping, 0, 1)
-    index = pairs.argument_index(topics, documents, mu)
-    ranked = pairs.best_arguments(index, topics, documents, depth, sentences=2)
+    with pairs.argument_index(topics, documents, mu) as index:
+        ranked = pairs.best_arguments(index, topics, documents, depth, sentences=2)
     central = most_central((argument for _, best in ranked for argument, _ in best), damping)
     yield from pairs.hits(
         [

@@ -18,7 +18,7 @@ def bm25(
     b: how much the length of a document counts, from 0 to 1.
     depth: how many documents are returned per topic.
     """
-    queries = [topic.title for topic in topics]
-    index = lucene.index(documents, queries=queries, analyzer="english", similarity=lucene.bm25(k1, b))
-    for topic in topics:
-        yield topic, index.search(topic.title, depth, among=topic.candidates)
+    queries, model = [topic.title for topic in topics], lucene.bm25(k1, b)
+    with lucene.index(documents, queries=queries, analyzer="english", similarity=model) as index:
+        for topic in topics:
+            yield topic, index.search(topic.title, depth, among=topic.candidates)

@@ -6,14 +6,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from api import ChatNoir
+from crawl import Crawl
+
 from touche import Documents, Rankings, Topics, baseline
-from touche.chatnoir import ChatNoir
-from touche.crawl import Crawl
 from touche.errors import ParameterError
+from touche.formats.topics import Topic
 from touche.lucene import Index, all_of, any_of, bm25, having_id, index, labelled, wanted
-from touche.pages import Page
-from touche.tira import SIDE_FILES, SPAM_RANKS
-from touche.topics import Topic
+from touche.tira.inputs import SIDE_FILES, SPAM_RANKS
+from touche.web.page import Page
 
 NUMBERS: dict[str, Any] = tomllib.loads((Path(__file__).parent / "chatnoir.toml").read_text(encoding="utf-8"))
 FILTERS = NUMBERS["filters"]
@@ -58,15 +59,16 @@ def chatnoir_bm25f(
         raise ParameterError(f"explain = {' '.join(explain)}: there is no topic {explain[0]}")
     numbers, share = NUMBERS[year], share_of(match)
     crawl = Crawl(documents)
-    pages = index_of(crawl, [topic.title for topic in topics], numbers)
-    spam = spam_of(crawl, pages)
-    for topic in topics:
-        matched = matching(pages, topic, share, spam, numbers)
-        parts = parts_of_bm25f(pages, topic) if model == "bm25f" else parts_of_fields(pages, topic, numbers)
-        ranked = scored(pages, matched, parts, numbers)[:depth]
-        if explain[0] == topic.number:
-            print(explanation(crawl, pages, explain[1], parts, matched, numbers))
-        yield topic, crawl.grouped([id for id, _ in ranked]) if group_by_host else ranked
+    parts_of = parts_of_bm25f if model == "bm25f" else partial(parts_of_fields, numbers=numbers)
+    with index_of(crawl, [topic.title for topic in topics], numbers) as pages:
+        spam = spam_of(crawl, pages)
+        for topic in topics:
+            matched = matching(pages, topic, share, spam, numbers)
+            parts = parts_of(pages, topic)
+            ranked = scored(pages, matched, parts, numbers)[:depth]
+            if explain[0] == topic.number:
+                print(explanation(crawl, pages, explain[1], parts, matched, numbers))
+            yield topic, crawl.grouped([id for id, _ in ranked]) if group_by_host else ranked
 
 
 def matching(

@@ -3,8 +3,8 @@
 from typing import Literal
 
 from touche import Documents, Rankings, Topics, baseline, pairs
-from touche.coherence import measure_named
 from touche.errors import check_range
+from touche.pairs.coherence import measure_named
 from touche.progress import watched
 
 

@@ -29,11 +29,11 @@ def tfidf(
     terrier = variant == "terrier"
     queries = [topic.title for topic in topics]
     similarity = lucene.bm25(k1, b) if terrier else lucene.classic()
-    index = lucene.index(documents, queries=queries, analyzer="english", similarity=similarity)
-    for topic in topics:
-        frequencies = index.terms(topic.title)
-        weights = {t: qtf * (from_bm25(index, t, k1) if terrier else 1.0) for t, qtf in frequencies.items()}
-        yield topic, index.search(weights, depth, among=topic.candidates)
+    with lucene.index(documents, queries=queries, analyzer="english", similarity=similarity) as index:
+        for topic in topics:
+            frequencies = index.terms(topic.title).items()
+            weights = {t: qtf * (from_bm25(index, t, k1) if terrier else 1.0) for t, qtf in frequencies}
+            yield topic, index.search(weights, depth, among=topic.candidates)
 
 
 def from_bm25(index: lucene.Index, term: str, k1: float) -> float:

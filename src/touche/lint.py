@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from touche.data import corpus_at_hand, locate, locate_corpus
-from touche.documents import AnyDocument, Argument
+from touche.data.places import corpus_at_hand, locate, locate_corpus
 from touche.errors import NotAtHandError, ToucheError
 from touche.files import decoded_lines, open_binary
-from touche.runs import LineError, RunLine, parse_line, split_columns
+from touche.formats.documents import AnyDocument, Argument
+from touche.formats.runs import LineError, RunLine, parse_line, split_columns
+from touche.formats.topics import read_topics_xml
 from touche.tasks import PAIR, Corpus, Rules, Task
-from touche.tira import find_documents
-from touche.topics import read_topics_xml
+from touche.tira.inputs import find_documents
 
 ERROR, WARNING = "error", "warning"  # an error breaks a rule; a warning changes no rule, but may mislead
 

@@ -1,6 +1,7 @@
-"""Progress on standard error: bars, and lines that leave a bar whole."""
+"""Progress on standard error: bars, and lines that leave a bar whole; and how many processors there are."""
 
 import logging
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -68,3 +69,10 @@ def bar(what: str, unit: str, total: int | None, *, over: Iterable[Any] | None =
 def say(line: str) -> None:
     """Writes a line to standard error, above the bars if there are any."""
     tqdm.write(f"{line}\n", file=sys.stderr, end="")  # at once, so that lines of threads do not mix
+
+
+def processors() -> int:
+    """How many processors this process may run on."""
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

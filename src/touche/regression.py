@@ -8,18 +8,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from touche.baselines import arguments_of, folder_of
-from touche.containers import Job, Limits, Runner, Usage
-from touche.data import at_hand, corpus_at_hand, open_dataset, qrels_of
-from touche.engines import Log
+from touche.baselines.loader import folder_of
+from touche.baselines.options import arguments_of
+from touche.data.places import at_hand, corpus_at_hand, open_dataset, qrels_of
 from touche.errors import InputError, ToucheError
-from touche.evaluation import EVALUATORS
+from touche.evaluation.ndcg import EVALUATORS
 from touche.files import decoded_lines, write_whole
+from touche.formats.runs import MAX_DEPTH, RunLine, read_run
+from touche.pairs.figures import MEASURES
 from touche.progress import bar
-from touche.runs import MAX_DEPTH, RunLine, read_run
-from touche.structure import MEASURES
+from touche.sandbox.programs import Log
+from touche.sandbox.runs import Job, Limits, Runner, Usage
 from touche.tasks import PAIR, dataset, datasets
-from touche.tira import RUN_FILE
+from touche.tira.outputs import RUN_FILE
 
 EXPECTED_FILE = "expected.toml"
 PUBLISHED, PINNED = "published", "pinned"
@@ -39,8 +40,9 @@ class Expected:
         baseline: the name or path of its folder, as it was asked for.
         entry: the number of the entry in the file, from 0.
         dataset: the id of the dataset.
-        dimension, evaluator, qrels: what is measured, as in ``touche.scores.Score``; or for figures that need
-            no judgments a key of ``touche.structure.MEASURES``, ``structure``, and nothing.
+        dimension, evaluator, qrels: what is measured, as in ``touche.evaluation.scores.Score``; or for
+            figures that need no judgments a key of ``touche.pairs.figures.MEASURES``, ``structure``,
+            and nothing.
         options: options of the baseline, by the names of its parameters.
         kind: ``published`` or ``pinned``.
         value: mean nDCG@5, or the figure.

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
-from touche import comparison, tasks
+from touche import tasks
 from touche.cli.commands import Command
 from touche.cli.output import RUNS, TASK, print_records, print_warnings, show, style
-from touche.comparison import Comparison, TopicDifference
-from touche.evaluation import EVALUATORS, MEASURE
-from touche.scores import score_runs
+from touche.evaluation import comparison
+from touche.evaluation.comparison import Comparison, TopicDifference
+from touche.evaluation.ndcg import EVALUATORS, MEASURE
+from touche.evaluation.scores import score_runs
 
 _SHOWN_TOPICS = 5  # of each comparison
 

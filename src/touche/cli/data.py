@@ -7,13 +7,22 @@ from pathlib import Path
 
 import click
 
-from touche import sources, tasks
+from touche import tasks
 from touche.cli.commands import DATASET_ID, Group
 from touche.cli.output import BROKEN, DOUBTFUL, GOOD, counted, show, tell
-from touche.data import at_hand
+from touche.data import publishers as sources
+from touche.data.places import at_hand
+from touche.data.publishers import (
+    DIFFERS,
+    NOT_AT_HAND,
+    NOT_IN_MIRROR,
+    Status,
+    copy_unpublished,
+    fetch,
+    verify,
+)
 from touche.errors import ToucheError
 from touche.progress import say
-from touche.sources import DIFFERS, NOT_AT_HAND, NOT_IN_MIRROR, Status, copy_unpublished, fetch, verify
 
 _DATASETS = click.argument("chosen", nargs=-1, type=DATASET_ID, metavar="[DATASET...]")
 

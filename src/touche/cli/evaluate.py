@@ -8,10 +8,10 @@ import click
 from touche import tasks
 from touche.cli.commands import Command
 from touche.cli.output import RUNS, TASK, print_records, print_warnings, show, style, tell
-from touche.evaluation import CUTOFF, EVALUATORS
-from touche.notes import grouped, notes_of
+from touche.evaluation.ndcg import CUTOFF, EVALUATORS
+from touche.evaluation.notes import grouped, notes_of
+from touche.evaluation.scores import Score, ScoredRun, TopicScore, score_runs
 from touche.progress import watched
-from touche.scores import Score, ScoredRun, TopicScore, score_runs
 
 
 @click.command(

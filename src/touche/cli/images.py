@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import click
 
 from touche import baselines
-from touche import images as built
 from touche.cli.commands import BASELINE, Group
 from touche.cli.output import DOUBTFUL, show, tell
-from touche.engines import ENGINES
+from touche.sandbox import images as built
+from touche.sandbox.programs import ENGINES
 
 _ENGINE = click.option("--engine", type=click.Choice(ENGINES), default="docker", show_default=True)
 

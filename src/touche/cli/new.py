@@ -6,10 +6,10 @@ from shlex import quote
 import click
 
 from touche import baselines
+from touche.baselines.starter import write_baseline
 from touche.cli.commands import Command
-from touche.data import clone
+from touche.data.places import clone
 from touche.errors import ToucheError
-from touche.starter import write_baseline
 
 _NEXT = """\
     touche run {folder} -i spot-check/arguments -o {out}

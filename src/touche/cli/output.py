@@ -14,9 +14,9 @@ import click
 
 from touche import tasks
 from touche.cli.commands import TASK_ID
-from touche.notes import doubts
+from touche.evaluation.notes import doubts
+from touche.evaluation.scores import ScoredRun
 from touche.progress import say
-from touche.scores import ScoredRun
 
 BROKEN = 1  # exit code: a score or a rule
 _NARROW = 24  # characters; a text column is folded to no less

@@ -8,7 +8,7 @@ import click
 
 from touche.cli.commands import Command
 from touche.cli.output import RUNS, print_records, show, style
-from touche.overlap import FAR, NEAR, Overlap, overlaps
+from touche.evaluation.agreement import FAR, NEAR, Overlap, overlaps
 from touche.progress import watched
 
 

@@ -15,11 +15,10 @@ from touche import baselines, regression, tasks
 from touche.cli.commands import BASELINE, DATASET_ID, Command
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, show, tell
 from touche.cli.sandbox import OPTIONS, check_limits
-from touche.containers import RUNNERS, Limits, Usage
-from touche.data import FROM_A_CLONE, SPOT_CHECK
+from touche.data.places import FROM_A_CLONE, SPOT_CHECK
 from touche.errors import ToucheError
 from touche.files import make_folder, write_whole
-from touche.machine import processors
+from touche.progress import processors
 from touche.regression import (
     FAILED,
     NOT_AT_HAND,
@@ -31,6 +30,7 @@ from touche.regression import (
     Expected,
     Outcome,
 )
+from touche.sandbox.runs import RUNNERS, Limits, Usage
 
 _COLOURS = {
     PASSED: GOOD,

@@ -8,13 +8,17 @@ from typing import Any, Literal, get_args, get_origin
 import click
 from click.shell_completion import CompletionItem
 
-from touche import baselines, data, tasks, tira
-from touche.baselines import Baseline, arguments_of
+from touche import baselines, tasks
+from touche.baselines.method import Baseline
+from touche.baselines.options import arguments_of
 from touche.cli.commands import BASELINE, INPUT, Command, Group
 from touche.cli.output import tell
 from touche.cli.sandbox import OPTIONS, check_limits, describe
-from touche.containers import RUNNERS, Job, Limits
+from touche.data import places
 from touche.errors import ToucheError, choice
+from touche.sandbox.runs import RUNNERS, Job, Limits
+from touche.tira import inputs
+from touche.tira.outputs import OUTPUT_VARIABLE, RUN_FILE
 
 
 class Baselines(Group):
@@ -52,7 +56,7 @@ def run() -> None:
 _COMMON_OPTIONS: list[click.Parameter] = [
     click.Option(
         ["-i", "--input", "given"],
-        envvar=tira.INPUT_VARIABLE,
+        envvar=inputs.INPUT_VARIABLE,
         required=True,
         type=INPUT,
         metavar="INPUT",
@@ -60,7 +64,7 @@ _COMMON_OPTIONS: list[click.Parameter] = [
     ),
     click.Option(
         ["-o", "--output"],
-        envvar=tira.OUTPUT_VARIABLE,
+        envvar=OUTPUT_VARIABLE,
         required=True,
         shell_complete=lambda ctx, param, incomplete: [CompletionItem(incomplete, type="dir")],
         metavar="DIR",
@@ -108,7 +112,7 @@ def _arguments(baseline: Baseline, options: dict[str, Any]) -> list[str]:
 def _run_sandboxed(job: Job, runner: str, limits: Limits) -> None:
     _check_there(job.given)
     usage = RUNNERS[runner](job, limits, tell)
-    tell(f"{job.name}: {job.output / tira.RUN_FILE} by {runner}: {describe(usage)}")
+    tell(f"{job.name}: {job.output / RUN_FILE} by {runner}: {describe(usage)}")
 
 
 def _option(parameter: Parameter, text: str) -> click.Option:
@@ -135,18 +139,18 @@ def _run(baseline: Baseline, given: str, output: str, corpus: str | None, option
     for topic in baselines.run(baseline, source, Path(output), options):
         tell(f"{baseline.name}: warning: nothing found for topic {topic.number}: {topic.title}")
     seconds = time.monotonic() - started
-    tell(f"{baseline.name}: wrote {Path(output) / tira.RUN_FILE} in {seconds:.1f} s")
+    tell(f"{baseline.name}: wrote {Path(output) / RUN_FILE} in {seconds:.1f} s")
 
 
-def _open(given: str, corpus: str | None, topics_only: bool) -> tira.Input:
+def _open(given: str, corpus: str | None, topics_only: bool) -> inputs.Input:
     if Path(given).exists():
-        return tira.find(Path(given), corpus, topics_only=topics_only)
+        return inputs.find(Path(given), corpus, topics_only=topics_only)
     if given in tasks.datasets() and corpus is None:
-        return data.open_dataset(given)
+        return places.open_dataset(given)
     if given in tasks.datasets():
         raise ToucheError(f"the dataset {given} has its own corpus; leave --corpus out")
     _check_there(given)
-    return data.open_dataset(given)
+    return places.open_dataset(given)
 
 
 def _check_there(given: str) -> None:

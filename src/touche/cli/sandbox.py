@@ -5,8 +5,8 @@ import re
 import click
 from click.core import ParameterSource
 
-from touche.containers import RUNNERS, Limits, Usage
 from touche.errors import ToucheError
+from touche.sandbox.runs import RUNNERS, Limits, Usage
 
 _DEFAULT = Limits()
 

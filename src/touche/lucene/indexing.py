@@ -11,12 +11,12 @@ from typing import Any
 
 import jpype
 
-from touche.documents import AnyDocument
 from touche.errors import ToucheError
+from touche.formats.documents import AnyDocument
 from touche.lucene.analysis import analyzer_named, only_telling_apart, terms
 from touche.lucene.java import bytes_ref, java, string
 from touche.lucene.searching import Index
-from touche.machine import processors
+from touche.progress import processors
 
 _CHUNK = 64  # documents that a thread takes from the stream at a time
 _RAM_BUFFER_MB = 256.0

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import jpype
 
@@ -14,7 +14,7 @@ from touche.lucene.simple import not_wanted, parts_of, simple_query, wanted
 
 
 class Index:
-    """Documents ready to be searched; made by ``touche.lucene.index``."""
+    """Documents ready to be searched; made by ``touche.lucene.index``, and closed where its block ends."""
 
     def __init__(
         self,
@@ -25,11 +25,25 @@ class Index:
         vocabulary: frozenset[str] | None,
         threads: int,
     ) -> None:
-        pool = java("java.util.concurrent.ForkJoinPool")(threads)
-        self._searcher = java("org.apache.lucene.search.IndexSearcher")(reader, pool)
+        self._pool = java("java.util.concurrent.ForkJoinPool")(threads)
+        self._searcher = java("org.apache.lucene.search.IndexSearcher")(reader, self._pool)
         self._searcher.setSimilarity(similarity)
         self._reader, self._analyzer = reader, analyzer
         self._fields, self._vocabulary = fields, vocabulary
+
+    def __enter__(self) -> Self:
+        """The index itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Gives its memory and its threads back."""
+        self.close()
+
+    def close(self) -> None:
+        """Gives its memory and its threads back; after that nothing can be asked of it."""
+        self._pool.shutdown()
+        self._reader.close()
+        self._reader.directory().close()
 
     def terms(self, text: str) -> Counter[str]:
         """The terms that the analyzer makes of a text, with how often each occurs."""

@@ -6,13 +6,16 @@ from pathlib import Path
 from textwrap import shorten
 
 from touche import tasks
-from touche.comparison import Comparison, compare
-from touche.data import corpus_at_hand, locate, locate_corpus, titles_of
-from touche.documents import AnyDocument, Argument
+from touche.data.places import corpus_at_hand, locate, locate_corpus, titles_of
 from touche.errors import ToucheError
-from touche.evaluation import CUTOFF, EVALUATORS
+from touche.evaluation.comparison import Comparison, compare
+from touche.evaluation.leaderboard import comparable
+from touche.evaluation.ndcg import CUTOFF, EVALUATORS
+from touche.evaluation.notes import doubts, grouped, is_doubtful, notes_of
+from touche.evaluation.scores import Score, ScoredRun, TopicScore, score_runs
 from touche.files import md5
-from touche.notes import doubts, grouped, is_doubtful, notes_of
+from touche.formats.documents import AnyDocument, Argument
+from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
 from touche.progress import watched
 from touche.report.records import (
     BASELINE,
@@ -26,11 +29,8 @@ from touche.report.records import (
     View,
     in_order,
 )
-from touche.runs import RunLine, in_order_of_rank, in_order_of_score
-from touche.scores import Score, ScoredRun, TopicScore, score_runs
-from touche.standing import comparable
 from touche.tasks import PAIR, Corpus, Published, Task
-from touche.tira import find_documents
+from touche.tira.inputs import find_documents
 
 _LONGEST = 700  # characters of a text that are shown
 Record = tuple[ScoredRun, Mapping[str, Score], Sequence[TopicScore]]

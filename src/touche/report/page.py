@@ -5,10 +5,10 @@ from pathlib import Path
 
 from touche.errors import ToucheError
 from touche.files import make_folder, write_whole
-from touche.images import origin
 from touche.progress import bar
 from touche.report import plots
 from touche.report.records import Page
+from touche.sandbox.images import origin
 
 PAGE_FILE = "index.html"
 

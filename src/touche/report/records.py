@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from touche.comparison import Comparison
-from touche.evaluation import CUTOFF, MEASURE
+from touche.evaluation.comparison import Comparison
+from touche.evaluation.leaderboard import DIGITS
+from touche.evaluation.ndcg import CUTOFF, MEASURE
+from touche.evaluation.scores import TopicScore
 from touche.regression import Outcome
-from touche.scores import TopicScore
-from touche.standing import DIGITS
 from touche.tasks import Task
 
 GIVEN, BASELINE, PUBLISHED = "given", "baseline", "published"

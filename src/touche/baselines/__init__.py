@@ -1,0 +1,19 @@
+"""Baselines: what an author writes, and how it is found, loaded and run."""
+
+from touche.baselines.loader import folder_of, load, names
+from touche.baselines.method import Baseline, Documents, Rankings, Topics, baseline
+from touche.baselines.options import arguments_of
+from touche.baselines.running import run
+
+__all__ = [
+    "Baseline",
+    "Documents",
+    "Rankings",
+    "Topics",
+    "arguments_of",
+    "baseline",
+    "folder_of",
+    "load",
+    "names",
+    "run",
+]

@@ -1,0 +1,36 @@
+"""A baseline run in this process: run.txt, and beside it where it comes from."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from touche.baselines.method import Baseline
+from touche.errors import ParameterError
+from touche.files import write_whole
+from touche.formats.runs import MAX_DEPTH
+from touche.formats.topics import Topic
+from touche.progress import watched
+from touche.tira.inputs import Input
+from touche.tira.outputs import METADATA_FILE, write_run
+from touche.tira.provenance import metadata
+
+
+def run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any]) -> list[Topic]:
+    """Runs a baseline and writes run.txt, and beside it ir-metadata.yml.
+
+    Returns:
+        The topics for which nothing was found.
+
+    Raises:
+        ToucheError: if the input is unusable, an option has no meaning, or the output cannot be written.
+    """
+    depth = options.get("depth", MAX_DEPTH)
+    if not 1 <= depth <= MAX_DEPTH:
+        raise ParameterError(f"depth = {depth}: a run holds 1 to {MAX_DEPTH} documents per topic")
+    started, tag = datetime.now(UTC), ranker.tag(options)
+    rankings = ranker(given.topics, given.documents, **options)
+    shown = watched(rankings, "searching", "topics", len(given.topics))
+    without_hits = write_run(output, given.topics, shown, tag)
+    about = (ranker.name, tag, ranker.description, options, given.files)
+    write_whole(output / METADATA_FILE, metadata(*about, started, datetime.now(UTC)))
+    return without_hits

@@ -1,0 +1,1 @@
+"""Official data: where it is, and where it comes from."""

@@ -1,0 +1,157 @@
+"""Where topics, qrels and corpora are: in $TOUCHE_DATA, in the clone, or in the user's cache folder."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from touche import tasks
+from touche.errors import NotAtHandError, ToucheError
+from touche.formats.qrels import Qrels, read_qrels
+from touche.formats.topics import read_topics_xml
+from touche.tasks import Corpus, Task
+from touche.tira.inputs import Files, Input, IrDataset, find_documents
+
+SPOT_CHECK = "spot-check"  # what the names of the project's own data begin with
+FROM_A_CLONE = "it is part of touche-baselines; install that from a clone, with pip install --editable"
+
+
+def clone() -> Path | None:
+    """The clone of the repository in use.
+
+    That is the nearest folder upwards that holds baselines/ and topics/, else the one that the package was
+    installed from with ``pip install --editable``, else None.
+    """
+    here = Path.cwd()
+    candidates = (here, *here.parents, Path(__file__).parents[3])
+    parts = ("baselines", "topics")
+    return next((each for each in candidates if all((each / part).is_dir() for part in parts)), None)
+
+
+def locate(kind: str, name: str) -> Path:
+    """The path of a data file or folder.
+
+    Args:
+        kind: ``topics``, ``qrels`` or ``corpora``.
+        name: the name of the file or folder in there.
+
+    Raises:
+        NotAtHandError: if it is not at hand; the message names the places that were looked at.
+    """
+    places = list(_places())
+    for place in places:
+        if os.path.exists(path := place / kind / name):  # noqa: PTH110 (that of Path raises where access is denied)
+            return path
+    looked = ", ".join(str(place / kind) for place in places)
+    raise NotAtHandError(f"{kind}/{name} is not at hand (looked in {looked}); {_remedy(name)}")
+
+
+def _remedy(name: str) -> str:
+    """Where a file or folder comes from; samples of corpora are not published."""
+    if name.startswith(SPOT_CHECK):
+        return FROM_A_CLONE
+    elsewhere = "set TOUCHE_DATA to a folder that has it"
+    for task in tasks.all_tasks().values():
+        published = [
+            task.topics,
+            *(each.file for each in task.qrels.values()),
+            task.corpora["full"].directory,
+        ]
+        if name in published:
+            return f"get it with: touche data fetch {task.id}, or {elsewhere}"
+    return f"it is not published; {elsewhere}"
+
+
+def at_hand(kind: str, name: str) -> bool:
+    """Whether ``locate`` finds it."""
+    try:
+        return bool(locate(kind, name))
+    except NotAtHandError:
+        return False
+
+
+def open_dataset(dataset: str) -> Input:
+    """Topics and corpus of a dataset, such as ``touche-2020-task-1/sample``.
+
+    A corpus without a folder in corpora/ is read through ir_datasets, if that has it.
+
+    Raises:
+        ToucheError: if there is no such dataset, or it is not at hand.
+    """
+    task, corpus = tasks.dataset(dataset)
+    topics = locate("topics", task.topics)
+    return Input.of(read_topics_xml(topics), topics, _documents(corpus))
+
+
+def locate_corpus(corpus: Corpus) -> Path:
+    """The folder of a corpus that is there as a whole.
+
+    Raises:
+        NotAtHandError: if it is nowhere, empty, or some of its parts are missing.
+    """
+    folder = locate("corpora", corpus.directory)
+    there = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    missing = [file for file in corpus.files if file not in there]
+    if not there or 0 < len(missing) < len(corpus.files):
+        problem = f"{folder} is {'incomplete, without ' + ', '.join(missing) if there else 'empty'}"
+        raise NotAtHandError(f"{problem}; get the rest with: touche data fetch")
+    return folder
+
+
+def corpus_at_hand(corpus: Corpus) -> bool:
+    """Whether ``locate_corpus`` finds it."""
+    try:
+        return bool(locate_corpus(corpus))
+    except NotAtHandError:
+        return False
+
+
+def qrels_of(task: Task, dimension: str) -> Qrels:
+    """The judgments of a task in one dimension.
+
+    Raises:
+        ToucheError: if they are not at hand or the file is broken.
+    """
+    judgments = task.qrels[dimension]
+    return read_qrels(locate("qrels", judgments.file), task.excluded_topics, judgments.labels)
+
+
+def titles_of(task: Task) -> dict[str, str]:
+    """The titles of a task's topics by number; none if the topics file is not at hand.
+
+    Raises:
+        InputError: if the file is broken.
+    """
+    try:
+        return {topic.number: topic.title for topic in read_topics_xml(locate("topics", task.topics))}
+    except NotAtHandError:
+        return {}
+
+
+def _documents(corpus: Corpus) -> Files | IrDataset:
+    try:
+        return find_documents(locate_corpus(corpus))
+    except NotAtHandError:
+        if corpus.ir_datasets is None:
+            raise
+        return IrDataset(corpus.ir_datasets)
+
+
+def home() -> Path:
+    """Where fetched data goes: the clone, else the user's cache folder."""
+    return clone() or cache_folder()
+
+
+def _places() -> Iterator[Path]:
+    if folder := os.environ.get("TOUCHE_DATA"):
+        if not Path(folder).is_dir():
+            problem = f"TOUCHE_DATA is {folder!r}, which is no directory"
+            raise ToucheError(f"{problem}; set it to a folder with topics/, qrels/ and corpora/, or unset it")
+        yield Path(folder)
+    if root := clone():
+        yield root
+    yield cache_folder()
+
+
+def cache_folder() -> Path:
+    """The user's cache folder for touche."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "touche"  # noqa: PTH111

@@ -1,0 +1,282 @@
+"""Official data: what there is, where it comes from, and fetching and verifying it."""
+
+import shutil
+import tarfile
+import tomllib
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path, PurePosixPath
+from textwrap import shorten
+from typing import IO, Any
+
+from touche import tasks
+from touche.data.places import at_hand, home, locate
+from touche.errors import InputError, ToucheError
+from touche.files import make_folder, md5, opened, whole
+from touche.progress import bar
+from touche.tasks import Corpus, Task
+
+NOT_IN_MIRROR, NOT_AT_HAND, VERIFIED, DIFFERS = "not in the mirror", "not at hand", "verified", "differs"
+_CHUNK = 1 << 16  # bytes; what is lost of a download at the most
+_TIMEOUT = 30  # seconds without a byte
+_PARTIAL, _UNSATISFIABLE = 206, 416  # HTTP status codes
+
+
+@dataclass(frozen=True)
+class Source:
+    """An official file and its publisher.
+
+    Attributes:
+        path: where it belongs, such as ``qrels/touche-task2-2022-quality.qrels``.
+        title: the publication that it is a part of.
+        page: the web page of that.
+        licence: under which it was published.
+        url: its address; empty where it is handed out by agreement only.
+        md5: the publisher's sum, of the archive where there is one.
+        size: bytes to fetch.
+        member: the name of the file in the archive; empty where it is published as it is.
+    """
+
+    path: str
+    title: str
+    page: str
+    licence: str
+    url: str = ""
+    md5: str = ""
+    size: int = 0
+    member: str = ""
+
+    @property
+    def kind(self) -> str:
+        """``topics``, ``qrels`` or ``corpora``."""
+        return self.path.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """The path without the kind."""
+        return self.path.partition("/")[2]
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether it is in one of the places where data is looked up."""
+        return at_hand(self.kind, self.name)
+
+
+@dataclass(frozen=True)
+class Status:
+    """What became of a file, such as ``fetched`` or ``differs``, and what is to be said about it."""
+
+    path: str
+    word: str
+    remark: str = ""
+
+
+class RefusedError(InputError):
+    """A file that is not what its publisher published."""
+
+
+def official(chosen: Sequence[str] = ()) -> list[Source]:
+    """The official files that datasets need: topics, judgments, corpus.
+
+    Address, md5 and size are those that ir_datasets keeps, or that publishers.toml holds itself.
+
+    Args:
+        chosen: ids of datasets; none for every official file there is.
+
+    Raises:
+        ToucheError: if there is no such dataset.
+    """
+    import ir_datasets.util  # here, for it takes half a second to import
+
+    needed = [tasks.dataset(each) for each in chosen]
+    listed = ir_datasets.util.DownloadConfig.contents()
+    records = tomllib.loads(files(__package__).joinpath("publishers.toml").read_text(encoding="utf-8"))[
+        "record"
+    ]
+    found = [source for record in records for source in _sources_of(record, listed)]
+    return [each for each in found if not chosen or any(_needs(*dataset, each) for dataset in needed)]
+
+
+def fetch(source: Source, mirror: Path | None = None) -> Status:
+    """Brings a file to where it belongs, whole and with the publisher's md5, or not at all.
+
+    A download that was interrupted goes on where it stopped.
+
+    Args:
+        source: the file.
+        mirror: a folder to take it from, as it is or as its archive; else it is downloaded.
+
+    Raises:
+        RefusedError: if the md5 differs, also that of a file at hand, or the archive is broken.
+        InputError: if the file cannot be written.
+        ToucheError: if the publisher cannot be reached.
+    """
+    if source.at_hand:
+        return _at_hand(source)
+    if not source.url:
+        return Status(source.path, "needs a licence", f"apply at {source.page}, then put the corpus there")
+    target = home() / source.path
+    if mirror is not None:
+        if found := _in_mirror(source, mirror):
+            return _place(source, found, target)
+        return Status(source.path, NOT_IN_MIRROR)
+    part = home() / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
+    make_folder(part.parent)
+    _download(source, part)
+    try:
+        status = _place(source, part, target)
+    except RefusedError:
+        part.unlink()  # to go on from it would never come to a good end
+        raise
+    part.unlink()
+    return status
+
+
+def copy_unpublished(corpus: Corpus, mirror: Path) -> list[Status]:
+    """Copies a corpus that is nowhere published, such as a sample, from a mirror.
+
+    Raises:
+        InputError: if a file cannot be written.
+    """
+    names = [
+        file.name for file in sorted((mirror / "corpora" / corpus.directory).glob("*")) if file.is_file()
+    ]
+    unpublished = [Source(f"corpora/{corpus.directory}/{name}", corpus.directory, "", "") for name in names]
+    return [_place(each, mirror / each.path, home() / each.path) for each in unpublished if not each.at_hand]
+
+
+def verify(source: Source) -> Status:
+    """Compares a file at hand with the publisher's md5."""
+    if not source.at_hand:
+        return Status(source.path, NOT_AT_HAND)
+    if source.member or not source.md5:
+        return Status(source.path, "not verified", _why_not_verified(source))
+    found = md5(locate(source.kind, source.name))
+    if found != source.md5:
+        return Status(source.path, DIFFERS, f"its md5 is {found}, the publisher's is {source.md5}")
+    return Status(source.path, VERIFIED, f"md5 {found}")
+
+
+def _at_hand(source: Source) -> Status:
+    """A file that is at hand is trusted no further than its md5 reaches."""
+    status = verify(source)
+    if status.word == DIFFERS:
+        path = locate(source.kind, source.name)
+        raise RefusedError(path, status.remark, "delete it and fetch it again")
+    return Status(source.path, "at hand", status.remark)
+
+
+def _sources_of(record: dict[str, Any], listed: dict[str, Any]) -> Iterator[Source]:
+    about = (record["title"], record["url"], record["licence"])
+    for path, file in record.get("files", {}).items():
+        yield Source(path, *about, *_address_md5_size(file, listed), file.get("member", ""))
+    if "corpus" in record:
+        yield Source(record["corpus"], *about)
+
+
+def _address_md5_size(file: dict[str, Any], listed: dict[str, Any]) -> tuple[str, str, int]:
+    if "ir_datasets" not in file:
+        return file["url"], file["md5"], file["size"]
+    collection, _, key = file["ir_datasets"].partition("/")
+    entry = listed[collection][key]
+    return entry["url"], entry["expected_md5"], entry["size_hint"]
+
+
+def _needs(task: Task, corpus: Corpus, source: Source) -> bool:
+    return (
+        source.path == f"topics/{task.topics}"
+        or source.path in (f"qrels/{judgments.file}" for judgments in task.qrels.values())
+        or f"{source.path}/".startswith(f"corpora/{corpus.directory}/")
+    )
+
+
+def _in_mirror(source: Source, mirror: Path) -> Path | None:
+    published = PurePosixPath(source.url).name
+    beside = str(PurePosixPath(source.path).parent / published)
+    places = [published, f"{source.kind}/{published}", beside, source.path]  # what can be verified first
+    return next((mirror / place for place in places if (mirror / place).is_file()), None)
+
+
+def _download(source: Source, part: Path) -> None:
+    """Downloads into a file that stays if the connection breaks; what is there is not asked for again."""
+    import requests
+
+    there = part.stat().st_size if part.exists() else 0
+    headers = {"Accept-Encoding": "identity", "Range": f"bytes={there}-"}
+    try:
+        with requests.get(source.url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
+            if response.status_code != _UNSATISFIABLE:  # then all of it is there, as its md5 will tell
+                response.raise_for_status()
+                _append(source, response, part, there if response.status_code == _PARTIAL else 0)
+    except requests.RequestException as error:
+        problem = f"{source.path} cannot be fetched from {source.url} ({_reason(error)})"
+        raise ToucheError(f"{problem}; try again, it goes on where it stopped, or use --from") from error
+    except OSError as error:
+        raise InputError(part, f"cannot be written ({error.strerror})", "make room for it") from error
+
+
+def _append(source: Source, response: Any, part: Path, there: int) -> None:
+    with (
+        part.open("r+b" if there else "wb") as file,
+        bar(f"fetching {source.name}", "B", source.size, done=there) as shown,
+    ):
+        file.seek(there)
+        for chunk in response.iter_content(_CHUNK):
+            shown.update(file.write(chunk))
+
+
+def _place(source: Source, file: Path, target: Path) -> Status:
+    """Checks the md5 of a file, or of the archive that holds it, and puts the file where it belongs."""
+    packed = bool(source.member) and file.name != target.name
+    verifiable = bool(source.md5) and packed == bool(source.member)
+    if verifiable and (found := md5(file)) != source.md5:
+        problem = f"its md5 is {found}, the publisher's is {source.md5}"
+        raise RefusedError(file, problem, f"{source.path} is refused; get it from {source.page}")
+    make_folder(target.parent)
+    with _member(source.member, file) if packed else opened(file) as content, whole(target) as out:
+        shutil.copyfileobj(content, out, _CHUNK)
+    if not verifiable:
+        return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
+    return Status(source.path, "fetched", f"md5 {source.md5}{' of the archive' if packed else ''}")
+
+
+@contextmanager
+def _member(name: str, archive: Path) -> Iterator[IO[bytes]]:
+    """Opens the file of that name in an archive, in whatever folder; no path in it is ever used."""
+    member = _zip_member if zipfile.is_zipfile(archive) else _tar_member
+    try:
+        yield from member(name, archive)
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error) as error:
+        raise RefusedError(archive, f"broken archive ({error})", "get it again") from error
+
+
+def _zip_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
+    with opened(archive) as content, zipfile.ZipFile(content) as packed:
+        for path in packed.namelist():
+            if PurePosixPath(path).name == name:
+                with packed.open(path) as file:
+                    yield file
+                return
+    raise RefusedError(archive, f"no {name} in it", "get it again")
+
+
+def _tar_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
+    with opened(archive) as content, tarfile.open(fileobj=content, mode="r|*") as packed:
+        for each in packed:
+            if each.isfile() and PurePosixPath(each.name).name == name and (file := packed.extractfile(each)):
+                yield file
+                return
+    raise RefusedError(archive, f"no {name} in it", "get it again")
+
+
+def _why_not_verified(source: Source) -> str:
+    return "only the md5 of its archive is published" if source.member else "no md5 is published"
+
+
+def _reason(error: Exception) -> str:
+    """The answer of the publisher, or the kind of error, whose text is full of internals."""
+    return shorten(str(error), 150) if getattr(error, "response", None) is not None else type(error).__name__

@@ -1,0 +1,1 @@
+"""Scores: two evaluators, intervals, tests, comparisons, places among the published results."""

@@ -1,0 +1,156 @@
+"""Runs compared pair by pair: differences, paired tests with correction, and the topics that decide."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean
+
+from touche.data.places import titles_of
+from touche.errors import ToucheError
+from touche.evaluation.ndcg import MEASURE
+from touche.evaluation.scores import ScoredRun
+from touche.evaluation.significance import bootstrap_interval, effect_size, holm, randomisation_test, t_test
+from touche.progress import watched
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Run A against run B in one dimension, over the topics that the evaluator scores for both.
+
+    Attributes:
+        run_a, run_b: tags, or paths where tags are not unique.
+        task, dimension, qrels, measure, evaluator: what was measured, as in ``Score``.
+        mean_a, mean_b: the means of nDCG@5.
+        difference: ``mean_a - mean_b``.
+        low, high: its 95% confidence interval, by bootstrap over the topics.
+        effect_size: Cohen's d of the paired scores; None where all topics differ by the same amount.
+        p_t_test, p_randomisation: two-sided p-values of the paired t-test and randomisation test.
+        p_t_test_holm, p_randomisation_holm: the same, corrected for all comparisons made together.
+        won, lost, tied: on how many topics A scores higher, lower, the same.
+        topics: how many there are.
+    """
+
+    run_a: str
+    run_b: str
+    task: str
+    dimension: str
+    qrels: str
+    measure: str
+    evaluator: str
+    mean_a: float
+    mean_b: float
+    difference: float
+    low: float
+    high: float
+    effect_size: float | None
+    p_t_test: float
+    p_t_test_holm: float
+    p_randomisation: float
+    p_randomisation_holm: float
+    won: int
+    lost: int
+    tied: int
+    topics: int
+
+
+@dataclass(frozen=True)
+class TopicDifference:
+    """Run A against run B on one topic; attributes as those of ``Comparison`` and ``TopicScore``."""
+
+    run_a: str
+    run_b: str
+    task: str
+    dimension: str
+    qrels: str
+    measure: str
+    evaluator: str
+    topic: str
+    title: str
+    value_a: float
+    value_b: float
+    difference: float
+
+
+def compare(scored: Sequence[ScoredRun], evaluator: str) -> list[Comparison]:
+    """Compares every two runs in every dimension; all comparisons are one family for the correction.
+
+    Args:
+        scored: the runs, scored by ``score_runs``.
+        evaluator: the one whose scores are compared.
+
+    Raises:
+        ToucheError: if there is only one run, or two runs share fewer than two topics.
+    """
+    if len({each.path for each in scored}) < 2:
+        raise ToucheError("one run alone cannot be compared; give two at least")
+    pairs = _pairs(scored)
+    differences = [_differences(a, b, evaluator) for a, b in pairs]
+    t = [t_test(each) for each in differences]
+    r = [randomisation_test(each) for each in watched(differences, "testing", "comparisons", len(pairs))]
+    corrected = list(zip(pairs, t, holm(t), r, holm(r), strict=True))
+    return [
+        _comparison(*pair, evaluator, p_values)
+        for pair, *p_values in watched(corrected, "bootstrap", "comparisons", len(pairs))
+    ]
+
+
+def topic_differences(scored: Sequence[ScoredRun], evaluator: str) -> list[TopicDifference]:
+    """Every topic of every comparison, those with the largest differences first."""
+    titles = titles_of(scored[0].task)
+    return [
+        TopicDifference(
+            *_key(a, b, evaluator), topic, titles.get(topic, ""), of_a, of_b, difference=of_a - of_b
+        )
+        for a, b in _pairs(scored)
+        for topic, (of_a, of_b) in sorted(
+            _paired(a, b, evaluator).items(), key=lambda item: -abs(item[1][0] - item[1][1])
+        )
+    ]
+
+
+def _pairs(scored: Sequence[ScoredRun]) -> list[tuple[ScoredRun, ScoredRun]]:
+    dimensions = dict.fromkeys(each.dimension for each in scored)
+    return [
+        pair
+        for dimension in dimensions
+        for pair in combinations([each for each in scored if each.dimension == dimension], 2)
+    ]
+
+
+def _paired(a: ScoredRun, b: ScoredRun, evaluator: str) -> dict[str, tuple[float, float]]:
+    of_a, of_b = (each.evaluations[evaluator].per_topic for each in (a, b))
+    return {topic: (of_a[topic], of_b[topic]) for topic in of_a if topic in of_b}
+
+
+def _differences(a: ScoredRun, b: ScoredRun, evaluator: str) -> list[float]:
+    differences = [of_a - of_b for of_a, of_b in _paired(a, b, evaluator).values()]
+    if len(differences) < 2:
+        problem = f"{a.name} and {b.name} have {len(differences)} scored topics in common, too few for a test"
+        raise ToucheError(f"{problem}; compare runs that share two at least")
+    return differences
+
+
+def _key(a: ScoredRun, b: ScoredRun, evaluator: str) -> tuple[str, str, str, str, str, str, str]:
+    return a.name, b.name, a.task.id, a.dimension, a.file, MEASURE, evaluator
+
+
+def _comparison(a: ScoredRun, b: ScoredRun, evaluator: str, p_values: Sequence[float]) -> Comparison:
+    values_a, values_b = zip(*_paired(a, b, evaluator).values(), strict=True)
+    differences = _differences(a, b, evaluator)
+    t, t_holm, randomisation, randomisation_holm = p_values
+    return Comparison(
+        *_key(a, b, evaluator),
+        fmean(values_a),
+        fmean(values_b),
+        fmean(differences),
+        *bootstrap_interval(differences),
+        effect_size(differences),
+        p_t_test=t,
+        p_t_test_holm=t_holm,
+        p_randomisation=randomisation,
+        p_randomisation_holm=randomisation_holm,
+        won=sum(difference > 0 for difference in differences),
+        lost=sum(difference < 0 for difference in differences),
+        tied=sum(difference == 0 for difference in differences),
+        topics=len(differences),
+    )

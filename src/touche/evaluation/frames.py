@@ -1,0 +1,101 @@
+"""Scores, comparisons and published results as pandas DataFrames, with the columns of the JSON records."""
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from touche import tasks
+from touche.errors import ToucheError
+from touche.evaluation import comparison
+from touche.evaluation.ndcg import EVALUATORS
+from touche.evaluation.notes import shared_tags, warnings_of
+from touche.evaluation.scores import Score, ScoredRun, TopicScore, score_runs
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Runs = str | PathLike[str] | Sequence[str | PathLike[str]]
+
+
+def evaluate(runs: Runs, task: str, evaluator: str = "both", *, per_topic: bool = False) -> "DataFrame":
+    """Scores run files in every dimension of a task.
+
+    Args:
+        runs: a path, or several.
+        task: the id of the task.
+        evaluator: ``trec_eval``, ``touche`` or ``both``.
+        per_topic: a row for each topic instead of the means.
+
+    Returns:
+        A row for each run, dimension, evaluator (and topic); columns as the attributes of
+        ``touche.evaluation.scores.Score`` or ``TopicScore``. What puts scores in doubt is a Python warning.
+
+    Raises:
+        ToucheError: if a file is unusable or judgments are not at hand.
+    """
+    _check(evaluator, [*EVALUATORS, "both"])
+    scored = _score(runs, task, EVALUATORS if evaluator == "both" else [evaluator])
+    if per_topic:
+        return _frame(TopicScore, [row for each in scored for row in each.topic_scores])
+    return _frame(Score, [row for each in scored for row in each.scores])
+
+
+def compare(runs: Runs, task: str, evaluator: str = "trec_eval", *, per_topic: bool = False) -> "DataFrame":
+    """Compares every two of the runs in every dimension of a task.
+
+    Args:
+        runs: the paths, at least two.
+        task: the id of the task.
+        evaluator: ``trec_eval`` or ``touche``.
+        per_topic: a row for each topic, the largest differences of a pair first.
+
+    Returns:
+        Columns as the attributes of ``touche.evaluation.comparison.Comparison`` or ``TopicDifference``.
+
+    Raises:
+        ToucheError: if a file is unusable, judgments are not at hand, or two runs share too few topics.
+    """
+    _check(evaluator, EVALUATORS)
+    scored = _score(runs, task, [evaluator])
+    if per_topic:
+        return _frame(comparison.TopicDifference, comparison.topic_differences(scored, evaluator))
+    return _frame(comparison.Comparison, comparison.compare(scored, evaluator))
+
+
+def published(task: str | None = None) -> "DataFrame":
+    """The published results of a task, or of all.
+
+    Returns:
+        Columns as the attributes of ``touche.tasks.Published``, the best result of each dimension first.
+
+    Raises:
+        ToucheError: if there is no such task.
+    """
+    chosen = [tasks.task(task)] if task else tasks.all_tasks().values()
+    return _frame(tasks.Published, [row for each in chosen for row in each.published])
+
+
+def _score(runs: Runs, task: str, evaluators: Iterable[str]) -> list[ScoredRun]:
+    paths = [runs] if isinstance(runs, str | PathLike) else list(runs)
+    scored = score_runs([Path(path) for path in paths], tasks.task(task), evaluators)
+    for text in shared_tags(scored):
+        warnings.warn(text, stacklevel=3)
+    for note in (note for each in scored for note in warnings_of(each)):
+        warnings.warn(str(note), stacklevel=3)
+    return scored
+
+
+def _check(evaluator: str, known: Iterable[str]) -> None:
+    if evaluator not in known:
+        raise ToucheError(f"there is no evaluator {evaluator!r} here; choose among {', '.join(known)}")
+
+
+def _frame(kind: type[Any], rows: Sequence[Any]) -> "DataFrame":
+    try:
+        from pandas import DataFrame
+    except ImportError as error:
+        raise ToucheError("pandas is not installed; pip install 'touche-baselines[analysis]'") from error
+    return DataFrame([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])

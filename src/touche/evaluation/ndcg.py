@@ -1,0 +1,140 @@
+"""The two evaluators of Touché, nDCG@5 (Järvelin and Kekäläinen 2002) and Judged@5.
+
+They agree on fully judged runs and drift apart with every unjudged document; a score is nothing without the
+name of its evaluator. ``trec_eval`` is the original C code, through ir_measures; ``touche`` does what the
+organizers' own script does.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+from statistics import fmean
+
+from touche.errors import ToucheError
+from touche.formats.qrels import Qrels
+from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
+
+CUTOFF = 5
+MEASURE = f"nDCG@{CUTOFF}"
+_WRONG_TASK = "check that --task is the run's task"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The scores of one run against one set of judgments.
+
+    Attributes:
+        per_topic: nDCG@5 of each topic that the evaluator averages over.
+        judged_per_topic: Judged@5, the share of judged documents among the first five, of each topic of the
+            run that is in the qrels.
+    """
+
+    per_topic: Mapping[str, float]
+    judged_per_topic: Mapping[str, float]
+
+    @property
+    def mean(self) -> float:
+        """The mean of nDCG@5 over the topics."""
+        return fmean(self.per_topic.values())
+
+    @property
+    def judged(self) -> float:
+        """The mean of Judged@5 over the topics of the run."""
+        return fmean(self.judged_per_topic.values())
+
+
+def trec_eval(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
+    """nDCG@5 as ``trec_eval -c -m ndcg_cut.5`` computes it.
+
+    Order by score (as float32) descending, ties by document id descending; the gain is the label where it
+    is positive, else 0, and 0 for unjudged documents; a topic of the qrels that the run lacks counts 0.
+
+    Raises:
+        ToucheError: if the run has no topic or no document of the qrels.
+    """
+    import ir_measures  # here, for the images of the baselines are without it
+
+    order = by_topic(in_order_of_score(run), qrels)
+    scores = {topic: {line.document: line.score for line in lines} for topic, lines in order.items()}
+    measures = [ir_measures.nDCG @ CUTOFF]
+    values = {each.query_id: each.value for each in ir_measures.iter_calc(measures, gains(qrels), scores)}
+    return Evaluation({topic: values.get(topic, 0.0) for topic in qrels}, _judged(order, qrels))
+
+
+def touche(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
+    """nDCG@5 as the organizers' script computes it.
+
+    Order by the rank column; of the first five the unjudged documents are taken out and the list is closed
+    up; label -2 counts as 0; the ideal list holds the five best labels of the topic. The mean is over topics
+    with a judged document among the first five and a label above 0 in the qrels.
+
+    Raises:
+        ToucheError: if the run has no topic or no document of the qrels, or no topic is left to average over.
+    """
+    order = by_topic(in_order_of_rank(run), qrels)
+    labels = gains(qrels)
+    per_topic = {}
+    for topic in (topic for topic in qrels if topic in order):
+        first = order[topic][:CUTOFF]
+        found = [labels[topic][line.document] for line in first if line.document in labels[topic]]
+        if found and any(labels[topic].values()):
+            per_topic[topic] = ndcg(found, labels[topic].values())
+    if not per_topic:
+        problem = "no judged document is among the first five of any topic, so there is nothing to average"
+        raise ToucheError(f"{problem}; {_WRONG_TASK}")
+    return Evaluation(per_topic, _judged(order, qrels))
+
+
+def ndcg(found: Iterable[int], judged: Iterable[int]) -> float:
+    """DCG of a list over the DCG of the ideal one; 0 where nothing relevant is known.
+
+    Args:
+        found: the gains of the list, in its order, at most five.
+        judged: all gains of the topic; the five best of them, in order, are the ideal list.
+    """
+    ideal = dcg(sorted(judged, reverse=True)[:CUTOFF])
+    return dcg(found) / ideal if ideal else 0.0
+
+
+def dcg(found: Iterable[float]) -> float:
+    """Discounted cumulative gain: sum over the ranks r from 1 of gain / log2(r + 1)."""
+    return sum(gain / log2(rank + 1) for rank, gain in enumerate(found, 1))
+
+
+Evaluator = Callable[[Sequence[RunLine], Qrels], Evaluation]
+EVALUATORS: Mapping[str, Evaluator] = {
+    "trec_eval": trec_eval,
+    "touche": touche,
+}
+
+
+def gains(qrels: Qrels) -> Qrels:
+    """Labels below 0, of spam, become 0: no gain either way, and trec_eval's code can crash on them."""
+    return {
+        topic: {document: max(label, 0) for document, label in labels.items()}
+        for topic, labels in qrels.items()
+    }
+
+
+def by_topic(ordered: Iterable[RunLine], qrels: Qrels) -> dict[str, list[RunLine]]:
+    """The lines of each topic of the qrels, in the order given.
+
+    Raises:
+        ToucheError: if the run has no topic or no document of the qrels.
+    """
+    topics: dict[str, list[RunLine]] = {}
+    for line in ordered:
+        if line.topic in qrels:
+            topics.setdefault(line.topic, []).append(line)
+    if not topics:
+        raise ToucheError(f"the run and the qrels have no topic in common; {_WRONG_TASK}")
+    if not any(line.document in qrels[topic] for topic, lines in topics.items() for line in lines):
+        raise ToucheError(f"not one document of the run is judged; {_WRONG_TASK}")
+    return topics
+
+
+def _judged(order: Mapping[str, Sequence[RunLine]], qrels: Qrels) -> dict[str, float]:
+    def share(topic: str, first: Sequence[RunLine]) -> float:
+        return sum(line.document in qrels[topic] for line in first) / len(first)
+
+    return {topic: share(topic, lines[:CUTOFF]) for topic, lines in order.items()}

@@ -1,0 +1,105 @@
+"""args_processed.csv of 2022 task 1: arguments in sentences, in columns of Python literals."""
+
+import ast
+import csv
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from touche.errors import InputError
+from touche.files import decoded_lines
+from touche.formats.argsme import are_records, argument_of
+from touche.formats.documents import Argument, Sentence
+
+_LONGEST_CSV_FIELD = 1 << 26  # characters; beyond this a quote has been left open
+_SENTENCE_ID = re.compile("__(CONC|PREMISE)__[1-9][0-9]*", re.ASCII)  # after the id of the argument
+# How the literals of args_processed.csv look, but for a few.
+_TEXT = r"""('[^'\\\n\r]*(?:\\[^\n\r][^'\\\n\r]*)*'|"[^"\\\n\r]*(?:\\[^\n\r][^"\\\n\r]*)*")"""
+_RECORDS = {
+    "premises": (
+        ("text", "stance"),
+        re.compile(rf"\{{'text': {_TEXT}, 'stance': {_TEXT}, 'annotations': \[\]\}}(, |\])"),
+    ),
+    "sentences": (
+        ("sent_id", "sent_text"),
+        re.compile(rf"\{{'sent_id': {_TEXT}, 'sent_text': {_TEXT}\}}(, |\])"),
+    ),
+}
+
+
+def read_args_processed_csv(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
+    """Reads args_processed.csv of 2022 task 1, whose premises and sentences are Python literals.
+
+    Raises:
+        InputError: naming the line that is broken, holds no literal, or repeats an id.
+    """
+    seen = set() if seen is None else seen
+    csv.field_size_limit(_LONGEST_CSV_FIELD)
+    rows = csv.DictReader(decoded_lines(path), strict=True)
+    try:
+        for row in rows:
+            yield _processed_argument_of(row, path, rows.reader.line_num, seen)
+    except csv.Error as error:
+        raise InputError(
+            path, f"broken CSV ({error})", "fetch the file again", rows.reader.line_num
+        ) from error
+
+
+def _processed_argument_of(row: dict[str, Any], path: Path, line: int, seen: set[str]) -> Argument:
+    columns = {name: _records(row.get(name), name, path, line) for name in ("premises", "sentences")}
+    argument = argument_of(dict(row) | columns, path, line, seen)
+    sentences = columns["sentences"]
+    if not _are_sentences(sentences):
+        problem, remedy = "sentences that are no list of sent_id and sent_text", "fetch the file again"
+        raise InputError(path, problem, remedy, line)
+    if problem := _wrong_id([each["sent_id"] for each in sentences], argument.id):
+        raise InputError(path, problem, "fetch the file again", line)
+    return replace(
+        argument, sentences=tuple(Sentence(each["sent_id"], each["sent_text"]) for each in sentences)
+    )
+
+
+def _wrong_id(ids: Sequence[str], argument: str) -> str:
+    """What is wrong with the ids of an argument's sentences, or nothing."""
+    for id in ids:
+        if not (id.startswith(argument) and _SENTENCE_ID.fullmatch(id, len(argument))):
+            return f"sentence id {id!r} does not belong to argument {argument}"
+    repeated = [id for id, count in Counter(ids).items() if count > 1]
+    return f"sentence id {repeated[0]!r} occurs a second time" if repeated else ""
+
+
+def _records(text: str | None, name: str, path: Path, line: int) -> Any:
+    """The value of a column, which is a Python literal."""
+    if text is None:
+        raise InputError(path, f'no column "{name}"', "fetch the file again", line)
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of escapes such as \d, which real texts hold
+            records = _usual_records(text, *_RECORDS[name])
+            return ast.literal_eval(text) if records is None else records
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        raise InputError(path, f'"{name}" is no Python literal', "fetch the file again", line) from error
+
+
+def _usual_records(text: str, names: Sequence[str], pattern: re.Pattern[str]) -> list[dict[str, str]] | None:
+    """The records of a list that looks as nearly all do, read by a pattern, which is faster; or None."""
+    records, at, end = [], 1, ""
+    while end != "]":
+        match = pattern.match(text, at)
+        if match is None:
+            return None
+        *literals, end = match.groups()
+        records.append(dict(zip(names, map(_text_of_literal, literals), strict=True)))
+        at = match.end()
+    return records if text[0] == "[" and at == len(text) else None
+
+
+def _text_of_literal(literal: str) -> str:
+    return str(ast.literal_eval(literal)) if "\\" in literal else literal[1:-1]
+
+
+def _are_sentences(value: Any) -> TypeGuard[list[dict[str, str]]]:
+    return are_records(value, "sent_id", "sent_text")

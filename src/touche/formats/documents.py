@@ -1,0 +1,49 @@
+"""Documents, as every reader of a format yields them."""
+
+from dataclasses import dataclass
+
+from touche.web.page import Page
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A web page, a passage, or whatever else has an id and a text."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of an argument, with its id in the corpus of 2022, such as ``S1-A1__PREMISE__2``."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of the args.me corpus.
+
+    Attributes:
+        id: the id, such as ``S1039ff27-Afc270c6``.
+        conclusion: the claim.
+        premises: the texts of the reasons, nearly always one.
+        stance: ``PRO`` or ``CON``, the stance of the premises towards the conclusion; empty where unknown.
+        sentences: the sentences of the conclusion, then those of the premises, as in the processed corpus of
+            2022; None where the corpus is not split.
+    """
+
+    id: str
+    conclusion: str
+    premises: tuple[str, ...]
+    stance: str = ""
+    sentences: tuple[Sentence, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        """Premises, a space, and the conclusion: one field, as in TIRA's copy of the corpus."""
+        return " ".join((*self.premises, self.conclusion))
+
+
+AnyDocument = Document | Argument | Page

@@ -1,0 +1,49 @@
+"""A folder of HTML files, and the table pages.csv that gives them ids: columns id, file and url."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+from touche.errors import InputError
+from touche.files import decoded_lines, new_id
+from touche.web.page import LARGEST, RawPage, Skipped
+
+
+def read_pages_csv(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Skipped]:
+    """Reads the pages that a table names, in its order.
+
+    Args:
+        path: the table; files are named as seen from its folder, and lie within it.
+        seen: ids of the collection so far, to refuse repeated ones.
+
+    Raises:
+        InputError: if the table is broken, an id occurs twice, or a file is named outside of the folder.
+    """
+    seen = set() if seen is None else seen
+    rows = csv.DictReader(decoded_lines(path))
+    try:
+        for row in rows:
+            if not row.get("id") or not row.get("file"):
+                raise InputError(path, "no id or no file", "give it the columns id, file, url", rows.line_num)
+            id = new_id(row["id"], "page", seen, path, rows.line_num)
+            yield _read(id, _within(path.parent, row["file"], path, rows.line_num), row.get("url") or "")
+    except csv.Error as error:
+        raise InputError(path, f"broken CSV ({error})", "save it again", rows.line_num + 1) from error
+
+
+def _within(folder: Path, name: str, table: Path, line: int) -> Path:
+    try:
+        inside = (folder / name).resolve().is_relative_to(folder.resolve())
+    except (ValueError, OSError, RuntimeError):  # a NUL in it, or links that lead round in circles
+        inside = False
+    if not inside:
+        raise InputError(table, f"{name!r} is outside of the folder", "name files within it", line)
+    return folder / name
+
+
+def _read(id: str, page: Path, url: str) -> RawPage | Skipped:
+    try:
+        with page.open("rb") as file:
+            return RawPage(id, url, file.read(LARGEST + 1))
+    except OSError:
+        return Skipped(id, "without a file")

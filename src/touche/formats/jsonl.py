@@ -1,0 +1,75 @@
+"""JSON lines: documents, passages, and the candidates of a re-ranking."""
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from touche.errors import InputError
+from touche.files import new_id, read_jsonl, text_field
+from touche.formats.documents import Document
+from touche.formats.topics import Topic, topic_of_query
+from touche.web.page import Page, RawPage
+
+_PAGE_FIELDS = [each.name for each in dataclasses.fields(Page) if each.name != "id"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A line of a re-ranking input: a document to be scored for a topic."""
+
+    topic: Topic
+    document: Document
+
+
+def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
+    """Reads TIRA's documents.jsonl: ``{"docno", "text"}`` on each line.
+
+    In place of the text a web page can have ``html`` and ``url``, or the fields of ``Page``.
+
+    Raises:
+        InputError: naming the line that is broken or repeats an id.
+    """
+    seen = set() if seen is None else seen
+    for line, record in read_jsonl(path):
+        id = new_id(text_field(record, "docno", path, line), "document", seen, path, line)
+        parts = {name: text_field(record, name, path, line) for name in _PAGE_FIELDS if name in record}
+        if "html" in record:
+            url = text_field(record, "url", path, line) if "url" in record else ""
+            yield RawPage(id, url, text_field(record, "html", path, line).encode(), "utf-8")
+        elif parts and "text" not in record:
+            yield Page(id, **parts)
+        else:
+            yield Document(id, text_field(record, "text", path, line))
+
+
+def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document]:
+    """Reads the passages of 2022 task 2: ``{"id", "contents", "chatNoirUrl"}`` on each line.
+
+    Raises:
+        InputError: naming the line that is broken or repeats an id.
+    """
+    seen = set() if seen is None else seen
+    for line, fields in read_jsonl(path):
+        id, text = (text_field(fields, name, path, line) for name in ("id", "contents"))
+        yield Document(new_id(id, "document", seen, path, line), text)
+
+
+def read_rerank_jsonl(path: Path) -> Iterator[Candidate]:
+    """Reads TIRA's rerank.jsonl: ``{"qid", "query", "docno", "text"}`` on each line.
+
+    Raises:
+        InputError: naming the line that is broken, repeats a document of a topic, or gives a topic another
+            query or a document another text than a line before.
+    """
+    seen: dict[str, set[str]] = {}
+    texts: dict[tuple[str, str], int] = {}  # by their hash, so that memory does not grow with them
+    for line, fields in read_jsonl(path):
+        topic = topic_of_query(fields, path, line, seen=set())
+        docno, text = (text_field(fields, name, path, line) for name in ("docno", "text"))
+        for key, value in ((("topic", topic.number), topic.title), (("document", docno), text)):
+            if texts.setdefault(key, hash(value)) != hash(value):
+                problem = f"{key[0]} {key[1]!r} has another text than before"
+                raise InputError(path, problem, "give it one text throughout", line)
+        of_topic = seen.setdefault(topic.number, set())
+        yield Candidate(topic, Document(new_id(docno, "document", of_topic, path, line), text))

@@ -1,0 +1,267 @@
+"""BERT (Devlin et al. 2019) without torch: weights as Hugging Face publishes them, run by onnxruntime.
+
+The computation is written down below as an ONNX graph; the weights are put into it as they are loaded.
+"""
+
+import json
+import logging
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from touche.errors import InputError, ToucheError
+from touche.progress import bar, processors
+
+_log = logging.getLogger(__name__)
+
+Texts = Sequence[str] | Sequence[tuple[str, str]]
+Array = npt.NDArray[np.float32]
+
+FILES = ("config.json", "model.safetensors", "tokenizer.json")
+_BATCH = 8  # inputs of similar length; fixed, for the last bits of a result depend on it
+_CHUNK = 1000  # texts that are tokenized at a time
+_MISSING = "the libraries of the language models are missing"
+_REMEDY = "install them with: pip install 'touche-baselines[models]'"
+
+_GRAPH = """
+<ir_version: 10, opset_import: ["" : 20, "touche" : 1]>
+bert (int64[batch, length] ids, int64[batch, length] mask, int64[batch, length] types)
+    => (float[batch, length, {hidden}] x{depth})
+{{
+    real = Cast <to = 1> (mask)
+    seen = Unsqueeze (real, axes)
+    absent = Sub (seen, one)
+    bias = Mul (absent, large)
+    x0 = touche.Embeddings (ids, types, {embeddings})
+    {layers}
+}}
+
+<domain: "touche", opset_import: ["" : 20]>
+Embeddings (ids, types, words, kinds, places, scale, shift) => (y)
+{{
+    zero = Constant <value_ints = [0]> ()
+    length = Shape <start = 1> (ids)
+    word = Gather (words, ids)
+    kind = Gather (kinds, types)
+    place = Slice (places, zero, length)
+    word_and_kind = Add (word, kind)
+    sum = Add (word_and_kind, place)
+    y = LayerNormalization <axis = -1, epsilon = {epsilon}> (sum, scale, shift)
+}}
+
+<domain: "touche", opset_import: ["" : 20]>
+Layer (x, bias, wq, bq, wk, bk, wv, bv, wo, bo, scale1, shift1, wi, bi, wf, bf, scale2, shift2) => (y)
+{{
+    by_head = Constant <value_ints = [0, 0, {heads}, {size}]> ()
+    whole = Constant <value_ints = [0, 0, {hidden}]> ()
+    root = Constant <value_float = {root}> ()
+    xq = MatMul (x, wq)
+    xqb = Add (xq, bq)
+    q_heads = Reshape (xqb, by_head)
+    q = Transpose <perm = [0, 2, 1, 3]> (q_heads)
+    xk = MatMul (x, wk)
+    xkb = Add (xk, bk)
+    k_heads = Reshape (xkb, by_head)
+    k = Transpose <perm = [0, 2, 3, 1]> (k_heads)
+    xv = MatMul (x, wv)
+    xvb = Add (xv, bv)
+    v_heads = Reshape (xvb, by_head)
+    v = Transpose <perm = [0, 2, 1, 3]> (v_heads)
+    qk = MatMul (q, k)
+    scaled = Div (qk, root)
+    masked = Add (scaled, bias)
+    attention = Softmax <axis = -1> (masked)
+    heard = MatMul (attention, v)
+    heard_heads = Transpose <perm = [0, 2, 1, 3]> (heard)
+    joined = Reshape (heard_heads, whole)
+    o = MatMul (joined, wo)
+    ob = Add (o, bo)
+    xo = Add (ob, x)
+    attended = LayerNormalization <axis = -1, epsilon = {epsilon}> (xo, scale1, shift1)
+    i = MatMul (attended, wi)
+    ib = Add (i, bi)
+    active = Gelu (ib)
+    f = MatMul (active, wf)
+    fb = Add (f, bf)
+    xf = Add (fb, attended)
+    y = LayerNormalization <axis = -1, epsilon = {epsilon}> (xf, scale2, shift2)
+}}
+"""
+_EMBEDDINGS = (
+    "embeddings.word_embeddings.weight",
+    "embeddings.token_type_embeddings.weight",
+    "embeddings.position_embeddings.weight",
+    "embeddings.LayerNorm.weight",
+    "embeddings.LayerNorm.bias",
+)
+_LAYER = (
+    "attention.self.query",
+    "attention.self.key",
+    "attention.self.value",
+    "attention.output.dense",
+    "attention.output.LayerNorm",
+    "intermediate.dense",
+    "output.dense",
+    "output.LayerNorm",
+)
+_CONSTANTS = {
+    "axes": np.array([1, 2]),
+    "one": np.array(1, np.float32),
+    "large": np.array(10_000, np.float32),  # as in the original; nothing is heard of what is off by that
+}
+
+
+class Bert:
+    """A BERT model, ready to encode texts.
+
+    Args:
+        folder: config.json, model.safetensors and tokenizer.json, as Hugging Face lays them out.
+        length: tokens after which an input is cut off, if the model can take as many.
+
+    Raises:
+        ToucheError: if the libraries are missing.
+        InputError: if a file is missing or broken.
+    """
+
+    def __init__(self, folder: Path, length: int) -> None:
+        for name in FILES:
+            if not (folder / name).is_file():
+                raise InputError(folder / name, "no such file", "name a folder with a BERT model")
+        try:
+            config, self.weights = _read(folder)
+            self.width = int(config["hidden_size"])
+            self._session = _session(config, self.weights)
+            self._tokenizer = _tokenizer(folder, min(length, config["max_position_embeddings"]))
+            self._run(self._tokenizer.encode_batch(["a", "b c"]))  # what does not fit together shows now
+            if self._tokenizer.get_vocab_size() > len(self.weights["embeddings.word_embeddings.weight"]):
+                raise ValueError("the tokenizer knows more words than the network")
+        except ToucheError:
+            raise
+        except ImportError as error:
+            raise ToucheError(f"{_MISSING}; {_REMEDY}") from error
+        except Exception as error:  # what onnxruntime, tokenizers and safetensors raise is no less general
+            reason = f"{type(error).__name__}: {shorten(str(error), 100)}"
+            problem = f"the model is broken, or no BERT model ({reason})"
+            raise InputError(folder, problem, "fetch it again, or name another") from error
+
+    def states(self, texts: Texts, description: str) -> Iterator[tuple[int, Array]]:
+        """The last hidden states of texts, or of pairs of texts, in no certain order.
+
+        Batches hold texts of similar length and are each computed by one processor, so that the result
+        does not depend on how many there are.
+
+        Args:
+            texts: the texts, or pairs of them.
+            description: what the progress bar says.
+
+        Yields:
+            The place of a text among the texts, and its states: tokens x hidden size.
+        """
+        began = time.monotonic()
+        encoded = self._encoded(texts)
+        order = sorted(range(len(encoded)), key=lambda place: (len(encoded[place].ids), texts[place]))
+        batches = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
+        with bar(description, "texts", len(order)) as shown, ThreadPoolExecutor(processors()) as pool:
+            for batch, states in zip(
+                batches,
+                pool.map(lambda batch: self._run([encoded[each] for each in batch]), batches),
+                strict=True,
+            ):
+                shown.update(len(batch))
+                for place, state in zip(batch, states, strict=True):
+                    yield place, state[: len(encoded[place].ids)]
+        _log.debug("%s: %d texts in %.1f s", description, len(encoded), time.monotonic() - began)
+
+    def _encoded(self, texts: Texts) -> list[Any]:
+        encoded: list[Any] = []
+        with bar("tokenizing", "texts", len(texts)) as shown:
+            for start in range(0, len(texts), _CHUNK):
+                encoded += self._tokenizer.encode_batch(list(texts[start : start + _CHUNK]))
+                shown.update(_CHUNK)
+        return encoded
+
+    def _run(self, encoded: Sequence[Any]) -> Array:
+        longest = max(len(each.ids) for each in encoded)
+        inputs = {name: np.zeros((len(encoded), longest), np.int64) for name in ("ids", "mask", "types")}
+        for row, each in enumerate(encoded):
+            for name, values in (("ids", each.ids), ("mask", each.attention_mask), ("types", each.type_ids)):
+                inputs[name][row, : len(values)] = values
+        (states,) = self._session.run(None, inputs)
+        return np.asarray(states, np.float32)
+
+
+def _read(folder: Path) -> tuple[Mapping[str, Any], dict[str, Array]]:
+    """Configuration and weights, the latter under their names within BERT."""
+    from safetensors.numpy import load_file
+
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    if config["model_type"] != "bert" or config.get("hidden_act", "gelu") != "gelu":
+        raise InputError(folder / "config.json", "this is no BERT model", "name a folder with a BERT model")
+    weights = load_file(folder / "model.safetensors")
+    return config, {_today(name): value.astype(np.float32) for name, value in weights.items()}
+
+
+def _today(name: str) -> str:
+    """The name of a weight; the first models, bert-base-uncased among them, come with older ones."""
+    return re.sub(r"\.gamma$", ".weight", re.sub(r"\.beta$", ".bias", name.removeprefix("bert.")))
+
+
+def _session(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
+    import onnx
+    import onnxruntime
+
+    depth, names = config["num_hidden_layers"], list(_EMBEDDINGS)
+    calls = []
+    for layer in range(depth):
+        of_layer = [f"encoder.layer.{layer}.{part}.{kind}" for part in _LAYER for kind in ("weight", "bias")]
+        calls.append(f"x{layer + 1} = touche.Layer (x{layer}, bias, {_quoted(of_layer)})")
+        names += of_layer
+    model = onnx.parser.parse_model(_graph(config, calls))
+    for name in names:
+        model.graph.initializer.append(onnx.numpy_helper.from_array(_oriented(name, weights[name]), name))
+    for name, value in _CONSTANTS.items():
+        model.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    return onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+
+
+def _graph(config: Mapping[str, Any], calls: Sequence[str]) -> str:
+    hidden, heads = config["hidden_size"], config["num_attention_heads"]
+    return _GRAPH.format(
+        hidden=hidden,
+        depth=config["num_hidden_layers"],
+        heads=heads,
+        size=hidden // heads,
+        root=float(hidden // heads) ** 0.5,
+        epsilon=config["layer_norm_eps"],
+        embeddings=_quoted(_EMBEDDINGS),
+        layers="\n    ".join(calls),
+    )
+
+
+def _oriented(name: str, weight: Array) -> Array:
+    """Published as outputs x inputs, and used the other way round."""
+    return np.ascontiguousarray(weight.T) if weight.ndim == 2 and "embeddings" not in name else weight
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+def _tokenizer(folder: Path, length: int) -> Any:
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(length)
+    return tokenizer

@@ -1,0 +1,127 @@
+"""How well two sentences read on from one another."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from math import log, sqrt
+from pathlib import Path
+
+import numpy as np
+
+from touche.errors import InputError, ToucheError
+from touche.lucene.analysis import analyzer_named, terms
+from touche.pairs.bert import Array, Bert
+from touche.pairs.embeddings import embed
+from touche.pairs.ranking import Pair
+
+Topics = Sequence[Sequence[Pair]]  # the pairs of each
+Measure = Callable[[Topics], list[list[float]]]
+
+REPETITION = 0.9  # cosine
+_LENGTH = 256  # tokens of both sentences together
+_DIGITS = 4  # of a coherence; beyond these it depends on the processor's floating point
+_NSP = (
+    "cls.seq_relationship.weight",
+    "cls.seq_relationship.bias",
+    "pooler.dense.weight",
+    "pooler.dense.bias",
+)
+
+
+def measure_named(name: str, model: str) -> Measure:
+    """A measure of coherence.
+
+    Args:
+        name: ``lexical``, ``embedding`` or ``nsp``.
+        model: the folder of the model, for nsp only.
+
+    Returns:
+        A function from the pairs of each topic to their coherences.
+
+    Raises:
+        ToucheError: if a model is missing, or given and not needed.
+    """
+    if name == "nsp" and not model:
+        raise ToucheError("--coherence nsp needs a model; name the folder of a BERT model with --model")
+    if name != "nsp" and model:
+        raise ToucheError(f"--model is for --coherence nsp; {name} takes none")
+    measures: dict[str, Measure] = {
+        "lexical": of_stems,
+        "embedding": of_embeddings,
+        "nsp": partial(of_next_sentences, folder=Path(model)),
+    }
+    return measures[name]
+
+
+def of_stems(topics: Topics) -> list[list[float]]:
+    """The cosine of the two sentences' stems, weighed by tf idf among the sentences of a topic; 0 to 0.9."""
+    return [_cosines_of_stems(pairs) for pairs in topics]
+
+
+def of_embeddings(topics: Topics) -> list[list[float]]:
+    """The cosine of the two sentences' embeddings, -1 to 0.9; each sentence is embedded once."""
+    texts = _texts(pair for pairs in topics for pair in pairs)
+    vectors = dict(zip(texts, embed(texts), strict=True))
+    return [
+        [_read_on(float(vectors[pair.first.text] @ vectors[pair.second.text])) for pair in pairs]
+        for pairs in topics
+    ]
+
+
+def of_next_sentences(topics: Topics, folder: Path) -> list[list[float]]:
+    """BERT's probability that the second sentence is the one after the first (Devlin et al. 2019).
+
+    Raises:
+        InputError: if the model in the folder cannot tell next sentences.
+    """
+    bert = Bert(folder, _LENGTH)
+    head, shift, pooler, pooler_shift = _nsp_weights(bert, folder)
+    texts = list(dict.fromkeys(_both(pair) for pairs in topics for pair in pairs))
+    found = {}
+    for place, states in bert.states(texts, "next sentences"):
+        pooled = np.tanh(pooler @ states[0] + pooler_shift)
+        is_next, is_not = (float(each) for each in head @ pooled + shift)
+        found[texts[place]] = round(1 / (1 + np.exp(is_not - is_next)), _DIGITS)
+    return [[found[_both(pair)] for pair in pairs] for pairs in topics]
+
+
+def _nsp_weights(bert: Bert, folder: Path) -> list[Array]:
+    """The weights of the head for next sentences, and of what is below it."""
+    width = bert.width
+    shapes = ((2, width), (2,), (width, width), (width,))
+    for name, shape in zip(_NSP, shapes, strict=True):
+        if name not in bert.weights or bert.weights[name].shape != shape:
+            problem = f"the model has no {name} of {' x '.join(map(str, shape))}"
+            remedy = "name a model that was trained to tell next sentences, such as bert-base-uncased"
+            raise InputError(folder, problem, remedy)
+    return [bert.weights[name] for name in _NSP]
+
+
+def _cosines_of_stems(pairs: Sequence[Pair]) -> list[float]:
+    analyzer = analyzer_named("english")
+    bags = {text: terms(analyzer, text) for text in _texts(pairs)}
+    frequencies = Counter(term for bag in bags.values() for term in bag)
+    weights = {
+        text: {term: count * log(1 + len(bags) / frequencies[term]) for term, count in bag.items()}
+        for text, bag in bags.items()
+    }
+    return [_read_on(_cosine(weights[each.first.text], weights[each.second.text])) for each in pairs]
+
+
+def _read_on(cosine: float) -> float:
+    """Sentences that are nearly the same do not read on: one only repeats the other."""
+    return 0.0 if cosine >= REPETITION else round(cosine, _DIGITS)
+
+
+def _texts(pairs: Iterable[Pair]) -> list[str]:
+    return list(dict.fromkeys(text for pair in pairs for text in _both(pair)))
+
+
+def _both(pair: Pair) -> tuple[str, str]:
+    return pair.first.text, pair.second.text
+
+
+def _cosine(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    product = sum(weight * other.get(term, 0.0) for term, weight in one.items())
+    norm = sqrt(sum(weight**2 for weight in one.values()) * sum(weight**2 for weight in other.values()))
+    return product / norm if norm else 0.0

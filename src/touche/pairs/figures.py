@@ -1,0 +1,66 @@
+"""What runs of pairs are made of: figures that need no judgments, to see that a method is still the same."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import mean
+
+from touche.errors import ToucheError
+from touche.evaluation.ndcg import CUTOFF
+from touche.formats.documents import AnyDocument
+from touche.formats.runs import RunLine, in_order_of_score
+from touche.pairs.coherence import of_embeddings
+from touche.pairs.ranking import Pair, ScoredSentence, unscored
+from touche.pairs.sentences import arguments_in_sentences
+
+Measure = Callable[[Sequence[RunLine], Iterable[AnyDocument]], float]
+
+
+def pairs_per_topic(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float:
+    """How many pairs a topic has, on average."""
+    return len(run) / len({line.topic for line in run})
+
+
+def within_one_argument(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float:
+    """The share of pairs whose sentences come from one argument."""
+    return mean(len({_argument(each) for each in _ids_of(line)}) == 1 for line in run)
+
+
+def coherence(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float:
+    """The mean coherence, by embeddings, of the first five pairs of each topic.
+
+    Raises:
+        ToucheError: if a sentence is not in the corpus.
+    """
+    topics: dict[str, list[RunLine]] = {}
+    for line in in_order_of_score(run):
+        topics.setdefault(line.topic, []).append(line)
+    first_five = [_ids_of(line) for lines in topics.values() for line in lines[:CUTOFF]]
+    found = _read({id for ids in first_five for id in ids}, documents)
+    (coherences,) = of_embeddings([[Pair(found[one], found[other], 0.0) for one, other in first_five]])
+    return mean(coherences)
+
+
+MEASURES: Mapping[str, Measure] = {
+    "pairs per topic": pairs_per_topic,
+    "within one argument": within_one_argument,
+    "coherence of the first five": coherence,
+}
+
+
+def _ids_of(line: RunLine) -> tuple[str, str]:
+    one, _, other = line.document.partition(",")
+    if "__" not in one or "__" not in other:
+        raise ToucheError(f"{line.document} is no pair of sentences")
+    return one, other
+
+
+def _argument(sentence: str) -> str:
+    return sentence.rpartition("__")[0].rpartition("__")[0]
+
+
+def _read(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, ScoredSentence]:
+    arguments = {_argument(id) for id in ids}
+    wanted = arguments_in_sentences(each for each in documents if each.id in arguments)
+    found = {each.id: each for argument in wanted for each in unscored(argument)}
+    if missing := ids - found.keys():
+        raise ToucheError(f"sentence {min(missing)} is not in the corpus")
+    return found

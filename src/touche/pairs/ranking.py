@@ -1,0 +1,262 @@
+"""Pairs of sentences, the results of Touché 2022 task 1: candidates, their ids, order and stance."""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import log
+
+from touche import lucene
+from touche.formats.documents import AnyDocument, Argument
+from touche.formats.topics import Topic
+from touche.pairs.sentences import arguments_in_sentences, distinct_sentences, normalised
+
+FEWEST = 100  # pairs per topic, by the rules of the task
+ARGUMENTS = 100  # per topic, whose sentences are candidates
+_OPPOSITE = {"PRO", "CON"}
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSentence:
+    """A sentence of an argument, scored for a topic.
+
+    Attributes:
+        id: the id, such as ``S1-A1__PREMISE__2``.
+        text: the sentence.
+        argument: the id of the argument.
+        stance: the stance of the argument.
+        place: its place in the argument, from 0.
+        score: how well it answers the topic.
+    """
+
+    id: str
+    text: str
+    argument: str
+    stance: str
+    place: int
+    score: float
+
+    @property
+    def is_conclusion(self) -> bool:
+        """Whether it is the conclusion of its argument, and not from a premise."""
+        return "__CONC__" in self.id
+
+    @property
+    def side(self) -> str:
+        """``PRO`` or ``CON``: a conclusion is for itself, whatever its premises are."""
+        return "PRO" if self.is_conclusion else self.stance
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two sentences in their canonical order, and a score."""
+
+    first: ScoredSentence
+    second: ScoredSentence
+    score: float
+
+    @property
+    def id(self) -> str:
+        """The id that the judgments know: the order counts."""
+        return f"{self.first.id},{self.second.id}"
+
+    @property
+    def stance(self) -> str:
+        """``PRO`` or ``CON`` if both arguments agree on it, else ``Q0``."""
+        agreed = self.first.stance == self.second.stance and self.first.stance in _OPPOSITE
+        return self.first.stance if agreed else "Q0"
+
+    @property
+    def contradicts_itself(self) -> bool:
+        """Whether the stances are opposite: of the two arguments, or of a conclusion and a premise."""
+        first, second = self.first, self.second
+        return {first.stance, second.stance} == _OPPOSITE or {first.side, second.side} == _OPPOSITE
+
+    def scored(self, score: float) -> "Pair":
+        """The same pair with another score."""
+        return replace(self, score=score)
+
+    @property
+    def hit(self) -> tuple[str, float, str]:
+        """What a baseline yields for it."""
+        return self.id, self.score, self.stance
+
+
+Ranked = Iterable[tuple[Topic, Sequence[Pair]]]
+
+
+def hits(ranked: Ranked, depth: int) -> Iterator[tuple[Topic, list[tuple[str, float, str]]]]:
+    """What a baseline yields for pairs; warns of topics that have fewer than the task asks for.
+
+    Args:
+        ranked: each topic with its pairs, all of which are handed on.
+        depth: how many pairs a topic could have had.
+    """
+    wanted, few = min(FEWEST, depth), []
+    for topic, pairs in ranked:
+        if 0 < len(pairs) < wanted:
+            few.append(f"{topic.number} ({len(pairs)})")
+        yield topic, [pair.hit for pair in pairs]
+    if few:
+        _log.warning("fewer than %d pairs can be made for topics %s", wanted, ", ".join(few))
+
+
+def by_dirichletlm(
+    topics: Sequence[Topic], documents: Iterable[AnyDocument], mu: float, depth: int
+) -> Iterator[tuple[Topic, list[Pair]]]:
+    """Pairs by query likelihood: arguments first, then their sentences, then pairs of these.
+
+    Args:
+        topics: all topics.
+        documents: the arguments; read twice.
+        mu: the smoothing of both rankings.
+        depth: how many pairs per topic at the most.
+
+    Yields:
+        Each topic with its best pairs, best first.
+    """
+    with argument_index(topics, documents, mu) as index:
+        for topic, arguments in best_arguments(index, topics, documents, ARGUMENTS, sentences=1):
+            yield topic, best_pairs(scored_sentences(index, topic, arguments, mu), depth)
+
+
+def argument_index(topics: Sequence[Topic], documents: Iterable[AnyDocument], mu: float) -> lucene.Index:
+    """An index of whole arguments for these topics, to be searched by DirichletLM."""
+    queries = [topic.title for topic in topics]
+    return lucene.index(documents, queries=queries, analyzer="standard", similarity=lucene.dirichlet(mu))
+
+
+def best_arguments(
+    index: lucene.Index,
+    topics: Sequence[Topic],
+    documents: Iterable[AnyDocument],
+    depth: int,
+    sentences: int,
+) -> list[tuple[Topic, list[tuple[Argument, float]]]]:
+    """The best arguments of each topic, split into sentences, with their scores, best first.
+
+    Of arguments that say the same the best stands for all.
+
+    Args:
+        index: of the arguments.
+        topics: all topics.
+        documents: the arguments; read once, or again where many say the same.
+        depth: how many arguments per topic at the most.
+        sentences: how many different sentences an argument has to have at the least.
+    """
+    arguments: dict[str, Argument] = {}
+    enough, deep = False, depth
+    while not enough:
+        deep *= 2
+        found = [index.search(topic.title, deep, among=topic.candidates) for topic in topics]
+        missing = {id for ranked in found for id, _ in ranked} - arguments.keys()
+        arguments |= {one.id: one for one in arguments_in_sentences(_among(documents, missing))}
+        kept = [_different(((arguments[id], score) for id, score in ranked), sentences) for ranked in found]
+        enough = all(len(k) >= depth or len(f) < deep for k, f in zip(kept, found, strict=True))
+    return [(topic, ranked[:depth]) for topic, ranked in zip(topics, kept, strict=True)]
+
+
+def scored_sentences(
+    index: lucene.Index, topic: Topic, arguments: Iterable[tuple[Argument, float]], mu: float
+) -> Iterator[ScoredSentence]:
+    """The sentences of a topic's arguments, each scored by its own DirichletLM score plus its argument's.
+
+    Both are logarithms of likelihoods, smoothed by the language model of the collection.
+    """
+    query = index.terms(topic.title)
+    smoothing = {term: mu * index.collection_probability(term) for term in query}
+    for argument, score in arguments:
+        for each in unscored(argument):
+            terms = index.terms(each.text)
+            shorter = log(mu / (terms.total() + mu))
+            likelihood = sum(
+                count * max(0.0, log(1 + terms[term] / smoothing[term]) + shorter)
+                for term, count in query.items()
+                if term in terms
+            )
+            yield replace(each, score=score + likelihood)
+
+
+def unscored(argument: Argument) -> list[ScoredSentence]:
+    """The sentences of an argument, still without scores."""
+    return [
+        ScoredSentence(each.id, each.text, argument.id, argument.stance, place, 0.0)
+        for place, each in enumerate(argument.sentences or ())
+    ]
+
+
+def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
+    """The pairs of different texts with the highest mean scores, best first.
+
+    Of sentences with the same text the best stands for all; but where both texts of a pair occur in one
+    argument, the pair is taken from there.
+    """
+    same_text: dict[str, list[ScoredSentence]] = {}
+    for each in sorted(sentences, key=lambda each: (-each.score, each.id)):
+        if text := normalised(each.text):
+            same_text.setdefault(text, []).append(each)
+    ranked = list(same_text.values())
+    found = [
+        pair_of(*_from_one_argument(ranked[i], ranked[j]), _mean(ranked[i], ranked[j]))
+        for i, j in _places_of_the_best(len(ranked), depth)
+    ]
+    return sorted(found, key=lambda pair: (-pair.score, pair.id))[:depth]
+
+
+def of_argument(argument: Argument, one: int, other: int, score: float) -> Pair:
+    """The sentences at two places of an argument."""
+    sentences = unscored(argument)
+    return pair_of(sentences[one], sentences[other], score)
+
+
+def pair_of(one: ScoredSentence, other: ScoredSentence, score: float) -> Pair:
+    """Two sentences in canonical order.
+
+    Of one argument the conclusion comes first, and premises follow as in the text; of two arguments the
+    sentence with the higher score comes first, or of equal ones the one with the smaller id.
+    """
+    if one.argument == other.argument:
+        first, second = sorted((one, other), key=lambda each: (not each.is_conclusion, each.place))
+    else:
+        first, second = sorted((one, other), key=lambda each: (-each.score, each.id))
+    return Pair(first, second, score)
+
+
+def _among(documents: Iterable[AnyDocument], ids: set[str]) -> Iterator[AnyDocument]:
+    return (each for each in documents if each.id in ids)
+
+
+def _different(arguments: Iterable[tuple[Argument, float]], sentences: int) -> list[tuple[Argument, float]]:
+    """Those with enough different sentences that do not have the same ones as an argument before."""
+    seen: dict[frozenset[str], tuple[Argument, float]] = {}
+    for one, score in arguments:
+        texts = frozenset(distinct_sentences(one))
+        if len(texts) >= sentences:
+            seen.setdefault(texts, (one, score))
+    return list(seen.values())
+
+
+def _places_of_the_best(size: int, depth: int) -> Iterator[tuple[int, int]]:
+    """Places i < j in a ranking whose pair can be among the best ``depth``.
+
+    With itself, (i + 1) j - i (i + 1) / 2 pairs are no worse: those of a place up to i and one up to j.
+    """
+    for i in range(size):
+        last = (depth + i * (i + 1) // 2) // (i + 1)
+        yield from ((i, j) for j in range(i + 1, min(size, last + 1)))
+
+
+def _from_one_argument(
+    ones: Sequence[ScoredSentence], others: Sequence[ScoredSentence]
+) -> tuple[ScoredSentence, ScoredSentence]:
+    """One of each, best first: from the same argument where there is such, else the best of both."""
+    best_of = {each.argument: each for each in reversed(others)}
+    for one in ones:
+        if one.argument in best_of:
+            return one, best_of[one.argument]
+    return ones[0], others[0]
+
+
+def _mean(ones: Sequence[ScoredSentence], others: Sequence[ScoredSentence]) -> float:
+    return (ones[0].score + others[0].score) / 2

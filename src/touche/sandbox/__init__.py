@@ -1,0 +1,1 @@
+"""Baselines run as programs or as images, within limits."""

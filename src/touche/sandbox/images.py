@@ -1,0 +1,159 @@
+"""Images of baselines: their names, how they are built, and how large they are."""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from touche.baselines.loader import folder_of
+from touche.data.places import clone
+from touche.errors import InputError, ToucheError
+from touche.sandbox.programs import Log, answer, check_engine, check_exit, follow, started, succeeds
+
+_BASES = ("base", "models")  # a Dockerfile each in docker/, every one on top of the one before
+_IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # what engines allow
+_CONTENT = "touche.content"
+_LABEL = {
+    "content": _CONTENT,
+    **{name: f"org.opencontainers.image.{name}" for name in ("version", "revision", "source")},
+}
+
+
+def image_of(name: str) -> str:
+    """The image of a baseline, such as ``touche/bm25``."""
+    return f"touche/{name}"
+
+
+def check_name(folder: Path) -> None:
+    """Makes sure that a baseline's folder has a name that its image can have.
+
+    Raises:
+        InputError: if it has not.
+    """
+    if folder.name in _BASES:
+        raise InputError(folder, f"{image_of(folder.name)} is the image below others", "choose another name")
+    if not _IMAGE_NAME.fullmatch(folder.name):
+        remedy = "choose a name of a-z, 0-9, and single . _ - between them"
+        raise InputError(folder, "the name of its image would be invalid", remedy)
+
+
+def build(engine: str, names: Sequence[str], log: Log) -> None:
+    """Builds the base images that are needed, and those of baselines.
+
+    Args:
+        engine: ``docker`` or ``podman``.
+        names: names of baselines, or paths of their folders.
+        log: is told which image is being built, and the lines of a build that fails.
+
+    Raises:
+        ToucheError: if the engine is not at hand, a baseline has no Dockerfile, or a build fails.
+    """
+    check_engine(engine)
+    folders = [_with_dockerfile(name) for name in names]
+    root = clone()
+    if root is None or not (root / "docker").is_dir():
+        raise ToucheError("there is no docker/base.Dockerfile; work in a clone of touche-baselines")
+    for base in _needed(folders):
+        _build(engine, image_of(base), root, ["--file", str(root / "docker" / f"{base}.Dockerfile")], log)
+    for folder in folders:
+        about = {"content": _content(root, folder)}
+        about |= {"version": version("touche-baselines"), **origin(folder)}
+        _build(engine, image_of(folder.name), folder, _told(about), log)
+
+
+def size(engine: str, name: str) -> str:
+    """The unpacked size of a baseline's image, such as ``504 MB``; empty where it is not built.
+
+    Raises:
+        ToucheError: if the engine is not at hand.
+    """
+    check_engine(engine)
+    told = answer(engine, "image", "inspect", "--format", "{{.Size}}", image_of(name))
+    return f"{int(told) / 1e6:.0f} MB" if told else ""
+
+
+def check_image(engine: str, baseline: str, log: Log) -> None:
+    """Makes sure that the image of a baseline is there, and says so if files have changed since it was built.
+
+    Args:
+        engine: ``docker`` or ``podman``.
+        baseline: its name, or the path of its folder.
+        log: is told that the image is older than its files.
+
+    Raises:
+        ToucheError: if there is no such image.
+    """
+    folder, root = folder_of(baseline).resolve(), clone()
+    image = image_of(folder.name)
+    remedy = f"touche images build {baseline}{'' if engine == 'docker' else f' --engine {engine}'}"
+    if not succeeds(engine, "image", "inspect", image):
+        raise ToucheError(f"{engine} has no image {image}; build it with: {remedy}")
+    built = answer(
+        engine, "image", "inspect", "--format", f'{{{{index .Config.Labels "{_CONTENT}"}}}}', image
+    )
+    if root is not None and built != _content(root, folder):
+        log(f"warning: {image} was built from other files than those of today; build it again: {remedy}")
+
+
+def _with_dockerfile(name: str) -> Path:
+    folder = folder_of(name).resolve()
+    check_name(folder)
+    if not (folder / "Dockerfile").is_file():
+        raise InputError(folder, "no Dockerfile in it", "copy the one of bm25, and change its two names")
+    place = f"/opt/baselines/{folder.name}/"
+    if place not in (folder / "Dockerfile").read_text(encoding="utf-8"):
+        raise InputError(folder / "Dockerfile", f"it does not copy to {place}", "give it its folder's name")
+    return folder
+
+
+def _needed(folders: Sequence[Path]) -> Sequence[str]:
+    """The bases that the Dockerfiles start from, and those below them."""
+    files = "".join((folder / "Dockerfile").read_text(encoding="utf-8") for folder in folders)
+    last = re.search(rf"^FROM {image_of(_BASES[-1])}\b", files, flags=re.MULTILINE)
+    return _BASES if last else _BASES[:-1]
+
+
+def _build(engine: str, image: str, context: Path, arguments: Sequence[str], log: Log) -> None:
+    log(f"building {image}")
+    lines: list[str] = []
+    command = [engine, "build", "--force-rm", "--network=host", "--tag", image, *arguments, str(context)]
+    with started(command) as building:
+        last = follow(building, lines.append)
+        code = building.wait()
+    for line in lines if code else ():
+        log(line)
+    check_exit(f"building {image}", code, last)
+
+
+def _told(about: Mapping[str, str]) -> list[str]:
+    """What an image is told of its origin: as labels, and what provenance needs also as arguments."""
+    labels = [f"--label={_LABEL.get(name, name)}={value}" for name, value in about.items()]
+    return labels + [f"--build-arg={name.upper()}={about[name]}" for name in ("revision", "source")]
+
+
+def origin(folder: Path) -> dict[str, str]:
+    """The commit that a folder is at, marked if there are changes since, and where it comes from."""
+    git = ("git", "-C", str(folder))
+    commit = answer(*git, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    url = answer(*git, "remote", "get-url", "origin")
+    # Neither a path of somebody's machine nor somebody's token.
+    source = re.sub("//[^/]*@", "//", url) if url.startswith("https://") else ""
+    return {"revision": commit or "unknown", "source": source or "unknown"}
+
+
+def _content(root: Path, folder: Path) -> str:
+    """A digest of the files that the image of a baseline is made of."""
+    pinned = [root / f"{name}.txt" for name in ("constraints", "pyserini", "minilm")]
+    parts = [folder, root / "src", root / "docker", *pinned]
+    digest = hashlib.sha256()
+    for part in parts:
+        files = [part] if part.is_file() else sorted(part.rglob("*"))
+        for file in (each for each in files if each.is_file() and not _is_by_the_way(each, part)):
+            digest.update(f"{file.relative_to(part.parent)}\n".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _is_by_the_way(file: Path, folder: Path) -> bool:
+    """Whether it is what Python, pytest or git keep beside the files that people write."""
+    return any(part == "__pycache__" or part.startswith(".") for part in file.relative_to(folder).parts)

@@ -1,0 +1,302 @@
+"""Baselines run by this machine, or in a sandbox like TIRA's: by Docker, Podman or tira-run."""
+
+import os
+import re
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import TimeoutExpired
+from tempfile import TemporaryDirectory
+from uuid import uuid4
+
+from touche import tasks
+from touche.baselines.loader import folder_of
+from touche.data import places
+from touche.errors import InputError, ToucheError
+from touche.lint import ERROR, lint_format
+from touche.sandbox.images import check_image, image_of
+from touche.sandbox.meter import metered
+from touche.sandbox.programs import (
+    ENGINES,
+    Log,
+    Process,
+    answer,
+    check_engine,
+    check_exit,
+    follow,
+    started,
+    succeeds,
+    watch,
+)
+from touche.tira.outputs import RUN_FILE
+from touche.tira.provenance import DATASET_VARIABLE
+
+_PLAIN = re.compile(r"[\w.,/=:+-]+", re.ASCII)
+INVALID_FILE = f"{RUN_FILE}.invalid"  # where a run that breaks the format is put aside
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a container may use; the defaults are those of TIRA's standard machine.
+
+    Attributes:
+        cpus: processors.
+        memory: as the engines write it, such as ``4g``; nothing is swapped.
+        seconds: of wall time, after which it is killed.
+    """
+
+    cpus: float = 1.0
+    memory: str = "4g"
+    seconds: float = 3600.0
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a run took.
+
+    Attributes:
+        wall, cpu: seconds; ``cpu`` is None where it cannot be measured.
+        memory: the peak in bytes, without the cache of files; None where it cannot be measured.
+    """
+
+    wall: float
+    cpu: float | None = None
+    memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """A baseline to be run.
+
+    Attributes:
+        baseline: its name, or the path of its folder.
+        arguments: its options, as on the command line.
+        given: an input directory, or the id of a dataset at hand.
+        output: the directory for run.txt.
+    """
+
+    baseline: str
+    arguments: Sequence[str]
+    given: str
+    output: Path
+
+    @property
+    def name(self) -> str:
+        """The name of the baseline."""
+        return folder_of(self.baseline).resolve().name
+
+
+Runner = Callable[[Job, Limits, Log], Usage]
+
+
+def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
+    """Runs a baseline in a process of its own, without a sandbox and without limits.
+
+    Raises:
+        ToucheError: if it fails, with its exit code and last line; or if its run.txt is invalid.
+    """
+    command = [sys.executable, "-m", "touche", "run", job.baseline, *job.arguments]
+    command += ["-i", job.given, "-o", str(job.output)]
+    began = time.monotonic()
+    with (
+        TemporaryDirectory(prefix="touche-") as scratch,  # so that nothing is left even if it is killed
+        started(command, environment=os.environ | {"TMPDIR": scratch}) as process,
+    ):
+        last = follow(process, log)
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    check_exit(job.name, process.returncode, last)
+    _check_run(job)
+    kilobyte = 1 if sys.platform == "darwin" else 1024
+    return Usage(time.monotonic() - began, used.ru_utime + used.ru_stime, used.ru_maxrss * kilobyte)
+
+
+def run_in(engine: str) -> Runner:
+    """The runner of an engine: no network, a read-only root, no privileges, the caller's user id, limits."""
+
+    def run(job: Job, limits: Limits, log: Log) -> Usage:
+        check_engine(engine)
+        check_image(engine, job.baseline, log)
+        _check_empty(job.output)
+        name = f"touche-{os.getpid()}-{uuid4().hex[:12]}"
+        command = [engine, "run", "--name", name, *_sandbox(engine, limits), *_mounts(job)]
+        command += [image_of(job.name), "-i", "/input", "-o", "/output", *job.arguments]
+        with _nothing_left_of_a_failure(job.output):
+            try:
+                return _run_container(engine, name, command, job, limits, log)
+            finally:
+                succeeds(engine, "rm", "--force", "--volumes", name)
+
+    return run
+
+
+def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
+    """Runs a baseline's image with the unmodified tira-run, which has its own settings and no exit codes.
+
+    Only the limit of time is kept.
+
+    Raises:
+        ToucheError: if tira-run or the image is missing, or there is no valid run.txt in the end.
+    """
+    program = shutil.which("tira-run", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if program is None:
+        raise ToucheError("tira-run is not installed; get it with: pip install 'touche-baselines[tira]'")
+    if unsafe := [each for each in job.arguments if not _PLAIN.fullmatch(each)]:
+        problem = f"tira-run cannot hand on {unsafe[0]!r}, as it puts the options into a command of the shell"
+        raise ToucheError(f"{problem}; use letters, digits and . , / = : + - only, or another runner")
+    check_engine("docker")
+    check_image("docker", job.baseline, log)
+    _check_empty(job.output)
+    log("tira-run: privileged, as root, without network, without limits on processors and memory")
+    inside = " ".join(["baseline -i $inputDataset -o $outputDir", *job.arguments])
+    began, output = time.monotonic(), str(job.output.resolve())
+    command = [program, "--image", image_of(job.name), "--command", inside, "--output-directory", output]
+    with _input_directory(job.given) as directory, _nothing_left_of_a_failure(job.output):
+        try:
+            with started([*command, "--input-directory", str(directory)]) as process:
+                check_exit(job.name, *_watched(process, job, limits, log))
+            _check_run(job)
+        finally:  # tira-run leaves its container running when it is stopped
+            for container in answer("docker", "ps", "--all", "--quiet", f"--filter=volume={output}").split():
+                succeeds("docker", "rm", "--force", container)
+    return Usage(time.monotonic() - began)
+
+
+RUNNERS: Mapping[str, Runner] = {
+    "local": run_locally,
+    **{engine: run_in(engine) for engine in ENGINES},
+    "tira": run_in_tira,
+}
+
+
+def _sandbox(engine: str, limits: Limits) -> list[str]:
+    rootless = engine == "podman" and os.getuid() != 0
+    return [
+        *(["--userns=keep-id"] if rootless else []),  # or the caller's id would be another one inside
+        "--network=none",
+        "--read-only",
+        "--tmpfs=/tmp",
+        "--cap-drop=ALL",
+        "--security-opt=no-new-privileges",
+        "--security-opt=label=disable",  # or SELinux would keep the mounted directories from it
+        "--pids-limit=1024",
+        f"--user={os.getuid()}:{os.getgid()}",
+        f"--cpus={limits.cpus:g}",
+        f"--memory={limits.memory}",
+        f"--memory-swap={limits.memory}",
+    ]
+
+
+def _mounts(job: Job) -> list[str]:
+    """The input, read-only: a directory, or each file of a dataset where it lies; and the output."""
+    output = f"--mount={_bind(job.output, '/output')}"
+    if Path(job.given).is_dir():
+        return [output, f"--mount={_bind(Path(job.given), '/input')},readonly"]
+    files = _files(job.given).items()
+    binds = [f"--mount={_bind(path, f'/input/{name}')},readonly" for name, path in files]
+    return [output, *binds, f"--env={DATASET_VARIABLE}={job.given}"]
+
+
+def _bind(path: Path, place: str) -> str:
+    """In the notation that, unlike --volume, leaves a colon in a path alone."""
+    if {",", '"'} & set(f"{path.resolve()}{place}"):
+        raise InputError(path, "an engine cannot mount a path with a comma or a quote", "rename it")
+    return f"type=bind,source={path.resolve()},target={place}"
+
+
+def _run_container(
+    engine: str, name: str, command: Sequence[str], job: Job, limits: Limits, log: Log
+) -> Usage:
+    began = time.monotonic()
+    with (
+        TemporaryDirectory(prefix="touche-") as scratch,
+        metered(engine, name) as meter,
+        started(command, folder=scratch) as process,
+    ):
+        code, last = _watched(process, job, limits, log)
+        # Podman, with control groups of version 1, says it by an empty file where it was started.
+        out_of_memory = (Path(scratch) / "oom").exists()
+    usage = Usage(time.monotonic() - began, meter.cpu, meter.memory)
+    if out_of_memory or answer(engine, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
+        problem = f"{job.name} reached its limit of {limits.memory} of memory and was stopped"
+        raise ToucheError(f"{problem}; raise the limit with --memory")
+    check_exit(job.name, code, last)
+    _check_run(job)
+    return usage
+
+
+def _watched(process: Process, job: Job, limits: Limits, log: Log) -> tuple[int, str]:
+    try:
+        return watch(process, limits.seconds, log)
+    except TimeoutExpired:
+        problem = f"{job.name} did not end within {limits.seconds:g} s and was stopped"
+        raise ToucheError(f"{problem}; raise the limit with --time-limit") from None
+
+
+def _files(dataset: str) -> dict[str, Path]:
+    """The files and folders of a dataset by the names that they have in an input directory."""
+    task, corpus = tasks.dataset(dataset)
+    documents = {path.name: path for path in places.locate_corpus(corpus).iterdir()}
+    return {"topics.xml": places.locate("topics", task.topics)} | documents
+
+
+@contextmanager
+def _input_directory(given: str) -> Iterator[Path]:
+    """An input directory as it is, or one made of a dataset's files, linked where the file system lets us."""
+    if Path(given).is_dir():
+        yield Path(given)
+        return
+    with TemporaryDirectory(prefix="touche-input-") as folder:
+        for name, path in _files(given).items():
+            if path.is_dir():
+                shutil.copytree(path, Path(folder) / name, copy_function=_link)
+            else:
+                _link(path, Path(folder) / name)
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def _link(path: str | Path, place: str | Path) -> None:
+    try:
+        os.link(Path(path).resolve(), place)
+    except OSError:
+        shutil.copyfile(path, place)
+
+
+@contextmanager
+def _nothing_left_of_a_failure(output: Path) -> Iterator[None]:
+    """Empties the output directory, which was empty, of all but a run that was found to be invalid."""
+    try:
+        yield
+    except BaseException:
+        for path in output.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name != INVALID_FILE:
+                path.unlink(missing_ok=True)
+        raise
+
+
+def _check_empty(output: Path) -> None:
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        if any(output.iterdir()):
+            raise InputError(output, "the output directory is not empty", "empty it, or choose another")
+    except OSError as error:
+        raise InputError(output, f"cannot be used ({error.strerror})", "choose another directory") from error
+
+
+def _check_run(job: Job) -> None:
+    """What is not written by this library may not even be a run."""
+    run = job.output / RUN_FILE
+    if run.is_symlink() or not run.is_file():  # a link may point to any file of this machine
+        raise ToucheError(f"{job.name} ended with exit code 0 but wrote no {RUN_FILE}; see the lines above")
+    if errors := [each for each in lint_format(run) if each.severity == ERROR]:
+        first = errors[0]
+        more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
+        aside = run.rename(run.with_name(INVALID_FILE))
+        raise InputError(aside, f"{first.message}{more}", first.remedy, first.line)

@@ -1,0 +1,254 @@
+"""What an input directory of TIRA may hold: topics, and documents or candidates."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+from touche.errors import InputError, ToucheError
+from touche.files import new_id
+from touche.formats.args_processed import read_args_processed_csv
+from touche.formats.argsme import read_argsme_json
+from touche.formats.documents import AnyDocument, Argument, Document, Sentence
+from touche.formats.html_folder import read_pages_csv
+from touche.formats.jsonl import read_documents_jsonl, read_passages_jsonl, read_rerank_jsonl
+from touche.formats.topics import Topic, read_queries_jsonl, read_topics_xml
+from touche.formats.warc import read_warc
+from touche.progress import watched
+from touche.web.page import RawPage, Skipped
+from touche.web.workers import parsed
+
+INPUT_VARIABLE = "inputDataset"  # set by TIRA
+
+Reader = Callable[[Path, set[str]], Iterator[AnyDocument | RawPage | Skipped]]
+
+# The first that is found is taken.
+_TOPIC_FILES = {"topics.xml": read_topics_xml, "queries.jsonl": read_queries_jsonl}
+_DOCUMENT_FILES: dict[str, Reader] = {
+    "documents.jsonl": read_documents_jsonl,
+    "passages*.jsonl": read_passages_jsonl,
+    "args_processed*.csv": read_args_processed_csv,
+    "pages.csv": read_pages_csv,
+    "*.warc": read_warc,
+    "*.json": read_argsme_json,
+}
+SIDE_FILES = (SPAM_RANKS, PAGE_RANKS) = ("spam-ranks.txt", "page-ranks.txt")
+_RERANK_FILE = "rerank.jsonl"
+_NOT_ARGUMENTS = "metadata.json"  # TIRA's own note about a dataset
+
+
+@dataclass(frozen=True)
+class Files:
+    """A collection in files, read anew each time it is iterated over; side files tell more about it."""
+
+    paths: tuple[Path, ...]
+    reader: Reader
+    side_files: tuple[Path, ...] = ()
+
+    def __str__(self) -> str:
+        return ", ".join(path.name for path in self.paths)
+
+    def __iter__(self) -> Iterator[AnyDocument]:
+        """Yields every document.
+
+        Raises:
+            InputError: if a file is broken, an id occurs twice in the collection, or there is no document.
+        """
+        seen: set[str] = set()
+        yield from parsed(document for path in self.paths for document in self.reader(path, seen))
+        if not seen:
+            raise InputError(self.paths[0], "no documents in it", "check that this is the right file")
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The collection that the candidates of a re-ranking input form: each document once."""
+
+    path: Path
+
+    def __iter__(self) -> Iterator[AnyDocument]:
+        """Yields every document.
+
+        Raises:
+            InputError: if the file is broken.
+        """
+        seen: set[str] = set()
+        for candidate in read_rerank_jsonl(self.path):
+            if candidate.document.id not in seen:
+                seen.add(candidate.document.id)
+                yield candidate.document
+
+
+@dataclass(frozen=True)
+class IrDataset:
+    """A corpus of ir_datasets (MacAvaney et al. 2021), by its id, such as ``argsme/2020-04-01``."""
+
+    id: str
+
+    def __str__(self) -> str:
+        return f"{self.id} (ir_datasets)"
+
+    def __iter__(self) -> Iterator[AnyDocument]:
+        """Yields every document; ir_datasets fetches the corpus first where it has not.
+
+        Raises:
+            ToucheError: if ir_datasets does not know the id, it has no documents, or they cannot be fetched.
+        """
+        seen: set[str] = set()
+        try:
+            yield from parsed(map(document_of_ir_dataset, self._records(seen)))
+        # No network, no licence, no space, or a broken file.
+        except (OSError, RuntimeError, ValueError) as error:
+            reason = f"{type(error).__name__}: {shorten(str(error), 120)}"
+            problem = f"ir_datasets cannot read {self.id!r} ({reason})"
+            raise ToucheError(f"{problem}; see https://ir-datasets.com on how to get the corpus") from error
+        if not seen:
+            raise ToucheError(f"{self.id!r} of ir_datasets is empty; fetch the corpus again")
+
+    def _records(self, seen: set[str]) -> Iterator[Any]:
+        dataset = self._dataset()
+        about = dataset.docs_metadata() if hasattr(dataset, "docs_metadata") else {}
+        for record in watched(dataset.docs_iter(), f"reading {self.id}", "documents", about.get("count")):
+            new_id(record.doc_id, "document", seen, self.id)
+            yield record
+
+    def _dataset(self) -> Any:
+        import ir_datasets  # here, for it takes longer to import than all the rest
+
+        try:
+            dataset = ir_datasets.load(self.id)
+        except KeyError as error:
+            problem = f"ir_datasets knows no {self.id!r}"
+            raise ToucheError(f"{problem}; choose a corpus from https://ir-datasets.com") from error
+        if not dataset.has_docs():
+            raise ToucheError(
+                f"{self.id!r} of ir_datasets has no documents; name the corpus that it belongs to"
+            )
+        return dataset
+
+
+@dataclass(frozen=True)
+class Input:
+    """What a baseline is given.
+
+    Attributes:
+        topics: all topics, in the order of the file.
+        documents: the collection; may be iterated over more than once, and yields without holding it.
+        took: one line that says what was found.
+        files: the files that it was found in; a corpus of ir_datasets has none.
+    """
+
+    topics: tuple[Topic, ...]
+    documents: Iterable[AnyDocument]
+    took: str
+    files: tuple[Path, ...] = ()
+
+    @classmethod
+    def of(cls, topics: Iterable[Topic], topics_file: Path, documents: Files | IrDataset) -> "Input":
+        """Topics and the collection to search for them, with the line that says so."""
+        all_topics = tuple(topics)
+        took = f"{len(all_topics)} topics from {topics_file.name}, documents from {documents}"
+        files = (*documents.paths, *documents.side_files) if isinstance(documents, Files) else ()
+        return cls(all_topics, documents, took, (topics_file, *files))
+
+
+def find(directory: Path, corpus: str | None = None, *, topics_only: bool = False) -> Input:
+    """Finds topics and documents in an input directory.
+
+    Re-ranking input (rerank.jsonl) goes before topics and documents; of several topic or document formats the
+    first is taken in the order topics.xml, queries.jsonl; documents.jsonl, passages*.jsonl,
+    args_processed*.csv, pages.csv, *.warc, other *.json. Each may be gzipped.
+
+    Args:
+        directory: the input directory.
+        corpus: the id of an ir_datasets corpus to search, for a directory that holds topics only.
+        topics_only: whether no documents are needed.
+
+    Raises:
+        InputError: if the directory is missing or unreadable, or topics or documents are not in it.
+    """
+    _check_directory(directory)
+    if corpus is None and (rerank := _matching(directory, _RERANK_FILE)):
+        return _reranking(rerank[0])
+    topics_path, topics = _find_topics(directory)
+    if topics_only:
+        return Input(topics, (), f"{len(topics)} topics from {topics_path.name}", (topics_path,))
+    documents = IrDataset(corpus) if corpus else find_documents(directory)
+    return Input.of(topics, topics_path, documents)
+
+
+def find_documents(directory: Path) -> Files:
+    """Finds the documents in a directory, as ``find`` does.
+
+    Raises:
+        InputError: if there are none.
+    """
+    for pattern, reader in _DOCUMENT_FILES.items():
+        if found := _matching(directory, pattern):
+            sides = (each for name in SIDE_FILES for each in _matching(directory, name))
+            return Files(tuple(found), reader, tuple(sides))
+    files = ", ".join(_DOCUMENT_FILES)
+    remedy = f"put {files} there, plain or .gz, or name an ir_datasets corpus with --corpus"
+    raise InputError(directory, "no documents in it", remedy)
+
+
+def side_file(documents: Iterable[AnyDocument], name: str) -> Path | None:
+    """A file of further knowledge that lies beside the documents, plain or gzipped, if there is one."""
+    found = documents.side_files if isinstance(documents, Files) else ()
+    return next((path for path in found if path.name in (name, f"{name}.gz")), None)
+
+
+def _check_directory(directory: Path) -> None:
+    try:
+        next(directory.iterdir(), None)
+    except OSError as error:
+        remedy = "give a directory that holds topics and documents"
+        raise InputError(directory, f"cannot be read ({error.strerror})", remedy) from error
+
+
+def _matching(directory: Path, pattern: str) -> list[Path]:
+    found = {*directory.glob(pattern), *directory.glob(f"{pattern}.gz")}
+    return sorted(path for path in found if not path.name.startswith((".", _NOT_ARGUMENTS)))
+
+
+def _find_topics(directory: Path) -> tuple[Path, tuple[Topic, ...]]:
+    for pattern, read in _TOPIC_FILES.items():
+        if found := _matching(directory, pattern):
+            return found[0], tuple(read(found[0]))
+    raise InputError(directory, "no topics in it", f"put {' or '.join(_TOPIC_FILES)} there, plain or .gz")
+
+
+def _reranking(path: Path) -> Input:
+    topics: dict[str, Topic] = {}
+    documents: dict[str, set[str]] = {}
+    for candidate in read_rerank_jsonl(path):
+        topics.setdefault(candidate.topic.number, candidate.topic)
+        documents.setdefault(candidate.topic.number, set()).add(candidate.document.id)
+    if not topics:
+        remedy = 'put one {"qid", "query", "docno", "text"} on each line'
+        raise InputError(path, "no candidates in it", remedy)
+    with_candidates = tuple(
+        replace(topic, candidates=frozenset(documents[number])) for number, topic in topics.items()
+    )
+    took = f"{len(topics)} topics and their {sum(map(len, documents.values()))} candidates from {path.name}"
+    return Input(with_candidates, Candidates(path), took, (path,))
+
+
+def _sentences_of(record: Any) -> tuple[Sentence, ...]:
+    return tuple(Sentence(each.id, each.text) for each in record.sentences)
+
+
+def document_of_ir_dataset(record: Any) -> AnyDocument | RawPage:
+    """A record of ir_datasets: arguments keep their parts, and web pages are still to be parsed."""
+    if hasattr(record, "body_content_type"):  # ClueWeb
+        return RawPage(record.doc_id, record.url, record.body)
+    if not hasattr(record, "premises"):
+        return Document(record.doc_id, record.default_text())
+    return Argument(
+        id=record.doc_id,
+        conclusion=record.conclusion,
+        premises=tuple(premise.text for premise in record.premises),
+        stance=record.premises[0].stance.name if record.premises else "",
+        sentences=_sentences_of(record) if hasattr(record, "sentences") else None,
+    )

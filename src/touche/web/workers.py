@@ -1,0 +1,142 @@
+"""Web pages on their way from HTML to fields, by all processors."""
+
+import logging
+import signal
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import chain, islice
+from multiprocessing import get_context
+from typing import Any
+
+from touche.progress import processors
+from touche.web.page import Page, PageError, RawPage, Skipped
+
+_BATCH = 32  # pages that are handed to a process at a time
+_SECONDS = 5.0  # of a processor for a page; most take five thousandths
+
+_log = logging.getLogger(__name__)
+
+Parser = Callable[[RawPage], Page]
+
+
+def parsed(documents: Iterable[Any], parser: Parser | None = None) -> Iterator[Any]:
+    """A collection with its raw pages parsed by all processors, in the same order.
+
+    A page that cannot be parsed is left out, even if the parser dies of it; at the end a warning says how
+    many there were, and why.
+
+    Args:
+        documents: the collection; what is no raw page is passed on.
+        parser: what is done with a page; a function that another process can import. By default
+            ``touche.web.extraction.parse``.
+    """
+    skipped: list[Skipped] = []
+    pages = 0
+    documents = iter(documents)
+    for document in documents:
+        if isinstance(document, RawPage | Skipped):  # from here on there may be more of them
+            for each in _in_processes(chain([document], documents), parser or _extraction()):
+                pages += isinstance(each, Page)
+                if isinstance(each, Skipped):
+                    skipped.append(each)
+                else:
+                    yield each
+        else:
+            yield document
+    if skipped:
+        _log.warning(_summary(skipped, pages))
+
+
+def _extraction() -> Parser:
+    from touche.web.extraction import parse  # here, for only web pages need its libraries
+
+    return parse
+
+
+def _summary(skipped: Sequence[Skipped], pages: int) -> str:
+    reasons = Counter(each.reason for each in skipped).most_common()
+    told = ", ".join(f"{count} {reason}" for reason, count in reasons)
+    of = f"{len(skipped)} of {len(skipped) + pages} pages"
+    return f"{of} {'was' if len(skipped) == 1 else 'were'} left out: {told}; the first is {skipped[0].id}"
+
+
+def _in_processes(documents: Iterator[Any], parser: Parser) -> Iterator[Any]:
+    """Batches of pages go round all processors; few are under way at a time, so that none pile up."""
+    processes = processors()
+    pool = _Pool(processes, parser)
+    under_way: deque[tuple[list[Any], Future[list[Any]]]] = deque()
+    try:
+        while batch := list(islice(documents, _BATCH)):
+            under_way.append((batch, pool.submit(batch)))
+            if len(under_way) > 2 * processes:
+                yield from pool.result(*under_way.popleft())
+        while under_way:
+            yield from pool.result(*under_way.popleft())
+    finally:
+        pool.close()
+
+
+class _Pool:
+    """Processes that may die of a page."""
+
+    def __init__(self, processes: int, parser: Parser) -> None:
+        self._processes, self._parser = processes, parser
+        self._executor = _executor(processes)
+
+    def submit(self, documents: Sequence[Any]) -> Future[list[Any]]:
+        """Hands documents to a process; if all have just died, to a new one."""
+        try:
+            return self._executor.submit(_parse_all, documents, self._parser)
+        except BrokenProcessPool:
+            self._executor = _executor(self._processes)
+            return self._executor.submit(_parse_all, documents, self._parser)
+
+    def result(self, documents: Sequence[Any], future: Future[list[Any]]) -> list[Any]:
+        """What became of documents; if a process died meanwhile, they are tried again by themselves."""
+        try:
+            return future.result()
+        except BrokenProcessPool:
+            return self._again(documents)
+
+    def close(self) -> None:
+        """Ends the processes without waiting for what they have not begun."""
+        self._executor.shutdown(cancel_futures=True)
+
+    def _again(self, documents: Sequence[Any]) -> list[Any]:
+        """In a process that no other documents can end; if they end it, each half by itself."""
+        with _executor(1) as executor:
+            try:
+                return executor.submit(_parse_all, documents, self._parser).result()
+            except BrokenProcessPool:
+                half = len(documents) // 2
+        if not half:
+            return [Skipped(documents[0].id, "that the parser died of, or was too long at")]
+        return self._again(documents[:half]) + self._again(documents[half:])
+
+
+def _executor(processes: int) -> ProcessPoolExecutor:
+    # Spawned, as a process that runs Java cannot be forked.
+    return ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+
+
+def _parse_all(documents: Sequence[Any], parser: Parser) -> list[Any]:
+    """In a process of its own, which the timer ends if a page takes the parser too long."""
+    found = []
+    for page in documents:
+        signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS)
+        found.append(_parse_one(page, parser))
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return found
+
+
+def _parse_one(page: Any, parser: Parser) -> Any:
+    if not isinstance(page, RawPage):
+        return page
+    try:
+        return parser(page)
+    except PageError as error:
+        return Skipped(page.id, str(error))
+    except Exception as error:  # whatever a stranger's page brings about
+        return Skipped(page.id, f"that the parser failed on ({type(error).__name__})")

@@ -1,0 +1,324 @@
+"""ChatNoir's two queries on the spot check's pages, part by part against the formulas."""
+
+import gzip
+import re
+import tomllib
+from collections import Counter
+from functools import cache
+from math import log
+from typing import Any
+
+import pytest
+
+from archives import record
+from conftest import ROOT, Touche, Write
+from formulas import Collection, length_in_one_byte
+from neighbours import neighbour
+from touche import baselines, lucene
+from touche.data import places
+from touche.formats.html_folder import read_pages_csv
+from touche.formats.topics import Topic
+from touche.lucene import any_of
+from touche.lucene.analysis import analyzer_named, tokens
+from touche.web.page import Page, RawPage
+
+Crawl = neighbour("chatnoir-bm25f", "crawl").Crawl
+
+FOLDER = ROOT / "baselines" / "chatnoir-bm25f"
+PAGES = ROOT / "corpora" / "spot-check-pages"
+NUMBERS = tomllib.loads((FOLDER / "chatnoir.toml").read_text())
+K1, B = 1.2, 0.75
+
+
+@cache
+def method() -> Any:
+    """The baseline's module."""
+    return baselines.load("chatnoir-bm25f").method.__globals__
+
+
+@cache
+def pages() -> list[Page]:
+    found = list(places.open_dataset("spot-check/pages").documents)
+    assert all(isinstance(page, Page) for page in found)
+    return found  # type: ignore[return-value]
+
+
+@cache
+def terms(text: str) -> list[str]:
+    return tokens(analyzer_named("plural"), text)
+
+
+@cache
+def collection(field: str) -> Collection:
+    return Collection({page.id: Counter(terms(getattr(page, field) or "")) for page in pages()})
+
+
+@cache
+def index(year: str) -> lucene.Index:
+    titles = [topic.title for topic in places.open_dataset("spot-check/pages").topics]
+    return method()["index_of"](Crawl(pages()), titles, NUMBERS[year])  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("year", ["2020", "today"])
+def test_every_field_contributes_its_bm25(year: str) -> None:
+    seen = 0
+    for topic in places.open_dataset("spot-check/pages").topics:
+        parts = method()["parts_of_fields"](index(year), topic, NUMBERS[year])
+        for field, boost in NUMBERS[year]["boosts"].items():
+            scores = dict(index(year).run(parts[field], 1000))
+            for page in pages():
+                expected = boost * collection(field).bm25(terms(topic.title), page.id, K1, B)
+                assert scores.get(page.id, 0.0) == pytest.approx(expected, rel=1e-4, abs=1e-4)
+                seen += expected > 0
+    assert seen > 400
+
+
+def test_bm25f_is_its_formula() -> None:
+    weights = NUMBERS["bm25f"]
+    fields = {field: collection(field) for field in weights}
+    n = max(each.n for each in fields.values())
+    average = sum(weights[field] * each.tokens for field, each in fields.items()) / n
+    seen = 0
+    for topic in places.open_dataset("spot-check/pages").topics:
+        for term, query in method()["parts_of_bm25f"](index("2020"), topic).items():
+            scores = dict(index("2020").run(query, 1000))
+            df = max(each.df[term] for each in fields.values())
+            for page in pages():
+                tf = sum(weights[field] * each.documents[page.id][term] for field, each in fields.items())
+                lengths = {f: length_in_one_byte(c.documents[page.id].total()) for f, c in fields.items()}
+                length = length_in_one_byte(round(sum(weights[f] * lengths[f] for f in fields)))
+                idf = terms(topic.title).count(term) * log(1 + (n - df + 0.5) / (df + 0.5))
+                expected = idf * tf / (tf + K1 * (1 - B + B * length / average))
+                assert scores.get(page.id, 0.0) == pytest.approx(expected, rel=1e-4, abs=1e-4)
+                seen += expected > 0
+    assert seen > 400
+
+
+def test_a_score_is_the_sum_of_its_parts(touche: Touche, capsys: pytest.CaptureFixture[str]) -> None:
+    topic = places.open_dataset("spot-check/pages").topics[0]
+    parts = method()["parts_of_fields"](index("2020"), topic, NUMBERS["2020"])
+    total = dict(index("2020").run(any_of(parts.values()), 1000))
+    for page in ("duvet-lab", "duvet-forum", "duvet-day"):
+        assert sum(index("2020").score(part, page) for part in parts.values()) == pytest.approx(
+            total[page], rel=1e-5
+        )
+
+
+def test_plurals_are_cut_before_accents_are_folded() -> None:
+    assert terms("Menús, cafés and the CITIES") == ["menu", "cafe", "and", "the", "city"]
+
+
+def small(*found: Page, **options: Any) -> list[str]:
+    """The ids of the pages that are found for one title, best first."""
+    title = options.pop("title", "cats sleep")
+    ((_, hits),) = baselines.load("chatnoir-bm25f")([Topic("1", title)], found, **options)
+    return [id for id, _ in sorted(hits, key=lambda hit: -hit[1])]
+
+
+def cat(id: str, **fields: str) -> Page:
+    """A page that all filters let pass."""
+    body = f"{fields.pop('body', 'Cats sleep.')} {'and so on ' * 12}"
+    empty = dict.fromkeys(("headings", "meta_description", "meta_keywords", "host", "path"), "")
+    return Page(id, **(empty | {"title": "", "language": "en", "full_body": body} | fields), body=body)
+
+
+def test_every_token_has_to_match_in_some_field() -> None:
+    both = cat("both", body="A cat.", title="Sleep")
+    assert small(both, cat("one", body="A cat."), cat("none", body="A dog.")) == ["both"]
+    assert small(both, cat("one", body="A cat."), match="50%") == ["both", "one"]
+    assert small(cat("half", body="cats"), title="cats sleep all day", match="30%") == ["half"]
+    assert small(cat("half", body="cats"), title="cats sleep all day", match="50%") == []
+
+
+@pytest.mark.parametrize(
+    ("title", "found"),
+    [
+        ("cats, sleep???", {"a", "b"}),
+        ('"cats sleep"', {"a"}),
+        ('cats "sleep', {"a", "b"}),
+        ("cats -like", {"a", "c"}),
+        ("cats AND sleep", {"a", "b"}),
+        ('cats AND sleep "', {"a", "b"}),
+        ('like AND "cats and"', set()),
+        ("dogs OR like", {"b", "c"}),
+        ("dogs or like", set()),
+        ('"sleep AND cats"', set()),
+        ("(cats) ~ * sleep|dogs \\", {"a", "b", "c"}),
+        ("???", set()),
+        ("- + | \"", set()),
+    ],
+)  # fmt: skip
+def test_a_title_is_read_as_somebody_s_query(title: str, found: set[str]) -> None:
+    given = [
+        cat("a", body="Cats sleep."),
+        cat("b", body="Cats like to sleep."),
+        cat("c", body="Dogs and cats bark."),
+    ]
+    assert set(small(*given, title=title)) == found
+
+
+def test_what_is_not_wanted_earns_nothing() -> None:
+    given = [cat("a", body="Cats sleep."), cat("b", body="Cats like to sleep."), cat("d", body="Dogs.")]
+    assert small(*given, title="cats -like", match="50%") == ["a"]
+    assert small(*given, title='cats -"sleep and" -like', match="50%") == []
+    titles = ["cats -like", "cats"]
+    found = method()["index_of"](Crawl(given), titles, NUMBERS["2020"])
+    with_minus, without = (
+        {
+            name: found.run(query, 9)
+            for name, query in method()["parts_of_fields"](found, Topic("1", title), NUMBERS["2020"]).items()
+        }
+        for title in titles
+    )
+    assert with_minus == without
+
+
+def test_pages_that_a_filter_stops() -> None:
+    given = [
+        cat("german", language="de"),
+        Page("short", title="", body="Cats sleep.", language="en"),
+        cat("good"),
+        Page("passage", body="Cats sleep. " * 9),
+        Page("short passage", body="Cats sleep."),
+        Page("title", title="Cats sleep."),
+        Page("99", body="Cats sleep. ".ljust(99, "a")),
+        Page("100", body="Cats sleep. ".ljust(100, "a")),
+        cat("not recognised", language="unknown"),
+    ]
+    assert set(small(*given)) == {"good", "passage", "title", "100"}
+
+
+def test_bonuses() -> None:
+    given = [
+        cat("c", path="/x"),
+        cat("b", path="/"),
+        cat("a", host="en.wikipedia.org", path="/wiki/index.html"),
+    ]
+    assert small(*given) == ["a", "b", "c"]
+    is_shallow, is_wikipedia = method()["is_shallow"], method()["is_wikipedia"]
+    paths = ("", "/", "/wiki/", "/index.php", "/wiki/Cat", "/index.html/x", "/a")
+    assert [is_shallow(cat("x", path=path)) for path in paths] == ["yes"] * 4 + ["no"] * 3
+    assert [is_wikipedia(cat("x", host=host)) for host in ("en.wikipedia.org", "notwikipedia.org")] == [
+        "yes",
+        "no",
+    ]
+
+
+@pytest.mark.parametrize("year", ["2020", "today"])
+def test_phrases_and_bonuses_by_their_formulas(year: str) -> None:
+    """A phrase counts 1 / (1 + places apart), and as rare as its words together; a bonus is what it is."""
+    apart = {
+        "Cats sleep.": 0,
+        "Cats can sleep.": 1,
+        "Sleep cats.": 2,
+        "Cats may well sleep.": 2,
+        "Cats in an hour sleep.": None,
+    }
+    given = [
+        cat(str(n), title=text, body=text, host="de.wikipedia.org" * (n % 2), path="/x"[: 1 if n > 2 else 2])
+        for n, text in enumerate(apart)
+    ]
+    found, numbers = method()["index_of"](Crawl(given), ["cats sleep"], NUMBERS[year]), NUMBERS[year]
+    parts = method()["parts_of_fields"](found, Topic("1", "cats sleep"), numbers)
+    for field in ("title", "body"):
+        words = Collection({page.id: Counter(terms(getattr(page, field) or "")) for page in given})
+        for page, gaps in zip(given, apart.values(), strict=True):
+            count = 0 if gaps is None else 1 / (1 + gaps)
+            idf = sum(
+                log(1 + (words.n - words.df[term] + 0.5) / (words.df[term] + 0.5))
+                for term in terms("cats sleep")
+            )
+            expected = numbers["phrases"][field] * idf * words.saturation(count, page.id, K1, B)
+            assert found.score(parts[f"phrase in {field}"], page.id) == pytest.approx(expected, rel=1e-4)
+    assert [found.score(parts["wikipedia"], str(n)) for n in range(5)] == [0, 50, 0, 50, 0]
+    assert [found.score(parts["shallow"], str(n)) for n in range(5)] == [0, 0, 0, 1, 1]
+
+
+def test_a_score_of_today_has_a_hundredth_of_the_first_query() -> None:
+    topic = places.open_dataset("spot-check/pages").topics[0]
+    matched = {"duvet-lab": 3.0, "duvet-forum": 5.0}
+    for year, part in (("2020", 0.0), ("today", 0.01)):
+        parts = method()["parts_of_fields"](index(year), topic, NUMBERS[year])
+        scores = dict(method()["scored"](index(year), matched, parts, NUMBERS[year]))
+        for page in matched:
+            again = sum(index(year).score(query, page) for query in parts.values())
+            assert scores[page] == pytest.approx(part * matched[page] + (1 - part) * again, rel=1e-5)
+
+
+def test_a_phrase_may_have_two_other_words_in_it() -> None:
+    near, far = cat("z", body="Cats can sleep."), cat("a", body="Cats that are here sleep well and so on.")
+    assert small(cat("y", body="Sleep? A cat dreams, it is said."), near, far)[0] == "z"
+
+
+def test_pages_of_a_host_are_shown_together() -> None:
+    hosts = [cat(f"{n:02}", host=f"{'ab'[n % 2]}.example", body="cats sleep " * (20 - n)) for n in range(12)]
+    plain = small(*hosts)
+    assert small(*hosts, group_by_host=True) == [*plain[0:10:2], *plain[1:10:2], plain[10], plain[11]]
+
+
+def total_of(lines: list[str]) -> float:
+    return sum(float(line[20:].split(" x ")[0]) * float(line.split(" x ")[1]) for line in lines)
+
+
+def test_spam_and_explanation(touche: Touche, write: Write, tmp_path: Any) -> None:
+    command = ("run", "chatnoir-bm25f", "-i", "spot-check/pages", "-o", tmp_path / "a")
+    code, out, err = touche(*command, "--explain", "21", "duvet-lab")
+    assert (
+        code == 0 and "2 of 64 pages were left out: 2 without readable text; the first is heap-frame" in err
+    )
+    known, *lines = out.splitlines()
+    assert re.fullmatch(r"duvet-lab: matches \(spam rank \d\d\.0, page rank unknown\)", known)
+    assert [line.split()[0] for line in (lines[0], lines[1], lines[-1])] == ["first", "title", "shallow"]
+    run = (tmp_path / "a" / "run.txt").read_text()
+    total = next(float(line.split()[4]) for line in run.splitlines() if " duvet-lab " in line)
+    assert total_of(lines) == pytest.approx(total, rel=1e-4)
+    _, out, _ = touche(*command, "--explain", "21", "duvet-lab", "--year", "today")
+    today = (tmp_path / "a" / "run.txt").read_text()
+    total = next(float(line.split()[4]) for line in today.splitlines() if " duvet-lab " in line)
+    assert total_of(out.splitlines()[1:]) == pytest.approx(total, rel=1e-4)
+    assert "duvet-de: is in another language (spam" in touche(*command, "--explain", "21", "duvet-de")[1]
+    assert "of 62 pages the filters leave out 7 in another language, 5 with a bad spam rank" in err
+    assert (
+        "duvet-shop: does not match (spam rank 41.0" in touche(*command, "--explain", "21", "duvet-shop")[1]
+    )
+    assert "explain = 9 a: there is no topic 9" in touche(*command, "--explain", "9", "a")[2]
+    assert "there is no page heap-frame, or it could" in touche(*command, "--explain", "21", "heap-frame")[2]
+    assert "print-shop" not in run and "explain" not in run
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "topics.xml").write_bytes((ROOT / "topics" / "spot-check-pages.xml").read_bytes())
+    folder = ROOT / "corpora" / "spot-check-pages"
+    for each in folder.rglob("*.html"):
+        write(f"in/html/{each.name}", each.read_bytes())
+    write("in/pages.csv", (folder / "pages.csv").read_bytes())
+    _, _, err = touche("run", "chatnoir-bm25f", "-i", tmp_path / "in", "-o", tmp_path / "b")
+    assert "of 62 pages the spam rank of 62 are missing, so that they pass the filter" in err
+    assert "print-shop" in (tmp_path / "b" / "run.txt").read_text()
+
+
+def test_what_is_missing_of_passages_is_told(touche: Touche, tmp_path: Any) -> None:
+    _, _, err = touche("run", "chatnoir-bm25f", "-i", "spot-check/passages", "-o", tmp_path, "--match", "30%")
+    assert "of 100 pages the language of 100 and the spam rank of 100 are missing, so that they" in err
+
+
+def test_a_share_without_a_meaning_is_refused(touche: Touche, tmp_path: Any) -> None:
+    for value in ("0%", "101%", "some", "30", ""):
+        command = ("run", "chatnoir-bm25f", "-i", "spot-check/passages", "-o", tmp_path, "--match", value)
+        assert f"match = {value}: write all, or a share from 1% to 100%" in touche(*command)[2]
+
+
+def test_the_pages_are_ranked_the_same_from_archives(touche: Touche, write: Write, tmp_path: Any) -> None:
+    """Packed by the test, half of them gzipped."""
+    found = [each for each in read_pages_csv(PAGES / "pages.csv") if isinstance(each, RawPage)]
+    for number, part in enumerate((found[:30], found[30:])):
+        records = [record(page.id, page.content, url=page.url, charset="") for page in part]
+        content = b"".join(gzip.compress(each) if number else each for each in records)
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / f"{number}.warc{'.gz' * number}").write_bytes(content)
+    for name in ("topics/spot-check-pages.xml", "corpora/spot-check-pages/spam-ranks.txt"):
+        target = "topics.xml" if "topics" in name else "spam-ranks.txt"
+        (tmp_path / "in" / target).write_bytes((ROOT / name).read_bytes())
+    _, _, err = touche("run", "chatnoir-bm25f", "-i", tmp_path / "in", "-o", tmp_path / "archives")
+    assert "4 topics from topics.xml, documents from 0.warc, 1.warc.gz" in err
+    touche("run", "chatnoir-bm25f", "-i", "spot-check/pages", "-o", tmp_path / "folder")
+    one, other = ((tmp_path / name / "run.txt").read_text() for name in ("archives", "folder"))
+    assert one == other

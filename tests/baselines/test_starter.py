@@ -1,0 +1,172 @@
+"""The starter kit. What it does as an image is in tests/sandbox/test_runs_of_images.py."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Touche, Write
+from touche.baselines.starter import write_baseline
+from touche.data import places
+
+FILES = [
+    ".github/workflows/check.yml",
+    "Dockerfile",
+    "README.md",
+    "baseline.py",
+    "expected.toml",
+    "ruff.toml",
+    "test_baseline.py",
+]
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder outside of the clone, to work in."""
+    folder = tmp_path / "a place"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def commands_in(text: str) -> list[str]:
+    return re.findall("^    (touche .*|pytest .*|docker .*)$", text, flags=re.MULTILINE)
+
+
+def test_the_folder_has_its_name_in_every_place(place: Path, touche: Touche) -> None:
+    assert touche("new", "our-team.2")[0] == 0
+    found = [path for path in (place / "our-team.2").rglob("*") if path.is_file()]
+    assert sorted(str(path.relative_to(place / "our-team.2")) for path in found) == FILES
+    texts = "".join(path.read_text() for path in found)
+    assert "my-team" not in texts and "my_team" not in texts
+    assert "\ndef our_team_2(\n" in texts and "COPY baseline.py /opt/baselines/our-team.2/\n" in texts
+    assert [path.name for path in place.iterdir()] == ["our-team.2"]
+
+
+def test_the_commands_that_it_prints_and_those_of_its_readme_work(place: Path, touche: Touche) -> None:
+    _, out, _ = touche("new", "our-team")
+    commands = commands_in((place / "our-team" / "README.md").read_text())
+    assert set(commands_in(out)) < set(commands) and len(commands_in(out)) == 7
+    script = "\n".join(each for each in commands if not re.search("docker|images", each))
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    told = subprocess.run(
+        ["sh", "-exc", script], env=os.environ | {"PATH": path}, capture_output=True, text=True
+    )
+    assert told.returncode == 0, told.stderr
+    assert (script.count("\n"), told.stderr.count("+ ")) == (6, 7)
+    assert " 4 passed" in told.stdout and "1 run: 0 errors, 0 warnings" in told.stdout
+    assert "moved" not in told.stderr  # what expected.toml holds is what it scores
+
+
+def test_the_next_steps_are_right_where_the_user_stands(
+    place: Path, touche: Touche, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (place / "in here").mkdir()
+    out = touche("new", "in here/us")[1]
+    assert "    touche run 'in here/us' -i spot-check/arguments -o out/us\n" in out
+    monkeypatch.chdir(place / "in here")
+    (place / "in here" / "empty").mkdir()
+    monkeypatch.chdir(place / "in here" / "empty")
+    assert "    touche regress .\n" in touche("new", ".")[1]
+    assert Path("baseline.py").is_file()
+
+
+def test_without_a_clone_it_says_what_needs_one(
+    place: Path, touche: Touche, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(places, "__file__", str(place / "lib" / "touche" / "data.py"))
+    out = touche("new", "us")[1]
+    assert commands_in(out) == ["touche run us -i DIR -o out/us"]
+    assert "the image need a clone of touche-baselines" in out
+    write("a place/in/queries.jsonl", '{"qid": "1", "query": "Cats?"}')
+    write("a place/in/documents.jsonl", '{"docno": "a", "text": "cats"}\n{"docno": "b", "text": "dogs"}')
+    assert touche("run", "./us", "-i", "in", "-o", "out/us")[0] == 0
+    assert Path("out/us/run.txt").read_text() == "1 Q0 a 1 0.0 touche-us\n"
+    for command in (
+        ("run", "us", "-i", "spot-check/arguments", "-o", "out"),
+        ("regress", "us"),
+        ("evaluate", "out/us/run.txt", "--task", "spot-check/arguments"),
+    ):
+        code, _, err = touche(*command)
+        assert (code, err.count("\n")) == (2, 1)
+        assert err.endswith(
+            "it is part of touche-baselines; install that from a clone, with pip install --editable\n"
+        )
+
+
+def test_a_missing_package_is_named(place: Path, touche: Touche, monkeypatch: pytest.MonkeyPatch) -> None:
+    touche("new", "us")
+    monkeypatch.setitem(sys.modules, "rank_bm25", None)
+    code, _, err = touche("run", "us", "-i", "spot-check/passages", "-o", "out")
+    assert (code, err) == (
+        2,
+        "touche: us/baseline.py: it imports rank_bm25, which is not installed; install its package "
+        "(pip install rank_bm25, if that is its name)\n",
+    )
+
+
+REFUSED = {
+    "Our_Team": "the name of its image would be invalid; choose a name of a-z",
+    "a--b-": "the name of its image would be invalid; choose a name of a-z",
+    "base": "touche/base is the image below others; choose another name",
+    "2022": "its function in Python cannot be called 2022; choose another name",
+    "lambda": "its function in Python cannot be called lambda; choose another name",
+    "words-of": "its function in Python cannot be called words_of; choose another name",
+    "any": "its function in Python cannot be called any; choose another name",
+    "nowhere/us": "there is no folder nowhere; make it first",
+    "file/us": "there is no folder file; make it first",
+    "file": "there is something already; choose another name, or remove it",
+    "full": "there is something already; choose another name, or remove it",
+    "/proc/us": "cannot be written (",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_is_refused_in_one_sentence_and_nothing_is_left(
+    place: Path, touche: Touche, write: Write, name: str
+) -> None:
+    write("a place/file", "")
+    write("a place/full/notes.txt", "")
+    code, out, err = touche("new", name)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"{name}: {REFUSED[name]}" in err
+    assert sorted(path.name for path in place.iterdir()) == ["file", "full"]
+    assert [path.name for path in (place / "full").iterdir()] == ["notes.txt"]
+
+
+def test_nothing_is_left_of_a_folder_that_cannot_be_finished(
+    place: Path, touche: Touche, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, *args: object, **options: object) -> None:
+        if path.name == "expected.toml":
+            raise OSError(28, "No space left on device")
+        path.touch()
+
+    monkeypatch.setattr(Path, "write_text", full)
+    code, _, err = touche("new", "us")
+    assert (code, err) == (
+        2,
+        "touche: us: cannot be written (No space left on device); choose another place\n",
+    )
+    assert not list(place.iterdir())
+
+
+def test_its_workflow_is_valid(place: Path, touche: Touche) -> None:
+    touche("new", "our-team")
+    checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
+    subprocess.run([*checker, "our-team/.github/workflows/check.yml"], check=True)
+
+
+def test_the_name_of_a_shipped_baseline_is_refused(place: Path, touche: Touche) -> None:
+    code, _, err = touche("new", "bm25")
+    assert code == 2 and "there is a baseline bm25 already, whose image and runs it would be taken for" in err
+    assert not Path("bm25").exists()
+
+
+def test_the_baseline_rank_bm25_is_what_it_writes(place: Path) -> None:
+    write_baseline(Path("rank-bm25"))
+    for name in ("baseline.py", "Dockerfile"):
+        assert (ROOT / "baselines" / "rank-bm25" / name).read_text() == Path("rank-bm25", name).read_text()

@@ -1,0 +1,252 @@
+"""The command on a terminal: tables, what it says, what it completes and what its help teaches."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from conftest import ROOT, Touche, Write, on_terminal
+from touche import baselines, cli, tasks
+from touche.cli.commands import Command
+from touche.cli.output import show
+
+TOPICS = "<topics><topic><number>1</number><title>Cats or unicorns?</title></topic></topics>"
+JUDGED = (ROOT / "qrels" / "spot-check-arguments-relevance.qrels").read_text().splitlines()
+RUN = "".join(
+    f"{topic} Q0 {document} {rank} {-rank} [red]tag[/red]\n"
+    for rank, (topic, _, document, _) in enumerate(map(str.split, JUDGED), 1)
+)
+CODES = re.compile("\x1b\\[[0-9;]*m")
+
+
+def commands(group: click.Group = cli.cli, path: str = "touche") -> Iterator[tuple[str, click.Command]]:
+    """All commands by what one types, those of the baselines, too."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        yield f"{path} {name}", command
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{path} {name}")
+
+
+COMMANDS = dict(commands())
+
+
+def test_a_table_in_a_pipe_is_plain_and_never_wrapped(capsys: pytest.CaptureFixture[str]) -> None:
+    show(("name", "value", ""), [("a" * 300, "1.5", ""), ("[b]", "-10", "x")], {"[b]": "red"})
+    assert capsys.readouterr().out.splitlines() == [
+        f"name{' ' * 298}value",
+        f"{'a' * 300}    1.5",
+        f"[b]{' ' * 299}  -10  x",
+    ]
+
+
+def test_a_table_on_a_terminal_has_a_bold_header_and_its_cells_are_no_markup(write: Write) -> None:
+    command = ("-m", "touche", "evaluate", write("run.txt", RUN), "--task", "spot-check/arguments")
+    shown = on_terminal(*command)
+    assert "\x1b[1mrun" in shown
+    assert "\r\n[red]tag[/red]  relevance  trec_eval " in shown  # neither markup nor highlighted
+
+
+@pytest.mark.parametrize("columns", [40, 70, 200])
+def test_no_number_is_broken_or_lost_however_narrow_the_terminal(write: Write, columns: int) -> None:
+    command = ("-m", "touche", "evaluate", write("run.txt", RUN), "--task", "spot-check/arguments")
+    piped = subprocess.run([sys.executable, *map(str, command)], capture_output=True, text=True).stdout
+    shown = CODES.sub("", on_terminal(*command, columns=columns))
+    numbers = re.compile(r"\d\.\d+")
+    assert sorted(numbers.findall(shown.split("\r\n\r\n")[0])) == sorted(
+        numbers.findall(piped.split("\n\n")[0])
+    )
+    assert max(map(len, piped.splitlines()[:3])) > 70  # wider than two of the terminals
+
+
+def test_verdicts_and_severities_have_colours_unless_the_user_wants_none(write: Write) -> None:
+    regress = ("-m", "touche", "regress", "bm25", "--dataset", "touche-2022-task-2")
+    lint = (
+        "-m",
+        "touche",
+        "lint",
+        write("run.txt", RUN + "1 Q0 a 2 1 t\n"),
+        "--task",
+        "spot-check/arguments",
+    )
+    assert "\x1b[33mnot at hand" in on_terminal(*regress)
+    assert ": \x1b[31merror\x1b[0m: 'a' is not in the corpus" in on_terminal(*lint)
+    assert "\x1b[3" not in on_terminal(*regress, NO_COLOR="1") + on_terminal(*lint, NO_COLOR="1")
+
+
+def test_quiet_leaves_warnings_and_errors(touche: Touche, write: Write, tmp_path: Path) -> None:
+    queries = ({"qid": "1", "query": "cats"}, {"qid": "2", "query": "unicorns"})
+    write("in/queries.jsonl", "\n".join(map(json.dumps, queries)))
+    write("in/documents.jsonl", '{"docno": "a", "text": "cats"}\n')
+    run = ("run", "bm25", "-i", tmp_path / "in", "-o", tmp_path / "out")
+    warning = "bm25: warning: nothing found for topic 2: unicorns\n"
+    assert len(touche(*run)[2].splitlines()) == 3
+    assert touche(*run, "--quiet") == touche("--quiet", *run) == touche("run", "--quiet", *run[1:])
+    assert touche(*run, "--quiet") == (0, "", warning)
+    assert touche(*run, "--quiet", "--depth", "0")[2].startswith("touche: depth = 0: a run holds")
+    assert len(touche(*run)[2].splitlines()) == 3  # it is not kept for the next
+
+
+def test_quiet_leaves_results(touche: Touche, write: Write) -> None:
+    evaluate = ("evaluate", write("run.txt", RUN), "--task", "spot-check/arguments")
+    assert touche(*evaluate, "--quiet") == touche(*evaluate)
+
+
+def test_verbose_tells_what_is_read_and_indexed_and_where_an_error_came_up(
+    touche: Touche, write: Write, tmp_path: Path
+) -> None:
+    write("in/topics.xml", TOPICS)
+    documents = write(
+        "in/documents.jsonl", '{"docno": "a", "text": "cats cats"}\n{"docno": "b", "text": "x"}\n'
+    )
+    run = ("run", "bm25", "-i", tmp_path / "in", "-o", tmp_path / "out", "--verbose")
+    err = touche(*run)[2]
+    assert f"touche: debug: reading {documents}, 64 bytes\n" in err
+    assert re.search(r"^touche: debug: indexed 2 documents in \d+\.\d s: 3 terms in text$", err, re.MULTILINE)
+    failed = touche(*run, "--depth", "0")[2]
+    assert re.search(r"^touche: depth = 0: .*\nTraceback \(most", failed, re.MULTILINE)
+    assert "Traceback" not in touche(*run[:-1], "--depth", "0")[2]
+
+
+def test_verbose_tells_which_command_is_called(touche: Touche) -> None:
+    err = touche("regress", "bm25", "--dataset", "spot-check/passages", "--verbose")[2]
+    assert re.search(r"^touche: debug: calling: .* -m touche run bm25 -i spot-check/passages -o ", err, re.M)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--quiet", "--verbose", "tasks"), ("tasks", "--verbose", "--quiet"), ("--quiet", "tasks", "--verbose")],
+)
+def test_quiet_and_verbose_together_are_refused_in_one_line(
+    touche: Touche, arguments: tuple[str, ...]
+) -> None:
+    code, out, err = touche(*arguments)
+    assert (code, out) == (2, "")
+    assert re.fullmatch(r"touche: --quiet and --verbose exclude each other; leave .* --help\)\n", err)
+
+
+@pytest.mark.parametrize("typed", COMMANDS)
+def test_every_command_takes_quiet_and_verbose_and_has_an_example_that_parses(
+    touche: Touche, monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    command, called = COMMANDS[typed], []
+    options = [name for each in command.get_params(click.Context(command)) for name in each.opts]
+    assert options.count("--quiet") == options.count("--verbose") == 1
+    assert isinstance(command, Command)
+    assert command.example.startswith(f"{typed} ")
+    assert touche(*shlex.split(typed)[1:], "--help")[1].endswith(f"\nExample:\n  {command.example}\n")
+    monkeypatch.setattr(click.Command, "invoke", lambda self, context: called.append(context.command_path))
+    assert touche(*shlex.split(command.example.partition(" >")[0])[1:]) == (0, "", "")
+    assert called[-1].startswith(typed)
+
+
+def test_the_help_shows_first_what_a_newcomer_needs_and_every_command_once(touche: Touche) -> None:
+    text = touche("--help")[1]
+    first, more = text.split("First steps")[1].split("More commands")
+    present = [name for name in cli.FIRST if name in cli.cli.commands]
+    assert present[:3] == ["run", "evaluate", "compare"]
+    assert re.findall(r"^  (\w+)", first, re.MULTILINE) == present
+    examples = [getattr(cli.cli.commands[name], "example", "") for name in present]
+    assert re.findall(r"^    (touche .*)", first, re.MULTILINE) == examples
+    assert sorted(present + re.findall(r"^  (\w+)", more, re.MULTILINE)) == sorted(cli.cli.commands)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evaluate", "run.txt", "--task"], "'--task' requires an argument. (see: touche evaluate --help)"),
+        (["run", "bm25", "-i"], "'-i' requires an argument. (see: touche run bm25 --help)"),
+        (["images", "list", "--engine"], "(see: touche images list --help)"),
+        (["evaluate", "run.txt"], f"Missing option '--task'. Choose among {', '.join(tasks.all_tasks())}."),
+        (["evaluat", "run.txt"], "Did you mean 'evaluate'?"),
+        (["evaluate", "run.txt", "--taks", "x"], "'--task'"),
+    ],
+)
+def test_usage_errors_help(touche: Touche, arguments: list[str], message: str) -> None:
+    code, _, err = touche(*arguments)
+    assert code == 2
+    assert message in err and len(err.splitlines()) == 1
+
+
+COMPLETED = {
+    "ev": ["evaluate"],
+    "run d": ["dirichletlm", "dirichletlm-pairs"],
+    "run ": baselines.names(),
+    "run bm25 --k": ["--k1"],
+    "run tfidf --variant ": ["terrier", "classic"],
+    "run bm25 --qui": ["--quiet"],
+    "run bm25 -i spot": [each for each in tasks.datasets() if each.startswith("spot")],
+    "run bm25 -i t": [*(each for each in tasks.datasets() if each[0] == "t"), "touche-mine/"],
+    "evaluate run.txt --task touche-2022": ["touche-2022-task-1", "touche-2022-task-2"],
+    "compare run.txt --evaluator ": ["trec_eval", "touche"],
+    "regress bm25 --dataset spot-check/pa": [
+        "spot-check/pages",
+        "spot-check/pairs",
+        "spot-check/passages",
+    ],
+    "data fetch touche-2021-task-2": ["touche-2021-task-2"],
+    "images build bm": ["bm25"],
+    "tasks touche-2020-task-2": ["touche-2020-task-2"],
+    "run nosuch --": ["--quiet", "--verbose", "--help"],
+    "completion ": ["bash", "zsh", "fish"],
+}
+
+
+@pytest.fixture
+def installed(write: Write) -> Path:
+    """The folder of a program ``touche``."""
+    program = write("bin/touche", f'#!/bin/sh\nexec {sys.executable} -m touche "$@"\n')
+    program.chmod(0o755)
+    return program.parent
+
+
+@pytest.mark.parametrize("line", COMPLETED)
+def test_bash_completes_commands_options_ids_and_folders(installed: Path, line: str) -> None:
+    words = ["touche", *line.split(), *([""] if line.endswith(" ") else [])]
+    script = f"""
+        PATH={installed}:$PATH
+        eval "$(touche completion bash)"
+        complete -p touche >/dev/null || exit
+        COMP_WORDS=({shlex.join(words)})
+        COMP_CWORD={len(words) - 1}
+        _touche_completion touche
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    (installed / "touche-mine").mkdir()
+    done = subprocess.run(["bash", "-c", script], cwd=installed, capture_output=True, text=True, check=True)
+    assert (done.stdout.split(), done.stderr) == (COMPLETED[line], "")
+
+
+def test_where_no_id_fits_the_shell_completes_folders(
+    touche: Touche, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for typed in ("run bm25 -i ../", "run bm25 -o ou", "run ./base", "images build ../"):
+        monkeypatch.setenv("_TOUCHE_COMPLETE", "bash_complete")
+        monkeypatch.setenv("COMP_WORDS", f"touche {typed}")
+        monkeypatch.setenv("COMP_CWORD", str(len(typed.split())))
+        assert touche() == (0, f"dir,{typed.split()[-1]}\n", "")
+
+
+@pytest.mark.parametrize(("shell", "sign"), [("zsh", "#compdef touche"), ("fish", "--command touche")])
+def test_zsh_and_fish_have_scripts_that_ask_the_same(
+    touche: Touche, monkeypatch: pytest.MonkeyPatch, shell: str, sign: str
+) -> None:
+    script = touche("completion", shell)[1]
+    assert sign in script and f"_TOUCHE_COMPLETE={shell}_complete" in script
+    monkeypatch.setenv("_TOUCHE_COMPLETE", f"{shell}_complete")
+    monkeypatch.setenv("COMP_WORDS", "touche run d")
+    monkeypatch.setenv("COMP_CWORD", "2" if shell == "zsh" else "d")
+    assert "dirichletlm" in touche()[1]
+
+
+def test_the_help_of_completion_has_a_line_for_each_shell(touche: Touche) -> None:
+    text = touche("completion", "--help")[1]
+    assert all(f"touche completion {shell} >" in text for shell in ("bash", "zsh", "fish"))

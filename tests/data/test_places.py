@@ -1,0 +1,116 @@
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Write
+from touche import tasks
+from touche.data import places
+from touche.errors import InputError, NotAtHandError, ToucheError
+from touche.tira.inputs import IrDataset
+
+
+def test_the_clone_is_the_nearest_folder_upwards_with_baselines_and_topics(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(ROOT / "tests")
+    assert places.clone() == ROOT
+    (tmp_path / "other" / "baselines").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "other" / "baselines")
+    assert places.clone() == ROOT  # for this is just a folder of somebody's baselines
+    (tmp_path / "other" / "topics").mkdir()
+    assert places.clone() == tmp_path / "other"
+
+
+def test_outside_of_a_clone_it_is_the_one_that_was_installed_if_any(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert places.clone() == ROOT
+    monkeypatch.setattr(places, "__file__", str(tmp_path / "lib" / "touche" / "data.py"))
+    assert places.clone() is None
+
+
+def test_data_is_looked_up_in_touche_data_then_the_clone_then_the_cache(
+    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
+) -> None:
+    name = "spot-check-arguments.xml"
+    assert places.locate("topics", name) == ROOT / "topics" / name
+    (tmp_path / "mirror").mkdir()
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path / "mirror"))
+    assert places.locate("topics", name) == ROOT / "topics" / name
+    mirrored = write(f"mirror/topics/{name}", "")
+    assert places.locate("topics", name) == mirrored
+    cached = write("cache/touche/qrels/a.qrels", "")
+    assert places.locate("qrels", "a.qrels") == cached
+
+
+def test_what_is_nowhere_is_named_with_the_places_that_were_looked_at(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    looked = f"looked in {tmp_path}/qrels, {ROOT}/qrels, {tmp_path}/cache/touche/qrels"
+    name = "touche-task1-2022-quality-dedup.qrels"
+    remedy = "get it with: touche data fetch touche-2022-task-1, or set TOUCHE_DATA to a folder that has it"
+    with pytest.raises(NotAtHandError, match=rf"{name} is not at hand \({looked}\); {remedy}$"):
+        places.locate("qrels", name)
+    with pytest.raises(NotAtHandError, match=r"\); it is not published; set TOUCHE_DATA to a folder"):
+        places.locate("corpora", "argsme-2020-04-01-processed-sample")
+    with pytest.raises(NotAtHandError, match="it is part of touche-baselines; install that from a clone"):
+        places.locate("topics", "spot-check-nothing.xml")
+    monkeypatch.setenv("TOUCHE_DATA", "/nowhere")
+    with pytest.raises(ToucheError, match="TOUCHE_DATA is '/nowhere', which is no directory; set it to"):
+        places.locate("qrels", "a.qrels")
+
+
+def test_a_corpus_is_at_hand_as_a_whole_or_not(
+    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
+) -> None:
+    """An interrupted fetch must not pass for the whole corpus."""
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    corpus = tasks.Corpus("three", files=("a.json", "b.json", "c.json"))
+    assert not places.corpus_at_hand(corpus)
+    (tmp_path / "corpora" / "three").mkdir(parents=True)
+    with pytest.raises(NotAtHandError, match="corpora/three is empty; get the rest with: touche data fetch"):
+        places.locate_corpus(corpus)
+    for name in ("a.json", "c.json"):
+        write(f"corpora/three/{name}", "[]")
+    with pytest.raises(NotAtHandError, match=r"corpora/three is incomplete, without b\.json"):
+        places.locate_corpus(corpus)
+    write("corpora/three/b.json", "[]")
+    assert places.corpus_at_hand(corpus)
+    write("corpora/packed/all.json.gz", "[]")  # as its owner likes it
+    assert places.corpus_at_hand(tasks.Corpus("packed", files=("a.json", "b.json")))
+
+
+def test_a_broken_topics_file_is_no_reason_to_go_without_titles(
+    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
+) -> None:
+    task = tasks.task("touche-2021-task-2")
+    assert places.titles_of(task) == {}
+    write(f"topics/{task.topics}", "<topics>")
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    with pytest.raises(InputError, match="broken XML"):
+        places.titles_of(task)
+
+
+def test_a_dataset_is_opened_as_if_it_were_an_input_directory() -> None:
+    given = places.open_dataset("spot-check/passages")
+    assert given.took == "4 topics from spot-check-passages.xml, documents from passages.jsonl"
+    assert sum(1 for _ in given.documents) == 100
+
+
+def test_a_corpus_without_a_folder_is_read_through_ir_datasets(
+    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    write(
+        "topics/touche-2022-task-2.xml", "<topics><topic><number>1</number><title>t</title></topic></topics>"
+    )
+    assert places.open_dataset("touche-2022-task-2").documents == IrDataset("clueweb12/touche-2022-task-2")
+    with pytest.raises(NotAtHandError, match="corpora/touche-2022-task-2-sample is not at hand"):
+        places.open_dataset("touche-2022-task-2/sample")
+
+
+def test_an_unknown_dataset_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(ToucheError, match="no dataset 'touche-2020'; did you mean touche-2020-task-"):
+        places.open_dataset("touche-2020")

@@ -1,0 +1,383 @@
+import hashlib
+import io
+import re
+import tarfile
+import threading
+import tomllib
+import zipfile
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from conftest import ROOT, Touche, Write
+from known import KNOWN
+from touche import tasks
+from touche.data.publishers import Source, _sources_of, fetch, official, verify
+from touche.errors import InputError, ToucheError
+
+CONTENT = b"1 0 a 2\n" * 50_000
+MD5 = hashlib.md5(CONTENT).hexdigest()
+
+
+class Publisher(BaseHTTPRequestHandler):
+    """Serves one file; the connection breaks after ``breaks_after`` bytes of an answer."""
+
+    content: ClassVar[bytes] = CONTENT
+    breaks_after: ClassVar[int | None] = None
+    ranges: ClassVar[bool] = True
+    asked: ClassVar[list[str | None]] = []
+
+    def do_GET(self) -> None:
+        wanted = self.headers.get("Range")
+        self.asked.append(wanted)
+        start = int(re.findall(r"\d+", wanted or "0")[0]) if self.ranges else 0
+        if self.path == "/gone":
+            self.send_error(404)
+        elif start >= len(self.content):
+            self.send_error(416)
+        else:
+            rest = self.content[start:]
+            self.send_response(206 if self.ranges else 200)
+            self.send_header("Content-Length", str(len(rest)))
+            self.end_headers()
+            self.wfile.write(rest[: self.breaks_after])
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Is silent."""
+
+
+@pytest.fixture
+def publisher(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The address of a publisher on loopback."""
+    monkeypatch.setattr(Publisher, "asked", [])
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Publisher)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone without data, to fetch into."""
+    for folder in ("baselines", "topics"):
+        (tmp_path / "clone" / folder).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "clone")
+    return tmp_path / "clone"
+
+
+def source(url: str = "", md5: str = MD5, path: str = "qrels/a.qrels", member: str = "") -> Source:
+    return Source(path, "a title", "https://example.org", "CC BY 4.0", url, md5, len(CONTENT), member)
+
+
+def write_part(home: Path, content: bytes) -> None:
+    (home / "downloads").mkdir()
+    (home / "downloads" / f"{MD5}-a.qrels").write_bytes(content)
+
+
+def raising(error: Exception) -> Callable[..., None]:
+    def fail(*_: object) -> None:
+        raise error
+
+    return fail
+
+
+def zipped(**members: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name.replace("__", "/"), content)
+    return packed.getvalue()
+
+
+def tarred(name: str, content: bytes) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        link = tarfile.TarInfo(f"links/{Path(name).name}")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+        member = tarfile.TarInfo(name)
+        member.size = len(content)
+        archive.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def test_a_file_is_fetched_and_verified(publisher: str, home: Path) -> None:
+    assert fetch(source(f"{publisher}/a.qrels")).word == "fetched"
+    assert (home / "qrels" / "a.qrels").read_bytes() == CONTENT
+    assert verify(source(f"{publisher}/a.qrels")).word == "verified"
+    assert fetch(source(f"{publisher}/a.qrels")).word == "at hand"
+    assert len(Publisher.asked) == 1
+    assert [path.name for path in (home / "qrels").iterdir()] == ["a.qrels"]
+
+
+def test_an_interrupted_download_goes_on_where_it_stopped(
+    publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Publisher, "breaks_after", 150_000)
+    with pytest.raises(
+        ToucheError, match=r"qrels/a\.qrels cannot be fetched .*; try again, it goes on where it"
+    ):
+        fetch(source(f"{publisher}/a.qrels"))
+    assert not (home / "qrels" / "a.qrels").exists()
+    monkeypatch.setattr(Publisher, "breaks_after", None)
+    assert fetch(source(f"{publisher}/a.qrels")).word == "fetched"
+    assert (home / "qrels" / "a.qrels").read_bytes() == CONTENT
+    assert Publisher.asked == ["bytes=0-", f"bytes={2 * 65536}-"]
+
+
+def test_a_publisher_without_ranges_is_asked_for_all(
+    publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Publisher, "ranges", False)
+    write_part(home, b"some older beginning")
+    assert fetch(source(f"{publisher}/a.qrels")).word == "fetched"
+    assert (home / "qrels" / "a.qrels").read_bytes() == CONTENT
+
+
+def test_a_download_that_was_complete_but_not_put_in_place_is_used(publisher: str, home: Path) -> None:
+    write_part(home, CONTENT)
+    assert fetch(source(f"{publisher}/a.qrels")).word == "fetched"
+
+
+def test_another_md5_is_refused_and_named(publisher: str, home: Path) -> None:
+    with pytest.raises(
+        InputError, match=rf"its md5 is {MD5}, the publisher's is 0000; qrels/a\.qrels is refused"
+    ):
+        fetch(source(f"{publisher}/a.qrels", md5="0000"))
+    assert [path for path in home.rglob("*") if path.is_file()] == []  # also what was downloaded is gone
+
+
+def test_a_publisher_that_does_not_have_it_is_named(publisher: str, home: Path) -> None:
+    with pytest.raises(
+        ToucheError, match=r"qrels/a\.qrels cannot be fetched from http://.*/gone \(404 .*use --from"
+    ):
+        fetch(source(f"{publisher}/gone"))
+
+
+@pytest.mark.parametrize(
+    ("name", "archive"),
+    [
+        ("a.zip", zipped(**{"..__..__inner.qrels": CONTENT})),
+        ("a.tar.gz", tarred("../../inner.qrels", CONTENT)),
+        ("a.tar.gz", tarred("/inner.qrels", CONTENT)),
+    ],
+)
+def test_a_member_of_an_archive_lands_where_it_belongs_whatever_its_path(
+    write: Write, home: Path, tmp_path: Path, name: str, archive: bytes
+) -> None:
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "mirror" / name).write_bytes(archive)
+    before = set(tmp_path.rglob("*"))
+    wanted = source(f"https://example.org/{name}", hashlib.md5(archive).hexdigest(), member="inner.qrels")
+    status = fetch(wanted, tmp_path / "mirror")
+    assert (status.word, status.remark) == ("fetched", f"md5 {wanted.md5} of the archive")
+    assert set(tmp_path.rglob("*")) - before == {home / "qrels", home / "qrels" / "a.qrels"}
+    assert (home / "qrels" / "a.qrels").read_bytes() == CONTENT
+    assert verify(wanted).remark == "only the md5 of its archive is published"
+
+
+@pytest.mark.parametrize(
+    ("archive", "message"),
+    [
+        (zipped(other=b""), "no inner.qrels in it"),
+        (tarred("other", b""), "no inner.qrels in it"),
+        (tarred("inner.qrels", CONTENT)[:-300], "broken archive"),
+        (b"no archive", "broken archive"),
+    ],
+)
+def test_a_broken_archive_leaves_nothing(home: Path, tmp_path: Path, archive: bytes, message: str) -> None:
+    (tmp_path / "a.zip").write_bytes(archive)
+    wanted = source("https://example.org/a.zip", hashlib.md5(archive).hexdigest(), member="inner.qrels")
+    with pytest.raises(InputError, match=message):
+        fetch(wanted, tmp_path)
+    assert list((home / "qrels").iterdir()) == []
+
+
+def test_from_a_mirror_a_file_is_copied_and_verified_if_its_md5_is_published(
+    home: Path, write: Write
+) -> None:
+    mirror = write("mirror/qrels/a.qrels", CONTENT).parents[1]
+    assert fetch(source("https://example.org/a.qrels"), mirror).word == "fetched"
+    (home / "qrels" / "a.qrels").unlink()
+    with pytest.raises(InputError, match=f"mirror/qrels/a.qrels: its md5 is {MD5}"):
+        fetch(source("https://example.org/a.qrels", md5="0000"), mirror)
+    status = fetch(source("https://example.org/a.zip", md5="0000", member="inner"), mirror)
+    assert (status.word, status.remark) == (
+        "copied",
+        "not verified: only the md5 of its archive is published",
+    )
+    assert fetch(source("https://example.org/b", path="qrels/b"), mirror).word == "not in the mirror"
+
+
+def test_what_needs_a_licence_is_not_asked_for(home: Path) -> None:
+    status = fetch(source(path="corpora/clueweb12"))
+    assert (status.word, status.remark) == (
+        "needs a licence",
+        "apply at https://example.org, then put the corpus there",
+    )
+
+
+def test_every_file_that_a_card_names_has_a_source_with_md5_and_size() -> None:
+    chosen = [each for each in KNOWN if each.startswith("touche")]
+    cards = [tasks.task(each) for each in chosen]
+    named = {f"topics/{task.topics}" for task in cards}
+    named |= {f"qrels/{judgments.file}" for task in cards for judgments in task.qrels.values()}
+    named |= {f"corpora/{task.corpora['full'].directory}" for task in cards}
+    found = {
+        each.path if each.kind != "corpora" else "/".join(each.path.split("/")[:2])
+        for each in official(chosen)
+    }
+    assert found == named
+    assert "qrels/touche-task2-2022-stance.qrels" in {each.path for each in official()}
+    for each in official(chosen):
+        if each.path != "corpora/clueweb12":
+            assert re.fullmatch("[0-9a-f]{32}", each.md5) and each.size > 1000
+            assert each.url.startswith(each.page) and each.licence == "CC BY 4.0"
+
+
+def test_a_record_can_hold_what_ir_datasets_does_not_have() -> None:
+    """The lines that docs/organizer.md prints."""
+    guide = (ROOT / "docs" / "organizer.md").read_text(encoding="utf-8")
+    (block,) = [
+        each for each in re.findall(r"```toml\n(.*?)```", guide, flags=re.DOTALL) if "[[record]]" in each
+    ]
+    (record,) = tomllib.loads(block)["record"]
+    topics, judgments, corpus = _sources_of(record, {})
+    assert (topics.path, topics.member) == ("topics/touche-2027-task-1.xml", "topics.xml")
+    assert (judgments.url, judgments.size, judgments.member) == (
+        f"{record['url']}/files/relevance.qrels",
+        63,
+        "",
+    )
+    assert len({topics.md5, judgments.md5, corpus.md5}) == 3 and all(
+        each.licence for each in (topics, corpus)
+    )
+
+
+def test_the_files_of_a_dataset_are_its_topics_judgments_and_corpus() -> None:
+    assert [each.path for each in official(["touche-2022-task-2"])] == [
+        "topics/touche-2022-task-2.xml",
+        "qrels/touche-task2-2022-relevance.qrels",
+        "qrels/touche-task2-2022-quality.qrels",
+        "corpora/touche-2022-task-2/passages-version-002.jsonl.gz",
+    ]
+    assert "corpora/clueweb12" in [each.path for each in official(["touche-2021-task-2"])]
+    assert {each.kind for each in official(["touche-2022-task-2/sample"])} == {"topics", "qrels"}
+
+
+def test_known_sums_of_the_publishers() -> None:
+    """As they stand in the publishers' records, not only in ir_datasets."""
+    md5 = {each.path: each.md5 for each in official()}
+    assert md5["qrels/touche-task1-2022-coherence-dedup.qrels"] == "5389bb1df02d3ba54a458eb969cbc5e9"
+    assert md5["corpora/argsme-2020-04-01-processed/args_processed.csv"] == "43bfce957df69bf59b3d59744eb73ded"
+    assert (
+        md5["corpora/touche-2022-task-2/passages-version-002.jsonl.gz"] == "ed4d6104b78986849c59bbc470464cec"
+    )
+
+
+@pytest.fixture
+def two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two files are all that is official."""
+    both = [
+        source("https://example.org/a.qrels"),
+        source("https://example.org/b.qrels", path="qrels/b.qrels"),
+    ]
+    monkeypatch.setattr("touche.data.publishers.official", lambda chosen=(): both)
+
+
+def test_the_command_fetches_the_rest_when_one_file_is_refused(
+    touche: Touche, two: None, home: Path, write: Write
+) -> None:
+    mirror = write("mirror/qrels/b.qrels", CONTENT).parents[1]
+    write("mirror/qrels/a.qrels", "forged")
+    write("mirror/corpora/argsme-2020-04-01-sample/args-me.json", "[]")
+    code, out, err = touche("data", "fetch", "--from", mirror)
+    assert code == 2
+    assert "qrels/b.qrels: fetched (md5 " in out
+    assert "corpora/argsme-2020-04-01-sample/args-me.json: copied (not verified: no md5 is published)" in out
+    assert err.splitlines()[0] == "2 files, 2 of them to fetch (800 kB)"
+    assert f"touche: 1 file missing: {mirror}/qrels/a.qrels: its md5 is" in err
+    assert sorted(path.name for path in (home / "qrels").iterdir()) == ["b.qrels"]
+
+
+def test_the_command_verifies(touche: Touche, two: None, home: Path) -> None:
+    (home / "qrels").mkdir()
+    (home / "qrels" / "a.qrels").write_bytes(CONTENT)
+    assert touche("data", "verify")[:2] == (
+        0,
+        f"qrels/a.qrels: verified (md5 {MD5})\nqrels/b.qrels: not at hand\n1 verified, 1 not at hand\n",
+    )
+    (home / "qrels" / "b.qrels").write_bytes(b"forged")
+    code, out, _ = touche("data", "verify")
+    assert code == 1
+    assert re.search(r"qrels/b\.qrels: differs \(its md5 is [0-9a-f]{32}, the publisher's is ", out)
+
+
+def test_the_command_lists(touche: Touche) -> None:
+    code, out, _ = touche("data", "list", "touche-2020-task-2")
+    assert code == 0
+    assert "Touché 2020, task 2, https://zenodo.org/record/6797876, licence: CC BY 4.0" in out
+    assert re.search(r"no +17 kB +8de387d753ee8289a9f02346b63e12e4\* +topics/touche-2020-task-2.xml", out)
+    assert (
+        "ClueWeb12, https://lemurproject.org/clueweb12/, licence: by agreement with the publisher only" in out
+    )
+
+
+def test_an_unknown_dataset_is_named(touche: Touche) -> None:
+    assert "there is no dataset 'touche'; choose among" in touche("data", "fetch", "touche")[2]
+
+
+def test_a_file_at_hand_that_is_not_the_published_one_is_refused_too(home: Path, write: Write) -> None:
+    write("clone/qrels/a.qrels", "forged")
+    with pytest.raises(InputError, match=f"the publisher's is {MD5}; delete it and fetch it again"):
+        fetch(source("https://example.org/a.qrels"))
+
+
+def test_of_file_and_archive_the_one_that_can_be_verified_is_taken(home: Path, write: Write) -> None:
+    (mirror := home.parent / "mirror").mkdir()
+    (mirror / "a.zip").write_bytes(archive := zipped(inner=CONTENT))
+    write("mirror/qrels/a.qrels", "cut of")
+    wanted = source("https://example.org/a.zip", hashlib.md5(archive).hexdigest(), member="inner")
+    assert fetch(wanted, mirror).word == "fetched"
+    assert (home / "qrels" / "a.qrels").read_bytes() == CONTENT
+
+
+def test_a_download_outlives_a_full_disk_while_it_is_unpacked(
+    publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Publisher, "content", archive := zipped(inner=CONTENT))
+    monkeypatch.setattr(
+        "touche.data.publishers.shutil.copyfileobj", raising(OSError(28, "No space left on device"))
+    )
+    wanted = source(f"{publisher}/a.zip", hashlib.md5(archive).hexdigest(), member="inner")
+    with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
+        fetch(wanted)
+    assert (home / "downloads" / f"{wanted.md5}-a.zip").read_bytes() == archive
+
+
+def test_nothing_at_hand_is_no_verification(touche: Touche, two: None, home: Path) -> None:
+    code, _, err = touche("data", "verify")
+    assert code == 2
+    assert "nothing was verified, as no file is at hand; get them with: touche data fetch" in err
+
+
+def test_what_a_mirror_lacks_of_a_named_dataset_is_an_error(
+    touche: Touche, two: None, home: Path, tmp_path: Path
+) -> None:
+    code, out, err = touche("data", "fetch", "touche-2020-task-1/sample", "--from", tmp_path)
+    assert code == 2
+    assert "qrels/a.qrels: not in the mirror" in out
+    assert "corpora/argsme-2020-04-01-sample is not published; take it --from where it is" in err
+    assert touche("data", "fetch", "--from", tmp_path)[0] == 0
+
+
+def test_the_parts_of_a_corpus_are_those_that_its_card_names() -> None:
+    for name, (task, corpus) in tasks.datasets().items():
+        if name == task.id and corpus.ir_datasets and corpus.directory != "clueweb12":
+            paths = [each.path for each in official([name]) if each.kind == "corpora"]
+            assert [path.split("/")[1] for path in paths] == len(paths) * [corpus.directory]
+            assert [path.split("/")[2] for path in paths] == list(corpus.files) or len(paths) == 1

@@ -1,0 +1,109 @@
+from dataclasses import fields
+from math import log2
+from pathlib import Path
+from statistics import fmean, stdev
+
+import pytest
+
+from conftest import Touche, Write
+from spotcheck import BEST, SPOT, made_up, run_of, run_text
+from touche.errors import ToucheError
+from touche.evaluation.comparison import TopicDifference, compare, topic_differences
+from touche.evaluation.scores import score_runs
+from touche.evaluation.significance import bootstrap_interval, randomisation_test
+
+
+@pytest.fixture
+def runs(write: Write) -> list[Path]:
+    """The best run, one that lacks two topics, and one that lacks another."""
+    chosen = {"all": BEST, "two": ["11", "12"], "three": ["12", "13", "14"]}
+    return [write(f"{name}.txt", run_text(topics, tag=name)) for name, topics in chosen.items()]
+
+
+def test_every_two_runs_are_compared(runs: list[Path]) -> None:
+    found = compare(score_runs(runs, SPOT), "trec_eval")
+    assert [(each.run_a, each.run_b) for each in found] == [
+        ("all", "two"),
+        ("all", "three"),
+        ("two", "three"),
+    ]
+    assert [(each.won, each.lost, each.tied, each.topics) for each in found] == [
+        (2, 0, 2, 4),
+        (1, 0, 3, 4),
+        (1, 2, 1, 4),
+    ]
+    assert [each.difference for each in found] == pytest.approx([0.5, 0.25, -0.25])
+    first = found[0]
+    assert (first.mean_a, first.mean_b, first.low, first.high) == pytest.approx((1, 0.5, 0, 1))
+    assert (first.p_randomisation, first.p_randomisation_holm) == (0.5, 1.0)
+    assert first.p_t_test == pytest.approx(0.18169, abs=1e-5)  # t = 0.5 / (0.57735 / 2) = 1.7321, 3 degrees
+    assert first.p_t_test_holm == pytest.approx(3 * first.p_t_test)
+    assert first.effect_size == pytest.approx(0.86603, abs=1e-5)
+
+
+def test_dimensions_are_compared_apart_and_by_hand(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In relevance B wins topic 1, A wins topic 3; in quality the other way round."""
+    task = made_up(write, monkeypatch, relevance="a", quality="b")
+    a = write("a.txt", run_of("1 b a", "2 a b", "3 a b", "4 x", tag="A"))
+    b = write("b.txt", run_of("1 a b", "2 a b", "3 b", "4 b", tag="B"))
+    relevance, quality = compare(score_runs([a, b], task), "trec_eval")
+    assert [(each.dimension, each.run_a, each.run_b) for each in (relevance, quality)] == [
+        ("relevance", "A", "B"),
+        ("quality", "A", "B"),
+    ]
+    second = 1 / log2(3)
+    for found, differences in (
+        (relevance, [second - 1, 0, 1, 0]),
+        (quality, [1 - second, 0, second - 1, -1]),
+    ):
+        assert found.difference == pytest.approx(fmean(differences))
+        assert (found.low, found.high) == pytest.approx(bootstrap_interval(differences))
+        assert found.effect_size == pytest.approx(fmean(differences) / stdev(differences))
+        assert found.p_randomisation == pytest.approx(randomisation_test(differences))
+    assert (relevance.won, relevance.lost, relevance.tied) == (1, 1, 2)
+    assert quality.difference < 0
+
+
+def test_with_the_organizers_evaluator_only_shared_topics_count(runs: list[Path]) -> None:
+    with pytest.raises(ToucheError, match="two and three have 1 scored topics in common, too few for a test"):
+        compare(score_runs(runs, SPOT), "touche")
+    (found,) = compare(score_runs(runs[:2], SPOT), "touche")
+    assert (found.topics, found.tied, found.p_t_test, found.effect_size) == (2, 2, 1.0, 0.0)
+
+
+def test_the_largest_differences_come_first_with_their_titles(runs: list[Path]) -> None:
+    found = topic_differences(score_runs(runs[1:], SPOT), "trec_eval")
+    assert [(each.topic, round(each.difference)) for each in found] == [
+        ("11", 1),
+        ("13", -1),
+        ("14", -1),
+        ("12", 0),
+    ]
+    assert all(each.title.endswith("?") for each in found)
+
+
+def test_one_run_cannot_be_compared(runs: list[Path]) -> None:
+    with pytest.raises(ToucheError, match="one run alone cannot be compared; give two at least"):
+        compare(score_runs(runs[:1], SPOT), "trec_eval")
+
+
+def test_the_command_shows_tests_and_topics(touche: Touche, runs: list[Path]) -> None:
+    code, out, err = touche("compare", *runs[:2], "--task", "spot-check/passages")
+    lines = out.splitlines()
+    assert code == 0
+    assert err.startswith(
+        "warning: two, relevance: the run has no results for topics 13, 14, which trec_eval"
+    )
+    assert lines[1].split()[:6] == ["all", "two", "relevance", "1.000", "0.500", "+0.500"]
+    assert lines[1].split()[-4:] == ["2,", "0,", "2", "4"]
+    assert "The largest differences between all (A) and two (B), relevance:" in lines
+    assert lines[-2].split()[:4] == ["13", "+1.000", "1.000", "0.000"]
+
+
+def test_the_command_writes_records(touche: Touche, runs: list[Path]) -> None:
+    _, out, _ = touche(
+        "compare", *runs[:2], "--task", "spot-check/passages", "--format", "csv", "--per-topic"
+    )
+    lines = out.splitlines()
+    assert lines[0] == ",".join(field.name for field in fields(TopicDifference))
+    assert len(lines) == 5

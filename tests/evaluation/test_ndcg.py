@@ -1,0 +1,155 @@
+from collections.abc import Sequence
+from math import log2
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from touche.errors import ToucheError
+from touche.evaluation import ndcg
+from touche.formats.qrels import Qrels
+from touche.formats.runs import RunLine
+
+
+def run(*documents: str, topic: str = "1", scores: Sequence[float] | None = None) -> list[RunLine]:
+    """A run of one topic in the order of rank; scores fall from 100 unless they are given."""
+    scores = scores or [100.0 - rank for rank in range(len(documents))]
+    return [
+        RunLine(topic, "Q0", document, rank, score, "t")
+        for rank, (document, score) in enumerate(zip(documents, scores, strict=True), 1)
+    ]
+
+
+def test_dcg_by_hand() -> None:
+    assert ndcg.dcg([2, 0, 1]) == 2 / 1 + 0 / log2(3) + 1 / 2
+
+
+# An ideal list of b, a, and nothing else is worth 2 + 1 / log2(3).
+QRELS: Qrels = {"1": {"a": 1, "b": 2, "c": 0, "d": -2}}
+IDEAL = 2 + 1 / log2(3)
+
+
+@pytest.mark.parametrize(
+    ("documents", "trec_eval", "touche", "judged"),
+    [
+        (["b", "a", "c", "d"], 1.0, 1.0, 1.0),
+        (["a", "b", "c", "d"], (1 + 2 / log2(3)) / IDEAL, (1 + 2 / log2(3)) / IDEAL, 1.0),
+        # The unjudged document holds its place for trec_eval and leaves none for the organizers' script.
+        (["x", "b", "a", "c"], (2 / log2(3) + 1 / 2) / IDEAL, 1.0, 3 / 4),
+        # What comes after the fifth place counts for neither, also where unjudged documents were taken out.
+        (["x", "y", "c", "d", "b", "a"], (2 / log2(6)) / IDEAL, (2 / 2) / IDEAL, 3 / 5),
+        (["d", "b"], (2 / log2(3)) / IDEAL, (2 / log2(3)) / IDEAL, 1.0),
+    ],
+)
+def test_both_evaluators_by_hand(
+    documents: list[str], trec_eval: float, touche: float, judged: float
+) -> None:
+    for evaluate, expected in ((ndcg.trec_eval, trec_eval), (ndcg.touche, touche)):
+        result = evaluate(run(*documents), QRELS)
+        assert result.mean == pytest.approx(expected, abs=1e-12)
+        assert result.judged == judged
+
+
+def test_trec_eval_goes_by_score_and_the_organizers_by_rank() -> None:
+    lines = run("b", "a", scores=[1.0, 2.0])
+    assert ndcg.trec_eval(lines, QRELS).mean == pytest.approx((1 + 2 / log2(3)) / IDEAL)
+    assert ndcg.touche(lines, QRELS).mean == 1.0
+
+
+def test_ties_of_float32_go_by_document_id_descending_for_trec_eval() -> None:
+    lines = run("a", "b", scores=[1.0 + 1e-9, 1.0])
+    assert ndcg.trec_eval(lines, QRELS).mean == 1.0
+    assert ndcg.touche(lines, QRELS).mean < 1.0
+
+
+def test_a_topic_that_the_run_lacks_counts_nothing_for_trec_eval_only() -> None:
+    qrels: Qrels = QRELS | {"2": {"a": 1}}
+    assert ndcg.trec_eval(run("b", "a"), qrels).per_topic == {"1": pytest.approx(1.0), "2": 0.0}
+    assert ndcg.touche(run("b", "a"), qrels).per_topic == {"1": 1.0}
+
+
+def test_topics_without_a_judged_result_or_a_relevant_document_are_left_out_by_the_organizers_only() -> None:
+    qrels: Qrels = QRELS | {"2": {"a": 0, "b": -2}, "3": {"a": 1}}
+    lines = run("b", "a") + run("a", "b", topic="2") + run("x", topic="3")
+    assert ndcg.trec_eval(lines, qrels).per_topic == {"1": pytest.approx(1.0), "2": 0.0, "3": 0.0}
+    assert ndcg.touche(lines, qrels).per_topic == {"1": 1.0}
+
+
+def test_a_run_of_which_the_organizers_script_can_average_nothing_is_an_error() -> None:
+    with pytest.raises(ToucheError, match="no judged document"):
+        ndcg.touche(run("u", "v", "w", "x", "y", "a"), QRELS)
+
+
+@pytest.mark.parametrize("evaluate", ndcg.EVALUATORS.values())
+def test_a_run_for_another_task_is_an_error(evaluate: ndcg.Evaluator) -> None:
+    with pytest.raises(ToucheError, match="no topic in common"):
+        evaluate(run("a", topic="99"), QRELS)
+    with pytest.raises(ToucheError, match="not one document of the run is judged"):
+        evaluate(run("x", "y"), QRELS)
+
+
+DOCUMENTS = st.sampled_from([f"d{number}" for number in range(12)])
+JUDGED: st.SearchStrategy[Qrels] = st.dictionaries(
+    st.sampled_from("123"), st.dictionaries(DOCUMENTS, st.integers(-2, 5), min_size=1), min_size=1
+)
+SCORED = st.dictionaries(
+    st.sampled_from("123"),
+    st.dictionaries(DOCUMENTS, st.sampled_from([0.5, 1.0, 2.0, 3.5]), min_size=1),
+    min_size=1,
+)
+
+
+def in_common(qrels: Qrels, scored: dict[str, dict[str, float]]) -> bool:
+    """Whether there is something to score."""
+    return any(documents.keys() & qrels.get(topic, {}).keys() for topic, documents in scored.items())
+
+
+def ndcg_by_definition(labels: dict[str, int], scores: dict[str, float]) -> float:
+    """nDCG@5 from its definition, in the order of trec_eval, with numpy."""
+    order = sorted(scores, key=lambda document: (np.float32(scores[document]), document), reverse=True)
+    discounts = 1 / np.log2(np.arange(2, 7))
+    gains, ideal = np.zeros(5), np.zeros(5)
+    for place, document in enumerate(order[:5]):
+        gains[place] = max(0, labels.get(document, 0))
+    best = sorted((label for label in labels.values() if label > 0), reverse=True)[:5]
+    ideal[: len(best)] = best
+    return float(gains @ discounts / (ideal @ discounts)) if best else 0.0
+
+
+@given(JUDGED, SCORED)
+def test_random_runs_score_by_the_definition(qrels: Qrels, scored: dict[str, dict[str, float]]) -> None:
+    lines = [line for topic, of in scored.items() for line in run(*of, topic=topic, scores=[*of.values()])]
+    if in_common(qrels, scored):
+        assert ndcg.trec_eval(lines, qrels).per_topic == {
+            topic: pytest.approx(ndcg_by_definition(labels, scored.get(topic, {})))
+            for topic, labels in qrels.items()
+        }
+
+
+@given(JUDGED, SCORED)
+def test_random_runs_score_as_ir_measures_scores_them(
+    qrels: Qrels, scored: dict[str, dict[str, float]]
+) -> None:
+    lines = [
+        line
+        for topic, scores in scored.items()
+        for line in run(*scores, topic=topic, scores=[*scores.values()])
+    ]
+    if not in_common(qrels, scored):
+        return
+    # trec_eval's code crashes now and then on labels below 0, which is why they never reach it.
+    not_negative = {topic: {id: max(0, label) for id, label in each.items()} for topic, each in qrels.items()}
+    expected = ir_measures.calc_aggregate([ir_measures.nDCG @ 5], not_negative, scored)[ir_measures.nDCG @ 5]
+    assert ndcg.trec_eval(lines, qrels).mean == pytest.approx(expected)
+
+
+@given(JUDGED, st.permutations([f"d{number}" for number in range(12)]))
+def test_both_agree_on_fully_judged_runs(qrels: Qrels, order: list[str]) -> None:
+    judged: Qrels = {
+        topic: {document: labels.get(document, 1) for document in order} for topic, labels in qrels.items()
+    }
+    lines = [line for topic in judged for line in run(*order, topic=topic)]
+    assert ndcg.touche(lines, judged).mean == pytest.approx(ndcg.trec_eval(lines, judged).mean)
+    assert ndcg.touche(lines, judged).judged == ndcg.trec_eval(lines, judged).judged == 1.0

@@ -1,0 +1,102 @@
+import pytest
+
+from conftest import Write
+from spotcheck import made_up, run_of, run_text, scored
+from touche import tasks
+from touche.evaluation.notes import notes_of, warnings_of
+from touche.evaluation.scores import ScoredRun, score_runs
+
+
+def warnings(run: ScoredRun) -> list[str]:
+    return [note.text for note in warnings_of(run)]
+
+
+def notes(run: ScoredRun) -> list[str]:
+    return [note.text for note in notes_of(run)]
+
+
+def test_more_than_a_tenth_unjudged_is_a_warning(write: Write) -> None:
+    few = run_text(["11"], strangers=1) + run_text(["12", "13", "14"])  # 1 of 20
+    assert warnings(scored(write("few.txt", few))) == []
+    (text,) = warnings(scored(write("many.txt", run_text(strangers=1))))  # 4 of 20
+    assert text.startswith("20.0% of the top 5 is unjudged, so the score is not comparable")
+    assert "too low" in text and "too high" in text
+
+
+def test_topics_without_judgments_are_named(write: Write) -> None:
+    assert warnings(scored(write("run.txt", run_text() + "99 Q0 a 1 1 t\n"))) == [
+        "there are no judgments for topic 99 of the run, which do not count"
+    ]
+
+
+def test_where_the_evaluators_differ_it_is_said_why(write: Write) -> None:
+    (text,) = notes(scored(write("run.txt", run_text(strangers=1))))
+    assert text.startswith("touche is 0.")
+    assert "above trec_eval: +0." in text
+    assert (
+        "as 4 unjudged documents of the top 5 are taken out, not counted as 0 (topics 11, 12, 13, 14)" in text
+    )
+    lacking = scored(write("run.txt", run_text(["11", "12", "13"])))
+    assert warnings(lacking) == [
+        "the run has no results for topic 14, which trec_eval counts as 0 and touche leaves out; "
+        "the score is not comparable"
+    ]
+    (text,) = notes(lacking)
+    assert (
+        text
+        == "touche is 0.2500 above trec_eval: +0.2500 as topics that the run lacks are left out (topic 14)"
+    )
+
+
+def test_a_tenth_is_not_more_than_a_tenth(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """9 of 18 topics with 1 of 5 unjudged: as a floating-point number the share is above 0.1."""
+    topics = [str(number) for number in range(1, 19)]
+    task = made_up(write, monkeypatch, topics, relevance="a")
+    for holes, expected in ((9, []), (10, ["11.1%"])):
+        lists = (f"{topic} a b c d {'x' if number < holes else 'e'}" for number, topic in enumerate(topics))
+        (run,) = score_runs([write("run.txt", run_of(*lists))], task)
+        assert [text.split()[0] for text in warnings(run)] == expected
+
+
+def test_the_order_in_which_something_is_unjudged_is_named(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = made_up(write, monkeypatch, ["1"], relevance="a")
+    ranked = "".join(f"1 Q0 {id} {rank} {rank} t\n" for rank, id in enumerate("abuvwxyz", 1))
+    (run,) = score_runs([write("run.txt", ranked)], task)
+    first, second, *_ = warnings(run)
+    assert first.startswith("100.0% of the top 5 in the order of trec_eval is unjudged")
+    assert second.startswith("60.0% of the top 5 in the order of touche is unjudged")
+
+
+def test_what_touche_leaves_out_is_named(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = made_up(write, monkeypatch, ["1", "2"], relevance="a")
+    (run,) = score_runs([write("run.txt", run_of("1 a b", "2 u v w x y a"))], task, ["touche"])
+    assert (
+        "touche leaves out topic 2: nothing in the top 5 is judged, or nothing known is relevant"
+        in warnings(run)
+    )
+
+
+def test_a_standing_names_its_evaluator_and_its_doubts(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = tasks.task("touche-2020-task-1-v1")
+    write(f"qrels/{task.qrels['relevance-uncorrected'].file}", "1 0 a 5\n1 0 b 1\n25 0 a 3\n")
+    monkeypatch.setenv("TOUCHE_DATA", str(write("run.txt", "1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n").parent))
+    (run,) = score_runs([write("run.txt", "1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n")], task)
+    highest = "above Weiss Schnee 0.804, the highest published; the baseline Swordsman: 0.769"
+    assert notes(run) == [f"with trec_eval, 1.000 is {highest}"]
+    (run,) = score_runs([write("run.txt", "1 Q0 a 1 2 t\n1 Q0 x 2 1 t\n")], task, ["trec_eval"])
+    assert notes(run)[0].endswith("not comparable, see the warning")
+    (run,) = score_runs([write("run.txt", "1 Q0 a 1 2 t\n")], task, ["touche"])
+    assert notes(run) == ["the published values were computed with trec_eval; evaluate with it to compare"]
+
+
+def test_a_run_that_lacks_topics_has_no_comparable_standing(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = tasks.task("touche-2020-task-1-v1")
+    write(f"qrels/{task.qrels['relevance-uncorrected'].file}", "1 0 a 5\n2 0 b 1\n")
+    path = write("run.txt", "1 Q0 a 1 2 t\n")
+    monkeypatch.setenv("TOUCHE_DATA", str(path.parent))
+    (run,) = score_runs([path], task, ["trec_eval"])
+    assert notes(run)[0].endswith("not comparable, see the warning")

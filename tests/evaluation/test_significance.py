@@ -1,0 +1,134 @@
+from itertools import product
+from statistics import fmean
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from touche.errors import ToucheError
+from touche.evaluation import significance
+
+DIFFERENCES = st.lists(st.integers(-8, 8).map(lambda number: number / 8), min_size=2, max_size=12)
+
+
+def test_the_interval_of_two_topics_by_hand() -> None:
+    """Of the resamples of (0, 1) a quarter each has the mean 0 and 1, half have 0.5."""
+    assert significance.bootstrap_interval([0.0, 1.0]) == (0.0, 1.0)
+    assert significance.bootstrap_interval([0.5, 0.5, 0.5]) == (0.5, 0.5)
+
+
+def test_the_interval_is_the_percentile_bootstrap_of_scipy() -> None:
+    scores = np.random.default_rng(1).random(50)
+    expected = stats.bootstrap((scores,), np.mean, n_resamples=10_000, method="percentile", rng=2)
+    found = significance.bootstrap_interval(list(scores))
+    assert found == pytest.approx(tuple(expected.confidence_interval), abs=0.004)
+    assert found == significance.bootstrap_interval(list(scores))  # the same every time
+
+
+def test_the_interval_covers_the_true_mean_as_often_as_it_says() -> None:
+    generator = np.random.default_rng(3)
+    intervals = [significance.bootstrap_interval(list(generator.random(50))) for _ in range(200)]
+    assert 0.90 <= fmean(low <= 0.5 <= high for low, high in intervals) <= 0.99
+
+
+def test_the_t_test_by_hand() -> None:
+    """Mean 2, standard error 1 / sqrt(3), so t = 3.4641 with 2 degrees of freedom."""
+    assert significance.t_test([1.0, 2.0, 3.0]) == pytest.approx(0.0741799, abs=1e-7)
+    assert significance.t_test([0.5, 0.5, 0.5]) == 0.0
+    assert significance.t_test([0.0, 0.0]) == 1.0
+
+
+def test_the_randomisation_test_by_hand() -> None:
+    """Of the 8 sums of +-1 +-2 +-3 only 6 and -6 are as far from 0 as 6; of 1, 1, 2 six are as far as 2."""
+    assert significance.randomisation_test([1.0, 2.0, 3.0]) == 2 / 8
+    assert significance.randomisation_test([1.0, -1.0, 2.0]) == 6 / 8
+    assert significance.randomisation_test([0.0, 0.0]) == 1.0
+
+
+@given(DIFFERENCES)
+def test_the_t_test_is_the_paired_one_of_scipy(differences: list[float]) -> None:
+    a, b = [0.5 + each for each in differences], [0.5] * len(differences)
+    if len(set(differences)) > 1:
+        assert significance.t_test(differences) == pytest.approx(stats.ttest_rel(a, b).pvalue)
+
+
+@settings(max_examples=30)
+@given(DIFFERENCES)
+def test_the_randomisation_test_tries_all_signs(differences: list[float]) -> None:
+    sums = [
+        abs(sum(map(lambda s, d: s * d, signs, differences)))
+        for signs in product((-1, 1), repeat=len(differences))
+    ]
+    expected = fmean(each >= abs(sum(differences)) - 1e-9 for each in sums)
+    assert significance.randomisation_test(differences) == pytest.approx(expected)
+    of_scipy = stats.permutation_test(
+        (differences,), np.mean, permutation_type="samples", n_resamples=10_000
+    )  # of one sample: flips signs; exact, as there are at most 4096 ways
+    if sum(differences):
+        assert significance.randomisation_test(differences) == pytest.approx(of_scipy.pvalue)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.floats(-1, 1), min_size=17, max_size=50))
+def test_the_sampled_randomisation_test_is_near_that_of_scipy(differences: list[float]) -> None:
+    of_scipy = stats.permutation_test(
+        (differences,), np.mean, permutation_type="samples", n_resamples=100_000, vectorized=True, rng=5
+    )
+    if any(differences):
+        assert significance.randomisation_test(differences) == pytest.approx(of_scipy.pvalue, abs=0.02)
+
+
+def test_a_sampled_p_value_is_never_zero_and_always_the_same() -> None:
+    assert significance.randomisation_test([1.0] * 40) == 1 / 100_001
+    differences = [*np.random.default_rng(4).normal(0.1, 1, 30)]
+    assert len({significance.randomisation_test(differences) for _ in range(3)}) == 1
+
+
+def test_all_signs_are_tried_up_to_16_topics_and_10_000_resamples_drawn() -> None:
+    assert (2**16 * significance.randomisation_test([*map(float, range(1, 17))])).is_integer()
+    assert significance.randomisation_test([1.0] * 16) == 2 / 2**16
+    assert significance.RESAMPLES == 10_000 and significance.PERMUTATIONS == 100_000
+
+
+def test_equal_sums_are_equal_whatever_their_order() -> None:
+    """0.1 + 0.2 + 0.3 and 0.6 differ in the last bit."""
+    assert significance.randomisation_test([0.1, 0.2, 0.3, -0.6]) == 1.0
+
+
+def test_holm_by_hand() -> None:
+    """Ordered 0.01, 0.02, 0.03, times 3, 2, 1: 0.03, 0.04, 0.03, the last not below 0.04."""
+    assert significance.holm([0.03, 0.01, 0.02]) == pytest.approx([0.04, 0.03, 0.04])
+    assert significance.holm([0.6, 0.7]) == [1.0, 1.0]
+    assert significance.holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
+def test_holm_is_the_closed_test_of_bonferroni(p_values: list[float]) -> None:
+    """A hypothesis falls if Bonferroni's test rejects every set of hypotheses that it belongs to."""
+    number = len(p_values)
+    for index, corrected in enumerate(significance.holm(p_values)):
+        sets = [
+            [p for p, taken in zip(p_values, chosen, strict=True) if taken]
+            for chosen in product((False, True), repeat=number)
+            if chosen[index]
+        ]
+        assert corrected == pytest.approx(max(min(1.0, len(each) * min(each)) for each in sets))
+
+
+def test_the_effect_size_by_hand() -> None:
+    assert significance.effect_size([1.0, 2.0, 3.0]) == 2.0
+    assert significance.effect_size([0.0, 0.0]) == 0.0
+    assert significance.effect_size([0.25, 0.25]) is None
+    almost = [0.3 - 0.2, 0.2 - 0.1, 0.4 - 0.3]  # the same but for rounding
+    assert significance.effect_size(almost) is None
+    assert significance.t_test(almost) == 0.0
+
+
+@pytest.mark.parametrize(
+    "test", [significance.t_test, significance.randomisation_test, significance.effect_size]
+)
+def test_one_topic_is_too_few(test: object) -> None:
+    with pytest.raises(ToucheError, match="1 topics in common are too few"):
+        test([0.5])  # type: ignore[operator]

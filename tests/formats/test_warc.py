@@ -1,0 +1,120 @@
+import gzip
+from pathlib import Path
+
+import pytest
+
+from archives import record
+from conftest import Write
+from touche.errors import InputError
+from touche.formats.warc import read_warc
+from touche.web.page import LARGEST, RawPage, Skipped
+
+INFO = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 3\r\n\r\na:b\r\n\r\n"
+
+
+CUT = "cut off, or of a wrong length"
+
+
+def page(id: str) -> RawPage:
+    return RawPage(id, f"http://a.example/{id}", b"<p>words", "utf-8")
+
+
+@pytest.mark.parametrize("packed", ["not", "each", "whole"])
+def test_pages_of_an_archive(write: Write, packed: str) -> None:
+    records = [INFO, record("a"), record("b"), record("c", kind="image/png")]
+    content = b"".join(gzip.compress(each) if packed == "each" else each for each in records)
+    path = write("a.warc", gzip.compress(content) if packed == "whole" else content)
+    assert list(read_warc(path)) == [page("a"), page("b"), Skipped("c", "not of text")]
+
+
+def test_the_id_is_that_of_trec_or_of_the_record(write: Write) -> None:
+    (found,) = read_warc(write("a.warc", record("")))
+    assert found.id == "<urn:uuid:12345678-0000-0000-0000-000000000000>"
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_what_precedes_the_end_of_an_archive_that_is_cut_off_is_kept_and_the_end_reported(
+    write: Write, packed: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    records = [record(each, b"<p>words" * 40) for each in "abc"]
+    parts = [gzip.compress(each) if packed else each for each in records]
+    for cut in (*range(1, 40), *range(40, len(parts[-1]), 7)):
+        caplog.clear()
+        path = write("a.warc", b"".join(parts)[:-cut])
+        first, second, *others = read_warc(path)
+        assert [first.id, second.id] == ["a", "b"]
+        assert all(isinstance(each, RawPage) for each in (first, second))
+        if others != [RawPage("c", "http://a.example/c", b"<p>words" * 40, "utf-8")]:
+            assert not any(isinstance(each, RawPage) for each in others)
+        told = [text for text in caplog.messages if text.startswith(f"{path} is cut off after ")]
+        assert told or any(isinstance(each, Skipped) for each in others)
+
+
+def test_a_wrong_length_costs_as_few_pages_as_can_be(write: Write, caplog: pytest.LogCaptureFixture) -> None:
+    for length in (10, -5, 10**30, "abc", ""):
+        content = record("a") + record("b", length=length) + record("c")  # type: ignore[arg-type]
+        found = list(read_warc(write("a.warc", content)))
+        assert found[0] == page("a")
+        assert [each for each in found[1:] if isinstance(each, RawPage)] in ([], [page("c")])
+        assert found[1] == Skipped("b", CUT) or caplog.messages
+    found = list(read_warc(write("a.warc", record("a", length=300) + record("b") + record("c"))))
+    assert found[0] == Skipped("a", "of a wrong length, with another page in it")
+
+
+def test_junk_between_records_costs_none(write: Write, caplog: pytest.LogCaptureFixture) -> None:
+    path = write("a.warc", record("a") + b"junk\r\n" * 9 + record("b"))
+    assert list(read_warc(path)) == [page("a"), page("b")]
+    assert (
+        f"{path} is broken after 1 records (Invalid WARC header); what can be read is kept" in caplog.messages
+    )
+
+
+def test_chunks_are_put_together(write: Write) -> None:
+    content = record("a", b"8\r\n<p>words\r\n0\r\n\r\n").replace(
+        b"200 OK", b"200 OK\r\nTransfer-Encoding: chunked"
+    )
+    length = content.index(b"\r\n\r\nHTTP")
+    size = len(content) - 4 - length - 4
+    old = content[:length].rpartition(b" ")[2]
+    assert list(read_warc(write("a.warc", content.replace(b"Length: " + old, b"Length: %d" % size)))) == [
+        page("a")
+    ]
+
+
+def test_a_bomb_is_read_to_its_limit_only(write: Write) -> None:
+    bomb = gzip.compress(record("bomb", b"a" * (100 << 20)))
+    content = gzip.compress(record("a")) + bomb + gzip.compress(record("b"))
+    assert len(content) < LARGEST
+    first, second, third = read_warc(write("a.warc", content))
+    assert (first, third) == (page("a"), page("b"))
+    assert isinstance(second, RawPage) and len(second.content) == LARGEST + 1
+
+
+def test_ids_of_one_s_own(write: Write) -> None:
+    seen = {"b"}
+    found = list(read_warc(write("a.warc", record("a") + record("a") + record("b") + record("a b")), seen))
+    assert found == [page("a"), *(Skipped(id, "without an id of its own") for id in ("a", "b", "a b"))]
+
+
+def test_an_archive_that_breaks_is_reported(write: Write, caplog: pytest.LogCaptureFixture) -> None:
+    content = bytearray(b"".join(gzip.compress(record(each, b"<p>words" * 40), 0) for each in "abc"))
+    content[len(content) // 2] ^= 0xFF
+    path = write("a.warc", bytes(content))
+    assert next(iter(read_warc(path))).id == "a"
+    list(read_warc(path))
+    assert any(text.startswith(f"{path} is ") and text.endswith("is kept") for text in caplog.messages)
+
+
+@pytest.mark.parametrize("content", [b"once upon a time", b"", INFO])
+def test_an_archive_without_a_page_does_not_end_a_run(
+    write: Write, content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = write("a.warc", content)
+    assert list(read_warc(path)) == []
+    if content != INFO:
+        assert f"{path} holds no record; is it a web archive?" in caplog.messages
+
+
+def test_a_missing_archive_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"missing.warc: cannot be read \(No such file"):
+        list(read_warc(tmp_path / "missing.warc"))

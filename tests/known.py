@@ -1,0 +1,15 @@
+"""The tasks that the tests know; a new card changes nothing of what is known of these."""
+
+KNOWN = [
+    "spot-check/arguments",
+    "spot-check/pages",
+    "spot-check/pairs",
+    "spot-check/passages",
+    "touche-2020-task-1-v1",
+    "touche-2020-task-1",
+    "touche-2020-task-2",
+    "touche-2021-task-1",
+    "touche-2021-task-2",
+    "touche-2022-task-1",
+    "touche-2022-task-2",
+]

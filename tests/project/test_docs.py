@@ -1,0 +1,91 @@
+"""What README and the guides promise: their commands work, in their order, and their examples run."""
+
+import shutil
+import struct
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from pages import CONTAINERS, ELSEWHERE, OFFICIAL, PAGES, commands, follow, reason, steps
+from touche import baselines
+from touche.cli import cli
+from touche.data import places
+
+EXAMPLES = [
+    (page.name, step.text)
+    for page in PAGES
+    for step in steps(page)
+    if step.kind == "python" and "@baseline" in step.text
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_says_works_one_after_the_other(page: Path, after_demo: Path, tmp_path: Path) -> None:
+    shutil.copytree(after_demo, folder := tmp_path / "clone")
+    assert follow(page, folder) == [each for each in commands(page) if not reason(each)]
+
+
+def test_there_is_something_to_try() -> None:
+    least = {"README.md": 10, "CONTRIBUTING.md": 1, "docs/participant.md": 15, "docs/organizer.md": 13}
+    for name, number in least.items():
+        assert sum(not reason(each) for each in commands(ROOT / name)) >= number
+    assert len(EXAMPLES) == 2
+    shown = {each.split()[1] for page in PAGES for each in commands(page) if each.startswith("touche ")}
+    assert shown == {*cli.commands}
+
+
+def test_what_is_tried_elsewhere_is_on_a_page_and_is_tried_there() -> None:
+    everything = [each for page in PAGES for each in commands(page)]
+    assert [each for each in ELSEWHERE if each not in everything] == []
+    elsewhere = {
+        CONTAINERS: ROOT / "tests" / "sandbox" / "test_runs_of_images.py",
+        OFFICIAL: ROOT / "tests" / "official" / "test_official.py",
+    }
+    for why, file in elsewhere.items():
+        assert why in ELSEWHERE.values() and "follow(page, folder, but=" in file.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("page", "found"),
+    [
+        ("    touche run a   # remark\n", ["touche run a"]),
+        ("    touche run a \\\n        --b c\n\n    touche-bm25 0.7\n", ["touche run a --b c"]),
+        ("```sh\nunheard-of program\n\n```\n", ["unheard-of program"]),
+        ("    NAME=x .venv/bin/pytest\n    touche: an error\n", ["NAME=x .venv/bin/pytest"]),
+        ("```toml\ntouche = 1\n```\n\n- touche run\n", []),
+    ],
+)
+def test_commands_are_told_from_what_they_print(tmp_path: Path, page: str, found: list[str]) -> None:
+    (tmp_path / "page.md").write_text(page)
+    assert commands(tmp_path / "page.md") == found
+
+
+def test_files_of_a_page_are_written_and_a_command_that_fails_is_named(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("`a/b.txt`:\n\n```text\none\n```\n\n`a/b.txt`, at its end:\n\n```\ntwo\n```\n")
+    follow(page, tmp_path)
+    assert (tmp_path / "a" / "b.txt").read_text() == "one\ntwo\n"
+    page.write_text("    ls nowhere\n")
+    with pytest.raises(AssertionError, match=r"ls nowhere\n.*No such file"):
+        follow(page, tmp_path)
+
+
+@pytest.mark.parametrize(("page", "example"), EXAMPLES)
+def test_the_example_baselines_run(tmp_path: Path, page: str, example: str) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "baseline.py").write_text(example, encoding="utf-8")
+    baseline = baselines.load(str(tmp_path / "mine"))
+    options = {name: each.default for name, each in baseline.options.items()}
+    dataset, begin = (
+        ("spot-check/pairs", "1 ") if "pairs" in example else ("spot-check/passages", "11 Q0 spot")
+    )
+    assert baselines.run(baseline, places.open_dataset(dataset), tmp_path / "out", options) == []
+    assert (tmp_path / "out" / "run.txt").read_text().startswith(begin)
+
+
+def test_the_screenshot_is_a_picture_of_moderate_size() -> None:
+    content = (ROOT / "docs" / "report.png").read_bytes()
+    width, height = struct.unpack(">II", content[16:24])
+    assert content.startswith(b"\x89PNG") and (width, height <= 900) == (1200, True)
+    assert len(content) < 200_000

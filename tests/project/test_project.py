@@ -1,0 +1,155 @@
+"""What holds for the repository as a whole."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from conftest import ROOT
+from pages import PAGES, steps
+from touche import lucene
+from touche.data.publishers import official
+from touche.tasks import datasets
+
+# Imports run one way: each module may import those of its own line and of the lines before it.
+LAYERS = [
+    {"errors", "progress"},
+    {"files"},
+    {"web"},
+    {"formats", "tasks"},
+    {"tira"},
+    {"data", "lucene"},
+    {"evaluation", "baselines", "lint"},
+    {"pairs", "sandbox"},
+    {"regression"},
+    {"report"},
+    {"cli"},
+    {"__main__"},
+]
+
+
+def imported(path: Path) -> set[str]:
+    """The modules of touche that a source file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            whole = node.module == "touche"
+            names = [f"touche.{alias.name}" for alias in node.names] if whole else [node.module or ""]
+        found |= {name.split(".")[1] for name in names if name.startswith("touche.")}
+    return found
+
+
+def sources(module: str) -> list[Path]:
+    package = ROOT / "src" / "touche" / module
+    return sorted(package.glob("*.py")) if package.is_dir() else [package.with_suffix(".py")]
+
+
+@pytest.mark.parametrize("layer", range(len(LAYERS)))
+def test_imports_run_one_way(layer: int) -> None:
+    below = set().union(*LAYERS[:layer])
+    for module in LAYERS[layer]:
+        for path in sources(module):
+            assert imported(path) <= below | {module}, path
+
+
+def test_every_module_has_its_layer() -> None:
+    paths = [path for path in (ROOT / "src" / "touche").iterdir() if not path.name.startswith("__")]
+    modules = {path.stem for path in paths if path.suffix == ".py" or list(path.glob("*.py"))}
+    assert modules == set().union(*LAYERS) - {"__main__"}
+
+
+def test_baselines_import_the_library_and_nothing_of_each_other() -> None:
+    for path in (ROOT / "baselines").glob("*/*.py"):
+        neighbours = {each.stem for each in path.parent.glob("*.py")}
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                module = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
+                name = str(module).partition(".")[0]
+                libraries = {"touche", "numpy", "rank_bm25", "chatnoir_api", "pydantic", "requests"}
+                assert name in libraries | neighbours | sys.stdlib_module_names, path
+
+
+def test_engines_know_nothing_of_tasks_and_evaluation_nothing_of_engines() -> None:
+    for path in sources("lucene"):
+        assert not imported(path) & {"tasks", "data", "evaluation"}
+    assert not set().union(*map(imported, sources("evaluation"))) & {"lucene", "pairs"}
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as GitHub makes links of them."""
+    headings = re.findall("^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_files_and_headings_that_the_documentation_names_exist() -> None:
+    for page in [*PAGES, ROOT / "corpora" / "README.md", ROOT / "CHANGELOG.md"]:
+        text = page.read_text(encoding="utf-8")
+        to_be_written = {ROOT / step.path for step in steps(page) if step.kind == "file"}
+        for name in re.findall(r"`((?:qrels|topics|corpora|src|tests|docs)/[\w./-]+)`", text):
+            assert (ROOT / name).exists() or ROOT / name in to_be_written, f"{page}: {name}"
+        for name, anchor in re.findall(r"\]\((?!http)([^)#]*)#?([^)]*)\)", text):
+            target = page.parent / name if name else page
+            assert target.exists() and (not anchor or anchor in anchors(target)), f"{page}: {name}#{anchor}"
+
+
+def test_workflows_are_valid_and_fetch_all_that_needs_no_agreement() -> None:
+    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    assert [path.name for path in workflows] == ["images.yml", "regression.yml", "test.yml"]
+    checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
+    subprocess.run([*checker, *map(str, workflows)], check=True)
+    (listed,) = re.findall("DATASETS: (.*)", (ROOT / ".github/workflows/regression.yml").read_text())
+    published = {each: official([each]) for each in datasets() if "/" not in each}
+    open_tasks = {name for name, files in published.items() if files and all(each.url for each in files)}
+    assert set(listed.split()) == open_tasks
+
+
+@pytest.mark.parametrize(
+    ("schema", "files"),
+    [
+        (
+            "vendor.github-issue-forms",
+            [".github/ISSUE_TEMPLATE/bug.yml", ".github/ISSUE_TEMPLATE/baseline.yml"],
+        ),
+        ("vendor.github-issue-config", [".github/ISSUE_TEMPLATE/config.yml"]),
+        ("vendor.citation-file-format", ["CITATION.cff"]),
+    ],
+)
+def test_issue_forms_and_citation_are_valid(schema: str, files: list[str]) -> None:
+    checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema]
+    subprocess.run([*checker, *files], check=True)
+
+
+def test_hooks_call_programs_of_the_environment_only() -> None:
+    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    assert local["repo"] == "local" and {hook["language"] for hook in local["hooks"]} == {"system"}
+    programs = [hook["entry"].split()[0] for hook in local["hooks"]]
+    assert programs == ["ruff", "ruff", "make"]
+    for hook in local["hooks"][:2]:
+        command = [sys.executable, "-m", *hook["entry"].split(), "tests/conftest.py", "--quiet"]
+        subprocess.run(command, check=True)
+
+
+def test_versions_and_titles_agree() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == version and f"\n## {version}\n" in (ROOT / "CHANGELOG.md").read_text()
+    cited = " ".join((ROOT / "README.md").read_text().replace("\n> ", " ").split())
+    assert f"{citation['authors'][0]['name']}: {citation['title']}. Version {version}" in cited
+
+
+def test_versions_are_pinned_in_one_place_each() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    pinned = {
+        line.split("==")[0].replace("_", "-").lower()
+        for line in (ROOT / "constraints.txt").read_text().split()
+    }
+    names = {requirement.split(">")[0].split("=")[0] for requirement in project["dependencies"]}
+    assert names <= pinned
+    assert "pyserini" not in names | pinned
+    assert (ROOT / "pyserini.txt").read_text().splitlines()[-1] == lucene.PYSERINI

@@ -1,0 +1,497 @@
+"""Images and the sandbox. What needs an engine is skipped where there is none, with the remedy."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from conftest import ROOT, Touche, Write
+from pages import CONTAINERS, commands, follow, reason, type_in, workspace
+from touche.baselines.starter import write_baseline
+from touche.errors import ToucheError
+from touche.sandbox import images
+from touche.sandbox.programs import ENGINES, answer, succeeds
+from touche.sandbox.runs import Job, Limits, _mounts, run_in, run_in_tira, run_locally
+
+OF_PAIRS = ("argsrank", "dirichletlm-pairs", "sentence-coherence")
+SPECIAL = {"chatnoir-bm25f": ["pages"], **{name: ["pairs"] for name in OF_PAIRS}}
+BASELINES = sorted([*SPECIAL, "bm25", "dirichletlm", "rank-bm25", "tfidf"])
+PARTS = {name: SPECIAL.get(name, ["arguments", "passages"]) for name in BASELINES}
+
+
+def engines() -> list[str]:
+    """The engines that run here."""
+    return [each for each in ENGINES if shutil.which(each) and succeeds(each, "info")]
+
+
+def need_tira() -> None:
+    """Skips the test where tira-run cannot run."""
+    if "docker" not in engines() or not (Path(sys.executable).parent / "tira-run").exists():
+        pytest.skip("needs a running docker, and tira-run: pip install 'touche-baselines[tira]'")
+    build_once("docker")
+
+
+@cache
+def build_once(engine: str) -> None:
+    """From the code as it is now."""
+    images.build(engine, [*BASELINES, str(Path(__file__).parent / "faulty")], print)
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> Iterator[str]:
+    """An engine that has the images; whatever a test does there, no container of it may be left."""
+    name = str(request.param)
+    if name not in engines():
+        pytest.skip(f"needs a running {name}: install and start it")
+    build_once(name)
+    yield name
+    assert not containers(name, os.getpid())
+
+
+def containers(engine: str, pid: int) -> str:
+    """The containers that a process has started and that are still there."""
+    return answer(engine, "ps", "--all", "--quiet", "--filter", f"name=touche-{pid}-")
+
+
+def job(output: Path, baseline: str = "bm25", *arguments: str, given: str = "spot-check/passages") -> Job:
+    return Job(baseline, arguments, given, output)
+
+
+@pytest.mark.parametrize(("baseline", "part"), [(name, part) for name in BASELINES for part in PARTS[name]])
+def test_an_image_writes_the_bytes_that_the_local_run_writes(
+    engine: str, tmp_path: Path, baseline: str, part: str
+) -> None:
+    given = f"spot-check/{part}"
+    usage = run_in(engine)(job(tmp_path / "there", baseline, given=given), Limits(), print)
+    run_locally(job(tmp_path / "here", baseline, given=given), Limits(), print)
+    here, there = ((tmp_path / place / "run.txt").read_bytes() for place in ("here", "there"))
+    assert here == there
+    assert (tmp_path / "there" / "run.txt").stat().st_uid == os.getuid()
+    if sys.platform == "linux":
+        assert 0.2 < (usage.cpu or 0) < usage.wall + 1
+        assert 20e6 < (usage.memory or 0) < 1e9
+
+
+TOPICS = "<topics><topic><number>1</number><title>cats</title></topic></topics>"
+CSV = "id,conclusion,premises,context,sentences\na,cats,\"[{'text': 'cats', 'stance': 'PRO'}]\",{},[]\n"
+ARGSME = '{"arguments": [{"id": "a", "conclusion": "c", "premises": [{"text": "cats", "stance": "PRO"}]}]}'
+TIRA = {
+    "queries.jsonl": '{"qid": "1", "query": "cats"}',
+    "documents.jsonl.gz": '{"docno": "a", "text": "cats"}',
+}
+INPUTS = {
+    "args.me": {"topics.xml": TOPICS, "args-me.json": ARGSME},
+    "processed": {"topics.xml": TOPICS, "args_processed.csv": CSV},
+    "passages": {"topics.xml": TOPICS, "passages.jsonl.gz": '{"id": "a", "contents": "cats"}'},
+    "pages": {"topics.xml": TOPICS, "pages.csv": "id,file,url\na,html/a.html,\n", "html/a.html": "<p>cats"},
+    "TIRA": TIRA,
+    "re-ranking": {"rerank.jsonl.gz": '{"qid": "1", "query": "cats", "docno": "a", "text": "cats"}'},
+}
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+def test_an_image_reads_both_generations_of_input(
+    engine: str, write: Write, tmp_path: Path, kind: str
+) -> None:
+    for name, content in INPUTS[kind].items():
+        write(f"in/{name}", content)
+    run_in(engine)(job(tmp_path / "out", given=str(tmp_path / "in")), Limits(), print)
+    assert (tmp_path / "out" / "run.txt").read_text().startswith("1 Q0 a 1 0.")
+
+
+def test_the_variables_of_tira_stand_in_for_the_options(engine: str, write: Write, tmp_path: Path) -> None:
+    """As root and without a sandbox, as TIRA runs it: a shell in place of the entrypoint."""
+    for name, content in INPUTS["passages"].items():
+        write(f"in/{name}", content)
+    (tmp_path / "out").mkdir()
+    command = [engine, "run", "--rm", "--network=none", "--entrypoint=sh"]
+    command += [f"--volume={tmp_path}/in:/tira-data/input:ro", f"--volume={tmp_path}/out:/tira-data/output"]
+    command += ["--env=inputDataset=/tira-data/input", "--env=outputDir=/tira-data/output"]
+    subprocess.run([*command, "touche/bm25", "-c", "baseline"], check=True)
+    assert (tmp_path / "out" / "run.txt").read_text().startswith("1 Q0 a 1 0.")
+
+
+def test_an_image_explains_itself_and_carries_labels_but_no_tests_and_no_compiler(engine: str) -> None:
+    told = subprocess.run([engine, "run", "--rm", "touche/tfidf", "--help"], capture_output=True, text=True)
+    assert "--variant [terrier|classic]" in told.stdout
+    labels = subprocess.run(
+        [engine, "image", "inspect", "--format", "{{json .Config.Labels}}", "touche/tfidf"],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    found = {key.rpartition(".")[2]: value for key, value in json.loads(labels).items()}
+    assert found["title"] == "touche/tfidf" and found["licenses"] == "Apache-2.0"
+    assert found["version"] == version("touche-baselines") and found.keys() >= {"revision", "source"}
+    absent = "! command -v gcc pip && ! find /opt /usr/lib/python3* -type d -name tests | grep -q ."
+    inside = [engine, "run", "--rm", "--entrypoint=sh", "touche/tfidf", "-c"]
+    assert subprocess.run([*inside, absent]).returncode == 0
+    assert subprocess.run([*inside, "/opt/touche/bin/python -c 'import scipy'"]).returncode == 1
+    assert int(images.size(engine, "tfidf").split()[0]) <= 600  # MB
+
+
+@pytest.mark.parametrize("baseline", BASELINES)
+def test_tira_run_gets_the_same_bytes_from_every_image(tmp_path: Path, baseline: str) -> None:
+    """The unmodified tira-run."""
+    need_tira()
+    given = f"spot-check/{PARTS[baseline][-1]}"
+    run_in_tira(job(tmp_path / "there", baseline, given=given), Limits(), print)
+    run_locally(job(tmp_path / "here", baseline, given=given), Limits(), print)
+    assert (tmp_path / "there" / "run.txt").read_bytes() == (tmp_path / "here" / "run.txt").read_bytes()
+
+
+FAULTS = {
+    "exits": "faulty: exit code 3: faulty: 4 topics from topics.xml, documents from passages.jsonl",
+    "hangs": "faulty did not end within 4 s and was stopped; raise the limit with --time-limit",
+    "eats memory": "faulty reached its limit of 128m of memory and was stopped; raise the limit",
+    "writes nothing": "faulty ended with exit code 0 but wrote no run.txt; see the lines above",
+    "writes elsewhere": "faulty: exit code 2: .*Read-only file system",
+    "calls home": "faulty: exit code 2: .*Network is unreachable",
+    "empty run": "run.txt.invalid: the run is empty",
+    "bad run": r"run.txt.invalid:2: score 3.0 at rank 2 of topic 1 is above 2.0 \(the first of 2 errors\)",
+}
+
+
+def faulty(output: Path, fault: str) -> Job:
+    return job(output, str(Path(__file__).parent / "faulty"), "--fault", fault)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_faulty_baseline_is_one_line_and_leaves_nothing(engine: str, tmp_path: Path, fault: str) -> None:
+    limits = Limits(memory="128m", seconds=4 if fault == "hangs" else 60)
+    with pytest.raises(ToucheError, match=FAULTS[fault]):
+        run_in(engine)(faulty(tmp_path, fault), limits, print)
+    left = ["run.txt.invalid"] if fault in ("empty run", "bad run") else []
+    assert [path.name for path in tmp_path.iterdir()] == left
+
+
+def start_hanging(output: Path, runner: str) -> "subprocess.Popen[bytes]":
+    """The command, with a baseline that hangs."""
+    hanging = faulty(output, "hangs")
+    words = ["run", hanging.baseline, *hanging.arguments, "-i", hanging.given, "-o", str(output)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "touche", *words, "--runner", runner],
+        cwd=ROOT,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
+    )
+
+
+def wait_for(found: Callable[[], str]) -> str:
+    deadline = time.monotonic() + 30
+    while not found() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return found()
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_no_container(engine: str, tmp_path: Path, stop: signal.Signals) -> None:
+    process = start_hanging(tmp_path, engine)
+    container = wait_for(lambda: containers(engine, process.pid))
+    settings = json.loads(answer(engine, "inspect", container))[0]["HostConfig"]
+    assert (settings["NanoCpus"], settings["Memory"], settings["MemorySwap"]) == (10**9, 2**32, 2**32)
+    assert settings["ReadonlyRootfs"] and not settings["Privileged"]
+    assert (settings["PidsLimit"], settings["NetworkMode"]) == (1024, "none")
+    if engine == "docker":
+        assert settings["CapDrop"] == ["ALL"] and "no-new-privileges" in settings["SecurityOpt"]
+    mounts = {
+        each["Destination"]: each["RW"]
+        for each in json.loads(answer(engine, "inspect", container))[0]["Mounts"]
+    }
+    assert mounts == {"/input/topics.xml": False, "/input/passages.jsonl": False, "/output": True}
+    process.send_signal(stop)
+    assert process.wait(30) == 128 + stop
+    assert not containers(engine, process.pid)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupted_tira_run_leaves_no_container(tmp_path: Path) -> None:
+    need_tira()
+    process = start_hanging(tmp_path, "tira")
+    mounted = ("docker", "ps", "--quiet", f"--filter=volume={tmp_path}")
+    assert wait_for(lambda: answer(*mounted))
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+    assert answer(*mounted) == ""
+
+
+def test_tira_run_is_not_given_what_its_shell_would_change(tmp_path: Path) -> None:
+    need_tira()
+    with pytest.raises(ToucheError, match='tira-run cannot hand on "it\'s"'):
+        run_in_tira(job(tmp_path / "out", "tfidf", "--variant", "it's"), Limits(), print)
+
+
+def test_a_log_that_breaks_off_does_not_hold_the_run_up(engine: str, tmp_path: Path) -> None:
+    def full(line: str) -> None:
+        raise BrokenPipeError("nobody reads it")
+
+    with pytest.raises(BrokenPipeError):
+        run_in(engine)(faulty(tmp_path, "talks"), Limits(seconds=30), full)
+
+
+def test_a_link_is_no_run(engine: str, tmp_path: Path) -> None:
+    with pytest.raises(ToucheError, match=r"faulty ended with exit code 0 but wrote no run.txt"):
+        run_in(engine)(faulty(tmp_path, "links"), Limits(), print)
+
+
+def test_files_in_memory_count_as_memory(engine: str, tmp_path: Path) -> None:
+    if sys.platform != "linux":
+        pytest.skip("control groups are Linux's: run it there")
+    usage = run_in(engine)(faulty(tmp_path, "fills tmp"), Limits(), print)
+    assert 200e6 < (usage.memory or 0) < 500e6
+
+
+def test_an_image_older_than_its_files_is_named(engine: str, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(ROOT / "baselines" / "bm25", tmp_path / "bm25"))
+    (folder / ".git").mkdir()
+    (folder / ".git" / "index").write_text("what git keeps is not in the image")
+    lines: list[str] = []
+    run_in(engine)(job(tmp_path / "same", str(folder)), Limits(), lines.append)
+    assert not [line for line in lines if "warning" in line]
+    with (folder / "baseline.py").open("a") as file:
+        file.write("# changed\n")
+    run_in(engine)(job(tmp_path / "changed", str(folder)), Limits(), lines.append)
+    (warning,) = (line for line in lines if "warning" in line)
+    assert warning.startswith("warning: touche/bm25 was built from other files than those of today; build it")
+
+
+def test_what_an_engine_refuses_is_told_in_its_words(tmp_path: Path) -> None:
+    if "docker" not in engines():
+        pytest.skip("needs a running docker: install and start it")
+    build_once("docker")
+    with pytest.raises(ToucheError, match=r"bm25: exit code 125: docker: .*CPU"):
+        run_in("docker")(job(tmp_path / "out"), Limits(cpus=10_000), print)
+
+
+def test_a_full_disk_is_one_line(engine: str, tmp_path: Path) -> None:
+    output = tmp_path / "small"
+    output.mkdir()
+    if not succeeds("mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", str(output)):
+        pytest.skip("needs a small file system: run as root")
+    try:
+        with pytest.raises(ToucheError, match=r"bm25: exit code 2: .*No space left on device"):
+            run_in(engine)(job(output), Limits(), print)
+        assert list(output.iterdir()) == []
+    finally:
+        succeeds("umount", str(output))
+
+
+def test_a_colon_in_a_path_is_no_mount_option(engine: str, write: Write, tmp_path: Path) -> None:
+    for name, content in INPUTS["TIRA"].items():
+        write(f"a:ro/{name}", content)
+    run_in(engine)(job(tmp_path / "b:ro", given=str(tmp_path / "a:ro")), Limits(), print)
+    assert (tmp_path / "b:ro" / "run.txt").exists()
+    with pytest.raises(
+        ToucheError, match="a,b: an engine cannot mount a path with a comma or a quote; rename"
+    ):
+        run_in(engine)(job(tmp_path / "a,b", given=str(tmp_path / "a:ro")), Limits(), print)
+
+
+def test_an_output_directory_that_is_not_empty_is_refused(engine: str, write: Write) -> None:
+    output = write("out/notes.txt", "").parent
+    with pytest.raises(
+        ToucheError, match="out: the output directory is not empty; empty it, or choose another"
+    ):
+        run_in(engine)(job(output), Limits(), print)
+
+
+def test_a_missing_image_is_named_with_the_command_that_builds_it(
+    engine: str, write: Write, tmp_path: Path
+) -> None:
+    folder = write("never-built/baseline.py", "").parent
+    with pytest.raises(
+        ToucheError, match=f"{engine} has no image touche/never-built; build it with: touche images"
+    ):
+        run_in(engine)(job(tmp_path / "out", str(folder)), Limits(), print)
+
+
+def test_a_missing_engine_is_named(monkeypatch: pytest.MonkeyPatch, touche: Touche, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    command = ("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out", "--runner")
+    for runner, message in (
+        ("docker", "docker is not installed; install it"),
+        ("podman", "podman is not installed; install it"),
+    ):
+        code, _, err = touche(*command, runner)
+        assert (code, err) == (2, f"touche: {message}\n")
+
+
+def test_an_engine_that_does_not_run_is_named(
+    monkeypatch: pytest.MonkeyPatch, touche: Touche, write: Write, tmp_path: Path
+) -> None:
+    write("bin/docker", "#!/bin/sh\necho first >&2; echo permission denied >&2; exit 1\n").chmod(0o755)
+    write("bin/podman", "#!/bin/sh\nexit 0\n").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    command = ("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out", "--runner", "docker")
+    assert touche(*command)[2] == (
+        "touche: docker is installed, but its engine cannot be reached (permission denied); start it, "
+        "or use podman, which is at hand\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["participant.md", "organizer.md"])
+def test_the_commands_of_the_guides_work(tmp_path: Path, name: str) -> None:
+    """Those that need images, and the ones before them; tests/project/test_docs.py leaves them out."""
+    if "docker" not in engines():
+        pytest.skip("needs a running docker: install and start it")
+    build_once("docker")
+    page, folder = ROOT / "docs" / name, workspace(tmp_path / "clone")
+    try:
+        tried = follow(page, folder, but=CONTAINERS)
+        listed = type_in(folder, "touche images list")
+    finally:
+        succeeds("docker", "image", "rm", "--force", "touche/my-team")
+    assert tried == [each for each in commands(page) if reason(each) in ("", CONTAINERS)]
+    assert re.search(r"^bm25 +touche/bm25 ", listed, flags=re.MULTILINE)
+    if name == "participant.md":
+        by_hand, by_harness = (
+            (folder / "out" / each / "run.txt").read_bytes() for each in ("image", "sandbox")
+        )
+        assert by_hand == by_harness
+
+
+@pytest.mark.parametrize("source", ["README.md", ".github/workflows/check.yml"])
+def test_a_new_baseline_becomes_an_image_as_its_files_say(tmp_path: Path, source: str) -> None:
+    if "docker" not in engines():
+        pytest.skip("needs a running docker: install and start it")
+    write_baseline(tmp_path / "our-team")
+    text = (tmp_path / "our-team" / source).read_text()
+    commands = re.findall("^ {4,}(?:run: )?((?:touche|docker) .*)$", text, flags=re.MULTILINE)
+    script = "\n".join(each for each in commands if "docker" in each or "yml" in source)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    try:
+        told = subprocess.run(
+            ["sh", "-exc", f"touche images build our-team\n{script}"],
+            cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True,
+        )  # fmt: skip
+    finally:
+        succeeds("docker", "image", "rm", "--force", "touche/our-team")
+    assert told.returncode == 0, told.stderr
+    assert (len(commands), "\n2 passed\n" in told.stdout) == (10 if source == "README.md" else 5, True)
+    assert len(list((tmp_path / "out").rglob("run.txt"))) == 1
+
+
+def test_the_library_in_the_image_carries_the_starter_kit(engine: str) -> None:
+    script = "/opt/touche/bin/python -m touche new /tmp/us && cat /tmp/us/.github/workflows/check.yml"
+    inside = [engine, "run", "--rm", "--entrypoint=sh", "touche/base", "-c", script]
+    told = subprocess.run(inside, check=True, capture_output=True, text=True).stdout
+    assert "wrote /tmp/us" in told and "touche images build us" in told
+
+
+def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Path, tmp_path: Path) -> None:
+    """From a server on this machine; at run time there is no network."""
+    if "docker" not in engines():
+        pytest.skip("needs a running docker: install and start it")
+    build_once("docker")
+    place = tmp_path / "hub" / "team" / "tiny" / "resolve" / "abc123"
+    shutil.copytree(tiny, place)
+    files = partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "hub"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), files) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        arguments = {"HUB": f"http://127.0.0.1:{server.server_port}", "NSP_MODEL": "team/tiny"}
+        words = [f"--build-arg={name}={value}" for name, value in arguments.items()]
+        folder = str(ROOT / "baselines" / "sentence-coherence")
+        command = ["docker", "build", "--network=host", "--tag=touche/nsp-test", *words, folder]
+        unpinned = subprocess.run(command, capture_output=True, text=True)
+        assert unpinned.returncode and "NSP_REVISION: pins the model" in unpinned.stdout + unpinned.stderr
+        subprocess.run([*command[:-1], "--build-arg=NSP_REVISION=abc123", folder], check=True)
+        server.shutdown()
+    inside = ["-i", "/input", "-o", "/output", "--coherence", "nsp", "--model", "/opt/nsp", "--depth", "100"]
+    (tmp_path / "out").mkdir()
+    mounts = _mounts(job(tmp_path / "out", "sentence-coherence", given="spot-check/pairs"))
+    try:
+        run = ["docker", "run", "--rm", "--network=none", *mounts, "touche/nsp-test", *inside]
+        subprocess.run(run, check=True)
+    finally:
+        succeeds("docker", "image", "rm", "--force", "touche/nsp-test")
+    local = ["--coherence", "nsp", "--model", str(tiny), "--depth", "100"]
+    run_locally(
+        job(tmp_path / "here", "sentence-coherence", *local, given="spot-check/pairs"), Limits(), print
+    )
+    here, there = ((tmp_path / each / "run.txt").read_text() for each in ("here", "out"))
+    tag = "touche-sentence-coherence-coherence=nsp-model={}-depth=100"
+    assert here.replace(tag.format(tiny), "") == there.replace(tag.format("/opt/nsp"), "")
+
+
+def test_every_baseline_has_a_dockerfile_of_its_name() -> None:
+    for folder in (ROOT / "baselines").iterdir():
+        lines = (folder / "Dockerfile").read_text().splitlines()
+        assert {"FROM touche/base", "FROM touche/models"} & {*lines}
+        assert f"COPY baseline.py /opt/baselines/{folder.name}/" in lines
+        assert f'LABEL org.opencontainers.image.title="touche/{folder.name}"' in lines
+
+
+def test_a_baseline_without_a_dockerfile_is_named_before_anything_is_built(
+    engine: str, write: Write, touche: Touche
+) -> None:
+    folder = write("mine/baseline.py", "").parent
+    code, _, err = touche("images", "build", folder, "--engine", engine)
+    assert (code, err) == (
+        2,
+        f"touche: {folder}: no Dockerfile in it; copy the one of bm25, and change its two names\n",
+    )
+
+
+@pytest.mark.parametrize("wrong", ["4gb", "0g", "-1g", "4", "lots"])
+def test_an_amount_of_memory_is_checked(touche: Touche, tmp_path: Path, wrong: str) -> None:
+    command = ("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out", "--memory", wrong)
+    code, _, err = touche(*command, "--runner", "docker")
+    assert code == 2
+    assert f"{wrong!r} is no amount of memory; write it as 512m or 8g" in err
+
+
+def test_a_corpus_of_ir_datasets_is_no_option_in_a_sandbox(touche: Touche, tmp_path: Path) -> None:
+    command = ("run", "bm25", "-i", tmp_path, "-o", tmp_path / "out", "--corpus", "argsme/2020-04-01")
+    code, _, err = touche(*command, "--runner", "docker")
+    assert (code, err.splitlines()[0].startswith("touche: a sandbox has no network")) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("runner", "option"),
+    [("local", "--cpus"), ("local", "--memory"), ("local", "--time-limit"), ("tira", "--memory")],
+)
+def test_a_limit_that_a_runner_cannot_keep_is_refused(
+    touche: Touche, tmp_path: Path, runner: str, option: str
+) -> None:
+    value = "1g" if option == "--memory" else "1"
+    command = ("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out", option, value)
+    message = f"{option} has no effect on the runner {runner}; leave it out, or choose docker or podman"
+    assert touche(*command, "--runner", runner)[::2] == (2, f"touche: {message}\n")
+    assert touche("regress", option, value, "--runner", runner)[::2] == (2, f"touche: {message}\n")
+
+
+WRONG_FOLDERS = {
+    "My_Base-Line": ("FROM touche/base\n", "the name of its image would be invalid; choose a name of a-z"),
+    "mine": ("COPY baseline.py /opt/baselines/bm25/\n", "it does not copy to /opt/baselines/mine/; give it"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_FOLDERS)
+def test_a_folder_that_makes_no_image_of_its_own_is_named(engine: str, write: Write, name: str) -> None:
+    dockerfile, message = WRONG_FOLDERS[name]
+    write(f"{name}/baseline.py", "")
+    folder = write(f"{name}/Dockerfile", dockerfile).parent
+    with pytest.raises(ToucheError, match=message):
+        images.build(engine, [str(folder)], print)
+
+
+def test_neither_paths_nor_tokens_go_into_an_image(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def origin(url: str) -> dict[str, str]:
+        monkeypatch.setattr(images, "answer", lambda *command: url if "remote" in command else "abc-dirty")
+        return images.origin(tmp_path)
+
+    assert origin("https://x-token:SECRET@example.org/o/r") == {
+        "revision": "abc-dirty",
+        "source": "https://example.org/o/r",
+    }
+    assert origin("/home/somebody/clone")["source"] == "unknown"
+    assert origin("git@example.org:o/r.git")["source"] == "unknown"

@@ -1,0 +1,224 @@
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import ROOT
+from touche.errors import InputError
+from touche.formats.html_folder import read_pages_csv
+from touche.web import page
+from touche.web.extraction import parse
+from touche.web.page import Page, PageError, RawPage, Skipped
+from touche.web.workers import parsed
+
+HTML = """<!DOCTYPE html>
+<html lang="en"><head><title>  Wool or
+ down? </title>
+<META NAME="Description" content="We slept under   both."><meta name="keywords" content="wool, down">
+<style>p { color: red }</style></head>
+<body><nav><ul><li><a href="/">Home</a></li><li><a href="/shop">Shop</a></li></ul></nav>
+<article><h1>The verdict</h1><p>The wool duvet was better for my husband, who sweats at night.</p>
+<h4>Too deep</h4><h3>Price</h3><p>The down duvet costs more and weighs less, which I like.</p></article>
+<script>var better = "never indexed";</script><footer>Imprint and privacy</footer></body></html>"""
+
+
+def raw(
+    html: str | bytes, charset: str | None = None, url: str = "https://Beds.example/wool/?q=1#a"
+) -> RawPage:
+    return RawPage("p", url, html if isinstance(html, bytes) else html.encode(), charset)
+
+
+def test_a_page_is_taken_apart() -> None:
+    page = parse(raw(HTML))
+    assert (page.title, page.meta_description, page.meta_keywords) == (
+        "Wool or down?", "We slept under both.", "wool, down"
+    )  # fmt: skip
+    assert page.headings == "The verdict\nPrice"
+    assert (page.host, page.path, page.language) == ("beds.example", "/wool/", "en")
+    assert page.body is not None and page.full_body is not None
+    assert "better for my husband" in page.body and "Imprint" not in page.body and "Shop" not in page.body
+    assert "Imprint" in page.full_body and "never indexed" not in page.full_body
+    assert page.text == f"{page.title} {page.body}"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "title"),
+    [
+        ("<title> </title>", "<h2>Second</h2><h1>First</h1>", "First"),
+        ("", "<p class='title'>Named</p><h2>Second</h2>", "Second"),
+        ("", "<p class='title'>Named</p>", "Named"),
+        ("", "<p>text</p>", ""),
+        (f"<title>{'x' * 91}</title>", "", "x" * 90),
+    ],
+)
+def test_a_title_is_the_first_that_is_there(head: str, body: str, title: str) -> None:
+    assert parse(raw(f"<html><head>{head}</head><body>{body}<p>some text</p></body></html>")).title == title
+
+
+@pytest.mark.parametrize(
+    ("encoding", "declared", "charset"),
+    [
+        ("utf-8", "utf-8", None),
+        ("utf-8", "utf-8", "utf-8"),
+        ("latin-1", "iso-8859-1", "iso-8859-1"),
+        ("latin-1", "utf-8", "utf-8"),  # a wrong promise
+        ("utf-16", "utf-8", None),
+    ],
+)
+def test_encodings_are_repaired(encoding: str, declared: str, charset: str | None) -> None:
+    text = "The café next door has had the same menu and the same cook for thirty years, says Zoë. " * 5
+    html = f'<html><head><meta charset="{declared}"></head><body><p>{text}</p></body></html>'
+    body = parse(raw(html.encode(encoding), charset)).body
+    assert body is not None and "The café next" in body and "says Zoë." in body
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"a" * (page.LARGEST + 1), "larger than 1 MiB"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "not of text"),
+        (b"%PDF-1.4\n" + bytes(range(256)), "not of text"),
+        (bytes(range(256)) * 20, "without readable text"),
+        (b"", "without readable text"),
+        (b"<div>" * 100_000 + b"deep", "nested too deeply"),
+        (b"<html><body><script>x</script></body></html>", "without readable text"),
+        (b"<html><frameset><frame src=a></frameset></html>", "without readable text"),
+        (b"<html><body>&#xfffd;&#xfffd; word</body></html>", "without readable text"),
+    ],
+)
+def test_what_cannot_be_parsed_says_why(content: bytes, reason: str) -> None:
+    with pytest.raises(PageError, match=reason):
+        parse(raw(content, "utf-8"))
+
+
+def test_a_url_may_be_broken_or_missing() -> None:
+    for url in ("", "http://[::bad/", "no url at all"):
+        page = parse(raw(HTML, url=url))
+        assert page.host is page.path is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<html><p>Déjà vu à Genève, où l'été a été très gêné.".encode(),
+        "<html><p>Déjà vu à Genève, où l'été a été très gêné.".encode("cp1252"),
+        "<html><p>“Don’t,” she said, “it’s ‘art’.”".encode("cp1252"),
+        b"\r\n\r\n\r\n<HTML>\r\n\t<BODY>\r\n\t\tPlain words.\r\n",
+        b'<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><body>Plain.</body></html>',
+        "<html><p>日本語のページです。".encode("shift_jis"),
+    ],
+)
+def test_pages_of_the_old_web_are_text(content: bytes) -> None:
+    assert parse(raw(content)).full_body
+
+
+def test_headings_are_read_once_and_in_time_that_grows_with_their_number() -> None:
+    page = parse(
+        raw("<h2>a</h2><h1>b <div><h3>c</h3></div></h1><p class=title>x" * 10 + "<h2>d</h2>" * 10_000)
+    )
+    assert str(page.headings).split("\n")[:4] == ["a", "b c", "a", "b c"]
+    bomb = parse(raw("<h1><div>" * 140 + "word " * 100_000))
+    assert len(str(bomb.headings)) <= 16384
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=2000))
+def test_any_bytes_are_a_page_or_an_error(content: bytes) -> None:
+    with suppress(PageError):
+        assert isinstance(parse(raw(b"<html><body>" + content)), Page)
+
+
+def dies_of_7(page: RawPage) -> Page:
+    """A parser in another process, which a page can kill."""
+    if page.id == "7":
+        os._exit(11)
+    if page.id == "8":
+        raise RuntimeError
+    left, _ = signal.getitimer(signal.ITIMER_VIRTUAL)
+    if page.id == "9":
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.1)
+        while True:
+            pass
+    return Page(page.id, title=str(left))
+
+
+def test_pages_come_in_order_even_if_the_parser_dies(caplog: pytest.LogCaptureFixture) -> None:
+    given: list[RawPage | Skipped] = [RawPage(str(n), "", b"x") for n in range(100)]
+    given[3] = Skipped("3", "cut off")
+    found = list(parsed(given, dies_of_7))
+    assert [page.id for page in found] == [str(n) for n in range(100) if n not in (3, 7, 8, 9)]
+    assert all(0 < float(page.title or 0) < 5.1 for page in found)
+    assert caplog.messages == [
+        "4 of 100 pages were left out: 2 that the parser died of, or was too long at, 1 cut off, "
+        "1 that the parser failed on (RuntimeError); the first is 3"
+    ]
+
+
+def test_few_pages_are_under_way_at_a_time() -> None:
+    taken = 0
+
+    def endless() -> Iterator[RawPage]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield raw(HTML)
+
+    stream = parsed(endless())
+    for _ in range(100):
+        next(stream)
+    stream.close()
+    assert taken < 32 * (3 * (os.cpu_count() or 1) + 4)
+
+
+def test_other_documents_are_passed_on() -> None:
+    assert list(parsed(iter(["a", "b"]))) == ["a", "b"]
+    assert list(parsed([])) == []
+    found = list(parsed(["a", raw(HTML), "b", raw(HTML)]))
+    assert found[0::2] == ["a", "b"] and all(isinstance(page, Page) for page in found[1::2])
+
+
+def test_only_the_page_that_kills_is_lost() -> None:
+    given = [RawPage(str(n), "", b"x") for n in range(33)]
+    assert {page.id for page in parsed(given, dies_of_7)} == {str(n) for n in range(33)} - {"7", "8", "9"}
+
+
+def test_the_folder_of_the_spot_check() -> None:
+    found = list(read_pages_csv(ROOT / "corpora" / "spot-check-pages" / "pages.csv"))
+    assert len(found) == 64 and all(isinstance(page, RawPage) for page in found)
+
+
+def test_a_folder_of_files(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_bytes(b"<p>a")
+    (tmp_path / "pages.csv").write_text("id,file,url\na,a.html,http://a.example/\nb,b.html,\n")
+    assert list(read_pages_csv(tmp_path / "pages.csv")) == [
+        RawPage("a", "http://a.example/", b"<p>a"),
+        Skipped("b", "without a file"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("b,../secret.html,", "'../secret.html' is outside of the folder"),
+        ("b,/etc/passwd,", "'/etc/passwd' is outside of the folder"),
+        ("a,a.html,", "page 'a' occurs a second time"),
+        ("b,loop.html,", "'loop.html' is outside of the folder"),
+        ("b,a\0.html,", r"'a\\x00.html' is outside of the folder"),
+        ("b,link.html,", "'link.html' is outside of the folder"),
+        ("b,a\rb.html,", "broken CSV"),
+        (",a.html,", "no id or no file"),
+        ("b", "no id or no file"),
+    ],
+)
+def test_a_table_of_pages_that_is_broken(tmp_path: Path, row: str, message: str) -> None:
+    (tmp_path / "a.html").write_bytes(b"<p>a")
+    (tmp_path / "loop.html").symlink_to(tmp_path / "loop.html")
+    (tmp_path / "link.html").symlink_to("/etc/hostname")
+    (tmp_path / "pages.csv").write_text(f"id,file,url\na,a.html,\n{row}\n")
+    with pytest.raises(InputError, match=rf"pages\.csv:3: {message}"):
+        list(read_pages_csv(tmp_path / "pages.csv"))
