@@ -7,7 +7,7 @@ import pytest
 
 from conftest import ROOT, Write
 from touche import tasks
-from touche.evaluation.scores import ScoredRun, score_runs
+from touche.evaluation.scores import Evaluated, evaluate
 from touche.formats.qrels import read_qrels
 from touche.tasks import Judgments, Rules, Task
 
@@ -25,9 +25,9 @@ def run_text(topics: Iterable[str] = BEST, tag: str = "t", strangers: int = 0) -
     )
 
 
-def scored(path: Path, *evaluators: str) -> ScoredRun:
+def scored(path: Path, *evaluators: str) -> Evaluated:
     """A run on the spot check, with both evaluators unless some are named."""
-    (only,) = score_runs([path], SPOT, evaluators or ("trec_eval", "touche"))
+    (only,) = evaluate([path], SPOT, evaluators or ("trec_eval", "touche"))
     return only
 
 

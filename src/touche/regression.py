@@ -300,7 +300,7 @@ def _outcome(expected: Expected, run: Sequence[RunLine]) -> Outcome:
             got, judged = MEASURES[expected.dimension](run, open_dataset(expected.dataset).documents), None
         else:
             result = EVALUATORS[expected.evaluator](run, qrels_of(task, expected.dimension))
-            got, judged = result.mean, result.judged
+            got, judged = result.mean or 0.0, result.judged
     except ToucheError as error:
         return Outcome(expected, FAILED, remark=str(error))
     difference = got - expected.value

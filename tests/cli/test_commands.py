@@ -229,11 +229,13 @@ def test_scores_of_the_spot_check_as_table_and_as_json(touche: Touche, tmp_path:
         "tag": "touche-dirichletlm",
         "task": "spot-check/arguments",
         "dimension": "relevance",
+        "any_order": False,
         "qrels": "spot-check-arguments-relevance.qrels",
         "measure": "nDCG@5",
         "evaluator": "trec_eval",
         "judged": 1.0,
         "topics": 10,
+        "comparable": True,
     }
     table = touche("evaluate", run, "--task", "spot-check/arguments", "--evaluator", "touche")[1].splitlines()
     assert table[0].split() == "run dimension evaluator nDCG@5 95% interval Judged@5 topics".split()

@@ -9,7 +9,7 @@ from conftest import Touche, Write
 from spotcheck import BEST, SPOT, made_up, run_of, run_text
 from touche.errors import ToucheError
 from touche.evaluation.comparison import TopicDifference, compare, topic_differences
-from touche.evaluation.scores import score_runs
+from touche.evaluation.scores import evaluate
 from touche.evaluation.significance import bootstrap_interval, randomisation_test
 
 
@@ -21,7 +21,7 @@ def runs(write: Write) -> list[Path]:
 
 
 def test_every_two_runs_are_compared(runs: list[Path]) -> None:
-    found = compare(score_runs(runs, SPOT), "trec_eval")
+    found = compare(evaluate(runs, SPOT), "trec_eval")
     assert [(each.run_a, each.run_b) for each in found] == [
         ("all", "two"),
         ("all", "three"),
@@ -46,7 +46,7 @@ def test_dimensions_are_compared_apart_and_by_hand(write: Write, monkeypatch: py
     task = made_up(write, monkeypatch, relevance="a", quality="b")
     a = write("a.txt", run_of("1 b a", "2 a b", "3 a b", "4 x", tag="A"))
     b = write("b.txt", run_of("1 a b", "2 a b", "3 b", "4 b", tag="B"))
-    relevance, quality = compare(score_runs([a, b], task), "trec_eval")
+    relevance, quality = compare(evaluate([a, b], task), "trec_eval")
     assert [(each.dimension, each.run_a, each.run_b) for each in (relevance, quality)] == [
         ("relevance", "A", "B"),
         ("quality", "A", "B"),
@@ -66,13 +66,13 @@ def test_dimensions_are_compared_apart_and_by_hand(write: Write, monkeypatch: py
 
 def test_with_the_organizers_evaluator_only_shared_topics_count(runs: list[Path]) -> None:
     with pytest.raises(ToucheError, match="two and three have 1 scored topics in common, too few for a test"):
-        compare(score_runs(runs, SPOT), "touche")
-    (found,) = compare(score_runs(runs[:2], SPOT), "touche")
+        compare(evaluate(runs, SPOT), "touche")
+    (found,) = compare(evaluate(runs[:2], SPOT), "touche")
     assert (found.topics, found.tied, found.p_t_test, found.effect_size) == (2, 2, 1.0, 0.0)
 
 
 def test_the_largest_differences_come_first_with_their_titles(runs: list[Path]) -> None:
-    found = topic_differences(score_runs(runs[1:], SPOT), "trec_eval")
+    found = topic_differences(evaluate(runs[1:], SPOT), "trec_eval")
     assert [(each.topic, round(each.difference)) for each in found] == [
         ("11", 1),
         ("13", -1),
@@ -84,7 +84,7 @@ def test_the_largest_differences_come_first_with_their_titles(runs: list[Path]) 
 
 def test_one_run_cannot_be_compared(runs: list[Path]) -> None:
     with pytest.raises(ToucheError, match="one run alone cannot be compared; give two at least"):
-        compare(score_runs(runs[:1], SPOT), "trec_eval")
+        compare(evaluate(runs[:1], SPOT), "trec_eval")
 
 
 def test_the_command_shows_tests_and_topics(touche: Touche, runs: list[Path]) -> None:

@@ -56,7 +56,7 @@ def test_the_changes_add_up_to_the_difference(
 ) -> None:
     lines = [RunLine(topic, "Q0", id, rank, score, "t") for topic, id, rank, score in written]
     try:
-        difference = ndcg.touche(lines, qrels).mean - ndcg.trec_eval(lines, qrels).mean
+        difference = (ndcg.touche(lines, qrels).mean or 0) - (ndcg.trec_eval(lines, qrels).mean or 0)
     except ToucheError:
         return
     assert sum(reason.change for reason in reasons(lines, qrels)) == pytest.approx(difference, abs=1e-9)

@@ -3,16 +3,17 @@ import pytest
 from conftest import Write
 from spotcheck import made_up, run_of, run_text, scored
 from touche import tasks
-from touche.evaluation.notes import notes_of, warnings_of
-from touche.evaluation.scores import ScoredRun, score_runs
+from touche.evaluation.notes import notes_of
+from touche.evaluation.scores import Evaluated, evaluate
 
 
-def warnings(run: ScoredRun) -> list[str]:
-    return [note.text for note in warnings_of(run)]
+def warnings(run: Evaluated) -> list[str]:
+    return list(run.doubts)
 
 
-def notes(run: ScoredRun) -> list[str]:
-    return [note.text for note in notes_of(run)]
+def notes(run: Evaluated) -> list[str]:
+    """Without the name of the run and the dimension."""
+    return [text.partition(": ")[2] for text in notes_of([run])]
 
 
 def test_more_than_a_tenth_unjudged_is_a_warning(write: Write) -> None:
@@ -54,7 +55,7 @@ def test_a_tenth_is_not_more_than_a_tenth(write: Write, monkeypatch: pytest.Monk
     task = made_up(write, monkeypatch, topics, relevance="a")
     for holes, expected in ((9, []), (10, ["11.1%"])):
         lists = (f"{topic} a b c d {'x' if number < holes else 'e'}" for number, topic in enumerate(topics))
-        (run,) = score_runs([write("run.txt", run_of(*lists))], task)
+        (run,) = evaluate([write("run.txt", run_of(*lists))], task)
         assert [text.split()[0] for text in warnings(run)] == expected
 
 
@@ -63,7 +64,7 @@ def test_the_order_in_which_something_is_unjudged_is_named(
 ) -> None:
     task = made_up(write, monkeypatch, ["1"], relevance="a")
     ranked = "".join(f"1 Q0 {id} {rank} {rank} t\n" for rank, id in enumerate("abuvwxyz", 1))
-    (run,) = score_runs([write("run.txt", ranked)], task)
+    (run,) = evaluate([write("run.txt", ranked)], task)
     first, second, *_ = warnings(run)
     assert first.startswith("100.0% of the top 5 in the order of trec_eval is unjudged")
     assert second.startswith("60.0% of the top 5 in the order of touche is unjudged")
@@ -71,7 +72,7 @@ def test_the_order_in_which_something_is_unjudged_is_named(
 
 def test_what_touche_leaves_out_is_named(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     task = made_up(write, monkeypatch, ["1", "2"], relevance="a")
-    (run,) = score_runs([write("run.txt", run_of("1 a b", "2 u v w x y a"))], task, ["touche"])
+    (run,) = evaluate([write("run.txt", run_of("1 a b", "2 u v w x y a"))], task, ["touche"])
     assert (
         "touche leaves out topic 2: nothing in the top 5 is judged, or nothing known is relevant"
         in warnings(run)
@@ -82,12 +83,12 @@ def test_a_standing_names_its_evaluator_and_its_doubts(write: Write, monkeypatch
     task = tasks.task("touche-2020-task-1-v1")
     write(f"qrels/{task.qrels['relevance-uncorrected'].file}", "1 0 a 5\n1 0 b 1\n25 0 a 3\n")
     monkeypatch.setenv("TOUCHE_DATA", str(write("run.txt", "1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n").parent))
-    (run,) = score_runs([write("run.txt", "1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n")], task)
+    (run,) = evaluate([write("run.txt", "1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n")], task)
     highest = "above Weiss Schnee 0.804, the highest published; the baseline Swordsman: 0.769"
     assert notes(run) == [f"with trec_eval, 1.000 is {highest}"]
-    (run,) = score_runs([write("run.txt", "1 Q0 a 1 2 t\n1 Q0 x 2 1 t\n")], task, ["trec_eval"])
+    (run,) = evaluate([write("run.txt", "1 Q0 a 1 2 t\n1 Q0 x 2 1 t\n")], task, ["trec_eval"])
     assert notes(run)[0].endswith("not comparable, see the warning")
-    (run,) = score_runs([write("run.txt", "1 Q0 a 1 2 t\n")], task, ["touche"])
+    (run,) = evaluate([write("run.txt", "1 Q0 a 1 2 t\n")], task, ["touche"])
     assert notes(run) == ["the published values were computed with trec_eval; evaluate with it to compare"]
 
 
@@ -98,5 +99,5 @@ def test_a_run_that_lacks_topics_has_no_comparable_standing(
     write(f"qrels/{task.qrels['relevance-uncorrected'].file}", "1 0 a 5\n2 0 b 1\n")
     path = write("run.txt", "1 Q0 a 1 2 t\n")
     monkeypatch.setenv("TOUCHE_DATA", str(path.parent))
-    (run,) = score_runs([path], task, ["trec_eval"])
+    (run,) = evaluate([path], task, ["trec_eval"])
     assert notes(run)[0].endswith("not comparable, see the warning")

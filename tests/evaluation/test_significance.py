@@ -36,7 +36,8 @@ def test_the_interval_covers_the_true_mean_as_often_as_it_says() -> None:
 def test_the_t_test_by_hand() -> None:
     """Mean 2, standard error 1 / sqrt(3), so t = 3.4641 with 2 degrees of freedom."""
     assert significance.t_test([1.0, 2.0, 3.0]) == pytest.approx(0.0741799, abs=1e-7)
-    assert significance.t_test([0.5, 0.5, 0.5]) == 0.0
+    assert significance.t_test([0.5, 0.5, 0.5]) is None  # nothing varies: certain of nothing
+    assert significance.t_test([0.5, 0.5]) is None
     assert significance.t_test([0.0, 0.0]) == 1.0
 
 
@@ -117,13 +118,17 @@ def test_holm_is_the_closed_test_of_bonferroni(p_values: list[float]) -> None:
         assert corrected == pytest.approx(max(min(1.0, len(each) * min(each)) for each in sets))
 
 
+def test_a_test_without_a_p_value_is_still_one_of_the_family() -> None:
+    assert significance.holm([0.01, None, 0.03]) == [pytest.approx(0.03), None, pytest.approx(0.06)]
+
+
 def test_the_effect_size_by_hand() -> None:
     assert significance.effect_size([1.0, 2.0, 3.0]) == 2.0
     assert significance.effect_size([0.0, 0.0]) == 0.0
     assert significance.effect_size([0.25, 0.25]) is None
     almost = [0.3 - 0.2, 0.2 - 0.1, 0.4 - 0.3]  # the same but for rounding
     assert significance.effect_size(almost) is None
-    assert significance.t_test(almost) == 0.0
+    assert significance.t_test(almost) is None
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,10 @@ from playwright.sync_api import sync_playwright
 from conftest import ROOT, Touche, Write
 from spotcheck import made_up, run_of, run_text
 from touche import tasks
+from touche.evaluation.scores import evaluate
 from touche.formats.documents import Argument, Document, Sentence
-from touche.report import Page, part_of
+from touche.report import Page
+from touche.report import part_of as part_of_evaluated
 from touche.report import write as write_page
 from touche.report.content import texts_of
 from touche.report.records import Part
@@ -25,6 +27,10 @@ from touche.tasks import Corpus, Published, Task
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
 SECOND = 1 / log2(3)  # the only relevant document at rank 2
+
+
+def part_of(paths: list[Path], dataset: str) -> Part:
+    return part_of_evaluated(evaluate(paths, tasks.task(dataset)), dataset)
 
 
 def published(name: str, value: float, **others: Any) -> Published:
@@ -253,7 +259,7 @@ def test_a_regression_that_fails_has_its_report(
     )
     code, _, _ = touche("regress", baseline, "--report", tmp_path / "out")
     html = (tmp_path / "out" / "index.html").read_text()
-    assert code == 1 and "There is no report on spot-check/passages: " in html and "failed: " in html
+    assert code == 1 and ">too low<" in html and "100.0% of the top 5 is unjudged" in html
     (tmp_path / "file").write_text("")
     _, _, err = touche("regress", baseline, "--report", tmp_path / "file" / "out")
     assert err.startswith(f"touche: {tmp_path}/file/out: cannot be made (Not a directory)")

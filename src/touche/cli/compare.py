@@ -12,7 +12,7 @@ from touche.cli.output import RUNS, TASK, print_records, print_warnings, show, s
 from touche.evaluation import comparison
 from touche.evaluation.comparison import Comparison, TopicDifference
 from touche.evaluation.ndcg import EVALUATORS, MEASURE
-from touche.evaluation.scores import score_runs
+from touche.evaluation.scores import evaluate
 
 _SHOWN_TOPICS = 5  # of each comparison
 
@@ -37,7 +37,7 @@ def compare(runs: Sequence[Path], task_id: str, evaluator: str, per_topic: bool,
     p is two-sided, of the paired t-test and of the paired randomisation test, as it is and corrected by the
     method of Holm for all comparisons of the table. d is Cohen's d of the paired scores.
     """
-    scored = score_runs(runs, tasks.task(task_id), [evaluator])
+    scored = evaluate(runs, tasks.task(task_id), [evaluator])
     compared = comparison.compare(scored, evaluator)
     topics = comparison.topic_differences(scored, evaluator)
     if style != "table":
@@ -84,7 +84,9 @@ def _show_tests(compared: Sequence[Comparison]) -> None:
     click.echo(f"\n{MEASURE} of {compared[0].evaluator}; Holm's correction is for {len(rows)} rows")
 
 
-def _p(value: float) -> str:
+def _p(value: float | None) -> str:
+    if value is None:
+        return "–"
     return f"{value:.4f}" if value >= 0.0001 else "< 0.0001"
 
 

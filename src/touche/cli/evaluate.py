@@ -8,10 +8,10 @@ import click
 from touche import tasks
 from touche.cli.commands import Command
 from touche.cli.output import RUNS, TASK, print_records, print_warnings, show, style, tell
-from touche.evaluation.ndcg import CUTOFF, EVALUATORS
-from touche.evaluation.notes import grouped, notes_of
-from touche.evaluation.scores import Score, ScoredRun, TopicScore, score_runs
-from touche.progress import watched
+from touche.evaluation import scores
+from touche.evaluation.ndcg import CUTOFF, EVALUATORS, TREC_EVAL_VERSION
+from touche.evaluation.notes import notes_of
+from touche.evaluation.scores import Evaluated, Score, TopicScore
 
 
 @click.command(
@@ -24,7 +24,7 @@ from touche.progress import watched
     type=click.Choice([*EVALUATORS, "both"]),
     default="both",
     show_default=True,
-    help="trec_eval, the organizers' script, or both.",
+    help=f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), or both.",
 )
 @click.option("--per-topic", is_flag=True, help="A line for each topic instead of the means.")
 @click.option(
@@ -44,65 +44,74 @@ def evaluate(
     results.
     """
     evaluators = EVALUATORS if evaluator == "both" else [evaluator]
-    scored = score_runs(runs, tasks.task(task_id), evaluators, any_order=pairs == "any-order")
+    found = scores.evaluate(runs, tasks.task(task_id), evaluators, any_order=pairs == "any-order")
     if style != "table":
-        rows = [
-            row
-            for each in watched(scored, "bootstrap", "rows", len(scored))
-            for row in (each.topic_scores if per_topic else each.scores)
-        ]
-        print_records(TopicScore if per_topic else Score, rows, style)
+        print_records(
+            TopicScore if per_topic else Score, _topics(found) if per_topic else _means(found), style
+        )
     else:
-        (_show_topics if per_topic else _show_means)(scored)
-        click.echo(_judged_by(scored))
-    print_warnings(scored)
-    task, out = scored[0].task, click.echo if style == "table" else tell
-    for text in grouped(note for each in scored for note in notes_of(each)):
+        (_show_topics if per_topic else _show_means)(found)
+        click.echo(_judged_by(found))
+    print_warnings(found)
+    task, out = found[0].task, click.echo if style == "table" else tell
+    for text in notes_of(found):
         out(text)
     if task.results_note:
         out(f"{task.id}: {task.results_note}")
 
 
-def _show_means(scored: Sequence[ScoredRun]) -> None:
+def _means(found: Sequence[Evaluated]) -> list[Score]:
+    return [score for each in found for score in each.scores.values()]
+
+
+def _topics(found: Sequence[Evaluated]) -> list[TopicScore]:
+    return [score for each in found for of in each.topic_scores.values() for score in of.values()]
+
+
+def _show_means(found: Sequence[Evaluated]) -> None:
     header = ("run", "dimension", "evaluator", f"nDCG@{CUTOFF}", "95% interval", f"Judged@{CUTOFF}", "topics")
     show(
         header,
         [
             (
                 each.name,
-                score.dimension,
+                each.label,
                 score.evaluator,
-                f"{score.mean:.3f}",
-                f"{score.low:.3f} to {score.high:.3f}" if score.topics > 1 else "–",
-                f"{score.judged:.2f}",
+                _digits(score.mean),
+                "–" if score.topics < 2 else f"{_digits(score.low)} to {_digits(score.high)}",
+                _digits(score.judged, 2),
                 str(score.topics),
             )
-            for each in watched(scored, "bootstrap", "rows", len(scored))
-            for score in each.scores
+            for each in found
+            for score in each.scores.values()
         ],
     )
 
 
-def _show_topics(scored: Sequence[ScoredRun]) -> None:
+def _show_topics(found: Sequence[Evaluated]) -> None:
     header = ("run", "dimension", "evaluator", "topic", f"nDCG@{CUTOFF}", f"Judged@{CUTOFF}", "title")
     show(
         header,
         [
             (
                 each.name,
-                score.dimension,
+                each.label,
                 score.evaluator,
                 score.topic,
-                f"{score.value:.3f}",
-                "–" if score.judged is None else f"{score.judged:.2f}",
+                _digits(score.value),
+                _digits(score.judged, 2),
                 score.title,
             )
-            for each in scored
-            for score in each.topic_scores
+            for each in found
+            for score in _topics([each])
         ],
     )
 
 
-def _judged_by(scored: Sequence[ScoredRun]) -> str:
-    files = {each.dimension: each.file for each in scored}
+def _digits(value: float | None, digits: int = 3) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
+
+
+def _judged_by(found: Sequence[Evaluated]) -> str:
+    files = {each.label: each.qrels for each in found}
     return "".join(f"\n{dimension} is judged by {file}" for dimension, file in files.items())

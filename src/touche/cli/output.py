@@ -14,8 +14,8 @@ import click
 
 from touche import tasks
 from touche.cli.commands import TASK_ID
-from touche.evaluation.notes import doubts
-from touche.evaluation.scores import ScoredRun
+from touche.evaluation.notes import warnings_of
+from touche.evaluation.scores import Evaluated
 from touche.progress import say
 
 BROKEN = 1  # exit code: a score or a rule
@@ -126,9 +126,9 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
-def print_warnings(scored: Sequence[ScoredRun]) -> None:
+def print_warnings(found: Sequence[Evaluated]) -> None:
     """Prints what puts scores in doubt on standard error."""
-    for text in doubts(scored):
+    for text in warnings_of(found):
         say(f"warning: {text}")
 
 

@@ -17,6 +17,7 @@ from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, show, t
 from touche.cli.sandbox import OPTIONS, check_limits
 from touche.data.places import FROM_A_CLONE, SPOT_CHECK
 from touche.errors import ToucheError
+from touche.evaluation.scores import evaluate
 from touche.files import make_folder, write_whole
 from touche.progress import processors
 from touche.regression import (
@@ -200,7 +201,7 @@ def _report(outcomes: Sequence[Outcome], folder: Path, runner: str) -> None:
     parts, remarks = [], [f"The runner is {runner}, on {processors()} processors ({machine()})."]
     for dataset, paths in runs.items():
         try:
-            parts.append(part_of(list(paths), dataset))
+            parts.append(part_of(evaluate(list(paths), tasks.task(dataset)), dataset))
         except ToucheError as error:  # one odd run does not cost the report
             remarks.append(f"There is no report on {dataset}: {error}.")
     title = "Regression of the baselines of Touché"

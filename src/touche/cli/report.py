@@ -5,8 +5,10 @@ from pathlib import Path
 
 import click
 
+from touche import tasks
 from touche.cli.commands import Command
 from touche.cli.output import RUNS, TASK, command_line, counted
+from touche.evaluation.scores import evaluate
 
 
 @click.command(
@@ -31,6 +33,6 @@ def report(runs: Sequence[Path], task_id: str, output: Path) -> None:
     """
     from touche.report import Page, part_of, write  # here, for it takes a second to import
 
-    part = part_of(runs, task_id)
+    part = part_of(evaluate(runs, tasks.task(task_id)), task_id)
     page = Page(f"{counted(len(part.runs), 'run')} of {part.dataset}", command_line(), [part])
     click.echo(write(page, output))

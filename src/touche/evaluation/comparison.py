@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
+from typing import Any
 
-from touche.data.places import titles_of
 from touche.errors import ToucheError
 from touche.evaluation.ndcg import MEASURE
-from touche.evaluation.scores import ScoredRun
+from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import bootstrap_interval, effect_size, holm, randomisation_test, t_test
 from touche.progress import watched
 
@@ -24,7 +24,8 @@ class Comparison:
         difference: ``mean_a - mean_b``.
         low, high: its 95% confidence interval, by bootstrap over the topics.
         effect_size: Cohen's d of the paired scores; None where all topics differ by the same amount.
-        p_t_test, p_randomisation: two-sided p-values of the paired t-test and randomisation test.
+        p_t_test, p_randomisation: two-sided p-values of the paired t-test (None where all topics differ by
+            the same amount) and randomisation test.
         p_t_test_holm, p_randomisation_holm: the same, corrected for all comparisons made together.
         won, lost, tied: on how many topics A scores higher, lower, the same.
         topics: how many there are.
@@ -43,8 +44,8 @@ class Comparison:
     low: float
     high: float
     effect_size: float | None
-    p_t_test: float
-    p_t_test_holm: float
+    p_t_test: float | None
+    p_t_test_holm: float | None
     p_randomisation: float
     p_randomisation_holm: float
     won: int
@@ -71,11 +72,11 @@ class TopicDifference:
     difference: float
 
 
-def compare(scored: Sequence[ScoredRun], evaluator: str) -> list[Comparison]:
+def compare(scored: Sequence[Evaluated], evaluator: str) -> list[Comparison]:
     """Compares every two runs in every dimension; all comparisons are one family for the correction.
 
     Args:
-        scored: the runs, scored by ``score_runs``.
+        scored: the runs, evaluated.
         evaluator: the one whose scores are compared.
 
     Raises:
@@ -94,9 +95,9 @@ def compare(scored: Sequence[ScoredRun], evaluator: str) -> list[Comparison]:
     ]
 
 
-def topic_differences(scored: Sequence[ScoredRun], evaluator: str) -> list[TopicDifference]:
+def topic_differences(scored: Sequence[Evaluated], evaluator: str) -> list[TopicDifference]:
     """Every topic of every comparison, those with the largest differences first."""
-    titles = titles_of(scored[0].task)
+    titles = scored[0].titles
     return [
         TopicDifference(
             *_key(a, b, evaluator), topic, titles.get(topic, ""), of_a, of_b, difference=of_a - of_b
@@ -108,7 +109,7 @@ def topic_differences(scored: Sequence[ScoredRun], evaluator: str) -> list[Topic
     ]
 
 
-def _pairs(scored: Sequence[ScoredRun]) -> list[tuple[ScoredRun, ScoredRun]]:
+def _pairs(scored: Sequence[Evaluated]) -> list[tuple[Evaluated, Evaluated]]:
     dimensions = dict.fromkeys(each.dimension for each in scored)
     return [
         pair
@@ -117,12 +118,12 @@ def _pairs(scored: Sequence[ScoredRun]) -> list[tuple[ScoredRun, ScoredRun]]:
     ]
 
 
-def _paired(a: ScoredRun, b: ScoredRun, evaluator: str) -> dict[str, tuple[float, float]]:
-    of_a, of_b = (each.evaluations[evaluator].per_topic for each in (a, b))
-    return {topic: (of_a[topic], of_b[topic]) for topic in of_a if topic in of_b}
+def _paired(a: Evaluated, b: Evaluated, evaluator: str) -> dict[str, tuple[float, float]]:
+    of_a, of_b = (each.topic_scores[evaluator] for each in (a, b))
+    return {topic: (of_a[topic].value, of_b[topic].value) for topic in of_a if topic in of_b}
 
 
-def _differences(a: ScoredRun, b: ScoredRun, evaluator: str) -> list[float]:
+def _differences(a: Evaluated, b: Evaluated, evaluator: str) -> list[float]:
     differences = [of_a - of_b for of_a, of_b in _paired(a, b, evaluator).values()]
     if len(differences) < 2:
         problem = f"{a.name} and {b.name} have {len(differences)} scored topics in common, too few for a test"
@@ -130,11 +131,11 @@ def _differences(a: ScoredRun, b: ScoredRun, evaluator: str) -> list[float]:
     return differences
 
 
-def _key(a: ScoredRun, b: ScoredRun, evaluator: str) -> tuple[str, str, str, str, str, str, str]:
-    return a.name, b.name, a.task.id, a.dimension, a.file, MEASURE, evaluator
+def _key(a: Evaluated, b: Evaluated, evaluator: str) -> tuple[str, str, str, str, str, str, str]:
+    return a.name, b.name, a.task.id, a.dimension, a.qrels, MEASURE, evaluator
 
 
-def _comparison(a: ScoredRun, b: ScoredRun, evaluator: str, p_values: Sequence[float]) -> Comparison:
+def _comparison(a: Evaluated, b: Evaluated, evaluator: str, p_values: Sequence[Any]) -> Comparison:
     values_a, values_b = zip(*_paired(a, b, evaluator).values(), strict=True)
     differences = _differences(a, b, evaluator)
     t, t_holm, randomisation, randomisation_holm = p_values

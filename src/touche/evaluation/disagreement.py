@@ -37,7 +37,7 @@ def reasons(run: Sequence[RunLine], qrels: Qrels) -> list[Reason]:
     """What leads from the mean of trec_eval to the one of touche; empty where they agree topic by topic.
 
     Raises:
-        ToucheError: if run and qrels have no topic, or no document, in common.
+        ToucheError: if run and qrels have no topic in common.
     """
     labels = gains(qrels)
     ranked = by_topic(in_order_of_rank(run), qrels)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from touche import tasks
 from touche.errors import ToucheError
-from touche.evaluation import comparison
+from touche.evaluation import comparison, scores
 from touche.evaluation.ndcg import EVALUATORS
-from touche.evaluation.notes import shared_tags, warnings_of
-from touche.evaluation.scores import Score, ScoredRun, TopicScore, score_runs
+from touche.evaluation.notes import warnings_of
+from touche.evaluation.scores import Evaluated, Score, TopicScore
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -39,8 +39,9 @@ def evaluate(runs: Runs, task: str, evaluator: str = "both", *, per_topic: bool 
     _check(evaluator, [*EVALUATORS, "both"])
     scored = _score(runs, task, EVALUATORS if evaluator == "both" else [evaluator])
     if per_topic:
-        return _frame(TopicScore, [row for each in scored for row in each.topic_scores])
-    return _frame(Score, [row for each in scored for row in each.scores])
+        of_runs = [rows for each in scored for rows in each.topic_scores.values()]
+        return _frame(TopicScore, [row for rows in of_runs for row in rows.values()])
+    return _frame(Score, [row for each in scored for row in each.scores.values()])
 
 
 def compare(runs: Runs, task: str, evaluator: str = "trec_eval", *, per_topic: bool = False) -> "DataFrame":
@@ -78,14 +79,12 @@ def published(task: str | None = None) -> "DataFrame":
     return _frame(tasks.Published, [row for each in chosen for row in each.published])
 
 
-def _score(runs: Runs, task: str, evaluators: Iterable[str]) -> list[ScoredRun]:
+def _score(runs: Runs, task: str, evaluators: Iterable[str]) -> list[Evaluated]:
     paths = [runs] if isinstance(runs, str | PathLike) else list(runs)
-    scored = score_runs([Path(path) for path in paths], tasks.task(task), evaluators)
-    for text in shared_tags(scored):
+    found = scores.evaluate([Path(path) for path in paths], tasks.task(task), evaluators)
+    for text in warnings_of(found):
         warnings.warn(text, stacklevel=3)
-    for note in (note for each in scored for note in warnings_of(each)):
-        warnings.warn(str(note), stacklevel=3)
-    return scored
+    return found
 
 
 def _check(evaluator: str, known: Iterable[str]) -> None:

@@ -1,8 +1,8 @@
 """The two evaluators of Touché, nDCG@5 (Järvelin and Kekäläinen 2002) and Judged@5.
 
 They agree on fully judged runs and drift apart with every unjudged document; a score is nothing without the
-name of its evaluator. ``trec_eval`` is the original C code, through ir_measures; ``touche`` does what the
-organizers' own script does.
+name of its evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures; ``touche``
+does what the organizers' own script does.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
 
 CUTOFF = 5
 MEASURE = f"nDCG@{CUTOFF}"
-_WRONG_TASK = "check that --task is the run's task"
+TREC_EVAL_VERSION = "9.0.8"  # the one that pytrec_eval-terrier holds
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Evaluation:
     judged_per_topic: Mapping[str, float]
 
     @property
-    def mean(self) -> float:
-        """The mean of nDCG@5 over the topics."""
-        return fmean(self.per_topic.values())
+    def mean(self) -> float | None:
+        """The mean of nDCG@5 over the topics; None where there is none to average over."""
+        return fmean(self.per_topic.values()) if self.per_topic else None
 
     @property
     def judged(self) -> float:
@@ -44,13 +44,14 @@ class Evaluation:
 
 
 def trec_eval(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
-    """nDCG@5 as ``trec_eval -c -m ndcg_cut.5`` computes it.
+    """nDCG@5 as ``trec_eval -c -m ndcg_cut.5`` computes it, up to version 9.0.8 of 2020.
 
-    Order by score (as float32) descending, ties by document id descending; the gain is the label where it
-    is positive, else 0, and 0 for unjudged documents; a topic of the qrels that the run lacks counts 0.
+    Order by score (as float32; versions since September 2023 read double) descending, ties by document id
+    descending; the gain is the label where it is positive, else 0, and 0 for unjudged documents; a topic of
+    the qrels that the run lacks counts 0.
 
     Raises:
-        ToucheError: if the run has no topic or no document of the qrels.
+        ToucheError: if the run has no topic of the qrels.
     """
     import ir_measures  # here, for the images of the baselines are without it
 
@@ -66,10 +67,10 @@ def touche(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
 
     Order by the rank column; of the first five the unjudged documents are taken out and the list is closed
     up; label -2 counts as 0; the ideal list holds the five best labels of the topic. The mean is over topics
-    with a judged document among the first five and a label above 0 in the qrels.
+    with a judged document among the first five and a label above 0 in the qrels; there may be none.
 
     Raises:
-        ToucheError: if the run has no topic or no document of the qrels, or no topic is left to average over.
+        ToucheError: if the run has no topic of the qrels.
     """
     order = by_topic(in_order_of_rank(run), qrels)
     labels = gains(qrels)
@@ -79,9 +80,6 @@ def touche(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
         found = [labels[topic][line.document] for line in first if line.document in labels[topic]]
         if found and any(labels[topic].values()):
             per_topic[topic] = ndcg(found, labels[topic].values())
-    if not per_topic:
-        problem = "no judged document is among the first five of any topic, so there is nothing to average"
-        raise ToucheError(f"{problem}; {_WRONG_TASK}")
     return Evaluation(per_topic, _judged(order, qrels))
 
 
@@ -120,16 +118,15 @@ def by_topic(ordered: Iterable[RunLine], qrels: Qrels) -> dict[str, list[RunLine
     """The lines of each topic of the qrels, in the order given.
 
     Raises:
-        ToucheError: if the run has no topic or no document of the qrels.
+        ToucheError: if the run has no topic of the qrels.
     """
     topics: dict[str, list[RunLine]] = {}
     for line in ordered:
         if line.topic in qrels:
             topics.setdefault(line.topic, []).append(line)
     if not topics:
-        raise ToucheError(f"the run and the qrels have no topic in common; {_WRONG_TASK}")
-    if not any(line.document in qrels[topic] for topic, lines in topics.items() for line in lines):
-        raise ToucheError(f"not one document of the run is judged; {_WRONG_TASK}")
+        problem = "the run and the qrels have no topic in common"
+        raise ToucheError(f"{problem}; check that --task is the run's task")
     return topics
 
 

@@ -1,20 +1,20 @@
-"""Run files scored on a task: a record for every figure."""
+"""Runs evaluated on a task: a record for each run and dimension, with every figure and its doubts."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from touche.data.places import qrels_of, titles_of
 from touche.errors import ToucheError
+from touche.evaluation.disagreement import Reason, reasons
+from touche.evaluation.doubts import doubts, is_comparable
 from touche.evaluation.ndcg import EVALUATORS, MEASURE, Evaluation
 from touche.evaluation.significance import bootstrap_interval
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, read_run
 from touche.progress import watched
 from touche.tasks import PAIR, Task
-
-ANY_ORDER = ", any order"  # behind the name of a dimension
 
 
 @dataclass(frozen=True)
@@ -26,27 +26,31 @@ class Score:
         tag: the tag in it.
         task: the id of the task.
         dimension: what was judged.
+        any_order: whether pairs that are judged in the other order count, too.
         qrels: the name of the file with the judgments.
         measure: ``nDCG@5``.
         evaluator: ``trec_eval`` or ``touche``.
-        mean: the mean over the topics.
-        low, high: its 95% confidence interval, by bootstrap over the topics.
+        mean: the mean over the topics; None where the evaluator has no topic to average over.
+        low, high: its 95% confidence interval, by bootstrap over the topics; None likewise.
         judged: Judged@5.
         topics: over how many topics the mean is.
+        comparable: whether it can stand beside published ones: little is unjudged, and no topic is missing.
     """
 
     run: str
     tag: str
     task: str
     dimension: str
+    any_order: bool
     qrels: str
     measure: str
     evaluator: str
-    mean: float
-    low: float
-    high: float
+    mean: float | None
+    low: float | None
+    high: float | None
     judged: float
     topics: int
+    comparable: bool
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class TopicScore:
     tag: str
     task: str
     dimension: str
+    any_order: bool
     qrels: str
     measure: str
     evaluator: str
@@ -73,103 +78,92 @@ class TopicScore:
 
 
 @dataclass(frozen=True)
-class ScoredRun:
-    """A run against the judgments of one dimension.
+class Evaluated:
+    """A run against the judgments of one dimension: read once, computed once, and only shown from then on.
 
     Attributes:
         path: the run file.
         name: its tag, or its path where several runs have that tag.
-        lines: the run.
+        tag: the tag of its first line.
+        lines: the run; where any order counts, with pairs turned round as they are judged.
         task: the task.
+        titles: the titles of its topics by number; none where the topics file is not at hand.
         dimension: what was judged.
-        qrels: the judgments.
-        evaluations: the result of each evaluator by its name.
+        any_order: whether pairs that are judged in the other order count, too.
+        qrels: the name of the file with the judgments.
+        judgments: what is in it.
+        scores: a record for each evaluator, by its name.
+        topic_scores: a record for each evaluator and topic that it averages over, by both.
+        doubts: what puts the scores in doubt, in sentences.
+        reasons: why the two evaluators differ.
     """
 
     path: Path
     name: str
+    tag: str
     lines: Sequence[RunLine]
     task: Task
+    titles: Mapping[str, str]
     dimension: str
-    qrels: Qrels
-    evaluations: Mapping[str, Evaluation]
+    any_order: bool
+    qrels: str
+    judgments: Qrels
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    topic_scores: Mapping[str, Mapping[str, TopicScore]] = field(default_factory=dict)
+    doubts: Sequence[str] = ()
+    reasons: Sequence[Reason] = ()
 
     @property
-    def scores(self) -> list[Score]:
-        """A record for each evaluator."""
-        return [
-            Score(
-                *self._key(evaluator),
-                mean=result.mean,
-                low=low,
-                high=high,
-                judged=result.judged,
-                topics=len(result.per_topic),
-            )
-            for evaluator, result in self.evaluations.items()
-            for low, high in [bootstrap_interval(list(result.per_topic.values()))]
-        ]
-
-    @property
-    def topic_scores(self) -> list[TopicScore]:
-        """A record for each evaluator and topic."""
-        titles = titles_of(self.task)
-        return [
-            TopicScore(
-                *self._key(evaluator), topic, titles.get(topic, ""), value, result.judged_per_topic.get(topic)
-            )
-            for evaluator, result in self.evaluations.items()
-            for topic, value in sorted(result.per_topic.items(), key=lambda item: (len(item[0]), item[0]))
-        ]
-
-    @property
-    def file(self) -> str:
-        """The name of the file with the judgments."""
-        return self.task.qrels[self.dimension.removesuffix(ANY_ORDER)].file
-
-    def _key(self, evaluator: str) -> tuple[str, str, str, str, str, str, str]:
-        return str(self.path), self.lines[0].tag, self.task.id, self.dimension, self.file, MEASURE, evaluator
+    def label(self) -> str:
+        """The dimension in words, such as ``relevance, any order``."""
+        return f"{self.dimension}, any order" if self.any_order else self.dimension
 
 
-def score_runs(
+def evaluate(
     paths: Sequence[Path], task: Task, evaluators: Iterable[str] = EVALUATORS, *, any_order: bool = False
-) -> list[ScoredRun]:
-    """Scores run files in every dimension of a task.
+) -> list[Evaluated]:
+    """Evaluates run files in every dimension of a task.
 
     Args:
         paths: the run files.
         task: the task that they are for.
         evaluators: names in ``EVALUATORS``.
-        any_order: score each run once more, with the pairs that were judged in the other order counted, too;
-            the dimension of these ends in ``, any order``.
+        any_order: evaluate each run once more, with pairs that were judged in the other order counted, too.
+
+    Returns:
+        The records, run by run.
 
     Raises:
         ToucheError: if judgments are not at hand, a file is unusable, given twice or for another task, or
             any order is asked for where no pairs are ranked.
     """
-    if any_order and task.rules.unit != PAIR:
-        raise ToucheError(f"{task.id} does not rank pairs; leave --pairs any-order out")
-    if not paths:
-        raise ToucheError("no run is given; give one at least")
-    if len({path.resolve() for path in paths}) < len(paths):
-        raise ToucheError("a run file is given twice; give each once")
-    judgments = {dimension: qrels_of(task, dimension) for dimension in task.qrels}
+    _check(paths, task, any_order)
+    judged = {dimension: qrels_of(task, dimension) for dimension in task.qrels}
     runs = {path: read_run(path) for path in watched(paths, "reading", "runs", len(paths))}
-    tags = Counter(run[0].tag for run in runs.values())
-    return [
-        ScoredRun(
-            path,
-            run[0].tag if tags[run[0].tag] == 1 else str(path),
-            lines,
-            task,
-            f"{dimension}{suffix}",
-            qrels,
-            _evaluations(evaluators, path, lines, task, qrels, any_order),
-        )
-        for path, run in watched(runs.items(), "scoring", "runs", len(runs))
-        for dimension, qrels in judgments.items()
-        for suffix, lines in (("", run), *([(ANY_ORDER, in_judged_order(run, qrels))] if any_order else []))
+    titles, evaluators = titles_of(task), list(evaluators)
+    found = [
+        _with_scores(_unscored(path, run, task, titles, dimension, qrels, turned), evaluators)
+        for path, run in watched(runs.items(), "evaluating", "runs", len(runs))
+        for dimension, qrels in judged.items()
+        for turned in ((False, True) if any_order else (False,))
     ]
+    return told_apart(found)
+
+
+def told_apart(found: Sequence[Evaluated]) -> list[Evaluated]:
+    """The same records, named by their tags, or by their paths where several runs have that tag."""
+    tags = Counter({each.path: each.tag for each in found}.values())
+    return [replace(each, name=each.tag if tags[each.tag] == 1 else str(each.path)) for each in found]
+
+
+def shared_tags(found: Iterable[Evaluated]) -> Iterator[str]:
+    """A sentence for every tag that several of the runs have."""
+    paths: dict[str, dict[str, None]] = {}
+    for each in found:
+        paths.setdefault(each.tag, {})[str(each.path)] = None
+    for tag, files in paths.items():
+        if len(files) > 1:
+            yield f"{' and '.join(files)} have the same tag, {tag!r}; they are named by their paths"
 
 
 def in_judged_order(run: Sequence[RunLine], qrels: Qrels) -> list[RunLine]:
@@ -187,16 +181,61 @@ def in_judged_order(run: Sequence[RunLine], qrels: Qrels) -> list[RunLine]:
     return turned
 
 
-def _evaluations(
-    names: Iterable[str], path: Path, run: Sequence[RunLine], task: Task, qrels: Qrels, any_order: bool
-) -> dict[str, Evaluation]:
-    if any_order and not any(line.document in qrels.get(line.topic, {}) for line in run):
-        # Every pair the other way round: 0 for trec_eval, and nothing to average for touche.
-        nothing = dict.fromkeys(qrels, 0.0)
-        return {name: Evaluation(nothing, nothing) for name in names if name == "trec_eval"}
+def _check(paths: Sequence[Path], task: Task, any_order: bool) -> None:
+    if any_order and task.rules.unit != PAIR:
+        raise ToucheError(f"{task.id} does not rank pairs; leave --pairs any-order out")
+    if not paths:
+        raise ToucheError("no run is given; give one at least")
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise ToucheError("a run file is given twice; give each once")
+
+
+def _unscored(
+    path: Path,
+    run: Sequence[RunLine],
+    task: Task,
+    titles: Mapping[str, str],
+    dimension: str,
+    judgments: Qrels,
+    any_order: bool,
+) -> Evaluated:
+    lines = in_judged_order(run, judgments) if any_order else run
+    tag, qrels = run[0].tag, task.qrels[dimension].file
+    return Evaluated(path, tag, tag, lines, task, titles, dimension, any_order, qrels, judgments)
+
+
+def _with_scores(run: Evaluated, evaluators: Sequence[str]) -> Evaluated:
     try:
-        return {name: EVALUATORS[name](run, qrels) for name in names}
+        evaluations = {name: EVALUATORS[name](run.lines, run.judgments) for name in evaluators}
     except ToucheError as error:
-        hint = f", that the run ranks {task.rules.unit}s"
-        hint += ", and in which order (--pairs any-order)" if task.rules.unit == PAIR else ""
-        raise ToucheError(f"{path}: {error}{hint}") from error
+        raise ToucheError(f"{run.path}: {error}, that the run ranks {run.task.rules.unit}s") from error
+    return replace(
+        run,
+        scores={name: _score(run, name, each) for name, each in evaluations.items()},
+        topic_scores={name: _topic_scores(run, name, each) for name, each in evaluations.items()},
+        doubts=doubts(run.lines, run.judgments, evaluations),
+        reasons=reasons(run.lines, run.judgments) if evaluations.keys() == EVALUATORS.keys() else (),
+    )
+
+
+def _key(run: Evaluated, evaluator: str) -> tuple[str, str, str, str, bool, str, str, str]:
+    about = str(run.path), run.tag, run.task.id, run.dimension, run.any_order
+    return *about, run.qrels, MEASURE, evaluator
+
+
+def _score(run: Evaluated, evaluator: str, evaluation: Evaluation) -> Score:
+    values = list(evaluation.per_topic.values())
+    low, high = bootstrap_interval(values) if values else (None, None)
+    figures = evaluation.mean, low, high, evaluation.judged, len(values)
+    return Score(*_key(run, evaluator), *figures, is_comparable(evaluation, run.judgments))
+
+
+def _topic_scores(run: Evaluated, evaluator: str, evaluation: Evaluation) -> dict[str, TopicScore]:
+    """In the order of the numbers."""
+    per_topic, judged = evaluation.per_topic, evaluation.judged_per_topic
+    return {
+        topic: TopicScore(
+            *_key(run, evaluator), topic, run.titles.get(topic, ""), per_topic[topic], judged.get(topic)
+        )
+        for topic in sorted(per_topic, key=lambda number: (len(number), number))
+    }

@@ -32,8 +32,11 @@ def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def t_test(differences: Sequence[float]) -> float:
-    """The two-sided p-value of Student's paired t-test; 1 where no topic differs, 0 where all do alike.
+def t_test(differences: Sequence[float]) -> float | None:
+    """The two-sided p-value of Student's paired t-test.
+
+    Returns:
+        1 where no topic differs, and None where all differ alike: then there is no variance to test against.
 
     Raises:
         ToucheError: if there are fewer than two topics.
@@ -41,8 +44,8 @@ def t_test(differences: Sequence[float]) -> float:
     from scipy.stats import ttest_1samp  # here, for it takes a second to import
 
     _check(differences)
-    if _all_alike(differences):  # no variance to divide by
-        return 0.0 if differences[0] else 1.0
+    if _all_alike(differences):
+        return None if differences[0] else 1.0
     return float(ttest_1samp(differences, 0).pvalue)
 
 
@@ -65,12 +68,16 @@ def randomisation_test(differences: Sequence[float]) -> float:
     return as_far / len(sums) if exact else (as_far + 1) / (len(sums) + 1)
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values corrected for their number: the step-down method of Holm (1979)."""
-    ascending = sorted(range(len(p_values)), key=p_values.__getitem__)
-    corrected, largest = [0.0] * len(p_values), 0.0
-    for position, index in enumerate(ascending):
-        largest = max(largest, min(1.0, (len(p_values) - position) * p_values[index]))
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """p-values corrected for their number: the step-down method of Holm (1979).
+
+    None, where a test has no p-value, stays None and counts as one of them: that corrects no less.
+    """
+    ascending = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
+    corrected: list[float | None] = [None] * len(p_values)
+    largest = 0.0
+    for position, (p, index) in enumerate(ascending):
+        largest = max(largest, min(1.0, (len(p_values) - position) * p))
         corrected[index] = largest
     return corrected
 

@@ -2,21 +2,19 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import starmap
-from pathlib import Path
 from textwrap import shorten
 
 from touche import tasks
-from touche.data.places import corpus_at_hand, locate, locate_corpus, titles_of
+from touche.data.places import corpus_at_hand, locate, locate_corpus
 from touche.errors import ToucheError
 from touche.evaluation.comparison import Comparison, compare
 from touche.evaluation.leaderboard import comparable
 from touche.evaluation.ndcg import CUTOFF, EVALUATORS
-from touche.evaluation.notes import doubts, grouped, is_doubtful, notes_of
-from touche.evaluation.scores import Score, ScoredRun, TopicScore, score_runs
+from touche.evaluation.notes import notes_of, warnings_of
+from touche.evaluation.scores import Evaluated
 from touche.files import md5
 from touche.formats.documents import AnyDocument, Argument
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
-from touche.progress import watched
 from touche.report.records import (
     BASELINE,
     GIVEN,
@@ -33,35 +31,33 @@ from touche.tasks import PAIR, Corpus, Published, Task
 from touche.tira.inputs import find_documents
 
 _LONGEST = 700  # characters of a text that are shown
-Record = tuple[ScoredRun, Mapping[str, Score], Sequence[TopicScore]]
 Tops = Mapping[str, Mapping[str, Sequence[RunLine]]]  # the first lines, by run and topic
 
 
-def part_of(paths: Sequence[Path], dataset: str) -> Part:
-    """Scores and compares runs of a task, and looks up the texts of what they rank first.
+def part_of(found: Sequence[Evaluated], dataset: str) -> Part:
+    """What is to be shown of evaluated runs of a task, with the texts of what they rank first.
 
     Args:
-        paths: the run files.
+        found: all runs in all dimensions, with both evaluators.
         dataset: the id of the task, or of a dataset with another corpus, whose texts are then shown.
 
     Raises:
-        ToucheError: if judgments are not at hand, or a file is unusable or for another task.
+        ToucheError: if a file is not at hand any more, or the corpus is broken.
     """
-    task = tasks.task(dataset)
-    scored = score_runs(paths, task)
+    task = found[0].task
     corpus = tasks.dataset(dataset)[1] if dataset in tasks.datasets() else task.corpora["full"]
-    runs = [each for each in scored if each.dimension == scored[0].dimension]
+    runs = [each for each in found if each.dimension == found[0].dimension]
     tops = _tops(runs)
     at_hand = corpus_at_hand(corpus)
     texts = texts_of(_ids(tops, task), find_documents(locate_corpus(corpus))) if at_hand else {}
-    views, faults = _views(scored)
+    views, faults = _views(found)
     return Part(
         dataset,
         task,
         [RunFile(each.name, each.path, md5(each.path)) for each in runs],
         views,
-        _topics(tops, scored, texts),
-        [*_partial(task, corpus), *faults, *doubts(scored)],
+        _topics(tops, found, texts),
+        [*_partial(task, corpus), *faults, *warnings_of(found)],
         "" if at_hand else f"Texts are not shown, as corpora/{corpus.directory} is not at hand.",
     )
 
@@ -87,56 +83,43 @@ def texts_of(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, str]:
     return found
 
 
-def _views(scored: Sequence[ScoredRun]) -> tuple[list[View], list[str]]:
-    """The views, and why runs could not be compared."""
-    dimensions = list(dict.fromkeys(each.dimension for each in scored))
-    notes = {
-        name: grouped(note for each in scored if each.dimension == name for note in notes_of(each))
-        for name in dimensions
-    }
-    records = [
-        (each, {score.evaluator: score for score in each.scores}, each.topic_scores)
-        for each in watched(scored, "bootstrap", "rows", len(scored))
-    ]
+def _views(found: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
+    """The views, that with most published results first; and why runs could not be compared."""
+    dimensions: dict[str, list[Evaluated]] = {}
+    for each in found:
+        dimensions.setdefault(each.dimension, []).append(each)
     views, faults = [], []
     for evaluator in EVALUATORS:
-        compared, fault = _compared(scored, evaluator)
+        compared, fault = _compared(found, evaluator)
         faults += fault
-        for dimension in dimensions:
-            of_dimension = [record for record in records if record[0].dimension == dimension]
-            comparisons = [each for each in compared if each.dimension == dimension]
-            views.append(_view(of_dimension, evaluator, comparisons, notes[dimension]))
+        for dimension, runs in dimensions.items():
+            views.append(_view(runs, evaluator, [each for each in compared if each.dimension == dimension]))
     return sorted(views, key=lambda view: -sum(place.kind != GIVEN for place in view.board)), faults
 
 
-def _compared(scored: Sequence[ScoredRun], evaluator: str) -> tuple[list[Comparison], list[str]]:
+def _compared(found: Sequence[Evaluated], evaluator: str) -> tuple[list[Comparison], list[str]]:
     """All comparisons, or why there are none: one odd run does not cost the report."""
-    if len({each.path for each in scored}) < 2:
+    if len({each.path for each in found}) < 2:
         return [], []
     try:
-        return compare(scored, evaluator), []
+        return compare(found, evaluator), []
     except ToucheError as error:
         return [], [f"runs are not compared by {evaluator}: {error}"]
 
 
-def _view(
-    records: Sequence[Record], evaluator: str, comparisons: Sequence[Comparison], notes: Sequence[str]
-) -> View:
-    first = records[0][0]
+def _view(runs: Sequence[Evaluated], evaluator: str, comparisons: Sequence[Comparison]) -> View:
+    first = runs[0]
     published = comparable(first.task, first.dimension, evaluator)
-    given = [_place(each, scores[evaluator]) for each, scores, _ in records]
+    board = [*(_place(each, evaluator) for each in runs), *map(_published, published)]
     return View(
         first.dimension,
         evaluator,
-        first.file,
-        md5(locate("qrels", first.file)),
-        sorted([*given, *map(_published, published)], key=lambda place: -place.printed),
-        {
-            each.name: {row.topic: row for row in rows if row.evaluator == evaluator}
-            for each, _, rows in records
-        },
+        first.qrels,
+        md5(locate("qrels", first.qrels)),
+        sorted(board, key=lambda place: -place.printed),
+        {each.name: each.topic_scores[evaluator] for each in runs},
         comparisons,
-        notes,
+        notes_of(runs),
         next((row.selection for row in published if row.selection), ""),
     )
 
@@ -146,14 +129,13 @@ def _published(row: Published) -> Place:
     return Place(row.name, kind, row.value, row.low, row.high, source=row.sources[0])
 
 
-def _place(scored: ScoredRun, score: Score) -> Place:
-    several = score.topics > 1
-    low, high = (score.low, score.high) if several else (None, None)
-    doubtful = is_doubtful(scored, score.evaluator)
-    return Place(scored.name, GIVEN, score.mean, low, high, score.judged, doubtful=doubtful)
+def _place(run: Evaluated, evaluator: str) -> Place:
+    score = run.scores[evaluator]
+    low, high = (score.low, score.high) if score.topics > 1 else (None, None)
+    return Place(run.name, GIVEN, score.mean, low, high, score.judged, doubtful=not score.comparable)
 
 
-def _tops(runs: Iterable[ScoredRun]) -> Tops:
+def _tops(runs: Iterable[Evaluated]) -> Tops:
     """The first five of each topic; where the evaluators order them otherwise, for each evaluator."""
     tops: dict[str, dict[str, list[RunLine]]] = {}
     for each in runs:
@@ -186,10 +168,10 @@ def _ids_of(document: str, task: Task) -> list[str]:
     return document.split(",") if task.rules.unit == PAIR else [document]
 
 
-def _topics(tops: Tops, scored: Sequence[ScoredRun], texts: Mapping[str, str]) -> list[TopicResults]:
-    task, titles = scored[0].task, titles_of(scored[0].task)
-    qrels = {each.dimension: each.qrels for each in scored}
-    judged = {topic for each in scored for topic in each.qrels}
+def _topics(tops: Tops, found: Sequence[Evaluated], texts: Mapping[str, str]) -> list[TopicResults]:
+    task, titles = found[0].task, found[0].titles
+    qrels = {each.dimension: each.judgments for each in found}
+    judged = {topic for of_dimension in qrels.values() for topic in of_dimension}
     numbers = {topic for of_run in tops.values() for topic in of_run if topic in judged}
 
     def result(rank: int, line: RunLine) -> Result:

@@ -4,6 +4,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from touche.errors import ToucheError
+from touche.evaluation.ndcg import TREC_EVAL_VERSION
 from touche.files import make_folder, write_whole
 from touche.progress import bar
 from touche.report import plots
@@ -42,7 +43,7 @@ def write(page: Page, folder: Path) -> Path:
     )
     environment.filters["digits"] = _digits
     html = environment.get_template("page.html").render(
-        page=page, plots=_plots(page, folder), made_by=_program()
+        page=page, plots=_plots(page, folder), made_by=_program(), trec_eval=TREC_EVAL_VERSION
     )
     write_whole(folder / PAGE_FILE, html)
     return folder / PAGE_FILE
@@ -65,7 +66,7 @@ def _program() -> str:
     """The versions of what computes the figures; of a clone, its commit, too."""
     here = Path(__file__).parent
     commit = f" (commit {origin(here)['revision']})" if here.parents[1].name == "src" else ""
-    evaluator = f"trec_eval by pytrec_eval-terrier {version('pytrec_eval-terrier')}"
+    evaluator = f"trec_eval {TREC_EVAL_VERSION} by pytrec_eval-terrier {version('pytrec_eval-terrier')}"
     return f"touche-baselines {version('touche-baselines')}{commit}, {evaluator}"
 
 

@@ -42,13 +42,16 @@ _LONGEST_LABEL = 48  # characters
 
 def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
     """Means with their 95% confidence intervals, the best on top, like figure 1 of the overview of 2020."""
+    board = [place for place in board if place.value is not None]
     figure, axes = _figure(1, 0.9 + _ROW * len(board))
     for height, place in enumerate(reversed(board)):
         colour, marker, _ = _LOOKS[place.kind]
         if place.low is not None and place.high is not None:
             axes[0].plot([place.low, place.high], [height, height], color=colour, linewidth=1.5, zorder=1)
         fill = "white" if place.doubtful else colour
-        axes[0].plot(place.value, height, color=colour, marker=marker, markersize=5, markerfacecolor=fill)
+        axes[0].plot(
+            place.value or 0.0, height, color=colour, marker=marker, markersize=5, markerfacecolor=fill
+        )
     axes[0].set_yticks(range(len(board)), [_label(place.name) for place in reversed(board)])
     axes[0].set_ylim(-0.7, len(board) - 0.3)
     axes[0].set_xlabel(xlabel)
@@ -64,7 +67,7 @@ def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
 def differences(view: View) -> "Figure":
     """For each run but the first how much it scores above or below that one, topic by topic."""
     first, *others = view.runs
-    limit = 1.1 * max(map(view.spread, view.topics)) or 1.0
+    limit = 1.1 * max(map(view.spread, view.topics), default=0.0) or 1.0
     figure, axes = _figure(len(others), 0.4 + 1.7 * len(others))
     for axis, run in zip(axes, others, strict=True):
         found = {topic: _difference(view, run, first, topic) for topic in view.topics}

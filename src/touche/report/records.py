@@ -22,7 +22,7 @@ class Place:
     Attributes:
         name: the run, or team and run.
         kind: ``given``, ``baseline`` (the organizers' own) or ``published``.
-        value: mean nDCG@5.
+        value: mean nDCG@5; None where the evaluator has no topic to average over.
         low, high: its 95% confidence interval, or None where none was printed.
         judged: Judged@5, or None for published results.
         source: where a published value is printed.
@@ -31,7 +31,7 @@ class Place:
 
     name: str
     kind: str
-    value: float
+    value: float | None
     low: float | None
     high: float | None
     judged: float | None = None
@@ -40,8 +40,8 @@ class Place:
 
     @property
     def printed(self) -> float:
-        """The value as tables print it, by which places are given."""
-        return round(self.value, DIGITS)
+        """The value as tables print it, by which places are given; none is below all others."""
+        return -1.0 if self.value is None else round(self.value, DIGITS)
 
 
 @dataclass(frozen=True)

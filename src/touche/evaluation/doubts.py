@@ -1,0 +1,119 @@
+"""What puts the scores of a run in doubt, in sentences."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from touche.evaluation.ndcg import CUTOFF, MEASURE, TREC_EVAL_VERSION, Evaluation, by_topic, gains, ndcg
+from touche.formats.qrels import Qrels
+from touche.formats.runs import RunLine, in_order_of_score
+
+UNJUDGED_LIMIT = 0.10  # of the top 5; above it a score is not comparable with published ones
+_SHOWN_TOPICS = 5
+
+Evaluations = Mapping[str, Evaluation]  # by the name of the evaluator
+
+
+def doubts(run: Sequence[RunLine], qrels: Qrels, evaluations: Evaluations) -> list[str]:
+    """What puts the scores of a run in doubt.
+
+    Args:
+        run: all its lines.
+        qrels: the judgments.
+        evaluations: its scores by these.
+    """
+    of_scores = (*_unjudged(evaluations), *_topics_left_out(evaluations))
+    of_topics = (*_topics_without_judgments(run, qrels), *_topics_without_results(run, qrels))
+    of_order = (*_equal_ranks(run), *_near_ties(run, qrels))
+    return [*_several_tags(run), *of_scores, *of_topics, *of_order]
+
+
+def is_comparable(evaluation: Evaluation, qrels: Qrels) -> bool:
+    """Whether a score can stand beside published ones: little is unjudged, and no topic is missing."""
+    answered = evaluation.judged_per_topic.keys() >= qrels.keys()
+    return answered and unjudged_share(evaluation) <= UNJUDGED_LIMIT
+
+
+def unjudged_share(evaluation: Evaluation) -> float:
+    """The share of the first five that has no judgment."""
+    return round(1 - evaluation.judged, 9)  # so that a tenth is a tenth
+
+
+def listed(topics: Sequence[str]) -> str:
+    """Topics in words, the first five of them by number."""
+    shown = ", ".join(topics[:_SHOWN_TOPICS])
+    rest = f" and {len(topics) - _SHOWN_TOPICS} more" if len(topics) > _SHOWN_TOPICS else ""
+    return f"topic{'s' if len(topics) > 1 else ''} {shown}{rest}"
+
+
+def _several_tags(run: Sequence[RunLine]) -> Iterator[str]:
+    if len(tags := dict.fromkeys(line.tag for line in run)) > 1:
+        yield f"the file has {len(tags)} tags, {next(iter(tags))!r} the first; is it one run?"
+
+
+def _unjudged(evaluations: Evaluations) -> Iterator[str]:
+    """Once for both evaluators, unless they see another top 5."""
+    shares = {name: unjudged_share(result) for name, result in evaluations.items()}
+    for share in dict.fromkeys(share for share in shares.values() if share > UNJUDGED_LIMIT):
+        names = [name for name in shares if shares[name] == share]
+        whose = "" if len(names) == len(shares) else f" in the order of {names[0]}"
+        check = "; check that --task is the run's task" if share == 1 else ""
+        yield (
+            f"{share:.1%} of the top {CUTOFF}{whose} is unjudged, so the score is not comparable with "
+            "published ones: trec_eval counts an unjudged document as not relevant, which is too low where "
+            f"it is relevant; touche takes it out, which is too high where it is not{check}"
+        )
+
+
+def _topics_left_out(evaluations: Evaluations) -> Iterator[str]:
+    result = evaluations.get("touche")
+    left_out = [topic for topic in result.judged_per_topic if topic not in result.per_topic] if result else []
+    if left_out:
+        why = f"nothing in the top {CUTOFF} is judged, or nothing known is relevant"
+        nothing = "" if result and result.per_topic else ", and has no topic left to average over"
+        yield f"touche leaves out {listed(left_out)}{nothing}: {why}"
+
+
+def _topics_without_judgments(run: Sequence[RunLine], qrels: Qrels) -> Iterator[str]:
+    if unknown := dict.fromkeys(line.topic for line in run if line.topic not in qrels):
+        yield f"there are no judgments for {listed(list(unknown))} of the run, which do not count"
+
+
+def _topics_without_results(run: Sequence[RunLine], qrels: Qrels) -> Iterator[str]:
+    present = {line.topic for line in run}
+    if missing := [topic for topic in qrels if topic not in present]:
+        counts = "which trec_eval counts as 0 and touche leaves out"
+        yield f"the run has no results for {listed(missing)}, {counts}; the score is not comparable"
+
+
+def _equal_ranks(run: Sequence[RunLine]) -> Iterator[str]:
+    ranks: dict[str, set[int]] = {}
+    repeated: dict[str, None] = {}
+    for line in run:
+        seen = ranks.setdefault(line.topic, set())
+        if line.rank in seen:
+            repeated[line.topic] = None
+        seen.add(line.rank)
+    if repeated:
+        yield f"ranks stand twice in {listed(list(repeated))}, which touche leaves in the order of the file"
+
+
+def _near_ties(run: Sequence[RunLine], qrels: Qrels) -> Iterator[str]:
+    """Where scores differ by less than a float32 can tell: trec_eval read these until 2020, now doubles."""
+    labels = gains(qrels)
+    before, after = (
+        {topic: _ndcg(lines, labels[topic]) for topic, lines in by_topic(order, qrels).items()}
+        for order in (in_order_of_score(run), _in_order_of_double(run))
+    )
+    if changed := [topic for topic in before if before[topic] != after[topic]]:
+        change = sum(after[topic] - before[topic] for topic in changed) / len(qrels)
+        yield (
+            f"trec_eval {TREC_EVAL_VERSION}, which is meant here, reads scores as float32; versions since "
+            f"September 2023 read double and order {listed(changed)} otherwise ({change:+.4f} in {MEASURE})"
+        )
+
+
+def _in_order_of_double(run: Sequence[RunLine]) -> list[RunLine]:
+    return sorted(run, key=lambda line: (line.score, line.document), reverse=True)
+
+
+def _ndcg(ranked: Sequence[RunLine], labels: Mapping[str, int]) -> float:
+    return ndcg([labels.get(line.document, 0) for line in ranked[:CUTOFF]], labels.values())
