@@ -36,9 +36,10 @@ ENGINE ?= docker
 images: $(READY)
 	$(BIN)/touche images build --engine $(ENGINE)
 
-# Make the tables in README and docs/ again; what they know of the images: python docs/tables.py --measure.
+# Make the tables in README and docs/ again, that of all modules too; what they know of the images: python docs/tables.py --measure.
 docs: $(READY)
 	$(BIN)/python docs/tables.py
+	$(BIN)/python docs/house.py
 
 lint: $(READY)
 	$(BIN)/ruff check
