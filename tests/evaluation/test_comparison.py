@@ -8,7 +8,7 @@ import pytest
 from conftest import Touche, Write
 from spotcheck import BEST, SPOT, made_up, run_of, run_text
 from touche.errors import ToucheError
-from touche.evaluation.comparison import TopicDifference, compare, topic_differences
+from touche.evaluation.comparison import TopicDifference, comparisons, topic_differences
 from touche.evaluation.scores import evaluate
 from touche.evaluation.significance import bootstrap_interval, randomisation_test
 
@@ -21,7 +21,7 @@ def runs(write: Write) -> list[Path]:
 
 
 def test_every_two_runs_are_compared(runs: list[Path]) -> None:
-    found = compare(evaluate(runs, SPOT), "trec_eval")
+    found = comparisons(evaluate(runs, SPOT), "trec_eval")
     assert [(each.run_a, each.run_b) for each in found] == [
         ("all", "two"),
         ("all", "three"),
@@ -46,7 +46,7 @@ def test_dimensions_are_compared_apart_and_by_hand(write: Write, monkeypatch: py
     task = made_up(write, monkeypatch, relevance="a", quality="b")
     a = write("a.txt", run_of("1 b a", "2 a b", "3 a b", "4 x", tag="A"))
     b = write("b.txt", run_of("1 a b", "2 a b", "3 b", "4 b", tag="B"))
-    relevance, quality = compare(evaluate([a, b], task), "trec_eval")
+    relevance, quality = comparisons(evaluate([a, b], task), "trec_eval")
     assert [(each.dimension, each.run_a, each.run_b) for each in (relevance, quality)] == [
         ("relevance", "A", "B"),
         ("quality", "A", "B"),
@@ -66,8 +66,8 @@ def test_dimensions_are_compared_apart_and_by_hand(write: Write, monkeypatch: py
 
 def test_with_the_organizers_evaluator_only_shared_topics_count(runs: list[Path]) -> None:
     with pytest.raises(ToucheError, match="two and three have 1 scored topics in common, too few for a test"):
-        compare(evaluate(runs, SPOT), "touche")
-    (found,) = compare(evaluate(runs[:2], SPOT), "touche")
+        comparisons(evaluate(runs, SPOT), "touche")
+    (found,) = comparisons(evaluate(runs[:2], SPOT), "touche")
     assert (found.topics, found.tied, found.p_t_test, found.effect_size) == (2, 2, 1.0, 0.0)
 
 
@@ -84,7 +84,7 @@ def test_the_largest_differences_come_first_with_their_titles(runs: list[Path]) 
 
 def test_one_run_cannot_be_compared(runs: list[Path]) -> None:
     with pytest.raises(ToucheError, match="one run alone cannot be compared; give two at least"):
-        compare(evaluate(runs[:1], SPOT), "trec_eval")
+        comparisons(evaluate(runs[:1], SPOT), "trec_eval")
 
 
 def test_the_command_shows_tests_and_topics(touche: Touche, runs: list[Path]) -> None:

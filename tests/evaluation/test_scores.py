@@ -8,7 +8,7 @@ from conftest import Write
 from spotcheck import SPOT, made_up, run_of, run_text, scored
 from touche import files, tasks
 from touche.errors import ToucheError
-from touche.evaluation.comparison import compare
+from touche.evaluation.comparison import comparisons
 from touche.evaluation.notes import notes_of
 from touche.evaluation.scores import evaluate, in_judged_order, shared_tags
 from touche.evaluation.significance import bootstrap_interval
@@ -192,6 +192,6 @@ def test_files_are_read_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(files, "opened", lambda path: opened.update([path.name]) or hook(path))
     found = evaluate(paths, task, any_order=True)
     assert len(found) == 2 * 3 * 2 and notes_of(found) == []
-    compare([each for each in found if not each.any_order], "trec_eval")
+    comparisons([each for each in found if not each.any_order], "trec_eval")
     named = [task.topics, *(each.file for each in task.qrels.values()), "t.txt", "u.txt"]
     assert opened == dict.fromkeys(named, 1)

@@ -38,7 +38,7 @@ def compare(runs: Sequence[Path], task_id: str, evaluator: str, per_topic: bool,
     method of Holm for all comparisons of the table. d is Cohen's d of the paired scores.
     """
     scored = evaluate(runs, tasks.task(task_id), [evaluator])
-    compared = comparison.compare(scored, evaluator)
+    compared = comparison.comparisons(scored, evaluator)
     topics = comparison.topic_differences(scored, evaluator)
     if style != "table":
         print_records(TopicDifference if per_topic else Comparison, topics if per_topic else compared, style)

@@ -72,7 +72,7 @@ class TopicDifference:
     difference: float
 
 
-def compare(scored: Sequence[Evaluated], evaluator: str) -> list[Comparison]:
+def comparisons(scored: Sequence[Evaluated], evaluator: str) -> list[Comparison]:
     """Compares every two runs in every dimension; all comparisons are one family for the correction.
 
     Args:

@@ -63,7 +63,7 @@ def compare(runs: Runs, task: str, evaluator: str = "trec_eval", *, per_topic: b
     scored = _score(runs, task, [evaluator])
     if per_topic:
         return _frame(comparison.TopicDifference, comparison.topic_differences(scored, evaluator))
-    return _frame(comparison.Comparison, comparison.compare(scored, evaluator))
+    return _frame(comparison.Comparison, comparison.comparisons(scored, evaluator))
 
 
 def published(task: str | None = None) -> "DataFrame":

@@ -7,7 +7,7 @@ from textwrap import shorten
 from touche import tasks
 from touche.data.places import corpus_at_hand, locate, locate_corpus
 from touche.errors import ToucheError
-from touche.evaluation.comparison import Comparison, compare
+from touche.evaluation.comparison import Comparison, comparisons
 from touche.evaluation.leaderboard import comparable
 from touche.evaluation.ndcg import CUTOFF, EVALUATORS
 from touche.evaluation.notes import notes_of, warnings_of
@@ -102,7 +102,7 @@ def _compared(found: Sequence[Evaluated], evaluator: str) -> tuple[list[Comparis
     if len({each.path for each in found}) < 2:
         return [], []
     try:
-        return compare(found, evaluator), []
+        return comparisons(found, evaluator), []
     except ToucheError as error:
         return [], [f"runs are not compared by {evaluator}: {error}"]
 
