@@ -17,13 +17,12 @@ from typing import Any
 import tomlkit
 
 from touche import baselines
-from touche.data.places import SPOT_CHECK
 from touche.errors import ToucheError
 from touche.files import write_whole
 from touche.regression import PINNED, PUBLISHED, Expected, Outcome, read_expected, regress
 from touche.sandbox import images
 from touche.sandbox.runs import RUNNERS, Limits
-from touche.tasks import dataset
+from touche.tasks import SPOT_CHECK, dataset
 
 ROOT = Path(__file__).parents[1]
 README, GUIDE, MEASURED = (

@@ -147,7 +147,7 @@ def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
     assert code == 2
     assert "1 not at hand" in out
     assert (
-        "nothing was checked, as no dataset is at hand; get it with: touche data fetch touche-2020-task-2"
+        "nothing was checked, as no dataset is at hand; it is handed out by agreement only; apply at https://"
         in err
     )
 

@@ -70,7 +70,7 @@ def test_a_corpus_is_at_hand_as_a_whole_or_not(
     corpus = tasks.Corpus("three", files=("a.json", "b.json", "c.json"))
     assert not places.corpus_at_hand(corpus)
     (tmp_path / "corpora" / "three").mkdir(parents=True)
-    with pytest.raises(NotAtHandError, match="corpora/three is empty; get the rest with: touche data fetch"):
+    with pytest.raises(NotAtHandError, match="corpora/three is empty; it is not published; set"):
         places.locate_corpus(corpus)
     for name in ("a.json", "c.json"):
         write(f"corpora/three/{name}", "[]")

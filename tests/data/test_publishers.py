@@ -376,8 +376,9 @@ def test_what_a_mirror_lacks_of_a_named_dataset_is_an_error(
 
 
 def test_the_parts_of_a_corpus_are_those_that_its_card_names() -> None:
-    for name, (task, corpus) in tasks.datasets().items():
-        if name == task.id and corpus.ir_datasets and corpus.directory != "clueweb12":
+    for name in tasks.ids():
+        _, corpus = tasks.dataset(name)
+        if corpus.ir_datasets and corpus.directory != "clueweb12":
             paths = [each.path for each in official([name]) if each.kind == "corpora"]
             assert [path.split("/")[1] for path in paths] == len(paths) * [corpus.directory]
             assert [path.split("/")[2] for path in paths] == list(corpus.files) or len(paths) == 1

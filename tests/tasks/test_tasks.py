@@ -1,12 +1,28 @@
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
+from conftest import ROOT, Touche
 from known import KNOWN
 from touche import tasks
 from touche.errors import ToucheError
 
 
+@pytest.fixture
+def cards(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A copy of all cards, which is the one in use."""
+    folder = shutil.copytree(ROOT / "src" / "touche" / "tasks", tmp_path / "tasks")
+    monkeypatch.setattr(tasks, "_FOLDER", folder)
+    return folder
+
+
 def test_there_is_a_card_for_every_task() -> None:
-    assert [each for each in tasks.all_tasks() if each in KNOWN] == KNOWN
+    assert [each for each in tasks.ids() if each in KNOWN] == KNOWN
+    assert list(tasks.all_tasks()) == tasks.ids()
 
 
 def test_a_corrected_score_is_never_taken_for_a_published_one() -> None:
@@ -86,10 +102,13 @@ def test_a_task_without_published_results_says_so() -> None:
 
 
 def test_a_dataset_is_a_task_with_a_corpus() -> None:
-    datasets = tasks.datasets()
-    assert datasets["touche-2020-task-1"][1].ir_datasets == "argsme/2020-04-01"
-    assert datasets["touche-2020-task-1/sample"][1].directory == "argsme-2020-04-01-sample"
-    assert datasets["spot-check/arguments"][0].id == "spot-check/arguments"
+    assert tasks.dataset("touche-2020-task-1")[1].ir_datasets == "argsme/2020-04-01"
+    assert tasks.dataset("touche-2020-task-1/sample")[1].directory == "argsme-2020-04-01-sample"
+    assert tasks.dataset("spot-check/arguments")[0].id == "spot-check/arguments"
+    both = ["touche-2020-task-1", "touche-2020-task-1/sample"]
+    assert [each for each in tasks.datasets() if each in both] == both
+    corpora = [tasks.dataset(each) for each in tasks.datasets()]
+    assert len(corpora) == sum(len(task.corpora) for task in tasks.all_tasks().values())
 
 
 def test_the_id_of_a_dataset_names_its_task() -> None:
@@ -99,3 +118,59 @@ def test_the_id_of_a_dataset_names_its_task() -> None:
 def test_an_unknown_task_is_answered_with_the_known_ones() -> None:
     with pytest.raises(ToucheError, match="no task 'touche'; choose among spot-check/arguments, "):
         tasks.task("touche")
+
+
+def test_an_unknown_dataset_of_a_task_is_answered_with_those_that_it_has() -> None:
+    for look_up in (tasks.task, tasks.dataset):
+        with pytest.raises(
+            ToucheError, match=r"no dataset 'touche-2020-task-1/simple'; did you mean .*/sample"
+        ):
+            look_up("touche-2020-task-1/simple")
+
+
+def test_ids_are_told_without_reading_a_card(cards: Path) -> None:
+    for card in cards.rglob("*.toml"):
+        card.write_bytes(b"\xff")
+    assert [each for each in tasks.ids() if each in KNOWN] == KNOWN
+    assert tasks.datasets() == tasks.ids()
+
+
+@pytest.mark.parametrize("broken", ["max_runs", "maxruns", "]"])
+def test_a_broken_card_is_left_out_with_a_warning_and_named_where_it_is_asked_for(
+    cards: Path, touche: Touche, broken: str
+) -> None:
+    card = cards / "touche-2022-task-1.toml"
+    card.write_text(card.read_text().replace("max_runs = 5", f"{broken} = '5'"))
+    code, out, err = touche("tasks")
+    assert code == 0 and "touche-2022-task-1 " not in out and "touche-2022-task-2 " in out
+    assert err.startswith(f"touche: warning: {card}: ") and len(err.splitlines()) == 1
+    for asked in ("touche-2022-task-1", "touche-2022-task-1/sample"):
+        for look_up in (tasks.task, tasks.dataset):
+            with pytest.raises(
+                ToucheError, match=r"touche-2022-task-1\.toml: (rules\.max_?runs|broken TOML)"
+            ):
+                look_up(asked)
+
+
+@pytest.mark.parametrize("broken", ["maxruns = 5", "max_runs = ["])
+def test_a_broken_card_costs_only_the_commands_that_need_it(tmp_path: Path, broken: str) -> None:
+    src = shutil.copytree(ROOT / "src", tmp_path / "src")
+    card = src / "touche" / "tasks" / "touche-2022-task-1.toml"
+    card.write_text(card.read_text().replace("max_runs = 5", broken))
+    environment = os.environ | {"PYTHONPATH": str(src)}
+
+    def call(*arguments: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "touche", *arguments]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True)
+        return done.returncode, done.stderr
+
+    run = str(tmp_path / "out" / "run.txt")
+    assert call("--help") == call("evaluate", "--help") == (0, "")
+    assert call("run", "bm25", "-i", "spot-check/arguments", "-o", str(tmp_path / "out"), "--quiet") == (
+        0,
+        "",
+    )
+    assert call("evaluate", run, "--task", "spot-check/arguments") == (0, "")
+    code, err = call("evaluate", run, "--task", "touche-2022-task-1")
+    assert code == 2 and err.startswith(f"touche: {card}: ") and len(err.splitlines()) == 1
+    assert "rules.maxruns: no such key; did you mean max_runs?\n" in err or "broken TOML" in err

@@ -92,7 +92,7 @@ class Ids(click.ParamType[str]):
         return [CompletionItem(each) for each in found + folders]
 
 
-TASK_ID = Ids("task", tasks.all_tasks)
+TASK_ID = Ids("task", tasks.ids)
 DATASET_ID = Ids("dataset", tasks.datasets)
 INPUT = Ids("input", tasks.datasets, folders=True)
 BASELINE = Ids("baseline", baselines.names, folders=True)

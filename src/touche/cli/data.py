@@ -99,12 +99,21 @@ def fetch_(chosen: Sequence[str], mirror: Path | None, no_corpora: bool) -> None
 def verify_(chosen: Sequence[str]) -> int:
     """Compare the files at hand with the publishers' md5; exits with 1 if one differs."""
     statuses = [verify(each) for each in sources.official(chosen)]
+    if not statuses:
+        raise ToucheError(
+            f"nothing of {' '.join(chosen)} is published, so nothing was verified; name other data"
+        )
     for status in statuses:
         _say(status)
     counts = Counter(status.word for status in statuses)
     click.echo(", ".join(f"{count} {word}" for word, count in counts.items()))
     if counts[NOT_AT_HAND] == len(statuses):
-        raise ToucheError("nothing was verified, as no file is at hand; get them with: touche data fetch")
+        named = "".join(
+            dict.fromkeys(f" {tasks.task(each).id}" for each in chosen)
+        )  # samples are not published
+        raise ToucheError(
+            f"nothing was verified, as no file is at hand; get them with: touche data fetch{named}"
+        )
     return BROKEN if counts[DIFFERS] else 0
 
 

@@ -18,7 +18,7 @@ from touche.evaluation.notes import warnings_of
 from touche.evaluation.scores import Evaluated
 from touche.progress import say
 
-BROKEN = 1  # exit code: a score or a rule
+BROKEN, UNUSABLE = 1, 2  # exit codes: a score or a rule; an input
 _NARROW = 24  # characters; a text column is folded to no less
 
 RUNS = click.argument(
@@ -30,7 +30,7 @@ TASK = click.option(
     type=TASK_ID,
     required=True,
     metavar="TASK",
-    help=f"One of {', '.join(tasks.all_tasks())}.",
+    help=f"One of {', '.join(tasks.ids())}.",
 )
 GOOD, DOUBTFUL, BAD = "green", "yellow", "red"
 

@@ -15,7 +15,7 @@ from touche import baselines, regression, tasks
 from touche.cli.commands import BASELINE, DATASET_ID, Command
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, show, tell
 from touche.cli.sandbox import OPTIONS, check_limits
-from touche.data.places import FROM_A_CLONE, SPOT_CHECK
+from touche.data.remedies import remedy_for
 from touche.errors import ToucheError
 from touche.evaluation.scores import evaluate
 from touche.files import make_folder, write_whole
@@ -114,18 +114,12 @@ def regress(
     if report_folder:
         _report(outcomes, report_folder, runner)
     if all(each.verdict == NOT_AT_HAND for each in outcomes):
-        raise ToucheError(f"nothing was checked, as no dataset is at hand; {_remedy(outcomes)}")
+        remedy = remedy_for(each.expected.dataset for each in outcomes)
+        raise ToucheError(f"nothing was checked, as no dataset is at hand; {remedy}")
     return BROKEN if any(each.broken for each in outcomes) else 0
 
 
 regress.params += OPTIONS
-
-
-def _remedy(outcomes: Sequence[Outcome]) -> str:
-    missing = dict.fromkeys(each.expected.dataset for each in outcomes)
-    official = [each for each in missing if not each.startswith(SPOT_CHECK)]
-    fetched = f"get it with: touche data fetch {' '.join(official)}, or set TOUCHE_DATA"
-    return fetched if official else FROM_A_CLONE
 
 
 def _expected(names: Sequence[str], chosen: Sequence[str]) -> list[Expected]:

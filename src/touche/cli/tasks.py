@@ -1,29 +1,76 @@
-"""touche tasks"""
+"""touche tasks [check]"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import click
 
-from touche.cli.commands import TASK_ID, Command
-from touche.cli.output import print_records, show, style
-from touche.tasks import Published, Rules, Task, all_tasks, task
+from touche import tasks as library
+from touche.cli.commands import Command, Ids
+from touche.cli.output import UNUSABLE, print_records, show, style
+from touche.errors import InputError
+from touche.tasks import Published, Rules, Task
+from touche.tasks.cards import faults_of
 
 
-@click.command(cls=Command, example="touche tasks touche-2020-task-1")
-@click.argument("task_id", required=False, type=TASK_ID, metavar="[TASK]")
+@click.command(cls=Command, example="touche tasks check src/touche/tasks/touche-2022-task-1.toml")
+@click.argument("cards", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+def check(cards: Sequence[Path]) -> int:
+    """Check the cards of tasks: whether every key is known, of its type, and fits the others.
+
+    Prints a line for every problem, or that a card is fine; exits with 2 if there is any.
+    """
+    found = {card: _faults(card) for card in cards}
+    for card, faults in found.items():
+        click.echo("\n".join(faults) or _line(f"{card}: fine"))
+    return UNUSABLE if any(found.values()) else 0
+
+
+class _Tasks(Command):
+    """A command that takes an id, or the name of a command of its own."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        if args[:1] == [check.name]:
+            return check.make_context(f"{info_name} {check.name}", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+
+@click.command(cls=_Tasks, example="touche tasks touche-2020-task-1")
+@click.argument(
+    "task_id",
+    required=False,
+    type=Ids("task", lambda: ["check", *library.ids()]),
+    metavar="[TASK | check FILE...]",
+)
 @style("table", "json", "csv")
 def tasks(task_id: str | None, style: str) -> None:
     """List the tasks, or show one TASK: its rules and all published results.
 
-    As JSON and CSV, the published results alone; without TASK, those of all tasks.
+    As JSON and CSV, the published results alone; without TASK, those of all tasks. The card of a new task is
+    checked by: touche tasks check FILE
     """
-    chosen = [task(task_id)] if task_id else list(all_tasks().values())
+    chosen = [library.task(task_id)] if task_id else list(library.all_tasks().values())
     if style != "table":
         print_records(Published, [row for each in chosen for row in each.published], style)
     elif task_id:
         _show_card(chosen[0])
     else:
         _show_list(chosen)
+
+
+def _faults(card: Path) -> list[str]:
+    try:
+        return [_line(f"{card}: {fault}") for fault in faults_of(card)]
+    except InputError as error:
+        return [_line(str(error))]
+
+
+def _line(text: str) -> str:
+    """A text with a file's name, which may hold line breaks and bytes that are no UTF-8."""
+    return " ".join(click.format_filename(text).split())
 
 
 def _show_list(chosen: list[Task]) -> None:

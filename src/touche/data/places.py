@@ -5,14 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from touche import tasks
+from touche.data.remedies import remedy
 from touche.errors import NotAtHandError, ToucheError
 from touche.formats.qrels import Qrels, read_qrels
 from touche.formats.topics import read_topics_xml
 from touche.tasks import Corpus, Task
 from touche.tira.inputs import Files, Input, IrDataset, find_documents
-
-SPOT_CHECK = "spot-check"  # what the names of the project's own data begin with
-FROM_A_CLONE = "it is part of touche-baselines; install that from a clone, with pip install --editable"
 
 
 def clone() -> Path | None:
@@ -42,23 +40,7 @@ def locate(kind: str, name: str) -> Path:
         if os.path.exists(path := place / kind / name):  # noqa: PTH110 (that of Path raises where access is denied)
             return path
     looked = ", ".join(str(place / kind) for place in places)
-    raise NotAtHandError(f"{kind}/{name} is not at hand (looked in {looked}); {_remedy(name)}")
-
-
-def _remedy(name: str) -> str:
-    """Where a file or folder comes from; samples of corpora are not published."""
-    if name.startswith(SPOT_CHECK):
-        return FROM_A_CLONE
-    elsewhere = "set TOUCHE_DATA to a folder that has it"
-    for task in tasks.all_tasks().values():
-        published = [
-            task.topics,
-            *(each.file for each in task.qrels.values()),
-            task.corpora["full"].directory,
-        ]
-        if name in published:
-            return f"get it with: touche data fetch {task.id}, or {elsewhere}"
-    return f"it is not published; {elsewhere}"
+    raise NotAtHandError(f"{kind}/{name} is not at hand (looked in {looked}); {remedy(f'{kind}/{name}')}")
 
 
 def at_hand(kind: str, name: str) -> bool:
@@ -93,7 +75,10 @@ def locate_corpus(corpus: Corpus) -> Path:
     missing = [file for file in corpus.files if file not in there]
     if not there or 0 < len(missing) < len(corpus.files):
         problem = f"{folder} is {'incomplete, without ' + ', '.join(missing) if there else 'empty'}"
-        raise NotAtHandError(f"{problem}; get the rest with: touche data fetch")
+        hidden = (
+            "" if folder.parent == home() / "corpora" else "; remove that folder first"
+        )  # as it would stay so
+        raise NotAtHandError(f"{problem}; {remedy(f'corpora/{corpus.directory}')}{hidden}")
     return folder
 
 

@@ -2,23 +2,22 @@
 
 import shutil
 import tarfile
-import tomllib
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path, PurePosixPath
 from textwrap import shorten
 from typing import IO, Any
 
 from touche import tasks
 from touche.data.places import at_hand, home, locate
+from touche.data.remedies import needs, records
 from touche.errors import InputError, ToucheError
 from touche.files import make_folder, md5, opened, whole
 from touche.progress import bar
-from touche.tasks import Corpus, Task
+from touche.tasks import Corpus
 
 NOT_IN_MIRROR, NOT_AT_HAND, VERIFIED, DIFFERS = "not in the mirror", "not at hand", "verified", "differs"
 _CHUNK = 1 << 16  # bytes; what is lost of a download at the most
@@ -94,11 +93,8 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
 
     needed = [tasks.dataset(each) for each in chosen]
     listed = ir_datasets.util.DownloadConfig.contents()
-    records = tomllib.loads(files(__package__).joinpath("publishers.toml").read_text(encoding="utf-8"))[
-        "record"
-    ]
-    found = [source for record in records for source in _sources_of(record, listed)]
-    return [each for each in found if not chosen or any(_needs(*dataset, each) for dataset in needed)]
+    found = [source for record in records() for source in _sources_of(record, listed)]
+    return [each for each in found if not chosen or any(needs(*dataset, each.path) for dataset in needed)]
 
 
 def fetch(source: Source, mirror: Path | None = None) -> Status:
@@ -184,14 +180,6 @@ def _address_md5_size(file: dict[str, Any], listed: dict[str, Any]) -> tuple[str
     collection, _, key = file["ir_datasets"].partition("/")
     entry = listed[collection][key]
     return entry["url"], entry["expected_md5"], entry["size_hint"]
-
-
-def _needs(task: Task, corpus: Corpus, source: Source) -> bool:
-    return (
-        source.path == f"topics/{task.topics}"
-        or source.path in (f"qrels/{judgments.file}" for judgments in task.qrels.values())
-        or f"{source.path}/".startswith(f"corpora/{corpus.directory}/")
-    )
 
 
 def _in_mirror(source: Source, mirror: Path) -> Path | None:

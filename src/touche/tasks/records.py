@@ -1,0 +1,128 @@
+"""What a task is: its topics, judgments, corpora, rules and published results."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Unit = Literal["argument", "sentence pair", "document", "passage"]
+Evaluator = Literal["trec_eval", "touche"]
+
+PAIR: Unit = "sentence pair"
+SPOT_CHECK = "spot-check"  # what the names of the project's own data begin with
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A collection that a task can be run on.
+
+    Attributes:
+        directory: the name of its folder in corpora/.
+        ir_datasets: its id in ir_datasets, or None.
+        files: the parts that it consists of, where it is published in several.
+    """
+
+    directory: str
+    ir_datasets: str | None = None
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """The judgments of one dimension, such as relevance or quality.
+
+    Attributes:
+        file: the name of the file in qrels/.
+        labels: the labels that occur in it.
+    """
+
+    file: str
+    labels: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a submission must keep to.
+
+    Attributes:
+        unit: what is ranked.
+        max_results: how many of them per topic at the most.
+        min_results: how many at the least; 0 where no minimum was stated.
+        max_runs: how many runs a team may submit, or None where no limit was stated.
+        stances: the values of the second column.
+    """
+
+    unit: Unit
+    stances: tuple[str, ...]
+    max_results: int = 1000
+    min_results: int = 0
+    max_runs: int | None = None
+
+
+@dataclass(frozen=True)
+class Published:
+    """One row of a published results table.
+
+    Attributes:
+        task: the id of the task.
+        dimension: what was judged.
+        team: the name of the team.
+        run: the number that a paper gives the run, such as ``Run 1``; empty where it has none.
+        tag: the tag of the run; empty where none was printed.
+        value: mean nDCG@5.
+        low, high: the 95% confidence interval, or None where none was printed.
+        baseline: whether it is the organizers' own.
+        selection: which runs are in the table, such as ``the best run of each team``; empty for all.
+        evaluator: the one it was computed with, or None where that is not known.
+        qrels: the judgments it was computed with, or None where that is not known.
+        sources: every document and table that prints it.
+    """
+
+    task: str
+    dimension: str
+    team: str
+    run: str
+    tag: str
+    value: float
+    low: float | None
+    high: float | None
+    baseline: bool
+    selection: str
+    evaluator: Evaluator | None
+    qrels: str | None
+    sources: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Team and run, such as ``Prince of Persia (Run 1)``."""
+        return f"{self.team} ({self.run})" if self.run else self.team
+
+
+@dataclass(frozen=True)
+class Task:
+    """A shared task, or a part of the project's own spot check.
+
+    Attributes:
+        id: such as ``touche-2020-task-1``.
+        title: the title of the task.
+        url: its page.
+        topics: the name of the file in topics/.
+        qrels: the judgments by dimension.
+        corpora: the collections by name; ``full`` is the one of the task.
+        rules: what a submission must keep to.
+        excluded_topics: topics whose judgments do not count.
+        note: what one must know about the judgments.
+        published: all published results, the best of each dimension first.
+        results_note: why results are missing, where they are.
+    """
+
+    id: str
+    title: str
+    url: str
+    topics: str
+    qrels: Mapping[str, Judgments]
+    corpora: Mapping[str, Corpus]
+    rules: Rules
+    excluded_topics: tuple[str, ...] = ()
+    note: str = ""
+    published: tuple[Published, ...] = ()
+    results_note: str = ""

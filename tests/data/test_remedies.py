@@ -1,0 +1,131 @@
+"""What is advised where data is not at hand works."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from conftest import Touche
+from touche import tasks
+from touche.cli.data import fetch_
+from touche.data import places, remedies
+from touche.data.publishers import official
+from touche.errors import NotAtHandError
+
+NAMED = sorted(
+    {
+        (kind, name)
+        for each in tasks.datasets()
+        for task, corpus in [tasks.dataset(each)]
+        for kind, name in [
+            ("topics", task.topics),
+            *(("qrels", judgments.file) for judgments in task.qrels.values()),
+            ("corpora", corpus.directory),
+        ]
+    }
+)
+FILES = [
+    path for kind, name in NAMED if not (path := f"{kind}/{name}").split("/")[1].startswith("spot-check")
+]
+ADVISED = re.compile(r"touche data fetch( [\w-]+)+(?=, or )")
+
+
+def fetched_by(text: str) -> list[str]:
+    """The files that are fetched by a command that a text advises; none if it advises none."""
+    if not (found := ADVISED.search(text)):
+        assert "data fetch" not in text
+        return []
+    parsed = fetch_.make_context("fetch", shlex.split(found[0])[3:])
+    return [each.path for each in official(parsed.params["chosen"]) if each.url]
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_a_file_that_is_not_at_hand_is_fetched_as_advised_or_nothing_is_advised(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, path: str
+) -> None:
+    monkeypatch.setattr(places, "clone", lambda: None)
+    with pytest.raises(NotAtHandError) as caught:
+        places.locate(*path.split("/"))
+    published = [each.path for each in official() if each.url and f"{each.path}/".startswith(f"{path}/")]
+    assert published == [each for each in fetched_by(str(caught.value)) if each in published]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["topics/touche-2020-task-2.xml", "corpora/argsme-2020-04-01", "qrels/touche-task1-51-100-quality.qrels"],
+)
+def test_what_is_published_is_fetched(path: str) -> None:
+    assert [each for each in fetched_by(remedies.remedy(path)) if f"{each}/".startswith(f"{path}/")]
+
+
+def test_what_is_handed_out_by_agreement_is_applied_for() -> None:
+    text = remedies.remedy("corpora/clueweb12")
+    assert text.startswith(
+        "it is handed out by agreement only; apply at https://lemurproject.org/clueweb12/,"
+    )
+
+
+def test_what_is_the_projects_own_is_not_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "clone", lambda: None)
+    with pytest.raises(NotAtHandError, match="it is part of touche-baselines; install that from a clone"):
+        places.locate("corpora", "spot-check-passages")
+
+
+def test_a_task_without_a_publisher_is_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remedies, "records", list)
+    assert remedies.remedy("topics/touche-2022-task-1.xml").startswith("it is not published; set TOUCHE_DATA")
+
+
+@pytest.mark.parametrize("dataset", tasks.datasets())
+def test_the_rest_of_a_corpus_is_fetched_as_advised_or_nothing_is_advised(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, dataset: str
+) -> None:
+    _, corpus = tasks.dataset(dataset)
+    monkeypatch.setattr(places, "clone", lambda: None)
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    folders = [tmp_path / "corpora" / corpus.directory, places.home() / "corpora" / corpus.directory]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        with pytest.raises(NotAtHandError) as caught:
+            places.locate_corpus(corpus)
+        text = str(caught.value)
+        assert text.startswith(f"{folder} is empty; ")
+        # What is fetched goes to the user's folder: nobody would see it behind one that TOUCHE_DATA has.
+        assert text.endswith("; remove that folder first") == (folder == folders[0])
+        known = [
+            each.path for each in official() if each.url and each.name.startswith(f"{corpus.directory}/")
+        ]
+        assert known == [each for each in fetched_by(text) if each in known]
+        folder.rmdir()
+
+
+def test_of_several_datasets_those_are_advised_that_can_be_fetched() -> None:
+    asked = ["touche-2020-task-1/sample", "touche-2020-task-2", "touche-2022-task-1", "spot-check/pages"]
+    text = remedies.remedy_for(asked)
+    assert text.startswith("get it with: touche data fetch touche-2022-task-1, or set TOUCHE_DATA to")
+    assert "corpora/argsme-2020-04-01-processed/args_processed.csv" in fetched_by(text)
+    assert remedies.remedy_for(asked[:1]) == "it is not published; set TOUCHE_DATA to a folder that has it"
+    assert remedies.remedy_for(asked[1:2]).startswith("it is handed out by agreement only; apply at ")
+    assert remedies.remedy_for(asked[3:]).startswith("it is part of touche-baselines")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "advice"),
+    [
+        (["touche-2020-task-1/sample"], "touche data fetch touche-2020-task-1\n"),
+        (["touche-2022-task-2", "touche-2022-task-2/sample"], "touche data fetch touche-2022-task-2\n"),
+        ([], "touche data fetch\n"),
+    ],
+)
+def test_what_cannot_be_verified_is_fetched_first(
+    touche: Touche, monkeypatch: pytest.MonkeyPatch, chosen: list[str], advice: str
+) -> None:
+    monkeypatch.setattr(places, "clone", lambda: None)
+    code, _, err = touche("data", "verify", *chosen)
+    assert code == 2 and err.endswith(f"no file is at hand; get them with: {advice}")
+
+
+def test_nothing_of_the_spot_checks_is_to_be_verified(touche: Touche) -> None:
+    message = "touche: nothing of spot-check/pages is published, so nothing was verified; name other data\n"
+    assert touche("data", "verify", "spot-check/pages") == (2, "", message)
