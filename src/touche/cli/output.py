@@ -20,6 +20,7 @@ from touche.progress import say
 
 BROKEN, UNUSABLE = 1, 2  # exit codes: a score or a rule; an input
 _NARROW = 24  # characters; a text column is folded to no less
+_WIDEST = 1_000_000  # characters; nothing is folded in a pipe
 
 RUNS = click.argument(
     "runs", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False), metavar="RUN..."
@@ -47,29 +48,34 @@ def style(*kinds: str) -> Decorator:
 def show(
     header: Sequence[str], rows: Iterable[Sequence[str]], colours: Mapping[str, str] | None = None
 ) -> None:
-    """Prints aligned columns, those of numbers to the right; on a terminal in colour, wrapped to its width.
+    """Prints aligned columns, those of numbers to the right.
+
+    On a terminal in colour, and in its width, or that of the numbers and the least of the texts where it has
+    less: no number is ever broken. Else plain, and as wide as the cells are.
 
     Args:
         header: the names of the columns.
         rows: their cells.
         colours: by the words that a cell begins with, up to a colon.
     """
+    from rich.console import Console  # here, for a baseline's image has no tables, and no rich
+    from rich.table import Table
+    from rich.text import Text
+
     rows = list(rows)
-    columns = list(zip(header, *rows, strict=True))
-    widths = [max(map(len, column)) for column in columns]
-    numeric = [all(map(_is_number, cells)) for _, *cells in columns]
-    if sys.stdout.isatty():
-        least = [
-            width if right else min(width, _NARROW) for width, right in zip(widths, numeric, strict=True)
-        ]
-        _show_in_colour(header, rows, numeric, least, colours or {})
-        return
-    for line in (header, *rows):
-        cells = (
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(line, widths, numeric, strict=True)
-        )
-        click.echo("  ".join(cells).rstrip())
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
+    for name, *cells in zip(header, *rows, strict=True):
+        numeric, width = all(map(_is_number, cells)), max(map(len, (name, *cells)))
+        justify: Literal["left", "right"] = "right" if numeric else "left"
+        least = width if numeric else min(width, _NARROW)
+        table.add_column(Text(name), justify=justify, min_width=least, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell, (colours or {}).get(cell.partition(":")[0], "")) for cell in row))
+    terminal = sys.stdout.isatty()
+    console = Console(force_terminal=terminal, width=None if terminal else _WIDEST)
+    with console.capture() as shown:
+        console.print(table, crop=False)
+    click.echo("\n".join(line.rstrip() for line in shown.get().split("\n")[:-1]))
 
 
 def paint(*parts: tuple[str, str]) -> None:
@@ -81,28 +87,6 @@ def paint(*parts: tuple[str, str]) -> None:
     from rich.text import Text
 
     Console().print(Text.assemble(*parts), soft_wrap=True)
-
-
-def _show_in_colour(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    numeric: Sequence[bool],
-    least: Sequence[int],
-    colours: Mapping[str, str],
-) -> None:
-    """A table in the width of the terminal, or that of its columns at the least: no number is ever broken."""
-    from rich.console import Console  # here, for only terminals need it
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
-    for name, right, width in zip(header, numeric, least, strict=True):
-        justify: Literal["left", "right"] = "right" if right else "left"
-        table.add_column(Text(name), justify=justify, min_width=width, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell, colours.get(cell.partition(":")[0], "")) for cell in row))
-    console = Console()
-    console.print(table, width=max(console.width, sum(least) + 2 * (len(least) - 1)), crop=False)
 
 
 def tell(line: str) -> None:
