@@ -90,9 +90,19 @@ def paint(*parts: tuple[str, str]) -> None:
 
 
 def tell(line: str) -> None:
-    """Says on standard error what is being done; with --quiet, nothing but warnings."""
-    if _log.isEnabledFor(logging.INFO) or "warning: " in line:
+    """Says on standard error what is being done; nothing with --quiet."""
+    if _log.isEnabledFor(logging.INFO):
         say(line)
+
+
+def warn(text: str, of: str = "") -> None:
+    """Says on standard error what puts a result in doubt, with --quiet, too.
+
+    Args:
+        text: the doubt.
+        of: what is in doubt, such as the baseline, unless the text says so.
+    """
+    say(f"{of}: warning: {text}" if of else f"warning: {text}")
 
 
 def print_records(kind: type[Any], rows: Iterable[Any], style: str) -> None:
@@ -113,7 +123,7 @@ def counted(number: int, noun: str) -> str:
 def print_warnings(found: Sequence[Evaluated]) -> None:
     """Prints what puts scores in doubt on standard error."""
     for text in warnings_of(found):
-        say(f"warning: {text}")
+        warn(text)
 
 
 def command_line() -> str:

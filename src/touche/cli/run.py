@@ -12,7 +12,7 @@ from touche import baselines, tasks
 from touche.baselines.method import Baseline
 from touche.baselines.options import arguments_of
 from touche.cli.commands import BASELINE, INPUT, Command, Group
-from touche.cli.output import tell
+from touche.cli.output import tell, warn
 from touche.cli.sandbox import OPTIONS, check_limits, describe
 from touche.data import places
 from touche.errors import ToucheError, choice
@@ -137,7 +137,7 @@ def _run(baseline: Baseline, given: str, output: str, corpus: str | None, option
     source = _open(given, corpus, topics_only=options.get("api", False))
     tell(f"{baseline.name}: {source.took}")
     for topic in baselines.run(baseline, source, Path(output), options):
-        tell(f"{baseline.name}: warning: nothing found for topic {topic.number}: {topic.title}")
+        warn(f"nothing found for topic {topic.number}: {topic.title}", baseline.name)
     seconds = time.monotonic() - started
     tell(f"{baseline.name}: wrote {Path(output) / RUN_FILE} in {seconds:.1f} s")
 

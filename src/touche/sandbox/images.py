@@ -1,6 +1,7 @@
 """Images of baselines: their names, how they are built, and how large they are."""
 
 import hashlib
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -18,6 +19,8 @@ _LABEL = {
     "content": _CONTENT,
     **{name: f"org.opencontainers.image.{name}" for name in ("version", "revision", "source")},
 }
+
+_log = logging.getLogger(__name__)
 
 
 def image_of(name: str) -> str:
@@ -73,13 +76,12 @@ def size(engine: str, name: str) -> str:
     return f"{int(told) / 1e6:.0f} MB" if told else ""
 
 
-def check_image(engine: str, baseline: str, log: Log) -> None:
-    """Makes sure that the image of a baseline is there, and says so if files have changed since it was built.
+def check_image(engine: str, baseline: str) -> None:
+    """Makes sure that the image of a baseline is there, and warns if files have changed since it was built.
 
     Args:
         engine: ``docker`` or ``podman``.
         baseline: its name, or the path of its folder.
-        log: is told that the image is older than its files.
 
     Raises:
         ToucheError: if there is no such image.
@@ -93,7 +95,8 @@ def check_image(engine: str, baseline: str, log: Log) -> None:
         engine, "image", "inspect", "--format", f'{{{{index .Config.Labels "{_CONTENT}"}}}}', image
     )
     if root is not None and built != _content(root, folder):
-        log(f"warning: {image} was built from other files than those of today; build it again: {remedy}")
+        warning = "%s was built from other files than those of today; build it again: %s"
+        _log.warning(warning, image, remedy)
 
 
 def _with_dockerfile(name: str) -> Path:

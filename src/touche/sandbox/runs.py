@@ -120,7 +120,7 @@ def run_in(engine: str) -> Runner:
 
     def run(job: Job, limits: Limits, log: Log) -> Usage:
         check_engine(engine)
-        check_image(engine, job.baseline, log)
+        check_image(engine, job.baseline)
         _check_empty(job.output)
         name = f"touche-{os.getpid()}-{uuid4().hex[:12]}"
         command = [engine, "run", "--name", name, *_sandbox(engine, limits), *_mounts(job)]
@@ -149,7 +149,7 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
         problem = f"tira-run cannot hand on {unsafe[0]!r}, as it puts the options into a command of the shell"
         raise ToucheError(f"{problem}; use letters, digits and . , / = : + - only, or another runner")
     check_engine("docker")
-    check_image("docker", job.baseline, log)
+    check_image("docker", job.baseline)
     _check_empty(job.output)
     log("tira-run: privileged, as root, without network, without limits on processors and memory")
     inside = " ".join(["baseline -i $inputDataset -o $outputDir", *job.arguments])
