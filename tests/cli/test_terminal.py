@@ -15,6 +15,7 @@ from conftest import ROOT, Touche, Write, on_terminal
 from touche import baselines, cli, tasks
 from touche.cli.commands import Command
 from touche.cli.output import show
+from touche.cli.tasks import check
 
 TOPICS = "<topics><topic><number>1</number><title>Cats or unicorns?</title></topic></topics>"
 JUDGED = (ROOT / "qrels" / "spot-check-arguments-relevance.qrels").read_text().splitlines()
@@ -36,7 +37,7 @@ def commands(group: click.Group = cli.cli, path: str = "touche") -> Iterator[tup
             yield from commands(command, f"{path} {name}")
 
 
-COMMANDS = dict(commands())
+COMMANDS = dict(commands()) | {"touche tasks check": check}
 
 
 def test_a_table_in_a_pipe_is_plain_and_never_wrapped(capsys: pytest.CaptureFixture[str]) -> None:
@@ -195,6 +196,8 @@ COMPLETED = {
     "data fetch touche-2021-task-2": ["touche-2021-task-2"],
     "images build bm": ["bm25"],
     "tasks touche-2020-task-2": ["touche-2020-task-2"],
+    "tasks c": ["check"],
+    "tasks check --q": ["--quiet"],
     "run nosuch --": ["--quiet", "--verbose", "--help"],
     "completion ": ["bash", "zsh", "fish"],
 }

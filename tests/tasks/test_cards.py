@@ -75,7 +75,7 @@ def refused(path: Path) -> list[str]:
         assert str(caught.value) == f"{path}: {faults[0]}"
     else:
         read_card(path)
-    assert all(len(fault.splitlines()) == 1 and "; " in fault for fault in faults)
+    assert all(len(fault.splitlines()) == 1 and "; " in fault and len(fault) < 400 for fault in faults)
     return faults
 
 
@@ -111,7 +111,7 @@ def test_a_value_of_another_type_is_refused_by_its_key(
     old: Any = CARDS[name]
     for part in key:
         old = old[part]
-    others = [each for each in ("text", 7, 0.5, True, [["x"]], {"x": 1}) if not alike(each, old)]
+    others = [each for each in (900 * "text", 7, 0.5, True, [["x"]], {"x": 1}) if not alike(each, old)]
     value = data.draw(st.sampled_from(others))
     faults = refused(altered(tmp_path, name, key, "retyped", value))
     assert any(fault.startswith(named(key)) for fault in faults)
@@ -235,10 +235,12 @@ def test_the_faults_of_a_card(touche: Touche, write: Write, old: str, new: str, 
         (b"", ": id: missing; add it"),
         (b"id = 'a'\ntitle = 'T\xfcr'", ":2: not UTF-8 (byte 0xfc); save the file in UTF-8"),
         (b"id = ", ": broken TOML (Invalid value (at "),
-        (b"x = " + 100_000 * b"[", ": broken TOML ("),
+        (b"x = " + 90_000 * b"[", ": broken TOML ("),
         (f"x = {5000 * '9'}".encode(), ": broken TOML ("),
+        (90_000 * b"a" + b" = 1", f": {60 * 'a'}...: no such key; choose among id, "),
         (b"\x1f\x8b", ": the gzip stream is broken ("),
-        (100_000_000 * b"#", ": larger than 1 MB, as no card is; name a card"),
+        (100_000_000 * b"#", ": larger than 100000 bytes, as no card is; name a card"),
+        (b"a" + 49_000 * b".a" + b" = 1", ": more than 500 dots in a line, as no card has; name a card"),
     ],
 )
 def test_a_file_that_is_no_card(touche: Touche, write: Write, content: bytes, problem: str) -> None:

@@ -72,7 +72,7 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
 
 
 def _cards() -> dict[str, Path]:
-    return {id_of(card): card for card in sorted(_FOLDER.rglob("*.toml"), key=id_of)}
+    return {id_of(card): card for card in sorted(_FOLDER.rglob("[!.]*.toml"), key=id_of)}
 
 
 @cache

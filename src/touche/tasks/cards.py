@@ -5,14 +5,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
-from textwrap import shorten
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from touche.errors import InputError, ToucheError, choice
 from touche.files import open_binary
 from touche.tasks.records import SPOT_CHECK, Evaluator, Published, Task
 
-_LARGEST = 1_000_000  # bytes; real ones have less than ten thousand
+_LARGEST = 100_000  # bytes; real ones have less than ten thousand
+_DOTS = 500  # in a line; for each key such as a.b.c, tomllib takes memory by the square of its dots
+_SHOWN = 60  # characters of a name or value
 _MOST = 1 << 63  # no whole number in TOML is larger
 _NAMES = {
     str: "a text in quotes",
@@ -84,7 +85,9 @@ def content_of(path: Path) -> dict[str, Any]:
     with open_binary(path) as file:
         content = file.read(_LARGEST + 1)
     if len(content) > _LARGEST:
-        raise InputError(path, "larger than 1 MB, as no card is", "name a card")
+        raise InputError(path, f"larger than {_LARGEST} bytes, as no card is", "name a card")
+    if any(line.count(b".") > _DOTS for line in content.splitlines()):
+        raise InputError(path, f"more than {_DOTS} dots in a line, as no card has", "name a card")
     try:
         return tomllib.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -208,12 +211,16 @@ def _rows(card: Any) -> list[Published]:
 
 def _within(key: str, name: str) -> str:
     """The key of what stands in a table; a name with odd characters is quoted, as in TOML."""
-    plain = name if name.replace("-", "_").isidentifier() else _shown(name)
+    plain = _cut(name) if name.replace("-", "_").isidentifier() else _shown(name)
     return f"{key}.{plain}" if key else plain
 
 
 def _shown(value: Any) -> str:
     try:
-        return str(value).lower() if isinstance(value, bool) else shorten(repr(value), 60)
+        return str(value).lower() if isinstance(value, bool) else _cut(repr(value))
     except ValueError:  # Python writes no number of more than 4,300 digits
         return "a huge number"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
