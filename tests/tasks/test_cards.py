@@ -271,3 +271,10 @@ def test_the_cards_of_the_project_are_fine(touche: Touche, name: str) -> None:
 
 def test_evaluators_are_those_that_there_are() -> None:
     assert set(get_args(Evaluator)) == {*EVALUATORS}
+
+
+def test_a_score_can_be_a_whole_number(write: Write) -> None:
+    rows = read_card(
+        write(CARD, TEXT.replace("value = 0.742, interval = [0.670, 0.807]", "value = 1"))
+    ).published
+    assert repr(rows[0].value) == "1.0" and rows[0].low is None
