@@ -216,6 +216,11 @@ def test_no_bytes_end_in_a_traceback(tmp_path: Path, data: st.DataObject) -> Non
             "task-2",
             ["id: 'touche-2022-task-2' is not the name of the file; make it 'touche-2022-task-1'"],
         ),
+        (
+            'unit = "sentence pair"',
+            f"unit = 0x{5000 * 'f'}",
+            ["rules.unit: a huge number is not known; choose among argument, "],
+        ),
         ("corpora.full", "corpora.all", ["corpora.full: missing; add it, the collection of the task"]),
         ('["PRO", "CON", "Q0"]', "[]", ["rules.stances: empty; fill it"]),
         ("max_runs", '"\\n"', ["rules.'\\n': no such key; choose among "]),

@@ -113,7 +113,9 @@ def _checked(kind: Any, value: Any, key: str, faults: list[str]) -> Any:
     if is_dataclass(kind):
         return _checked_record(kind, value, key, faults)
     if origin is Literal and value not in parts:
-        faults.append(f"{key}: {_shown(value)} is not known; {choice(str(value), parts)}")
+        faults.append(
+            f"{key}: {_shown(value)} is not known; {choice(value if type(value) is str else '', parts)}"
+        )
     elif origin is Mapping and _is(dict, value, key, faults):
         return {name: _checked(parts[1], each, _within(key, name), faults) for name, each in value.items()}
     elif origin in (tuple, frozenset) and _is(list, value, key, faults):
@@ -173,7 +175,7 @@ def _contradictions_of_table(table: _Table, card: Any) -> Iterator[str]:
     if judgments is None:
         yield f"dimension: {_shown(table.dimension)} is not in qrels; {choice(table.dimension, card.qrels)}"
     elif table.qrels not in (None, judgments.file):
-        yield f"qrels: not the file of qrels.{table.dimension}; make it {judgments.file!r}"
+        yield f"qrels: not the file of {_within('qrels', table.dimension)}; make it {judgments.file!r}"
     for number, row in enumerate(table.runs, 1):
         if not 0 <= row.value <= 1:
             yield f"runs[{number}].value: {row.value} is not from 0 to 1; correct it"
