@@ -21,7 +21,7 @@ FILTERS = NUMBERS["filters"]
 PASSES, FOREIGN, SHORT = "passes", "in another language", "with too little main content"
 
 
-@baseline
+@baseline(needs_documents=False)  # for ChatNoir has its own
 def chatnoir_bm25f(
     topics: Topics,
     documents: Documents,

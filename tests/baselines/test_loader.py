@@ -147,7 +147,7 @@ def test_a_folder_must_hold_one_baseline(write: Write, tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_loaded_is_named(write: Write, tmp_path: Path) -> None:
     write("my-team/baseline.py", "1 / 0")
-    with pytest.raises(ToucheError, match=r"my-team/baseline\.py: cannot be loaded \(ZeroDivisionError: "):
+    with pytest.raises(ToucheError, match=r"my-team/baseline\.py:1: cannot be loaded \(ZeroDivisionError: "):
         baselines.load(str(tmp_path / "my-team"))
 
 

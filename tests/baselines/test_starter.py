@@ -42,7 +42,7 @@ def test_the_folder_has_its_name_in_every_place(place: Path, touche: Touche) -> 
     assert sorted(str(path.relative_to(place / "our-team.2")) for path in found) == FILES
     texts = "".join(path.read_text() for path in found)
     assert "my-team" not in texts and "my_team" not in texts
-    assert "\ndef our_team_2(\n" in texts and "COPY baseline.py /opt/baselines/our-team.2/\n" in texts
+    assert "\ndef our_team_2(\n" in texts and "COPY *.py /opt/baselines/our-team.2/\n" in texts
     assert [path.name for path in place.iterdir()] == ["our-team.2"]
 
 
@@ -79,15 +79,15 @@ def test_without_a_clone_it_says_what_needs_one(
 ) -> None:
     monkeypatch.setattr(places, "__file__", str(place / "lib" / "touche" / "data.py"))
     out = touche("new", "us")[1]
-    assert commands_in(out) == ["touche run us -i DIR -o out/us"]
+    assert commands_in(out) == ["touche run ./us -i DIR -o out/us"]
     assert "the image need a clone of touche-baselines" in out
     write("a place/in/queries.jsonl", '{"qid": "1", "query": "Cats?"}')
     write("a place/in/documents.jsonl", '{"docno": "a", "text": "cats"}\n{"docno": "b", "text": "dogs"}')
     assert touche("run", "./us", "-i", "in", "-o", "out/us")[0] == 0
     assert Path("out/us/run.txt").read_text() == "1 Q0 a 1 0.0 touche-us\n"
     for command in (
-        ("run", "us", "-i", "spot-check/arguments", "-o", "out"),
-        ("regress", "us"),
+        ("run", "./us", "-i", "spot-check/arguments", "-o", "out"),
+        ("regress", "./us"),
         ("evaluate", "out/us/run.txt", "--task", "spot-check/arguments"),
     ):
         code, _, err = touche(*command)
@@ -100,11 +100,12 @@ def test_without_a_clone_it_says_what_needs_one(
 def test_a_missing_package_is_named(place: Path, touche: Touche, monkeypatch: pytest.MonkeyPatch) -> None:
     touche("new", "us")
     monkeypatch.setitem(sys.modules, "rank_bm25", None)
-    code, _, err = touche("run", "us", "-i", "spot-check/passages", "-o", "out")
+    code, _, err = touche("run", "./us", "-i", "spot-check/passages", "-o", "out")
     assert (code, err) == (
         2,
-        "touche: us/baseline.py: it imports rank_bm25, which is not installed; install its package "
-        "(pip install rank_bm25, if that is its name)\n",
+        "touche: us/baseline.py:5: it imports rank_bm25, which is not installed; install its package "
+        "(pip install rank_bm25, if that is its name); if it is a file of your own, put it beside "
+        "baseline.py, in an image by COPY\n",
     )
 
 
@@ -166,7 +167,8 @@ def test_the_name_of_a_shipped_baseline_is_refused(place: Path, touche: Touche) 
     assert not Path("bm25").exists()
 
 
-def test_the_baseline_rank_bm25_is_what_it_writes(place: Path) -> None:
+def test_the_baseline_rank_bm25_is_what_it_writes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("touche.baselines.loader.clone", lambda: None)  # which would keep its name for it
     write_baseline(Path("rank-bm25"))
     for name in ("baseline.py", "Dockerfile"):
         assert (ROOT / "baselines" / "rank-bm25" / name).read_text() == Path("rank-bm25", name).read_text()

@@ -1,4 +1,5 @@
 import hashlib
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -7,9 +8,10 @@ from ruamel.yaml import YAML
 from tira.check_format import _fmt, check_format
 
 from conftest import ROOT, Touche, Write
-from touche.tira.provenance import metadata
+from touche.tira.provenance import Software, metadata
 
 START, STOP = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), datetime(2026, 1, 2, 3, 4, 7, tzinfo=UTC)
+SOFTWARE = Software("a", "us", "touche run ./a", "")
 
 
 def test_a_run_says_where_it_comes_from(touche: Touche, tmp_path: Path) -> None:
@@ -30,6 +32,29 @@ def test_a_run_says_where_it_comes_from(touche: Touche, tmp_path: Path) -> None:
     assert started < stopped
 
 
+OWN = "from touche import baseline\n@baseline\ndef f(topics, documents, *, k=1):\n    yield from ()\n"
+
+
+def test_a_run_names_its_own_team_and_what_was_typed(
+    touche: Touche, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def implementation(baseline: str) -> tuple[str, str]:
+        touche("run", baseline, "-i", "spot-check/passages", "-o", tmp_path / "out", "--k", "2")
+        record = YAML(typ="safe").load(tmp_path / "out" / "ir-metadata.yml")
+        return record["actor"]["team"], record["implementation"]["executable"]["cmd"]
+
+    folder = write("my team/baseline.py", OWN).parent
+    write("baselines/ours/baseline.py", OWN)
+    (tmp_path / "topics").symlink_to(ROOT / "topics")
+    (tmp_path / "corpora").symlink_to(ROOT / "corpora")
+    monkeypatch.chdir(tmp_path)  # a clone
+    assert implementation("./my team") == ("my team", "touche run './my team' --k 2")
+    assert implementation("ours") == ("touche-baselines", "touche run ours --k 2")
+    assert implementation("baselines/ours/")[0] == "touche-baselines"
+    monkeypatch.setenv("TOUCHE_TEAM", "touche-baselines")  # as in an image of this project's own
+    assert implementation(str(folder))[0] == "touche-baselines"
+
+
 def test_tira_accepts_the_metadata(touche: Touche, tmp_path: Path) -> None:
     touche("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path)
     fields = {
@@ -45,17 +70,19 @@ def test_tira_accepts_the_metadata(touche: Touche, tmp_path: Path) -> None:
 
 def test_awkward_texts_stay_what_they_are(write: Write) -> None:
     file = write("to: pics #1.xml", "x")
-    text = metadata("a", "t: #x", 'says "no":\n- so', {"k": "ü"}, [file], START, STOP)
+    software = replace(SOFTWARE, description='says "no":\n- so')
+    text = metadata(software, "t: #x", {"k": "ü", "w": (1, 2.5)}, [file], START, STOP)
     record = YAML(typ="safe").load(text)
     assert (record["tag"], record["method"]["description"]) == ("t: #x", 'says "no":\n- so')
-    assert record["method"]["parameters"] == {"k": "ü"}
+    assert record["method"]["parameters"] == {"k": "ü", "w": [1, 2.5]}
+    assert "    k: ü\n" in text and list(record)[:3] == ["schema version", "tag", "actor"]
     assert list(record["data"]["test collection"]["files"]) == ["to: pics #1.xml"]
     assert record["resources"]["runtime"]["wallclock"] == "2000 ms"
 
 
 def test_the_image_says_which_commit_it_was_built_from(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOUCHE_REVISION", "abc123")
-    assert '    commit: "abc123"\n' in metadata("a", "t", "", {}, [], START, STOP)
+    assert "    commit: abc123\n" in metadata(SOFTWARE, "t", {}, [], START, STOP)
 
 
 def test_a_run_that_fails_leaves_no_metadata_of_an_earlier_one(

@@ -1,16 +1,19 @@
 """Baselines are folders: finding one by its name or path, and loading its baseline.py."""
 
-import sys
+import traceback
+from collections.abc import Iterator
 from dataclasses import replace
-from importlib.util import module_from_spec, spec_from_file_location
+from difflib import get_close_matches
 from pathlib import Path
-from types import ModuleType
+from typing import Any, NamedTuple, NoReturn
 
 from touche.baselines.method import Baseline
+from touche.baselines.neighbours import module_of
 from touche.data.places import clone
-from touche.errors import ToucheError, choice
+from touche.errors import InputError, ToucheError, choice
 
-_neighbours: dict[Path, dict[str, ModuleType]] = {}  # of each folder in use so far, kept while it is not
+FILE = "baseline.py"
+_DEFAULTS = (int, float, str, bool)  # or a tuple of these
 
 
 def load(name: str) -> Baseline:
@@ -20,74 +23,115 @@ def load(name: str) -> Baseline:
 
     Raises:
         ToucheError: if there is no such folder, its baseline.py does not hold just one baseline, or that has
-            an option whose default value is no int, float, str, bool or tuple of str.
+            an option whose default value is no int, float, str, bool or tuple of these.
     """
-    path = folder_of(name) / "baseline.py"
-    _make_neighbours_importable(path.parent.resolve())
-    spec = spec_from_file_location(f"touche_baseline_{path.parent.name}", path)
-    assert spec is not None and spec.loader is not None  # given for a path that ends in .py
-    module = module_from_spec(spec)
+    folder = folder_of(name)
+    place = folder.resolve()
     try:
-        spec.loader.exec_module(module)
-    except ModuleNotFoundError as error:
-        raise ToucheError(f"{path}: {_missing(str(error.name), path.parent)}") from error
+        module = module_of(place)
+        found = [each for each in vars(module).values() if isinstance(each, Baseline)]
+        options = [option for each in found for option in each.options.values()]
     except Exception as error:
-        raise ToucheError(f"{path}: cannot be loaded ({type(error).__name__}: {error}); repair it") from error
-    found = [value for value in vars(module).values() if isinstance(value, Baseline)]
+        _refuse(folder, error)
     if len(found) != 1:
-        raise ToucheError(f"{path}: {len(found)} baselines in it; decorate one function with @baseline")
-    for option in found[0].options.values():
-        if type(option.default) not in (int, float, str, bool, tuple):
-            problem = f"{path}: the default of option {option.name!r} is no int, float, str, bool or tuple"
-            raise ToucheError(f"{problem}; give it such a default")
-    return replace(found[0], name=path.parent.resolve().name)
+        raise InputError(
+            folder / FILE, f"{len(found)} baselines in it", "decorate one function with @baseline"
+        )
+    for option in options:
+        if not all(type(value) in _DEFAULTS for value in _values(option.default)):
+            problem = f"the default of option {option.name!r} is no int, float, str, bool or tuple of these"
+            raise InputError(folder / FILE, problem, "give it such a default", found[0].line)
+    return replace(found[0], name=place.name, typed=name, folder=place, is_shipped=is_shipped(place))
 
 
 def names() -> list[str]:
     """The names of the baselines in the clone."""
-    folder = clone()
-    return sorted(path.parent.name for path in folder.glob("baselines/*/baseline.py")) if folder else []
+    root = clone()
+    return sorted(path.parent.name for path in root.glob(f"baselines/*/{FILE}")) if root else []
 
 
 def folder_of(name: str) -> Path:
     """The folder of a baseline, by its name in the clone's baselines/ or by its path.
 
+    What holds a slash is a path, and so are ``.`` and ``..``; anything else is a name.
+
     Raises:
         ToucheError: if there is none, or no baseline.py in it.
     """
-    root = clone()
-    candidates = [Path(name), *([root / "baselines" / name] if root else [])]
-    for folder in candidates:
-        if (folder / "baseline.py").is_file():
-            return folder
+    path, root = Path(name), clone()
+    is_path = "/" in name or name in (".", "..")
+    folder = path if is_path else root / "baselines" / name if root else None
+    if folder and name and (folder / FILE).is_file():
+        return folder
+    if is_path:
+        problem = f"no {FILE} in it" if path.is_dir() else "no such folder"
+        raise InputError(path, problem, f"give the path of a folder with a {FILE}")
+    if name and (path / FILE).is_file():
+        raise ToucheError(
+            f"there is no baseline {name!r}, but a folder of that name; for that write ./{name}"
+        )
     known = choice(name, names()) if names() else "work in a clone of touche-baselines."
-    raise ToucheError(
-        f"there is no baseline {name!r}; {known} Or give the path of a folder with a baseline.py"
-    )
+    raise ToucheError(f"there is no baseline {name!r}; {known} Or give the path of a folder with a {FILE}")
 
 
-def _make_neighbours_importable(folder: Path) -> None:
-    """Puts a folder first on the path, in place of that of the baseline before, whose modules go with it.
+def _values(default: Any) -> tuple[Any, ...]:
+    return default if isinstance(default, tuple) and default else (default,)
 
-    It stays there, as a method may import something only while it runs.
+
+def is_shipped(folder: Path) -> bool:
+    """Whether a baseline's folder is one of those in the clone."""
+    root = clone()
+    return root is not None and folder.resolve().parent == (root / "baselines").resolve()
+
+
+class Frame(NamedTuple):
+    """A frame of a traceback that is in a baseline's own code.
+
+    Attributes:
+        number: its place in the traceback, from 0.
+        path: the file, within the folder.
+        line: the line.
     """
-    for other in _neighbours.keys() & {Path(each) for each in sys.path} - {folder}:
-        sys.path.remove(str(other))
-        of_other = {name: each for name, each in sys.modules.items() if _lies_in(other, each)}
-        _neighbours[other] = {name: sys.modules.pop(name) for name in of_other}
-    if folder not in _neighbours or str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
-    sys.modules.update(_neighbours.setdefault(folder, {}))
+
+    number: int
+    path: Path
+    line: int
 
 
-def _lies_in(folder: Path, module: ModuleType) -> bool:
-    return Path(getattr(module, "__file__", None) or "/").is_relative_to(folder)
+def frames_of(folder: Path, error: BaseException) -> Iterator[Frame]:
+    """The frames of an error that are in the code of a folder, an absolute path without links."""
+    for number, frame in enumerate(traceback.extract_tb(error.__traceback__)):
+        if _is_of(folder, frame.filename):
+            yield Frame(number, Path(frame.filename).relative_to(folder), frame.lineno or 1)
 
 
-def _missing(module: str, folder: Path) -> str:
-    """What to do about a module that there is not; what lies beside a baseline is not to be installed."""
+def _is_of(folder: Path, file: str) -> bool:
+    """Whether a file is the author's; what a venv in the folder holds is not."""
+    return Path(file).is_relative_to(folder) and "site-packages" not in Path(file).relative_to(folder).parts
+
+
+def _refuse(folder: Path, error: Exception) -> NoReturn:
+    """Raises what is to be said of a baseline that cannot be loaded, with the line that did it."""
+    place = folder.resolve()
+    frames = [(frame.path, frame.line) for frame in frames_of(place, error)]
+    if isinstance(error, SyntaxError) and _is_of(place, error.filename or ""):
+        frames.append((Path(error.filename or "").relative_to(place), error.lineno or 1))
+    path, line = frames[-1] if frames else (Path(FILE), None)
+    problem, remedy = f"cannot be loaded ({type(error).__name__}: {error})", "repair it"
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        problem, remedy = _missing(error.name, (folder / path).parent, folder)
+    raise InputError(folder / path, problem, remedy, line) from error
+
+
+def _missing(module: str, *folders: Path) -> tuple[str, str]:
+    """What to say of a module that there is not; what stands beside a baseline is not to be installed."""
     name = module.partition(".")[0]
-    if any(folder.glob(f"{name}*")):
-        return f"it imports {module}, which is not in the {name} beside it; repair the import"
-    problem = f"it imports {module}, which is not installed"
-    return f"{problem}; install its package (pip install {name}, if that is its name)"
+    files = [path for folder in folders for path in folder.iterdir()]
+    beside = {path.stem for path in files if path.is_dir() or path.suffix == ".py"}
+    if name in beside:
+        return f"it imports {module}, which is not in the {name} beside it", "repair the import"
+    if nearest := get_close_matches(name, beside, n=1, cutoff=0.7):
+        return f"it imports {module}, but beside it stands {nearest[0]}", "repair the import"
+    install = f"install its package (pip install {name}, if that is its name)"
+    own = f"if it is a file of your own, put it beside {FILE}, in an image by COPY"
+    return f"it imports {module}, which is not installed", f"{install}; {own}"

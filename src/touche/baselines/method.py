@@ -1,17 +1,24 @@
 """What an author writes: a function with the decorator ``@baseline``, and options as its keywords."""
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from pathlib import Path
+from typing import Any, overload
 
+from touche.baselines.neighbours import use
+from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument
 from touche.formats.topics import Topic
 from touche.tira.outputs import Hit
 
 Topics = Sequence[Topic]
 Documents = Iterable[AnyDocument]
-Rankings = Iterable[tuple[Topic, Iterable[Hit]]]
+Ranking = tuple[Topic, Iterable[Hit]]
+Rankings = Iterable[Ranking]
+Method = Callable[..., Rankings]
 
 
 @dataclass(frozen=True)
@@ -22,14 +29,43 @@ class Baseline:
         name: the name of its folder and image; that of the function where it was not loaded from a folder.
         method: takes all topics and an iterable of documents, and yields for each topic its (document id,
             score) pairs, or (pair id, score, stance); its keyword-only parameters are the baseline's options.
+        needs_documents: whether an input without documents is refused before the method is called; else it
+            is refused where the method iterates over them.
+        typed: the name or path that it was loaded by.
+        folder: the folder that it was loaded from, an absolute path; None for a function.
+        is_shipped: whether that is one of those in the clone.
     """
 
     name: str
-    method: Callable[..., Rankings]
+    method: Method
+    needs_documents: bool = True
+    typed: str = ""
+    folder: Path | None = None
+    is_shipped: bool = False
 
-    def __call__(self, topics: Topics, documents: Documents, **options: Any) -> Rankings:
-        """Ranks documents for topics."""
-        return self.method(topics, documents, **options)
+    def __call__(self, topics: Topics, documents: Documents, **options: Any) -> Iterator[Ranking]:
+        """Ranks documents for topics; what the method holds open is closed with the iterator."""
+        self._use_folder()
+        rankings = self.method(topics, documents, **options)
+        if not isinstance(rankings, Iterable):
+            problem = f"the baseline {self.name} returned {rankings!r}"
+            raise ToucheError(f"{problem}; it must yield (topic, ranking) for each topic")
+        with ExitStack() as stack:
+            if inspect.isgenerator(rankings):
+                stack.callback(rankings.close)
+            for ranking in rankings:
+                yield ranking
+                self._use_folder()
+
+    def _use_folder(self) -> None:
+        if self.folder:
+            use(self.folder)
+
+    @property
+    def line(self) -> int:
+        """The line of its file that the method begins in."""
+        code = getattr(inspect.unwrap(self.method), "__code__", None)
+        return code.co_firstlineno if code else 1
 
     @property
     def options(self) -> dict[str, inspect.Parameter]:
@@ -40,30 +76,57 @@ class Baseline:
     @property
     def description(self) -> str:
         """The docstring of the method, without the lines on its options."""
-        lines = (inspect.getdoc(self.method) or "").splitlines()
-        return "\n".join(line for line in lines if not self._options_of(line)).strip()
+        return "\n".join(line for names, line in self._docstring() if not names).strip()
 
     @property
     def option_help(self) -> dict[str, str]:
-        """What the docstring says of each option, in lines such as ``k1, b: the saturation``."""
-        lines = (inspect.getdoc(self.method) or "").splitlines()
-        return {name: line.partition(": ")[2] for line in lines for name in self._options_of(line)}
+        """What the docstring says of each option, in lines such as ``k1, b: the saturation``.
 
-    def _options_of(self, line: str) -> list[str]:
-        names = line.partition(": ")[0].split(", ")
-        return names if set(names) <= self.options.keys() else []
+        It goes on in the lines below, up to the next option or an empty line.
+        """
+        told: dict[str, list[str]] = {}
+        for names, line in self._docstring():
+            for name in names:
+                told.setdefault(name, []).append(line)
+        return {name: " ".join(lines) for name, lines in told.items()}
+
+    def _docstring(self) -> Iterator[tuple[list[str], str]]:
+        """The lines of the docstring, each with the options that it is about."""
+        options, about = self.options.keys(), []
+        for line in (inspect.getdoc(self.method) or "").splitlines():
+            names, colon, text = line.partition(": ")
+            if colon and set(names.split(", ")) <= options:
+                about = names.split(", ")
+                yield about, text
+            else:
+                about = about if line.strip() else []
+                yield about, line.strip() if about else line
 
     def tag(self, options: dict[str, Any]) -> str:
         """The tag of a run: the name, and the options that are not at their defaults; without white space."""
-        changed = {
-            name: value
-            for name, value in options.items()
-            if value != self.options[name].default and not isinstance(value, tuple)  # these rank nothing
-        }
-        tag = "-".join((f"touche-{self.name}", *(f"{name}={value}" for name, value in changed.items())))
-        return "_".join(tag.split())
+        changed = [f"{name}={_word(value)}" for name, value in self.changed(options).items()]
+        return "_".join("-".join((f"touche-{self.name}", *changed)).split())
+
+    def changed(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The options that are not at their defaults."""
+        return {name: value for name, value in options.items() if value != self.options[name].default}
 
 
-def baseline(method: Callable[..., Rankings]) -> Baseline:
-    """Makes a baseline of a function; underscores in its name become hyphens."""
-    return Baseline(method.__name__.replace("_", "-"), method)
+@overload
+def baseline(method: Method, /) -> Baseline: ...
+@overload
+def baseline(*, needs_documents: bool) -> Callable[[Method], Baseline]: ...
+def baseline(method: Method | None = None, /, *, needs_documents: bool = True) -> Any:
+    """Makes a baseline of a function; underscores in its name become hyphens.
+
+    Args:
+        method: the function.
+        needs_documents: whether it cannot do without documents, so that an input must hold some.
+    """
+    if method is None:
+        return partial(baseline, needs_documents=needs_documents)
+    return Baseline(method.__name__.replace("_", "-"), method, needs_documents)
+
+
+def _word(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)

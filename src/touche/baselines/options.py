@@ -16,5 +16,5 @@ def arguments_of(options: Mapping[str, Any]) -> list[str]:
 
 def _words(value: Any) -> list[str]:
     if isinstance(value, tuple):
-        return list(value)
+        return [str(each) for each in value]
     return [] if isinstance(value, bool) else [str(value)]

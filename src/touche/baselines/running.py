@@ -1,10 +1,12 @@
 """A baseline run in this process: run.txt, and beside it where it comes from."""
 
+import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from touche.baselines.method import Baseline
+from touche.baselines.options import arguments_of
 from touche.errors import ParameterError
 from touche.files import write_whole
 from touche.formats.runs import MAX_DEPTH
@@ -12,7 +14,7 @@ from touche.formats.topics import Topic
 from touche.progress import watched
 from touche.tira.inputs import Input
 from touche.tira.outputs import METADATA_FILE, write_run
-from touche.tira.provenance import metadata
+from touche.tira.provenance import PROJECT, Software, metadata
 
 
 def run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any]) -> list[Topic]:
@@ -31,6 +33,17 @@ def run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any]) -
     rankings = ranker(given.topics, given.documents, **options)
     shown = watched(rankings, "searching", "topics", len(given.topics))
     without_hits = write_run(output, given.topics, shown, tag)
-    about = (ranker.name, tag, ranker.description, options, given.files)
+    software = Software(ranker.name, _team(ranker), _command(ranker, options), ranker.description)
+    about = (software, tag, options, given.files)
     write_whole(output / METADATA_FILE, metadata(*about, started, datetime.now(UTC)))
     return without_hits
+
+
+def _team(ranker: Baseline) -> str:
+    """The team whose baseline it is: this project, or that which the folder is named after."""
+    return PROJECT if ranker.is_shipped else ranker.name
+
+
+def _command(ranker: Baseline, options: dict[str, Any]) -> str:
+    """The baseline as it was asked for, with the options that are not at their defaults."""
+    return shlex.join(["touche", "run", ranker.typed or ranker.name, *arguments_of(ranker.changed(options))])

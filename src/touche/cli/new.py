@@ -5,11 +5,9 @@ from shlex import quote
 
 import click
 
-from touche import baselines
 from touche.baselines.starter import write_baseline
 from touche.cli.commands import Command
 from touche.data.places import clone
-from touche.errors import ToucheError
 
 _NEXT = """\
     touche run {folder} -i spot-check/arguments -o {out}
@@ -31,12 +29,8 @@ def new(folder: Path) -> None:
 
     NAME is the name of the folder, or its path; its last part becomes the name of the baseline and its image.
     """
-    if folder.resolve().name in baselines.names():
-        problem = (
-            f"there is a baseline {folder.resolve().name} already, whose image and runs it would be taken for"
-        )
-        raise ToucheError(f"{problem}; choose another name")
     write_baseline(folder)
     text = _NEXT if clone() else _WITHOUT_CLONE
-    words = {"folder": quote(str(folder)), "out": quote(f"out/{folder.resolve().name}")}
+    path = f"./{folder}" if len(folder.parts) == 1 else str(folder)  # a mere name is one of the clone
+    words = {"folder": quote(path), "out": quote(f"out/{folder.resolve().name}")}
     click.echo(f"wrote {folder}; next:\n{text.format(**words)}")

@@ -1,24 +1,39 @@
 """touche run"""
 
+import errno
+import logging
+import sys
 import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
 from inspect import Parameter
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, Literal, get_args, get_origin
 
 import click
 from click.shell_completion import CompletionItem
 
 from touche import baselines, tasks
+from touche.baselines.loader import FILE, frames_of
 from touche.baselines.method import Baseline
 from touche.baselines.options import arguments_of
 from touche.cli.commands import BASELINE, INPUT, Command, Group
-from touche.cli.output import tell, warn
+from touche.cli.output import BROKEN, tell, warn
 from touche.cli.sandbox import OPTIONS, check_limits, describe
 from touche.data import places
-from touche.errors import ToucheError, choice
+from touche.errors import InputError, ToucheError, choice
+from touche.progress import say
 from touche.sandbox.runs import RUNNERS, Job, Limits
 from touche.tira import inputs
 from touche.tira.outputs import OUTPUT_VARIABLE, RUN_FILE
+
+_LONGEST = 200  # characters of an error in a line
+_NOBODYS_FAULT = (errno.EPIPE, errno.ENOSPC)  # standard output is closed, or a disk is full
+
+_log = logging.getLogger("touche")
 
 
 class Baselines(Group):
@@ -48,8 +63,8 @@ class Baselines(Group):
 def run() -> None:
     """Run a baseline on an input directory; it writes run.txt.
 
-    BASELINE is a name from the list below, or the path of a folder that holds a baseline.py; its options are
-    shown by: touche run BASELINE --help
+    BASELINE is a name from the list below, or the path of a folder with a baseline.py, such as ./my-team; its
+    options are shown by: touche run BASELINE --help
     """
 
 
@@ -76,7 +91,7 @@ _COMMON_OPTIONS: list[click.Parameter] = [
 
 def command_of(baseline: Baseline, name: str) -> click.Command:
     """The command that runs a baseline."""
-    own = [_option(each, baseline.option_help.get(name, "")) for name, each in baseline.options.items()]
+    own = _own_options(baseline)
     paragraphs = "\n\n".join(f"\b\n{paragraph}" for paragraph in baseline.description.split("\n\n"))
 
     def callback(
@@ -95,7 +110,7 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
         elif corpus is not None:
             raise ToucheError("a sandbox has no network to get a corpus; leave --corpus out, or --runner")
         else:
-            job = Job(name, _arguments(baseline, options), given, Path(output))
+            job = Job(name, arguments_of(baseline.changed(options)), given, Path(output))
             _run_sandboxed(job, runner, Limits(cpus, memory, seconds))
 
     params = [*_COMMON_OPTIONS, *OPTIONS, *own]
@@ -103,10 +118,34 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
     return Command(name, callback=callback, params=params, help=paragraphs, example=example)
 
 
-def _arguments(baseline: Baseline, options: dict[str, Any]) -> list[str]:
-    """The options that are not at their defaults, as words of the command line."""
-    changed = {name: value for name, value in options.items() if value != baseline.options[name].default}
-    return arguments_of(changed)
+def _own_options(baseline: Baseline) -> list[click.Option]:
+    """The baseline's own options, none of which can have a name that the command itself uses.
+
+    Raises:
+        InputError: naming the option that has.
+    """
+    taken, found = set(_reserved()), []
+    for name, parameter in baseline.options.items():
+        option = _option(parameter, baseline.option_help.get(name, ""))
+        if names := _names_of(option) & taken:
+            problem = f"an option cannot be called {name!r}, as {min(names)} is taken"
+            file = baselines.folder_of(baseline.typed) / FILE
+            raise InputError(file, problem, "give it another name", baseline.line)
+        taken |= _names_of(option)
+        found.append(option)
+    return found
+
+
+@cache
+def _reserved() -> frozenset[str]:
+    """What the options of every baseline's command are called."""
+    command = Command("run", params=[*_COMMON_OPTIONS, *OPTIONS])
+    return frozenset[str]().union(*map(_names_of, command.get_params(click.Context(command))))
+
+
+def _names_of(option: click.Parameter) -> set[str]:
+    """How an option is written, and what its value is called in Python."""
+    return {*option.opts, *option.secondary_opts, str(option.name)}
 
 
 def _run_sandboxed(job: Job, runner: str, limits: Limits) -> None:
@@ -117,34 +156,70 @@ def _run_sandboxed(job: Job, runner: str, limits: Limits) -> None:
 
 def _option(parameter: Parameter, text: str) -> click.Option:
     kind = type(parameter.default) if parameter.annotation is Parameter.empty else parameter.annotation
-    several = isinstance(parameter.default, tuple)
     name = parameter.name.replace("_", "-")
     return click.Option(
-        [f"--{name}/--no-{name}" if kind is bool else f"--{name}"],
-        type=click.Choice(get_args(kind)) if get_origin(kind) is Literal else str if several else kind,
-        nargs=len(parameter.default) if several else 1,
+        [parameter.name, f"--{name}/--no-{name}" if kind is bool else f"--{name}"],
+        type=_type(kind, parameter.default),
         is_flag=kind is bool,
         default=parameter.default,
-        show_default=not several,
+        show_default=any(parameter.default) if isinstance(parameter.default, tuple) else True,
         help=text,
     )
+
+
+def _type(kind: Any, default: Any) -> Any:
+    """What click makes a value of: of several each has its declared type, or that of its default."""
+    if get_origin(kind) is Literal:
+        return click.Choice(get_args(kind))
+    if not isinstance(default, tuple):
+        return kind
+    declared = get_args(kind)
+    return declared if len(declared) == len(default) and ... not in declared else tuple(map(type, default))
 
 
 def _run(baseline: Baseline, given: str, output: str, corpus: str | None, options: dict[str, Any]) -> None:
     started = time.monotonic()
     if not given or not output:
         raise ToucheError("-i or -o is empty; name the input and the output directory")
-    source = _open(given, corpus, topics_only=options.get("api", False))
+    source = _open(given, corpus, needs_documents=baseline.needs_documents)
     tell(f"{baseline.name}: {source.took}")
-    for topic in baselines.run(baseline, source, Path(output), options):
+    if baseline.name in baselines.names() and not baseline.is_shipped:
+        problem = (
+            f"{baseline.typed} is not the {baseline.name} of touche-baselines, but its runs are tagged so"
+        )
+        warn(f"{problem}; rename the folder", baseline.name)
+    with _own_frames(baseline):
+        without_hits = baselines.run(baseline, source, Path(output), options)
+    for topic in without_hits:
         warn(f"nothing found for topic {topic.number}: {topic.title}", baseline.name)
     seconds = time.monotonic() - started
     tell(f"{baseline.name}: wrote {Path(output) / RUN_FILE} in {seconds:.1f} s")
 
 
-def _open(given: str, corpus: str | None, topics_only: bool) -> inputs.Input:
+@contextmanager
+def _own_frames(baseline: Baseline) -> Iterator[None]:
+    """Shows an error of a baseline's code from its own first frame on; --verbose shows all frames."""
+    try:
+        yield
+    except ToucheError:
+        raise
+    except Exception as error:
+        frames = list(frames_of(baseline.folder, error)) if baseline.folder else []
+        if not frames or getattr(error, "errno", None) in _NOBODYS_FAULT:
+            raise
+        shown = error.__traceback__
+        for _ in range(0 if _log.isEnabledFor(logging.DEBUG) else frames[0].number):
+            shown = shown and shown.tb_next
+        say("".join(traceback.format_exception(type(error), error, shown)).rstrip())
+        where = f"{baselines.folder_of(baseline.typed) / frames[-1].path}:{frames[-1].line}"
+        what = shorten(f"{type(error).__name__}: {error}", _LONGEST)
+        say(f"touche: {where}: {what}; repair it, or see all frames with --verbose")
+        sys.exit(BROKEN)
+
+
+def _open(given: str, corpus: str | None, needs_documents: bool) -> inputs.Input:
     if Path(given).exists():
-        return inputs.find(Path(given), corpus, topics_only=topics_only)
+        return inputs.find(Path(given), corpus, needs_documents=needs_documents)
     if given in tasks.datasets() and corpus is None:
         return places.open_dataset(given)
     if given in tasks.datasets():

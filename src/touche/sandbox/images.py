@@ -7,16 +7,18 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from touche.baselines.loader import folder_of
+from touche.baselines.loader import folder_of, is_shipped, names
 from touche.data.places import clone
 from touche.errors import InputError, ToucheError
 from touche.sandbox.programs import Log, answer, check_engine, check_exit, follow, started, succeeds
+from touche.tira.provenance import PROJECT
 
 _BASES = ("base", "models")  # a Dockerfile each in docker/, every one on top of the one before
 _IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # what engines allow
 _CONTENT = "touche.content"
 _LABEL = {
     "content": _CONTENT,
+    "team": "org.opencontainers.image.vendor",
     **{name: f"org.opencontainers.image.{name}" for name in ("version", "revision", "source")},
 }
 
@@ -36,6 +38,9 @@ def check_name(folder: Path) -> None:
     """
     if folder.name in _BASES:
         raise InputError(folder, f"{image_of(folder.name)} is the image below others", "choose another name")
+    if folder.name in names() and not is_shipped(folder):
+        problem = f"there is a baseline {folder.name} already, whose image and runs it would be taken for"
+        raise InputError(folder, problem, "choose another name")
     if not _IMAGE_NAME.fullmatch(folder.name):
         remedy = "choose a name of a-z, 0-9, and single . _ - between them"
         raise InputError(folder, "the name of its image would be invalid", remedy)
@@ -60,7 +65,7 @@ def build(engine: str, names: Sequence[str], log: Log) -> None:
     for base in _needed(folders):
         _build(engine, image_of(base), root, ["--file", str(root / "docker" / f"{base}.Dockerfile")], log)
     for folder in folders:
-        about = {"content": _content(root, folder)}
+        about = {"content": _content(root, folder), "team": PROJECT if is_shipped(folder) else folder.name}
         about |= {"version": version("touche-baselines"), **origin(folder)}
         _build(engine, image_of(folder.name), folder, _told(about), log)
 
@@ -132,7 +137,7 @@ def _build(engine: str, image: str, context: Path, arguments: Sequence[str], log
 def _told(about: Mapping[str, str]) -> list[str]:
     """What an image is told of its origin: as labels, and what provenance needs also as arguments."""
     labels = [f"--label={_LABEL.get(name, name)}={value}" for name, value in about.items()]
-    return labels + [f"--build-arg={name.upper()}={about[name]}" for name in ("revision", "source")]
+    return labels + [f"--build-arg={name.upper()}={about[name]}" for name in ("revision", "source", "team")]
 
 
 def origin(folder: Path) -> dict[str, str]:

@@ -81,6 +81,17 @@ class Candidates:
 
 
 @dataclass(frozen=True)
+class Missing:
+    """Documents that are not there, which only those hear who ask for them."""
+
+    error: InputError
+
+    def __iter__(self) -> Iterator[AnyDocument]:
+        """Raises the error."""
+        raise self.error
+
+
+@dataclass(frozen=True)
 class IrDataset:
     """A corpus of ir_datasets (MacAvaney et al. 2021), by its id, such as ``argsme/2020-04-01``."""
 
@@ -153,7 +164,7 @@ class Input:
         return cls(all_topics, documents, took, (topics_file, *files))
 
 
-def find(directory: Path, corpus: str | None = None, *, topics_only: bool = False) -> Input:
+def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
     """Finds topics and documents in an input directory.
 
     Re-ranking input (rerank.jsonl) goes before topics and documents; of several topic or document formats the
@@ -163,7 +174,8 @@ def find(directory: Path, corpus: str | None = None, *, topics_only: bool = Fals
     Args:
         directory: the input directory.
         corpus: the id of an ir_datasets corpus to search, for a directory that holds topics only.
-        topics_only: whether no documents are needed.
+        needs_documents: whether there have to be documents; else that there are none is not said before they
+            are iterated over.
 
     Raises:
         InputError: if the directory is missing or unreadable, or topics or documents are not in it.
@@ -172,9 +184,12 @@ def find(directory: Path, corpus: str | None = None, *, topics_only: bool = Fals
     if corpus is None and (rerank := _matching(directory, _RERANK_FILE)):
         return _reranking(rerank[0])
     topics_path, topics = _find_topics(directory)
-    if topics_only:
-        return Input(topics, (), f"{len(topics)} topics from {topics_path.name}", (topics_path,))
-    documents = IrDataset(corpus) if corpus else find_documents(directory)
+    try:
+        documents = IrDataset(corpus) if corpus else find_documents(directory)
+    except InputError as error:
+        if needs_documents:
+            raise
+        return Input(topics, Missing(error), f"{len(topics)} topics from {topics_path.name}", (topics_path,))
     return Input.of(topics, topics_path, documents)
 
 

