@@ -1,4 +1,6 @@
 import re
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from math import log
@@ -7,13 +9,15 @@ from typing import Any, Literal
 
 import pytest
 
-from conftest import ROOT, Write
+from conftest import ROOT, Touche, Write
 from formulas import Collection
 from touche import Documents, Rankings, Topics, baseline, baselines, lucene
+from touche.baselines import arguments_of
 from touche.errors import ParameterError, ToucheError
 from touche.formats.argsme import read_argsme_json
 from touche.formats.documents import Document
 from touche.formats.topics import Topic, read_topics_xml
+from touche.sandbox.images import check_name
 from touche.tira import inputs
 
 TOPICS = read_topics_xml(ROOT / "topics" / "spot-check-arguments.xml")
@@ -145,12 +149,6 @@ def test_a_folder_must_hold_one_baseline(write: Write, tmp_path: Path) -> None:
             baselines.load(str(tmp_path / folder))
 
 
-def test_a_folder_that_cannot_be_loaded_is_named(write: Write, tmp_path: Path) -> None:
-    write("my-team/baseline.py", "1 / 0")
-    with pytest.raises(ToucheError, match=r"my-team/baseline\.py:1: cannot be loaded \(ZeroDivisionError: "):
-        baselines.load(str(tmp_path / "my-team"))
-
-
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
     with pytest.raises(ToucheError, match=r"no baseline 'bm52'; did you mean bm25\? Or give the path"):
         baselines.load("bm52")
@@ -164,3 +162,350 @@ def test_outside_of_a_clone_there_are_no_names(tmp_path: Path, monkeypatch: pyte
         ToucheError, match=r"no baseline 'bm25'; work in a clone of touche-baselines\. Or give the path"
     ):
         baselines.load("bm25")
+
+
+NEIGHBOUR = """from touche import baseline
+from features import WORD
+@baseline
+def mine(topics, documents, *, lazy=False):
+    import later
+    for topic in topics:
+        yield topic, [(WORD + later.WORD, 1.0)]
+"""
+
+
+def words(method: baselines.Baseline) -> list[str]:
+    return [document for _, hits in method(TOPICS[:2], []) for document, *_ in hits]
+
+
+def test_each_baseline_imports_its_own_neighbours_whenever_it_does(write: Write, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write(f"{name}/baseline.py", NEIGHBOUR)
+        write(f"{name}/features.py", f"WORD = {name!r}")
+        write(f"{name}/later.py", "from features import WORD")
+    one, two = (baselines.load(str(tmp_path / name)) for name in ("one", "two"))
+    # The other one was loaded last, and runs, too.
+    mixed = [
+        each[1][0][0] for pair in zip(one(TOPICS[:2], []), two(TOPICS[:2], []), strict=True) for each in pair
+    ]
+    assert mixed == ["oneone", "twotwo"] * 2
+    assert words(one) == ["oneone"] * 2
+    assert [each for each in sys.path if str(tmp_path) in each] == [str(tmp_path / "one")]
+
+
+def test_a_method_that_is_going_on_finds_its_own_neighbours(write: Write, tmp_path: Path) -> None:
+    source = (
+        "from touche import baseline\n@baseline\ndef mine(topics, documents):\n    for topic in topics:\n"
+    )
+    for name in ("one", "two"):
+        body = "        yield topic, []\n        import second\n        assert second.NAME == " + repr(name)
+        write(f"{name}/baseline.py", source + body)
+        write(f"{name}/second.py", f"NAME = {name!r}")
+    one = baselines.load(str(tmp_path / "one"))(TOPICS[:2], [])
+    next(one)
+    assert len(list(baselines.load(str(tmp_path / "two"))(TOPICS[:2], []))) == 2
+    assert len(list(one)) == 1
+
+
+@pytest.mark.parametrize("init", [True, False], ids=["package", "folder"])
+def test_a_neighbour_may_be_a_package(write: Write, tmp_path: Path, init: bool) -> None:
+    for name in ("one", "two"):
+        source = NEIGHBOUR.replace("from features", "from text.words")
+        write(f"{name}/baseline.py", source.replace("import later", "import text.words as later"))
+        write(f"{name}/text/words.py", f"WORD = {name!r}")
+        if init:
+            write(f"{name}/text/__init__.py", "")
+    one, two = (baselines.load(str(tmp_path / name)) for name in ("one", "two"))
+    assert [words(each)[0] for each in (one, two, one)] == ["oneone", "twotwo", "oneone"]
+
+
+PARALLEL = """import multiprocessing
+from touche import baseline
+from features import shout
+
+def whisper(text):
+    return text.lower()
+
+@baseline
+def mine(topics, documents):
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        for topic in topics:
+            yield topic, [(pool.apply(shout, ("a",)), 2.0), (pool.apply(whisper, ("B",)), 1.0)]
+"""
+
+
+def test_processes_that_a_baseline_starts_find_its_modules(write: Write, tmp_path: Path) -> None:
+    write("mine/baseline.py", PARALLEL)
+    write("mine/features.py", "def shout(text):\n    return text.upper()\n")
+    command = [sys.executable, "-m", "touche", "run", "./mine", "-i", "spot-check/passages", "-o", "out"]
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=120)
+    lines = (tmp_path / "out" / "run.txt").read_text().splitlines()
+    assert [line.split()[2] for line in lines[:2]] == ["A", "b"]
+
+
+def test_a_file_that_was_repaired_is_loaded_anew(write: Write, tmp_path: Path) -> None:
+    write("mine/baseline.py", SOURCE)
+    assert baselines.load(str(tmp_path / "mine")).options.keys() == set()
+    write("mine/baseline.py", SOURCE.replace("documents", "documents, *, much=1"))
+    assert baselines.load(str(tmp_path / "mine")).options.keys() == {"much"}
+
+
+def test_libraries_in_an_environment_within_the_folder_stay(write: Write, tmp_path: Path) -> None:
+    """A switch of folders must not unload what lies in a venv there: numpy cannot be imported twice."""
+    write("one/baseline.py", "import library\n" + SOURCE)
+    write("two/baseline.py", SOURCE)
+    place = write("one/.venv/lib/site-packages/library.py", "").parent
+    sys.path.append(str(place))
+    try:
+        baselines.load(str(tmp_path / "one"))
+        library = sys.modules["library"]
+        baselines.load(str(tmp_path / "two"))
+        assert sys.modules.pop("library") is library
+    finally:
+        sys.path.remove(str(place))
+
+
+CANNOT = "cannot be loaded"
+UNLOADABLE = {
+    "1 / 0": f"baseline.py:1: {CANNOT} (ZeroDivisionError: division by zero); repair it",
+    "def f(:": f"baseline.py:1: {CANNOT} (SyntaxError: invalid syntax (baseline.py, line 1)); repair it",
+    "\nimport broken": f"broken.py:2: {CANNOT} (NameError: name 'nothing' is not defined); repair it",
+    "import cut": f"cut.py:1: {CANNOT} (SyntaxError: '(' was never closed (cut.py, line 1)); repair it",
+    "from features import absent": f"baseline.py:1: {CANNOT} (ImportError: cannot import name 'absent'",
+    "import text.absent": "baseline.py:1: it imports text.absent, which is not in the text beside it",
+    "import features.x": "baseline.py:1: it imports features.x, which is not in the features beside it",
+    "import feature": "baseline.py:1: it imports feature, but beside it stands features; repair the import",
+    "import spoken": "spoken/__init__.py:1: it imports words, but beside it stands words_; repair the import",
+    "import no_such_library.x": "baseline.py:1: it imports no_such_library, which is not installed; install "
+    "its package (pip install no_such_library, if that is its name)",
+    "import learned": "learned.py:2: it imports no_such_library, which is not installed; install its package "
+    "(pip install no_such_library, if that is its name)",
+}
+
+
+@pytest.mark.parametrize("source", UNLOADABLE)
+def test_what_cannot_be_loaded_is_named_with_its_line(write: Write, tmp_path: Path, source: str) -> None:
+    write("mine/baseline.py", source)
+    write("mine/features.py", "")
+    write("mine/broken.py", "\nnothing")
+    write("mine/cut.py", "f(")
+    write("mine/learned.py", "\nimport no_such_library.y")
+    write("mine/text/__init__.py", "")
+    write("mine/spoken/__init__.py", "import words")
+    write("mine/spoken/words_.py", "")
+    with pytest.raises(ToucheError) as caught:
+        baselines.load(str(tmp_path / "mine"))
+    message = str(caught.value)
+    assert message.startswith(f"{tmp_path}/mine/{UNLOADABLE[source]}") and "\n" not in message
+    assert ("pip install" in message) == ("no_such_library" in source or "learned" in source)
+
+
+def test_a_name_is_that_of_the_clone_and_a_path_is_written_as_one(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("bm25", "mine", "in/mine"):
+        write(f"{name}/baseline.py", SOURCE)
+    monkeypatch.chdir(tmp_path)
+    shipped = ROOT / "baselines" / "bm25"
+    assert baselines.folder_of("bm25") == shipped and baselines.load("bm25").is_shipped
+    for path in ("./bm25", "bm25/", "./in/../bm25", str(tmp_path / "bm25")):
+        assert baselines.load(path).folder == tmp_path / "bm25" and not baselines.load(path).is_shipped
+    assert baselines.folder_of("in/mine").resolve() == tmp_path / "in" / "mine"
+    with pytest.raises(
+        ToucheError, match=r"no baseline 'mine', but a folder of that name; .* write \./mine$"
+    ):
+        baselines.load("mine")
+    with pytest.raises(ToucheError, match=r"^in: no baseline.py in it; give the path of a folder with"):
+        baselines.load("./in")
+    with pytest.raises(ToucheError, match=r"^bm52: no such folder; give"):
+        baselines.load("./bm52")
+    monkeypatch.chdir(tmp_path / "mine")
+    assert baselines.load(".").name == "mine"
+    for name in ("", "baselines"):
+        with pytest.raises(ToucheError, match="there is no baseline"):
+            baselines.load(name)
+
+
+FUTURE = """from __future__ import annotations
+from dataclasses import dataclass
+from touche import Documents, Rankings, Topics, baseline
+
+@dataclass
+class Weights:
+    title: float = 1.0
+
+@baseline
+def mine(
+    topics: Topics, documents: Documents, *, K: int = 1, weights: tuple[float, float] = (1, 2), pair=(1, "a")
+) -> Rankings:
+    '''Ranks.
+
+    K, pair: what is
+        told in two lines,
+    or three.
+    weights: two of them,
+    for two fields.
+
+    It does.
+    '''
+    yield topics[0], [(f"{K!r}{weights!r}{pair!r}".replace(" ", ""), Weights().title)]
+"""
+
+
+def test_annotations_of_the_future_and_options_of_several_values(
+    touche: Touche, write: Write, tmp_path: Path
+) -> None:
+    folder = write("mine/baseline.py", FUTURE).parent
+    loaded = baselines.load(str(folder))
+    assert loaded.option_help == {
+        "K": "what is told in two lines, or three.",
+        "pair": "what is told in two lines, or three.",
+        "weights": "two of them, for two fields.",
+    }
+    assert loaded.description == "Ranks.\n\n\nIt does."
+    command = ("run", folder, "-i", "spot-check/passages", "-o", tmp_path / "out")
+    assert touche(*command)[0] == 0
+    assert (tmp_path / "out" / "run.txt").read_text() == "11 Q0 1(1.0,2.0)(1,'a') 1 1.0 touche-mine\n"
+    assert touche(*command, "--K", "3", "--weights", "0.5", "2", "--pair", "2", "b")[0] == 0
+    assert (tmp_path / "out" / "run.txt").read_text() == (
+        "11 Q0 3(0.5,2.0)(2,'b') 1 1.0 touche-mine-K=3-weights=0.5,2.0-pair=2,b\n"
+    )
+    assert "'x' is not a valid integer" in touche(*command, "--pair", "x", "b")[2]
+    options = {"weights": (0.5, 2.0), "pair": (2, "b"), "loud": False}
+    assert arguments_of(options) == ["--weights", "0.5", "2.0", "--pair", "2", "b", "--no-loud"]
+
+
+RESERVED = "given input output corpus runner cpus memory seconds time_limit quiet verbose help".split()
+
+
+@pytest.mark.parametrize("name", RESERVED)
+def test_an_option_cannot_have_a_name_that_the_command_uses(
+    touche: Touche, write: Write, tmp_path: Path, name: str
+) -> None:
+    folder = write("mine/baseline.py", SOURCE.replace("documents", f"documents, *, {name}=1")).parent
+    code, _, err = touche("run", folder, "-i", "spot-check/passages", "-o", tmp_path / "out")
+    assert (code, err.count("\n")) == (2, 1)
+    assert err.startswith(f"touche: {folder}/baseline.py:2: an option cannot be called '{name}', as ")
+    assert err.endswith(" is taken; give it another name\n")
+
+
+def test_two_options_cannot_be_written_alike(touche: Touche, write: Write) -> None:
+    folder = write(
+        "mine/baseline.py", SOURCE.replace("documents", "documents, *, no_loud=1, loud=True")
+    ).parent
+    assert "an option cannot be called 'loud', as --no-loud is taken" in touche("run", folder, "--help")[2]
+
+
+@pytest.mark.parametrize("default", ["None", "()", "(1, None)", "[1]", "((1, 2), 3)"])
+def test_defaults_are_of_types_that_can_be_typed(write: Write, default: str) -> None:
+    folder = write("mine/baseline.py", SOURCE.replace("documents", f"documents, *, k={default}")).parent
+    with pytest.raises(
+        ToucheError, match=r"py:2: the default of option 'k' is no int, .* or tuple of these;"
+    ):
+        baselines.load(str(folder))
+
+
+def test_documents_need_not_be_there_for_a_baseline_that_says_so(
+    touche: Touche, write: Write, tmp_path: Path
+) -> None:
+    source = SOURCE.replace("@baseline", "@baseline(needs_documents=False)")
+    folder = write(
+        "mine/baseline.py", source.replace("yield from ()", "yield topics[0], [('a', 1.0)]")
+    ).parent
+    write("in/queries.jsonl", '{"qid": "1", "query": "cats"}')
+    command = ("run", folder, "-i", tmp_path / "in", "-o", tmp_path / "out")
+    assert touche(*command)[0] == 0 and (tmp_path / "out" / "run.txt").exists()
+    missing = "in: no documents in it; put documents.jsonl"
+    write("mine/baseline.py", source.replace("yield from ()", "yield topics[0], [(list(documents), 1.0)]"))
+    assert missing in touche(*command)[2]
+    write("mine/baseline.py", SOURCE)
+    assert missing in touche(*command)[2]
+
+
+def test_a_method_that_returns_nothing_is_told_so(touche: Touche, write: Write, tmp_path: Path) -> None:
+    folder = write("mine/baseline.py", SOURCE.replace("yield from ()", "pass")).parent
+    code, _, err = touche("run", folder, "-i", "spot-check/passages", "-o", tmp_path / "out")
+    assert (code, err.splitlines()[-1]) == (
+        2, "touche: the baseline mine returned None; it must yield (topic, ranking) for each topic"
+    )  # fmt: skip
+
+
+def test_what_a_method_holds_open_is_closed_with_its_rankings(write: Write, tmp_path: Path) -> None:
+    body = "try:\n        yield topics[0], []\n    finally:\n        closed.append(1)"
+    write("mine/baseline.py", "closed = []\n" + SOURCE.replace("yield from ()", body))
+    mine = baselines.load(str(tmp_path / "mine"))
+    rankings = mine(TOPICS, [])
+    next(rankings)
+    rankings.close()
+    assert mine.method.__globals__["closed"] == [1]
+
+
+FAULTY = """from touche import baseline
+from helper import share
+@baseline
+def mine(topics, documents, *, how="by zero"):
+    for topic in topics:
+        yield topic, [(each.id, share(how)) for each in documents]
+"""
+HELPER = """def share(how):
+    if how == "by zero":
+        return 1 / 0
+    if how == "opens":
+        open("/nowhere/at all")
+    import no_such_library
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "line", "what"),
+    [
+        ("by zero", 3, "ZeroDivisionError: division by zero"),
+        ("opens", 5, "FileNotFoundError: [Errno 2] No such file or directory: '/nowhere/at all'"),
+        ("imports", 6, "ModuleNotFoundError: No module named 'no_such_library'"),
+    ],
+)
+def test_an_error_in_a_baseline_shows_its_own_frames_and_one_line(
+    touche: Touche,
+    write: Write,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    how: str,
+    line: int,
+    what: str,
+) -> None:
+    write("mine/baseline.py", FAULTY)
+    write("mine/helper.py", HELPER)
+    monkeypatch.chdir(tmp_path)
+    command = ("run", "./mine", "-i", "spot-check/passages", "-o", "out", "--how", how)
+    code, _, err = touche(*command)
+    frames = re.findall(r'^  File "(.*)", line (\d+)', err, flags=re.MULTILINE)
+    listed = [(f"{tmp_path}/mine/baseline.py", "6")] * 2 + [(f"{tmp_path}/mine/helper.py", str(line))]
+    assert (code, frames[-3:]) == (1, listed) and len(frames) <= 3
+    assert (
+        err.splitlines()[-1]
+        == f"touche: mine/helper.py:{line}: {what}; repair it, or see all frames with --verbose"
+    )
+    assert not (tmp_path / "out" / "run.txt").exists()
+    code, _, err = touche(*command, "--verbose")
+    assert code == 1 and "baselines/method.py" in err and err.count('  File "') > 6
+
+
+def test_a_message_for_users_stays_one_line(touche: Touche, write: Write, tmp_path: Path) -> None:
+    body = 'from touche.errors import ToucheError\n    raise ToucheError("no; do it")'
+    folder = write("mine/baseline.py", SOURCE.replace("yield from ()", body)).parent
+    code, _, err = touche("run", folder, "-i", "spot-check/passages", "-o", tmp_path / "out")
+    assert (code, err.splitlines()[1:]) == (2, ["touche: no; do it"])
+
+
+def test_a_folder_with_the_name_of_a_shipped_baseline_is_told_from_it(
+    touche: Touche, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("bm25/baseline.py", SOURCE)
+    write("bm25/Dockerfile", "FROM touche/base\nCOPY *.py /opt/baselines/bm25/\n")
+    monkeypatch.chdir(tmp_path)
+    command = ("-i", "spot-check/passages", "-o", "out")
+    assert "warning: ./bm25 is not the bm25 of touche-baselines" in touche("run", "./bm25", *command)[2]
+    assert "warning" not in touche("run", "bm25", *command)[2]
+    with pytest.raises(ToucheError, match="there is a baseline bm25 already, whose image"):
+        check_name(tmp_path / "bm25")
+    check_name(ROOT / "baselines" / "bm25")
