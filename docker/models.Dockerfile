@@ -12,4 +12,5 @@ RUN python3 -m pip install --no-deps --target /opt/models \
  && python3 -m compileall -q --invalidation-mode unchecked-hash /opt/models
 
 FROM touche/base
+ENV ORT_DISABLE_TELEMETRY=1
 COPY --from=build /opt/models /opt/touche/lib/python3.11/site-packages

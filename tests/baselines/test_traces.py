@@ -1,0 +1,58 @@
+"""What a run leaves behind and whom it talks to: nothing, and nobody."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+from conftest import ROOT
+from touche import baselines
+from touche.regression import read_expected
+
+# Java asks at its start whether there is IPv4 and IPv6 by opening a socket of each, which it closes again.
+_ASKED = re.compile(
+    r"socket\((?:AF_UNIX,|AF_INET, SOCK_STREAM, IPPROTO_IP\)|AF_INET6, SOCK_STREAM, IPPROTO_IP\))"
+)
+_TALK = ("connect", "bind", "sendto", "sendmsg", "sendmmsg")
+
+
+@dataclass(frozen=True)
+class Traces:
+    """What a run has left, and its system calls on sockets; None without strace."""
+
+    files: list[str]
+    calls: list[str] | None
+
+
+@pytest.fixture(scope="module", params=baselines.names())
+def traces(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Traces:
+    """A run in a home of its own, as a new user has it."""
+    name, folder = str(request.param), tmp_path_factory.mktemp("traces")
+    (folder / "home").mkdir()
+    (folder / "tmp").mkdir()
+    dataset = next(each.dataset for each in read_expected(name) if each.dataset.startswith("spot-check/"))
+    command = [sys.executable, "-m", "touche", "run", name, "-i", dataset, "-o", str(folder / "out")]
+    if strace := shutil.which("strace"):
+        command = [strace, "-f", "-qq", "-e", "trace=%network", "-o", str(folder / "calls"), *command]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder / "home"), "TMPDIR": str(folder / "tmp")}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    files = [str(path) for part in ("home", "tmp") for path in (folder / part).rglob("*")]
+    return Traces(files, (folder / "calls").read_text().splitlines() if strace else None)
+
+
+def test_a_run_leaves_nothing_in_the_home_of_its_user(traces: Traces) -> None:
+    assert traces.files == []
+
+
+def test_a_run_talks_to_nobody(traces: Traces) -> None:
+    if traces.calls is None:
+        pytest.skip("needs strace, to see system calls: install it (apt-get install strace)")
+    opened = [each for each in traces.calls if "socket(" in each]
+    assert [each for each in opened if not _ASKED.search(each)] == []
+    talked = [each for each in traces.calls if re.search(rf"\b(?:{'|'.join(_TALK)})\(", each)]
+    assert [each for each in talked if "AF_UNIX" not in each] == []
