@@ -35,14 +35,14 @@ EXPECTED: dict[str, tuple[str, dict[str, Any], Any]] = {
 @pytest.mark.parametrize("case", EXPECTED)
 def test_every_baseline_scores_by_its_formula(case: str) -> None:
     analyzer, options, formula = EXPECTED[case]
-    index = lucene.index(ARGUMENTS, analyzer=analyzer, similarity=lucene.classic())
-    collection = Collection({each.id: index.terms(each.text) for each in ARGUMENTS})
-    for topic, hits in baselines.load(case.split()[0])(TOPICS, ARGUMENTS, **options):
-        query = list(index.terms(topic.title).elements())
-        found = dict(hits)
-        assert len(found) > 20
-        for document, score in found.items():
-            assert score == pytest.approx(formula(collection, query, document), abs=1e-4)
+    with lucene.index(ARGUMENTS, analyzer=analyzer, similarity=lucene.classic()) as index:
+        collection = Collection({each.id: index.terms(each.text) for each in ARGUMENTS})
+        for topic, hits in baselines.load(case.split()[0])(TOPICS, ARGUMENTS, **options):
+            query = list(index.terms(topic.title).elements())
+            found = dict(hits)
+            assert len(found) > 20
+            for document, score in found.items():
+                assert score == pytest.approx(formula(collection, query, document), abs=1e-4)
 
 
 def test_rank_bm25_scores_by_its_formula() -> None:

@@ -1,4 +1,6 @@
+import time
 from collections import Counter
+from collections.abc import Iterator
 from math import log
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from touche.errors import ParameterError, ToucheError
 from touche.formats.argsme import read_argsme_json
 from touche.formats.documents import AnyDocument, Argument, Document
 from touche.formats.topics import read_topics_xml
+from touche.lucene.analysis import analyzer_named, terms
 
 SPOT_CHECK = list(read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"))
 TITLES = [topic.title for topic in read_topics_xml(ROOT / "topics" / "spot-check-arguments.xml")]
@@ -26,10 +29,10 @@ def indexed(documents: list[Any], analyzer: str = "standard", **options: Any) ->
 
 
 def test_dirichlet_by_hand() -> None:
-    index = indexed(texts("cats and cats", "a dog"))
-    (hit,) = index.search("cats", 10)
-    background = (2 + 1) / (5 + 1)
-    assert hit == ("d0", pytest.approx(log(1 + 2 / (2000 * background)) + log(2000 / 2003), abs=1e-6))
+    with indexed(texts("cats and cats", "a dog")) as index:
+        (hit,) = index.search("cats", 10)
+        background = (2 + 1) / (5 + 1)
+        assert hit == ("d0", pytest.approx(log(1 + 2 / (2000 * background)) + log(2000 / 2003), abs=1e-6))
 
 
 @pytest.mark.parametrize(
@@ -51,36 +54,36 @@ def test_scores_are_those_of_the_formulas(analyzer: str, queries: list[str] | No
     }
     parameters = {"dirichlet": (10,), "bm25": (0.9, 0.4), "classic_tfidf": ()}
     for name, similarity in similarities.items():
-        index = lucene.index(SPOT_CHECK, analyzer=analyzer, similarity=similarity, queries=queries)
-        collection = Collection({document.id: index.terms(document.text) for document in SPOT_CHECK})
-        for title in TITLES:
-            query = list(index.terms(title).elements())
-            hits = dict(index.search(title, 1000))
-            assert hits.keys() == {
-                id for id, terms in collection.documents.items() if not terms.keys().isdisjoint(query)
-            }
-            for document, score in hits.items():
-                expected = getattr(collection, name)(query, document, *parameters[name])
-                assert score == pytest.approx(expected, abs=1e-4)
+        with lucene.index(SPOT_CHECK, analyzer=analyzer, similarity=similarity, queries=queries) as index:
+            collection = Collection({document.id: index.terms(document.text) for document in SPOT_CHECK})
+            for title in TITLES:
+                query = list(index.terms(title).elements())
+                hits = dict(index.search(title, 1000))
+                assert hits.keys() == {
+                    id for id, terms in collection.documents.items() if not terms.keys().isdisjoint(query)
+                }
+                for document, score in hits.items():
+                    expected = getattr(collection, name)(query, document, *parameters[name])
+                    assert score == pytest.approx(expected, abs=1e-4)
 
 
 def test_a_repeated_query_token_counts_each_time() -> None:
-    index = indexed(texts("cat", "dog"))
-    once, twice = (index.search(query, 1)[0][1] for query in ("cat", "cat CAT"))
-    assert twice == pytest.approx(2 * once)
+    with indexed(texts("cat", "dog")) as index:
+        once, twice = (index.search(query, 1)[0][1] for query in ("cat", "cat CAT"))
+        assert twice == pytest.approx(2 * once)
 
 
 def test_the_standard_analyzer_keeps_stop_words_and_endings_and_the_english_one_does_not() -> None:
     text = "The teacher's schools aren't closed, as of 3.5 o'clock_x"
-    standard, english = (indexed([], name).terms(text) for name in ("standard", "english"))
+    standard, english = (terms(analyzer_named(name), text) for name in ("standard", "english"))
     assert standard == Counter("the teacher's schools aren't closed as of 3.5 o'clock_x".split())
     assert english == Counter("teacher school aren't close 3.5 o'clock_x".split())
 
 
 def test_no_order_of_documents_and_no_number_of_threads_changes_a_score_or_a_rank() -> None:
     def ranked(documents: list[Argument], threads: int) -> list[Any]:
-        index = indexed(list(documents), threads=threads)
-        return [index.search(title, 50) for title in TITLES]
+        with indexed(list(documents), threads=threads) as index:
+            return [index.search(title, 50) for title in TITLES]
 
     expected = ranked(SPOT_CHECK, 1)
     assert ranked(SPOT_CHECK, 2) == ranked(SPOT_CHECK[::-1], 7) == expected
@@ -89,46 +92,50 @@ def test_no_order_of_documents_and_no_number_of_threads_changes_a_score_or_a_ran
 @pytest.mark.parametrize("depth", [1, 2, 3, 10])
 def test_ties_go_by_document_id_descending_also_at_the_cut(depth: int) -> None:
     same = [Document(id, "cat") for id in ("b", "é", "a10", "a9", "Z")]
-    index = indexed([*same, Document("zz", "cat cat"), Document("x", "dog " * 30)], threads=3)
-    expected = ["zz", "é", "b", "a9", "a10", "Z"]
-    assert [document for document, _ in index.search("cat", depth)] == expected[:depth]
+    with indexed([*same, Document("zz", "cat cat"), Document("x", "dog " * 30)], threads=3) as index:
+        expected = ["zz", "é", "b", "a9", "a10", "Z"]
+        assert [document for document, _ in index.search("cat", depth)] == expected[:depth]
 
 
 def test_only_candidates_are_ranked_with_the_statistics_of_all() -> None:
     documents = texts("cat cat", "cat", "cat dog", "dog")
-    index = indexed(documents)
-    among = dict(index.search("cat", 10, among=["d1", "d2", "d3", "unknown"]))
-    assert among == {id: score for id, score in index.search("cat", 10) if id in {"d1", "d2"}}
-    assert index.search("cat", 10, among=[]) == []
+    with indexed(documents) as index:
+        among = dict(index.search("cat", 10, among=["d1", "d2", "d3", "unknown"]))
+        assert among == {id: score for id, score in index.search("cat", 10) if id in {"d1", "d2"}}
+        assert index.search("cat", 10, among=[]) == []
 
 
 def test_an_index_for_some_queries_finds_what_a_whole_index_finds_and_refuses_other_queries() -> None:
-    whole = indexed(list(SPOT_CHECK))
-    partial = indexed(list(SPOT_CHECK), queries=["a cat", TITLES[0], "𐌰𐌱"])
-    assert indexed(texts("𐌰𐌱 x", "𐌰 y"), queries=["𐌰𐌱"]).search("𐌰𐌱", 9)[0][0] == "d0"  # beyond 16 bits
-    assert partial.search(TITLES[0], 1000) == whole.search(TITLES[0], 1000)
-    assert partial.document_frequency("a") == whole.document_frequency("a") < len(SPOT_CHECK)
-    with pytest.raises(ToucheError, match="the term 'dog' is in none of the queries"):
-        partial.search("a dog", 10)
-    with pytest.raises(ToucheError, match="the term 'dog'"):
-        partial.document_frequency("dog")
+    some = ["a cat", TITLES[0], "𐌰𐌱"]
+    with indexed(list(SPOT_CHECK)) as whole, indexed(list(SPOT_CHECK), queries=some) as partial:
+        assert partial.search(TITLES[0], 1000) == whole.search(TITLES[0], 1000)
+        assert partial.document_frequency("a") == whole.document_frequency("a") < len(SPOT_CHECK)
+        with pytest.raises(ToucheError, match="the term 'dog' is in none of the queries"):
+            partial.search("a dog", 10)
+        with pytest.raises(ToucheError, match="the term 'dog'"):
+            partial.document_frequency("dog")
+
+
+def test_terms_beyond_16_bits_are_told_apart() -> None:
+    with indexed(texts("𐌰𐌱 x", "𐌰 y"), queries=["𐌰𐌱"]) as index:
+        assert [document for document, _ in index.search("𐌰𐌱", 9)] == ["d0"]
 
 
 def test_fields_are_summed_with_their_boosts() -> None:
     arguments = [Argument("a", "cat", ("dog",)), Argument("b", "dog", ("cat cat",))]
     fields = {"conclusion": lambda each: each.conclusion, "premise": lambda each: each.premises[0]}
-    index = indexed(list(arguments), fields=fields)
-    plain = dict(index.search("cat", 10))
-    boosted = dict(index.search("cat", 10, boosts={"conclusion": 3}))
-    assert boosted == {"a": pytest.approx(3 * plain["a"]), "b": pytest.approx(plain["b"])}
-    assert index.size("conclusion") == 2 and index.document_frequency("cat", "premise") == 1
+    with indexed(list(arguments), fields=fields) as index:
+        plain = dict(index.search("cat", 10))
+        boosted = dict(index.search("cat", 10, boosts={"conclusion": 3}))
+        assert boosted == {"a": pytest.approx(3 * plain["a"]), "b": pytest.approx(plain["b"])}
+        assert index.size("conclusion") == 2 and index.document_frequency("cat", "premise") == 1
 
 
 def test_empty_documents_and_queries_without_a_match_are_no_fault() -> None:
-    index = indexed(texts("", "   ", "cat", "\0\ud800 🐈"), queries=["cat", "...", "unicorn"])
-    assert index.size() == 2
-    assert [index.search(query, 10) for query in ("...", "unicorn")] == [[], []]
-    assert [document for document, _ in index.search("cat", 10)] == ["d2"]
+    with indexed(texts("", "   ", "cat", "\0\ud800 🐈"), queries=["cat", "...", "unicorn"]) as index:
+        assert index.size() == 2
+        assert [index.search(query, 10) for query in ("...", "unicorn")] == [[], []]
+        assert [document for document, _ in index.search("cat", 10)] == ["d2"]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +159,8 @@ def test_parameters_without_a_meaning_are_refused(similarity: Any) -> None:
 
 def test_a_query_may_be_as_long_as_a_document() -> None:
     words = " ".join(f"w{number}" for number in range(5000))
-    assert indexed(texts(words, "w1"), queries=[words]).search(words, 9)[1:]
+    with indexed(texts(words, "w1"), queries=[words]) as index:
+        assert len(index.search(words, 9)) == 2
 
 
 def test_a_fault_in_the_stream_of_documents_reaches_the_caller_and_leaves_nothing(
@@ -171,9 +179,9 @@ def test_a_fault_in_the_stream_of_documents_reaches_the_caller_and_leaves_nothin
 
 def test_an_open_index_has_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    index = indexed(texts("cat"))
-    assert list(tmp_path.iterdir()) == []
-    assert index.search("cat", 1)
+    with indexed(texts("cat")) as index:
+        assert list(tmp_path.iterdir()) == []
+        assert index.search("cat", 1)
 
 
 def test_a_directory_for_the_index_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,4 +206,55 @@ def test_any_iterable_is_read_once_and_lazily() -> None:
             document: AnyDocument = Document(f"d{number}", "cat")
             yield document
 
-    assert indexed(stream()).size() == taken == 1000
+    with indexed(stream()) as index:
+        assert index.size() == taken == 1000
+
+
+def held() -> tuple[int, int]:
+    """Files that are mapped into memory though they are deleted, and threads, both of this process."""
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    threads = list(Path("/proc/self/task").iterdir())
+    return sum("touche-index" in each and "(deleted)" in each for each in maps), len(threads)
+
+
+def searched(ending: str) -> None:
+    """An index that is searched by its threads, and whose block ends in one of several ways."""
+
+    def rankings() -> Iterator[list[tuple[str, float]]]:
+        with indexed(texts("cat", "cat dog") * 100, threads=3) as index:
+            assert held()[0]
+            for query in ("cat", "dog"):
+                yield index.search(query, 10)
+                if ending == "error":
+                    raise KeyError(query)
+
+    found = rankings()
+    if ending == "whole":
+        assert len(list(found)) == 2
+    elif ending == "closed early":
+        next(found)
+        found.close()
+    else:
+        with pytest.raises(KeyError):
+            list(found)
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc, which only Linux has")
+@pytest.mark.parametrize("ending", ["whole", "closed early", "error"])
+def test_a_closed_index_gives_back_its_memory_and_its_threads(ending: str) -> None:
+    searched(ending)  # after which Java has started what it keeps
+    mapped, threads = held()
+    for _ in range(40):
+        searched(ending)
+    deadline = time.monotonic() + 10
+    while held()[1] > threads and time.monotonic() < deadline:
+        time.sleep(0.05)  # threads that were told to end
+    assert held()[0] == mapped and held()[1] <= threads
+
+
+def test_a_closed_index_can_be_closed_again_and_says_that_it_is() -> None:
+    with indexed(texts("cat")) as index:
+        assert index.search("cat", 1)
+        index.close()
+    with pytest.raises(ToucheError, match="the index is closed; search it within its with block"):
+        index.search("cat", 1)

@@ -31,6 +31,7 @@ from touche.formats.qrels import read_qrels
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score, read_run
 from touche.formats.topics import read_topics_xml
 from touche.lint import lint
+from touche.lucene.analysis import analyzer_named, terms
 from touche.sandbox.programs import Log
 from touche.sandbox.runs import Job, Limits, Usage
 
@@ -215,13 +216,13 @@ def test_the_engine_scores_what_lucene_is_known_to_score(
 ) -> None:
     """With the standard analyzer; figures that others measured with Lucene on the same sample."""
     sample = read_argsme_json(official / "corpora" / "argsme-2020-04-01-sample" / "args-me.json.gz")
-    index = lucene.index(sample, analyzer="standard", similarity=similarity())
     qrels = read_qrels(official / "qrels" / tasks.task(ARGUMENTS).qrels["relevance"].file)
-    run = [
-        RunLine(topic.number, "Q0", document, rank, value, "t")
-        for topic in read_topics_xml(official / "topics" / "touche-2020-task-1.xml")
-        for rank, (document, value) in enumerate(index.search(topic.title, 1000), 1)
-    ]
+    with lucene.index(sample, analyzer="standard", similarity=similarity()) as index:
+        run = [
+            RunLine(topic.number, "Q0", document, rank, value, "t")
+            for topic in read_topics_xml(official / "topics" / "touche-2020-task-1.xml")
+            for rank, (document, value) in enumerate(index.search(topic.title, 1000), 1)
+        ]
     assert ndcg.trec_eval(run, qrels).mean == pytest.approx(ndcg, abs=0.00005)
 
 
@@ -295,11 +296,11 @@ def test_scores_on_real_arguments_are_those_of_the_formulas(
 ) -> None:
     """Every score of every run, against the formulas in plain Python."""
     analyzer, formula = FORMULAS[baseline]
-    index = lucene.index([], analyzer=analyzer, similarity=lucene.classic())
+    analysis = analyzer_named(analyzer)
     sample = read_argsme_json(official / "corpora" / "argsme-2020-04-01-sample" / "args-me.json.gz")
-    collection = Collection({each.id: index.terms(each.text) for each in sample})
+    collection = Collection({each.id: terms(analysis, each.text) for each in sample})
     topics = read_topics_xml(official / "topics" / "touche-2020-task-1.xml")
-    queries = {topic.number: list(index.terms(topic.title).elements()) for topic in topics}
+    queries = {topic.number: list(terms(analysis, topic.title).elements()) for topic in topics}
     for line in read_run(measured(baseline)):
         assert line.score == pytest.approx(formula(collection, queries[line.topic], line.document), abs=1e-4)
 
@@ -310,9 +311,9 @@ def test_bm25_meets_the_scores_of_the_official_puss_in_boots(official: Path) -> 
     avgdl is 108.5 over the 868,655 passages; the rest of the formula is fixed by k1, b and the analysis.
     """
     k1, b = (baselines.load("bm25").options[name].default for name in ("k1", "b"))
-    index = lucene.index([], analyzer="english", similarity=lucene.classic())
+    analysis = analyzer_named("english")
     sample = official / "corpora" / "touche-2022-task-2-sample" / "passages.jsonl.gz"
-    passages = {each.id: index.terms(each.text) for each in read_passages_jsonl(sample)}
+    passages = {each.id: terms(analysis, each.text) for each in read_passages_jsonl(sample)}
     titles = {
         each.number: each.title for each in read_topics_xml(official / "topics" / "touche-2022-task-2.xml")
     }
@@ -320,7 +321,7 @@ def test_bm25_meets_the_scores_of_the_official_puss_in_boots(official: Path) -> 
     errors, met = [], 0
     for topic, lines in groupby(run, key=lambda line: line.topic):
         found = [line for line in lines if line.document in passages]
-        query = index.terms(titles[topic])
+        query = terms(analysis, titles[topic])
         rows = [
             [_saturation(passages[line.document], term, k1, b, 108.5) for term in query] for line in found
         ]

@@ -100,7 +100,13 @@ class Index:
         return self.run(clauses.build(), depth)
 
     def run(self, query: Any, depth: int) -> list[tuple[str, float]]:
-        """The documents with the highest scores for a query of Lucene, in the order of ``search``."""
+        """The documents with the highest scores for a query of Lucene, in the order of ``search``.
+
+        Raises:
+            ToucheError: if the index is closed.
+        """
+        if self._pool.isShutdown():
+            raise ToucheError("the index is closed; search it within its with block")
         top = self._searcher.search(query, depth, _by_score_then_id())
         return [(str(hit.fields[1].utf8ToString()), float(hit.fields[0])) for hit in top.scoreDocs]
 
