@@ -1,6 +1,7 @@
 """ChatNoir's own search API, version 1, by its official client: politely, and with a memory."""
 
 import hashlib
+import json
 import logging
 import os
 import time
@@ -26,13 +27,13 @@ class ChatNoir:
     """A connection to ChatNoir.
 
     Args:
-        index: the id of the index, such as ``cw12`` for ClueWeb12.
+        index: the client's name of the index.
 
     Raises:
         ToucheError: if the environment has no key, or the client is not installed.
     """
 
-    def __init__(self, index: str = "cw12") -> None:
+    def __init__(self, index: str = "clueweb12") -> None:
         self._index, self._last = index, -60.0
         self._key, self._url = os.environ.get(KEY, ""), os.environ.get(URL, _URL)
         if not self._key:
@@ -49,24 +50,25 @@ class ChatNoir:
         """
         found: dict[str, float] = {}
         for start in range(0, depth, _PER_PAGE):
-            results = self._page(query, start, min(_PER_PAGE, depth - start)).results
-            for result in results:
-                if result.trec_id:
-                    found.setdefault(result.trec_id, result.score)
+            results = self._page(query, start, min(_PER_PAGE, depth - start))
+            for id, score in results:
+                if id:
+                    found.setdefault(id, score)
             if len(results) < _PER_PAGE:
                 break
         return list(found.items())
 
-    def _page(self, query: str, start: int, size: int) -> Any:
-        """A page of results, from the cache if it is there."""
-        request, answer = self._models
+    def _page(self, query: str, start: int, size: int) -> list[tuple[str | None, float]]:
+        """A page of ids, which not all results have, and scores; from the cache if it is there."""
         asked = f"{self._url}\n{self._index}\n{start}\n{size}\n{query}"
         path = cache_folder() / "chatnoir" / f"{hashlib.sha256(asked.encode()).hexdigest()}.json"
-        with suppress(OSError, ValueError):  # not there, or broken
-            return answer.model_validate_json(path.read_text(encoding="utf-8"))
-        page = self._ask(request(apikey=self._key, query=query, index=[self._index], start=start, size=size))
+        with suppress(OSError, ValueError, TypeError):  # not there, or broken
+            return [(id, float(score)) for id, score in json.loads(path.read_text(encoding="utf-8"))]
+        words = {"apikey": self._key, "query": query, "index": {self._index}, "start": start, "size": size}
+        answer = self._ask(self._models[0](**words, explain=False, minimal=False, search_method="default"))
+        page = [(result.trec_id, result.score) for result in answer.results]
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, page.model_dump_json())
+        write_whole(path, json.dumps(page))
         return page
 
     def _ask(self, request: Any) -> Any:
@@ -103,27 +105,14 @@ class ChatNoir:
 
 
 def _models() -> tuple[Any, Any]:
-    """What is asked and what is read of an answer; the client's own models ask for the first page only."""
+    """The client's models of what is asked and what is answered."""
     try:
-        import chatnoir_api  # noqa: F401
-        from pydantic import BaseModel, Field
+        from chatnoir_api.v1.model import Request, SearchResponse
     except ImportError as error:
         problem = "the client of ChatNoir is not installed"
         raise ToucheError(f"{problem}; get it with: pip install --editable '.[chatnoir]'") from error
 
-    class Request(BaseModel, serialize_by_alias=True):
-        apikey: str
-        query: str
-        index: list[str]
-        start: int = Field(serialization_alias="from")
-        size: int
-        explain: bool = False
+    class AnyPage(Request, frozen=True, serialize_by_alias=True):
+        """The client asks for the first page only, as it sends ``start`` for what is called ``from``."""
 
-    class Result(BaseModel):
-        score: float
-        trec_id: str | None = None
-
-    class Answer(BaseModel):
-        results: list[Result]
-
-    return Request, Answer
+    return AnyPage, SearchResponse

@@ -52,11 +52,12 @@ class Server:
             {
                 "score": 1000.0 - (n ^ 1), "uuid": "00000000-0000-0000-0000-000000000000", "index": "cw12",
                 "trec_id": f"clueweb12-{n:04}", "target_hostname": "a.example", "target_uri": "http://a",
-                "page_rank": None, "spam_rank": 70, "title": "<em>t</em>", "snippet": "s",
+                "page_rank": None, "spam_rank": 70, "title": "<em>t</em>", "snippet": "s", "lang": "en",
+                "warc_id": None, "cache_uri": "http://c", "crawl_date": None, "content_type": None,
             }
             for n in numbers
         ]  # fmt: skip
-        meta = {"query_time": 3, "total_results": self.total, "indices": ["cw12"]}
+        meta = {"query_time": 3, "total_results": self.total, "indices": ["cw12"], "search_method": "default"}
         return json.dumps({"meta": meta, "results": results}).encode()
 
     def close(self) -> None:
@@ -78,8 +79,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 def test_results_are_paged_through(server: Server) -> None:
     found = ChatNoir().search("wool or down?", 220)
     assert [(ask["from"], ask["size"]) for ask in server.asked] == [(0, 100), (100, 100), (200, 20)]
-    first = {"apikey": "secret", "query": "wool or down?", "index": ["cw12"], "explain": False}
-    assert server.asked[0] == first | {"from": 0, "size": 100}
+    first = {"apikey": "secret", "query": "wool or down?", "index": ["cw12"], "from": 0, "size": 100}
+    assert server.asked[0] == first | {"explain": False, "minimal": False, "search_method": "default"}
     assert [id for id, _ in found] == [f"clueweb12-{n:04}" for n in range(220)]
     assert found[:2] == [("clueweb12-0000", 999.0), ("clueweb12-0001", 1000.0)]
 
@@ -95,7 +96,7 @@ def test_what_was_answered_is_not_asked_again(server: Server, tmp_path: Path) ->
     first = ChatNoir().search("q", 150)
     assert ChatNoir().search("q", 150) == first and len(server.asked) == 2
     ChatNoir().search("r", 100)
-    ChatNoir("cw09").search("q", 100)
+    ChatNoir("clueweb09").search("q", 100)
     assert len(server.asked) == 4
     kept = [path.read_text() for path in (tmp_path / "cache" / "touche" / "chatnoir").iterdir()]
     assert len(kept) == 4 and not any("secret" in text for text in kept)
@@ -195,11 +196,12 @@ def test_answers_are_those_of_their_server_and_broken_ones_are_asked_for_again(
 ) -> None:
     ChatNoir().search("q", 100)
     (kept,) = (tmp_path / "cache" / "touche" / "chatnoir").iterdir()
-    kept.write_text('{"resu')
-    assert len(ChatNoir().search("q", 100)) == 100 and len(server.asked) == 2
+    for asked, broken in enumerate(('[["clueweb', '{"results": []}', "[1]", '[["a", null]]'), 2):
+        kept.write_text(broken)
+        assert len(ChatNoir().search("q", 100)) == 100 and len(server.asked) == asked
     monkeypatch.setenv("CHATNOIR_URL", server.url + "?")
     ChatNoir().search("q", 100)
-    assert len(server.asked) == 3
+    assert len(server.asked) == 6
 
 
 def test_a_run_of_chatnoir_itself(
