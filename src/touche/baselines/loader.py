@@ -13,7 +13,7 @@ from touche.data.places import clone
 from touche.errors import InputError, ToucheError, choice
 
 FILE = "baseline.py"
-_DEFAULTS = (int, float, str, bool)  # or a tuple of these
+DEFAULTS = (int, float, str, bool)  # types; or a tuple of these
 
 
 def load(name: str) -> Baseline:
@@ -38,7 +38,7 @@ def load(name: str) -> Baseline:
             folder / FILE, f"{len(found)} baselines in it", "decorate one function with @baseline"
         )
     for option in options:
-        if not all(type(value) in _DEFAULTS for value in _values(option.default)):
+        if not all(type(value) in DEFAULTS for value in _values(option.default)):
             problem = f"the default of option {option.name!r} is no int, float, str, bool or tuple of these"
             raise InputError(folder / FILE, problem, "give it such a default", found[0].line)
     return replace(found[0], name=place.name, typed=name, folder=place, is_shipped=is_shipped(place))
@@ -74,10 +74,6 @@ def folder_of(name: str) -> Path:
     raise ToucheError(f"there is no baseline {name!r}; {known} Or give the path of a folder with a {FILE}")
 
 
-def _values(default: Any) -> tuple[Any, ...]:
-    return default if isinstance(default, tuple) and default else (default,)
-
-
 def is_shipped(folder: Path) -> bool:
     """Whether a baseline's folder is one of those in the clone."""
     root = clone()
@@ -103,6 +99,10 @@ def frames_of(folder: Path, error: BaseException) -> Iterator[Frame]:
     for number, frame in enumerate(traceback.extract_tb(error.__traceback__)):
         if _is_of(folder, frame.filename):
             yield Frame(number, Path(frame.filename).relative_to(folder), frame.lineno or 1)
+
+
+def _values(default: Any) -> tuple[Any, ...]:
+    return default if isinstance(default, tuple) and default else (default,)
 
 
 def _is_of(folder: Path, file: str) -> bool:

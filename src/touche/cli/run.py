@@ -17,7 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from touche import baselines, tasks
-from touche.baselines.loader import FILE, frames_of
+from touche.baselines.loader import DEFAULTS, FILE, frames_of
 from touche.baselines.method import Baseline
 from touche.baselines.options import arguments_of
 from touche.cli.commands import BASELINE, INPUT, Command, Group
@@ -155,11 +155,11 @@ def _run_sandboxed(job: Job, runner: str, limits: Limits) -> None:
 
 
 def _option(parameter: Parameter, text: str) -> click.Option:
-    kind = type(parameter.default) if parameter.annotation is Parameter.empty else parameter.annotation
+    kind = _type(parameter.annotation, parameter.default)
     name = parameter.name.replace("_", "-")
     return click.Option(
         [parameter.name, f"--{name}/--no-{name}" if kind is bool else f"--{name}"],
-        type=_type(kind, parameter.default),
+        type=kind,
         is_flag=kind is bool,
         default=parameter.default,
         show_default=any(parameter.default) if isinstance(parameter.default, tuple) else True,
@@ -167,14 +167,14 @@ def _option(parameter: Parameter, text: str) -> click.Option:
     )
 
 
-def _type(kind: Any, default: Any) -> Any:
-    """What click makes a value of: of several each has its declared type, or that of its default."""
-    if get_origin(kind) is Literal:
-        return click.Choice(get_args(kind))
+def _type(declared: Any, default: Any) -> Any:
+    """The type of a value, or of each of several: the declared one, or that of the default."""
+    if get_origin(declared) is Literal:
+        return click.Choice(get_args(declared))
     if not isinstance(default, tuple):
-        return kind
-    declared = get_args(kind)
-    return declared if len(declared) == len(default) and ... not in declared else tuple(map(type, default))
+        return declared if declared in DEFAULTS else type(default)
+    each = get_args(declared)
+    return each if len(each) == len(default) and {*each} <= {*DEFAULTS} else tuple(map(type, default))
 
 
 def _run(baseline: Baseline, given: str, output: str, corpus: str | None, options: dict[str, Any]) -> None:
