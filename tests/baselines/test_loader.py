@@ -336,7 +336,12 @@ class Weights:
 
 @baseline
 def mine(
-    topics: Topics, documents: Documents, *, K: int | None = 1, weights: tuple[float, float] = (1, 2), pair=(1, "a")
+    topics: Topics,
+    documents: Documents,
+    *,
+    K: int | None = 1,
+    weights: tuple[float, float] = (1, 2),
+    pair=(1, "a"),
 ) -> Rankings:
     '''Ranks.
 
