@@ -1,6 +1,7 @@
 import gzip
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from conftest import Write
 from touche.errors import InputError
-from touche.files import LineCounter, new_id, read_jsonl, read_lines, write_whole
+from touche.files import LineCounter, new_id, quoted, read_jsonl, read_lines, text_field, write_whole
 
 
 def test_lines_are_numbered_from_one_and_blank_ones_counted_but_not_given(write: Write) -> None:
@@ -49,6 +50,29 @@ def test_bytes_that_are_not_utf8_are_named_with_their_line(write: Write) -> None
     path = write("file.txt", b"fine\ncaf\xe9\n")
     with pytest.raises(InputError, match=r"file\.txt:2: not UTF-8 \(byte 0xe9\); save the file in UTF-8"):
         list(read_lines(path))
+
+
+def test_a_byte_that_is_not_utf8_is_named_after_a_byte_order_mark_too(write: Write) -> None:
+    with pytest.raises(InputError, match=r"file\.txt:1: not UTF-8 \(byte 0xe9\)"):
+        list(read_lines(write("file.txt", b"\xef\xbb\xbfcaf\xe9\n")))
+
+
+def test_a_line_without_an_end_is_refused_before_it_costs_memory(write: Write) -> None:
+    with pytest.raises(InputError, match=r"file\.gz:2: a line of 64 MiB or more; check"):
+        list(read_lines(write("file.gz", b"first\n" + b"\0" * (1 << 27))))
+
+
+@pytest.mark.parametrize("value", [2**64, True, None, 1.5])
+def test_what_is_neither_text_nor_whole_number_of_64_bits_is_no_text(value: Any) -> None:
+    assert text_field({"id": 2**64 - 1}, "id", Path("f"), 1) == "18446744073709551615"
+    with pytest.raises(InputError, match='f:1: "id" is not a text'):
+        text_field({"id": value}, "id", Path("f"), 1)
+
+
+def test_a_quote_is_short_and_always_there() -> None:
+    assert quoted("a\nb") == "'a\\nb'"
+    assert len(quoted("a" * 10**6)) == 64
+    assert quoted(10**5000) == "of type int"
 
 
 def test_a_missing_file_is_an_error_and_no_traceback(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from textwrap import shorten
 from typing import IO, Any
 
 import orjson
@@ -20,7 +19,9 @@ from touche.progress import bar
 _GZIP_MAGIC = b"\x1f\x8b"
 _LARGE = 1_000_000  # bytes; what is smaller is read before a bar would come
 _BUFFER = 1 << 16  # bytes that are read from a large file at a time
-_LONGEST_ID = 1000  # characters; real ones have some thirty, those of sentence pairs sixty
+_LONGEST_LINE = 1 << 26  # bytes; no document is as long, and it is held in memory
+_LONGEST_WORD = 1000  # characters; real ids have some thirty, those of sentence pairs sixty
+_LONGEST_QUOTE = 60  # characters of what an error shows
 
 _log = logging.getLogger(__name__)
 
@@ -105,15 +106,18 @@ def decoded_lines(path: Path) -> Iterator[str]:
     """Yields the text of every line with its end; a byte order mark is no part of the first.
 
     Raises:
-        InputError: if the file cannot be read or a line is not UTF-8.
+        InputError: if the file cannot be read, or a line is not UTF-8 or longer than 64 MiB.
     """
     number = 0
     with open_binary(path, lambda: number + 1) as file:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 1):
+            if len(line) == _LONGEST_LINE:
+                problem, remedy = "a line of 64 MiB or more", "check that this is the right file"
+                raise InputError(path, problem, remedy, number)
             try:
                 yield line.decode("utf-8-sig" if number == 1 else "utf-8")
             except UnicodeDecodeError as error:
-                problem = f"not UTF-8 (byte 0x{line[error.start]:02x})"
+                problem = f"not UTF-8 (byte 0x{error.object[error.start]:02x})"
                 raise InputError(path, problem, "save the file in UTF-8", number) from error
 
 
@@ -145,18 +149,37 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:
-    """The string that a record holds under a name; numbers, as ids sometimes are, become strings.
+    """The string that a record holds under a name; whole numbers, as ids sometimes are, become strings.
 
     Raises:
-        InputError: if the name is absent or holds something else.
+        InputError: if the name is absent or holds something else, such as a number of more than 64 bits.
     """
     value = fields.get(name)
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= 64:
         return str(value)
     if not isinstance(value, str):
         problem = f'no "{name}"' if name not in fields else f'"{name}" is not a text'
         raise InputError(path, problem, f'give every record a text "{name}"', line)
     return value
+
+
+def quoted(value: object) -> str:
+    """A value as an error shows it: in quotes, and cut short."""
+    try:
+        text = repr(value)
+    except ValueError:  # a whole number of more digits than Python writes
+        text = f"of type {type(value).__name__}"
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]} ..."
+
+
+def is_word(value: object) -> bool:
+    """Whether a value can be a column of a run file: a printable text without white space, not too long."""
+    return (
+        isinstance(value, str)
+        and value.isprintable()
+        and " " not in value
+        and 0 < len(value) <= _LONGEST_WORD
+    )
 
 
 def new_id(value: str, what: str, seen: set[str], path: Path | str, line: int | None = None) -> str:
@@ -165,10 +188,8 @@ def new_id(value: str, what: str, seen: set[str], path: Path | str, line: int | 
     Raises:
         InputError: otherwise.
     """
-    if not value.isprintable() or " " in value or not 0 < len(value) <= _LONGEST_ID:
-        problem = (
-            f"{what} {shorten(repr(value), 60)} is empty, too long, or has white space or control characters"
-        )
+    if not is_word(value):
+        problem = f"{what} {quoted(value)} is empty, too long, or has white space or control characters"
         raise InputError(path, problem, "give it another id", line)
     if value in seen:
         raise InputError(path, f"{what} {value!r} occurs a second time", "remove one of the two", line)

@@ -11,8 +11,9 @@ import numpy as np
 from touche.data.places import corpus_at_hand, locate, locate_corpus
 from touche.errors import NotAtHandError, ToucheError
 from touche.files import decoded_lines, open_binary
+from touche.formats.columns import split_columns
 from touche.formats.documents import AnyDocument, Argument
-from touche.formats.runs import LineError, RunLine, parse_line, split_columns
+from touche.formats.runs import LineError, RunLine, parse_line
 from touche.formats.topics import read_topics_xml
 from touche.tasks import PAIR, Corpus, Rules, Task
 from touche.tira.inputs import find_documents

@@ -1,4 +1,6 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conftest import ROOT, Write
 from touche.errors import InputError
@@ -39,6 +41,28 @@ def test_excluded_topics_are_left_out(write: Write) -> None:
 def test_unusable_lines_are_named(write: Write, line: str, message: str) -> None:
     with pytest.raises(InputError, match=rf"a\.qrels:2: {message}"):
         read_qrels(write("a.qrels", f"1 0 a 1\n{line}\n"))
+
+
+LABELS = st.one_of(
+    st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=5),
+    st.from_regex(r"\A[+-]?[0-9]{1,20}(\.[0-9]{0,3})?\Z"),
+    st.sampled_from(["4.0", "4.", "-2.0", "1_0", "４", "٤.0", "nan", "1e0", "9" * 5000, "0." + "0" * 5000]),
+)
+
+
+@given(LABELS)
+def test_a_label_is_a_whole_number_of_ascii_or_refused_in_one_line(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
+    path = tmp_path_factory.mktemp("fuzz") / "a.qrels"
+    path.write_text(f"1 0 a 1\n1 0 b {text}\n", encoding="utf-8")
+    whole, _, rest = text.partition(".")
+    digits = whole.removeprefix("-" if whole[0:1] == "-" else "+")
+    if digits.isascii() and digits.isdigit() and len(digits) <= 18 and rest == "0" * len(rest[:9]):
+        assert read_qrels(path) == {"1": {"a": 1, "b": int(whole)}}
+    else:
+        with pytest.raises(InputError, match=r"a\.qrels:2: label .{1,70} is not a whole number; write .*$"):
+            read_qrels(path)
 
 
 def test_a_file_without_judgments_is_an_error(write: Write) -> None:

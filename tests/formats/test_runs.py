@@ -1,4 +1,5 @@
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,16 @@ from hypothesis import strategies as st
 
 from conftest import Write
 from touche.errors import InputError, ToucheError
-from touche.formats.runs import RunLine, format_run, in_order_of_rank, in_order_of_score, ranking, read_run
+from touche.formats.runs import (
+    LineError,
+    RunLine,
+    format_run,
+    in_order_of_rank,
+    in_order_of_score,
+    parse_line,
+    ranking,
+    read_run,
+)
 
 # Few ids and few scores, so that there are ties, also such that only float32 makes.
 IDS = st.text("abYZ019-é𝄞", min_size=1, max_size=4)
@@ -34,16 +44,80 @@ def test_a_run_is_read_as_teams_send_them(write: Write) -> None:
     [
         ("1 Q0 d 2 0.5", "5 columns instead of 6; write: topic Q0 document rank score tag"),
         ("1 Q0 d two 0.5 t", "rank 'two' is not a whole number"),
-        ("1 Q0 d 2 high t", "score 'high' is not a number"),
-        ("1 Q0 d 2 nan t", "the score is nan"),
-        ("1 Q0 d 2 -inf t", "the score is -inf"),
-        ("1 Q0 d 2 1e39 t", "the score is 1e39; write scores that are finite as float32"),
+        ("1 Q0 d 1.0 0.5 t", "rank '1.0' is not a whole number"),
+        (f"1 Q0 d {'9' * 5000} 0.5 t", "rank '9{59} ... is not a whole number; "),
+        ("1 Q0 d 2 high t", "score 'high' is no finite number"),
+        ("1 Q0 d 2 ınf t", "score 'ınf' is no finite number"),
+        ("1 Q0 d 2 1e39 t", "score '1e39' is no finite number; write decimal .* finite as float32"),
         ("1 Q0 c 2 0.6 t", "document 'c' occurs a second time for topic 1"),
     ],
 )
 def test_unusable_lines_are_named(write: Write, line: str, message: str) -> None:
     with pytest.raises(InputError, match=rf"a\.run:2: {message}"):
         read_run(write("a.run", f"1 Q0 c 1 0.7 t\n{line}\n"))
+
+
+# What is taken for a number here or there, beside numbers of all lengths and any text.
+NUMBERS = st.one_of(
+    st.from_regex(r"\A[+-]?[0-9]{1,25}(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?\Z"),
+    st.integers(4000, 6000).map(lambda length: "1" * length),
+    st.sampled_from("1.0 1e3 1_0 nan inf ınf -Infinity 1e39 １２ ٣ 0x10 1e 1. .5 + 1e-999 0 00 ²".split()),
+)
+FIELDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
+    lambda text: not any(blank in text for blank in " \t\n\v\f\r")
+)
+GOOD = ["1", "Q0", "d", "1", "0.5", "t"]
+
+
+def parsed_or_refused(*columns: str) -> RunLine | LineError:
+    """The line of these columns; or its error, which is one short line and names the place."""
+    try:
+        return parse_line("\t".join(columns), Path("a.run"), 7)
+    except LineError as error:
+        assert (
+            str(error).startswith("a.run:7: ") and len(str(error).splitlines()) == 1 and len(str(error)) < 200
+        )
+        return error
+
+
+@given(st.lists(FIELDS | NUMBERS, min_size=6, max_size=6), st.lists(st.booleans(), min_size=6, max_size=6))
+def test_each_field_of_a_line_reads_back_or_the_line_is_refused(any: list[str], taken: list[bool]) -> None:
+    columns = [odd if take else good for odd, good, take in zip(any, GOOD, taken, strict=True)]
+    line = parsed_or_refused(*columns)
+    if isinstance(line, RunLine):
+        rank, score = line.rank, line.score
+        assert [line.topic, line.stance, line.document, line.tag] == [*columns[:3], columns[5]]
+        assert (rank, score) == (int(columns[3]), float(columns[4]))
+
+
+@given(FIELDS | NUMBERS)
+def test_a_rank_is_up_to_18_ascii_digits_and_nothing_else(text: str) -> None:
+    found = parsed_or_refused(*GOOD[:3], text, *GOOD[4:])
+    good = set(text) <= set("0123456789") and len(text) <= 18
+    assert found == RunLine("1", "Q0", "d", int(text), 0.5, "t") if good else found.column == "rank"  # type: ignore[union-attr]
+
+
+@given(FIELDS | NUMBERS)
+def test_a_score_is_a_decimal_number_of_ascii_that_is_finite_as_float32(text: str) -> None:
+    found = parsed_or_refused(*GOOD[:4], text, "t")
+    try:
+        good = set(text) <= set("0123456789+-.eE") and abs(float(text)) < 2**128 - 2**103
+    except ValueError:
+        good = False
+    assert found == RunLine("1", "Q0", "d", 1, float(text), "t") if good else found.column == "score"  # type: ignore[union-attr]
+
+
+@given(st.text(max_size=40) | st.lists(FIELDS | NUMBERS, max_size=9).map(" ".join))
+def test_any_text_is_a_line_or_refused_in_one(text: str) -> None:
+    line = parsed_or_refused(text)
+    if isinstance(line, RunLine):
+        columns = re.split("[ \t\n\v\f\r]+", text.strip(" \t\n\v\f\r"))
+        assert [line.topic, line.stance, line.document] == columns[:3]
+
+
+def test_only_what_c_calls_a_blank_parts_columns() -> None:
+    line = parse_line("1 Q0 a\x1fb\u2003c 1 0.5 t\x1c \u00a0 \t\r\n", Path("a.run"), 1)
+    assert (line.document, line.tag) == ("a\x1fb\u2003c", "t\x1c \u00a0")
 
 
 def test_an_empty_run_is_an_error(write: Write) -> None:
@@ -90,7 +164,7 @@ def test_scores_have_no_more_digits_than_they_need() -> None:
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf, 1e39])
 def test_scores_that_no_run_can_hold_are_refused(score: float) -> None:
-    with pytest.raises(ToucheError, match="scores must be finite"):
+    with pytest.raises(ToucheError, match="scores must be numbers that are finite"):
         ranking([("a", score)])
 
 

@@ -1,6 +1,10 @@
+from contextlib import suppress
+from math import isfinite
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conftest import Write
 from touche.errors import InputError
@@ -25,6 +29,27 @@ def test_numbers_and_ids_in_either_order(write: Write, text: str) -> None:
 
 def test_an_id_that_is_a_number_comes_second(write: Write) -> None:
     assert read_scores(write("spam-ranks.txt", "73 7\n"), WANTED) == {"7": 73.0}
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
+    | st.from_regex(r"\A[+-]?[0-9]{0,20}\.?[0-9]*([eE][0-9]{1,4})?\Z")
+    | st.sampled_from(["1_0", "１", "nan", "ınf", "1e999", "9" * 5000, "٣.5"])
+)
+def test_a_number_is_a_finite_one_of_ascii_or_the_line_is_refused(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
+    path = tmp_path_factory.mktemp("fuzz") / "spam-ranks.txt"
+    path.write_text(f"{text} clueweb12-a\n", encoding="utf-8", newline="")
+    try:
+        found = read_scores(path, WANTED)
+    except InputError as error:
+        assert len(str(error).splitlines()) == 1 and len(str(error)) < 300
+        found = {}
+    good = set(text) <= set("0123456789+-.eE")
+    with suppress(ValueError):
+        good = good and isfinite(float(text))
+        assert found == ({"clueweb12-a": float(text)} if good else {})
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,15 @@ def test_latin1_is_read_if_declared_and_refused_if_not(write: Write) -> None:
             '{"qid": "2", "query": "q", "original_query": {"objects": 5}}',
             '"objects" is neither a text nor a list',
         ),
+        (
+            '{"qid": "2", "query": "q", "original_query": {"objects": ["a", 5]}}',
+            '"objects" is neither a text nor a list of texts',
+        ),
+        (
+            '{"qid": "2", "query": "q", "original_query": {"narrative": ' + "[" * 900 + "]" * 900 + "}}",
+            '"narrative" is not a text',
+        ),
+        ('{"qid": 1e3, "query": "q"}', '"qid" is not a text'),
         ('{"qid": "1", "query": "q"}', "topic '1' occurs a second time"),
     ],
 )
@@ -106,6 +115,24 @@ def test_any_text_is_read_or_refused_with_one_line(
         assert read_topics_xml(path)
     except InputError as error:
         assert "\n" not in str(error)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])) | st.integers(500, 1500).map(lambda n: "7" * n))
+def test_a_number_of_a_topic_reads_back_or_the_topic_is_refused(
+    tmp_path_factory: pytest.TempPathFactory, number: str
+) -> None:
+    path = tmp_path_factory.mktemp("fuzz") / "queries.jsonl"
+    path.write_text(json.dumps({"qid": number, "query": "q"}), encoding="utf-8")
+    if number and len(number) <= 1000 and number.isprintable() and " " not in number:
+        assert read_queries_jsonl(path) == [Topic(number, "q")]
+    else:
+        with pytest.raises(InputError, match=r"queries\.jsonl:1: topic .{2,70} is empty, too long, or has"):
+            read_queries_jsonl(path)
+
+
+def test_what_is_too_large_for_a_file_of_topics_is_refused_before_it_costs_memory(write: Write) -> None:
+    with pytest.raises(InputError, match="larger than 16 MiB"):
+        read_topics_xml(write("topics.xml.gz", "<topics>" + " " * (1 << 24)))
 
 
 def test_the_spot_check_has_the_topics_it_promises() -> None:

@@ -207,7 +207,7 @@ def test_a_run_holds_a_thousand_per_topic(tmp_path: Path) -> None:
         ([(A, []), (A, [])], "topic 1 was not asked for or is ranked twice"),
         ([(B, [])], "topic 2 was not asked for"),
         ([(A, [("stranger", 1.0)])], "'stranger' is no candidate of topic 1"),
-        ([(A, [("d", float("nan"))])], "scores must be finite"),
+        ([(A, [("d", float("nan"))])], "scores must be numbers that are finite"),
         ([(A, ["d"])], r"yielded 'd'; it must yield pairs \(document id, score\)"),
         ([(A, "d", 1.0)], r"yielded \(Topic\(.*; it must yield pairs \(topic, ranking\)"),
     ],

@@ -10,13 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
+import orjson
+
 from touche.errors import InputError
-from touche.files import decoded_lines
+from touche.files import decoded_lines, quoted
 from touche.formats.argsme import are_records, argument_of
 from touche.formats.documents import Argument, Sentence
 
 _LONGEST_CSV_FIELD = 1 << 26  # characters; beyond this a quote has been left open
-_SENTENCE_ID = re.compile("__(CONC|PREMISE)__[1-9][0-9]*", re.ASCII)  # after the id of the argument
+_SENTENCE_ID = re.compile("__(CONC|PREMISE)__[1-9][0-9]{0,5}", re.ASCII)  # after the id of the argument
 # How the literals of args_processed.csv look, but for a few.
 _TEXT = r"""('[^'\\\n\r]*(?:\\[^\n\r][^'\\\n\r]*)*'|"[^"\\\n\r]*(?:\\[^\n\r][^"\\\n\r]*)*")"""
 _RECORDS = {
@@ -67,9 +69,9 @@ def _wrong_id(ids: Sequence[str], argument: str) -> str:
     """What is wrong with the ids of an argument's sentences, or nothing."""
     for id in ids:
         if not (id.startswith(argument) and _SENTENCE_ID.fullmatch(id, len(argument))):
-            return f"sentence id {id!r} does not belong to argument {argument}"
+            return f"sentence id {quoted(id)} does not belong to argument {argument}"
     repeated = [id for id, count in Counter(ids).items() if count > 1]
-    return f"sentence id {repeated[0]!r} occurs a second time" if repeated else ""
+    return f"sentence id {quoted(repeated[0])} occurs a second time" if repeated else ""
 
 
 def _records(text: str | None, name: str, path: Path, line: int) -> Any:
@@ -79,7 +81,10 @@ def _records(text: str | None, name: str, path: Path, line: int) -> Any:
     try:
         with warnings.catch_warnings(action="ignore"):  # of escapes such as \d, which real texts hold
             records = _usual_records(text, *_RECORDS[name])
-            return ast.literal_eval(text) if records is None else records
+            records = ast.literal_eval(text) if records is None else records
+            if "\\" in text:
+                orjson.dumps(records)  # refuses half a pair of surrogates, which no file can hold
+            return records
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise InputError(path, f'"{name}" is no Python literal', "fetch the file again", line) from error
 

@@ -27,7 +27,7 @@ def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argum
             for fields in ijson.items(counter, "arguments.item", use_float=True):
                 line = counter.line
                 yield argument_of(fields, path, line, seen)
-        except ijson.JSONError as error:
+        except (ijson.JSONError, ValueError, SystemError) as error:
             raise InputError(path, _reason(error), "fetch the file again", max(1, counter.line)) from error
 
 
@@ -44,8 +44,13 @@ def argument_of(fields: Any, path: Path, line: int, seen: set[str]) -> Argument:
         id=new_id(text_field(fields, "id", path, line), "argument", seen, path, line),
         conclusion=text_field(fields, "conclusion", path, line),
         premises=tuple(premise["text"] for premise in premises),
-        stance=str(premises[0].get("stance") or "") if premises else "",
+        stance=_stance(premises[0]) if premises else "",
     )
+
+
+def _stance(premise: dict[str, Any]) -> str:
+    stance = premise.get("stance")
+    return stance if isinstance(stance, str) else ""
 
 
 def are_records(value: Any, *names: str) -> bool:
@@ -78,6 +83,10 @@ class _ShallowJson(LineCounter):
 
 def _reason(error: Exception) -> str:
     """What the JSON parser says, without the excerpt that it adds on further lines."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8 (byte 0x{error.object[error.start]:02x})"
+    if not isinstance(error, ijson.JSONError):
+        return "broken JSON (a number of too many digits)"
     said = error.args[0] if error.args else ""
     text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
     return f"broken JSON ({text.splitlines()[0].rstrip('. ') if text.strip() else 'it is cut off'})"

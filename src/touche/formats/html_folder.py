@@ -1,11 +1,12 @@
 """A folder of HTML files, and the table pages.csv that gives them ids: columns id, file and url."""
 
 import csv
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from touche.errors import InputError
-from touche.files import decoded_lines, new_id
+from touche.files import decoded_lines, new_id, quoted
 from touche.web.page import LARGEST, RawPage, Skipped
 
 
@@ -33,11 +34,11 @@ def read_pages_csv(path: Path, seen: set[str] | None = None) -> Iterator[RawPage
 
 def _within(folder: Path, name: str, table: Path, line: int) -> Path:
     try:
-        inside = (folder / name).resolve().is_relative_to(folder.resolve())
-    except (ValueError, OSError, RuntimeError):  # a NUL in it, or links that lead round in circles
+        inside = Path(os.path.realpath(folder / name)).is_relative_to(folder.resolve())
+    except (ValueError, OSError):  # a NUL in it, or too long
         inside = False
     if not inside:
-        raise InputError(table, f"{name!r} is outside of the folder", "name files within it", line)
+        raise InputError(table, f"{quoted(name)} is outside of the folder", "name files within it", line)
     return folder / name
 
 

@@ -1,10 +1,14 @@
 """Judgments in TREC's qrels format: ``topic 0 document label`` on each line."""
 
+import re
 from collections.abc import Collection
 from pathlib import Path
 
 from touche.errors import InputError
-from touche.files import read_lines
+from touche.files import quoted, read_lines
+from touche.formats.columns import split_columns
+
+_LABEL = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{0,9})?")
 
 Qrels = dict[str, dict[str, int]]  # topic -> document -> label
 
@@ -25,7 +29,7 @@ def read_qrels(
     """
     qrels: Qrels = {}
     for number, text in read_lines(path):
-        columns = text.split()
+        columns = split_columns(text)
         if len(columns) != 4:
             problem = f"{len(columns)} columns instead of 4"
             raise InputError(path, problem, "write: topic 0 document label", number)
@@ -41,15 +45,11 @@ def read_qrels(
 
 
 def _label(text: str, path: Path, number: int, labels: Collection[int] | None) -> int:
-    try:
-        value = float(text)
-        label = int(value)
-    except (ValueError, OverflowError):
-        value, label = 0.5, 0
-    if value != label:
-        raise InputError(
-            path, f"label {text!r} is not a whole number", "write labels such as -2, 0 or 2", number
-        )
+    whole = _LABEL.fullmatch(text)
+    if whole is None:
+        problem = f"label {quoted(text)} is not a whole number"
+        raise InputError(path, problem, "write labels such as -2, 0 or 2", number)
+    label = int(whole[1])
     if labels is not None and label not in labels:
         problem = (
             f"label {text} is unknown; the labels of this file are {', '.join(map(str, sorted(labels)))}"

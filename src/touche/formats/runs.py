@@ -3,23 +3,18 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
+from numbers import Real
 from pathlib import Path
 
 import numpy as np
 
 from touche.errors import InputError, ToucheError
-from touche.files import read_lines
+from touche.files import quoted, read_lines
+from touche.formats.columns import decimal, split_columns
 
 _COLUMNS = "write: topic Q0 document rank score tag"
-# As C reads them, so trec_eval: Python's own reading of numbers and blanks is more generous.
-_WHOLE_NUMBER = re.compile(
-    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|nan|inf(?:inity)?)", re.IGNORECASE | re.ASCII
-)
-_NUMBER = re.compile(
-    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|nan|inf(?:inity)?)", re.IGNORECASE
-)
-_BLANKS = re.compile(r"[ \t\n\v\f\r]+")
+_RANK = re.compile("[0-9]{1,18}")  # from 0 or 1, as in all official runs; trec_eval passes over it
 MAX_DEPTH = 1000  # documents per topic, in every year's rules
 
 
@@ -93,7 +88,9 @@ def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[t
     ranked: dict[str, np.float32] = {}
     for document, score in hits:
         if document in ranked:
-            raise ToucheError(f"document {document!r} is ranked twice for one topic; rank each document once")
+            raise ToucheError(
+                f"document {quoted(document)} is ranked twice for one topic; rank each document once"
+            )
         ranked[document] = _float32(document, score)
     ordered = sorted(ranked.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)
     return ordered[:depth]
@@ -111,43 +108,35 @@ def format_run(
 
 
 def _float32(document: str, score: float) -> np.float32:
-    rounded = _rounded(score)
-    if not isfinite(rounded):
-        raise ToucheError(
-            f"document {document!r} has the score {score}; scores must be finite float32 numbers"
-        )
+    if not isinstance(score, Real) or isinstance(score, bool) or not isfinite(rounded := _rounded(score)):
+        problem = f"document {quoted(document)} has the score {quoted(score)}"
+        raise ToucheError(f"{problem}; scores must be numbers that are finite as float32")
     return rounded
 
 
 def _rounded(score: float) -> np.float32:
-    with np.errstate(over="ignore"):
-        return np.float32(score) + np.float32(0)  # makes -0 a 0
-
-
-def split_columns(text: str, at_most: int = 0) -> list[str]:
-    """The columns of a line, split at ASCII white space only; ``at_most`` so many times, 0 for always."""
-    if text.isascii():
-        return text.split(maxsplit=at_most or -1)
-    stripped = text.strip(" \t\n\v\f\r")
-    return _BLANKS.split(stripped, maxsplit=at_most) if stripped else []
+    try:
+        with np.errstate(over="ignore"):
+            return np.float32(float(score)) + np.float32(0)  # makes -0 a 0
+    except OverflowError:  # a whole number beyond all floats
+        return np.float32(inf)
 
 
 def parse_line(text: str, path: Path, number: int) -> RunLine:
     """One line of a run; blanks in the tag are let pass.
 
     Raises:
-        LineError: if it does not have six columns, or rank or score is not a number.
+        LineError: if it does not have six columns, the rank is no whole number of at most 18 digits, or the
+            score no decimal number that is finite as float32.
     """
     columns = split_columns(text, 5)
     if len(columns) < 6:
         raise LineError("columns", path, f"{len(columns)} columns instead of 6", _COLUMNS, number)
     topic, stance, document, rank, score, tag = columns
-    if not _WHOLE_NUMBER.fullmatch(rank):
-        raise LineError("rank", path, f"rank {rank!r} is not a whole number", _COLUMNS, number)
-    if not _NUMBER.fullmatch(score):
-        raise LineError("score", path, f"score {score!r} is not a number", _COLUMNS, number)
-    value = float(score)
-    if not isfinite(_rounded(value)):
-        remedy = "write scores that are finite as float32"
-        raise LineError("score", path, f"the score is {score}", remedy, number)
-    return RunLine(topic, stance, document, int(rank), value, tag.rstrip())
+    if not _RANK.fullmatch(rank):
+        raise LineError("rank", path, f"rank {quoted(rank)} is not a whole number", _COLUMNS, number)
+    value = decimal(score)
+    if value is None or not isfinite(_rounded(value)):
+        remedy = "write decimal numbers that are finite as float32"
+        raise LineError("score", path, f"score {quoted(score)} is no finite number", remedy, number)
+    return RunLine(topic, stance, document, int(rank), value, tag)

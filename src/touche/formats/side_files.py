@@ -1,11 +1,11 @@
 """Scores of pages from elsewhere, such as the Waterloo spam ranks: a number and an id on each line."""
 
 from collections.abc import Container
-from math import isfinite
 from pathlib import Path
 
 from touche.errors import InputError
-from touche.files import read_lines
+from touche.files import quoted, read_lines
+from touche.formats.columns import decimal, split_columns
 
 
 def read_scores(path: Path, wanted: Container[str]) -> dict[str, float]:
@@ -23,7 +23,7 @@ def read_scores(path: Path, wanted: Container[str]) -> dict[str, float]:
     for line, text in read_lines(path):
         id, score = _pair(text)
         if score is None:
-            problem, remedy = f"{text.strip()[:60]!r} is no number and id", "write lines such as: 73 PAGE"
+            problem, remedy = f"{quoted(text.strip())} is no number and id", "write lines such as: 73 PAGE"
             raise InputError(path, problem, remedy, line)
         if id in wanted and id in scores:
             raise InputError(path, f"page {id!r} occurs a second time", "remove one of the two", line)
@@ -34,17 +34,9 @@ def read_scores(path: Path, wanted: Container[str]) -> dict[str, float]:
 
 def _pair(text: str) -> tuple[str, float | None]:
     """Id and number of a line, in either order; no number if it has not one of each."""
-    first, *rest = text.split()
-    if len(rest) != 1:
+    columns = split_columns(text)
+    if len(columns) != 2:
         return "", None
-    score = _number(first)
-    return (first, _number(rest[0])) if score is None else (rest[0], score)
-
-
-def _number(word: str) -> float | None:
-    """The number that a word is, if it is a finite one as people write it."""
-    try:
-        number = float(word)
-    except ValueError:
-        return None
-    return number if isfinite(number) and "_" not in word else None
+    first, second = columns
+    score = decimal(first)
+    return (first, decimal(second)) if score is None else (second, score)

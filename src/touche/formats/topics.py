@@ -12,6 +12,9 @@ from defusedxml.ElementTree import DefusedXMLParser
 from touche.errors import InputError
 from touche.files import new_id, open_binary, read_jsonl, text_field
 
+_LARGEST_XML = 1 << 24  # bytes; the official files have some forty thousand
+_LONGEST_REASON = 60  # characters
+
 
 @dataclass(frozen=True)
 class Topic:
@@ -68,20 +71,28 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]
     """The topic in a line of queries.jsonl or rerank.jsonl."""
     number = new_id(text_field(fields, "qid", path, line), "topic", seen, path, line)
     original = fields.get("original_query")
-    details = original if isinstance(original, dict) else {}
-    objects = details.get("objects") or []
-    if not isinstance(objects, str | list):
-        problem, remedy = '"objects" is neither a text nor a list', "give the compared objects as a list"
-        raise InputError(path, problem, remedy, line)
+    details = {name: value for name, value in original.items() if value} if isinstance(original, dict) else {}
+    texts = {"description": "", "narrative": ""} | details
     return Topic(
         number=number,
         title=_folded(text_field(fields, "query", path, line)),
-        objects=_split(objects)
-        if isinstance(objects, str)
-        else tuple(_folded(str(each)) for each in objects),
-        description=_folded(str(details.get("description") or "")),
-        narrative=_folded(str(details.get("narrative") or "")),
+        objects=_objects(details.get("objects", ""), path, line),
+        description=_folded(text_field(texts, "description", path, line)),
+        narrative=_folded(text_field(texts, "narrative", path, line)),
     )
+
+
+def _objects(value: Any, path: Path, line: int) -> tuple[str, ...]:
+    """The compared objects, which are a list of texts, or one text with commas."""
+    if isinstance(value, str):
+        return _split(value)
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        problem, remedy = (
+            '"objects" is neither a text nor a list of texts',
+            "give the compared objects as a list",
+        )
+        raise InputError(path, problem, remedy, line)
+    return tuple(map(_folded, value))
 
 
 def _topic_of(element: Element, path: Path, seen: set[str]) -> Topic:
@@ -103,7 +114,9 @@ def _parse_xml(path: Path) -> Element:
     parser = DefusedXMLParser(target=_LineNotingBuilder(lambda: int(parser.parser.CurrentLineNumber)))
     try:
         with open_binary(path) as file:
-            parser.feed(file.read())
+            parser.feed(content := file.read(_LARGEST_XML))
+            if len(content) == _LARGEST_XML:
+                raise InputError(path, "larger than 16 MiB", "check that this is a Touché topics file")
         root: Element = parser.close()
         return root
     except DefusedXmlException as error:
@@ -113,7 +126,9 @@ def _parse_xml(path: Path) -> Element:
         reason, _, _ = str(error).partition(":")
         raise InputError(path, f"broken XML ({reason})", "repair the file", error.position[0]) from error
     except (LookupError, ValueError) as error:  # an encoding that Python or expat does not know
-        raise InputError(path, f"unreadable XML ({error})", "save the file in UTF-8", 1) from error
+        raise InputError(
+            path, f"unreadable XML ({str(error)[:_LONGEST_REASON]})", "save the file in UTF-8", 1
+        ) from error
 
 
 class _LineNotingBuilder(TreeBuilder):

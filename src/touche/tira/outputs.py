@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from textwrap import shorten
 from typing import Any
 
 from touche.errors import ToucheError
-from touche.files import make_folder, write_whole
+from touche.files import is_word, make_folder, quoted, write_whole
 from touche.formats.runs import MAX_DEPTH, format_run, ranking
 from touche.formats.topics import Topic
 
@@ -34,13 +33,17 @@ def write_run(
         The topics for which nothing was found.
 
     Raises:
-        ToucheError: if the rankings hold another topic, a topic twice, or no candidate of the topic.
+        ToucheError: if the rankings hold another topic, a topic twice, or no candidate of the topic; an id,
+            a stance or the tag is no word; or a score is no finite number.
         InputError: if the directory cannot be written or the disk is full.
     """
     prepare_output(directory)
+    _word(tag, "tag", "such as touche-bm25")
     wanted = {topic.number: topic for topic in topics}
     lines: dict[str, str] = {}
     for topic, hits in (_checked(each, "(topic, ranking)", 2) for each in rankings):
+        if not isinstance(topic, Topic):
+            raise ToucheError(f"the baseline yielded the topic {quoted(topic)}; it must be one of its topics")
         if topic.number not in wanted or topic.number in lines:
             problem = f"topic {topic.number} was not asked for or is ranked twice"
             raise ToucheError(f"{problem}; rank each topic once")
@@ -66,26 +69,26 @@ def prepare_output(directory: Path) -> None:
 
 def _scores(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[tuple[str, float]]:
     """The hits without their stances, which are noted."""
+    if not isinstance(hits, Iterable):
+        raise ToucheError(f"the baseline yielded the ranking {quoted(hits)}; it must be a list of pairs")
     for hit in hits:
         document, score, *stance = _checked(hit, "(document id, score)", 2, 3)
-        if not isinstance(document, str):
-            raise ToucheError(
-                f"the baseline yielded the document id {document!r}; it must be a text, the score follows"
-            )
+        _word(document, "document id", "as the documents have it; the score follows")
         for each in stance:
-            stances[document] = _word(each)
+            stances[document] = _word(each, "stance", "such as PRO")
         yield document, score
 
 
-def _word(stance: Any) -> str:
-    if not isinstance(stance, str) or stance.split() != [stance]:
-        raise ToucheError(f"the baseline yielded the stance {stance!r}; it must be one word, such as PRO")
-    return stance
+def _word(value: Any, what: str, example: str) -> str:
+    """What can be a column of a run; readers part columns at white space, and some at control characters."""
+    if not is_word(value):
+        raise ToucheError(f"the baseline yielded the {what} {quoted(value)}; it must be one word, {example}")
+    return str(value)
 
 
 def _checked(value: Any, wanted: str, *lengths: int) -> Any:
     if not isinstance(value, tuple | list) or len(value) not in lengths:
-        raise ToucheError(f"the baseline yielded {shorten(repr(value), 60)}; it must yield pairs {wanted}")
+        raise ToucheError(f"the baseline yielded {quoted(value)}; it must yield pairs {wanted}")
     return value
 
 

@@ -1,0 +1,160 @@
+import ast
+import contextlib
+import csv
+import io
+import warnings
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Write
+from texts import BYTES, IDS, TEXTS, damaged, is_read_or_refused, peak_memory
+from touche.errors import InputError
+from touche.formats import args_processed
+from touche.formats.args_processed import read_args_processed_csv
+from touche.formats.documents import Argument, Sentence
+
+
+def processed(rows: list[tuple[str, str, str, str, str]]) -> str:
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerows([("id", "conclusion", "premises", "context", "sentences"), *rows])
+    return file.getvalue()
+
+
+def test_processed_arguments_have_sentences(write: Write) -> None:
+    premises = "[{'text': 'It\\'s so. \"Yes\"', 'stance': 'CON', 'annotations': []}]"
+    first = "{'sent_id': 'S1-A1__CONC__1', 'sent_text': \"It's\"}"
+    sentences = f"[{first}, {{'sent_id': 'S1-A1__PREMISE__1', 'sent_text': ''}}]"
+    path = write("args_processed.csv", processed([("S1-A1", "It's", premises, "{}", sentences)]))
+    assert list(read_args_processed_csv(path)) == [
+        Argument(
+            "S1-A1",
+            "It's",
+            ('It\'s so. "Yes"',),
+            "CON",
+            (Sentence("S1-A1__CONC__1", "It's"), Sentence("S1-A1__PREMISE__1", "")),
+        )
+    ]
+
+
+@given(st.dictionaries(IDS, st.tuples(TEXTS.filter(lambda text: "\r" not in text), TEXTS), min_size=1))
+def test_whatever_is_written_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, texts: dict[str, tuple[str, str]]
+) -> None:
+    """But for carriage returns within a field, which are line breaks to every CSV reader."""
+    path = tmp_path_factory.mktemp("fuzz") / "args_processed.csv"
+    rows = [
+        (id, conclusion, repr([{"text": premise, "stance": "PRO"}]), "{}", "[]")
+        for id, (conclusion, premise) in texts.items()
+    ]
+    path.write_text(processed(rows), encoding="utf-8", newline="")
+    assert list(read_args_processed_csv(path)) == [
+        Argument(id, conclusion, (premise,), "PRO", ()) for id, (conclusion, premise) in texts.items()
+    ]
+
+
+GOOD = ("S1-A1", "c", "[{'text': 'p', 'stance': 'PRO'}]", "{}", "[]")
+SENTENCES = "[{'sent_id': 'a', 'sent_text': 'b\\n'}, {'sent_id': 'a', 'sent_text': \"it's\"}]"
+
+
+@given(
+    BYTES
+    | damaged(
+        processed([GOOD, ("a", "c", GOOD[2], "{}", "[{'sent_id': 'a__CONC__1', 'sent_text': 't'}]")]).encode()
+    )
+)
+def test_any_bytes_are_read_or_refused_with_one_line(
+    tmp_path_factory: pytest.TempPathFactory, raw: bytes
+) -> None:
+    assert is_read_or_refused(read_args_processed_csv, tmp_path_factory.mktemp("fuzz") / "file", raw)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        (2, "[{'text': 'p'", '"premises" is no Python literal'),
+        (2, "__import__('os').system('true')", '"premises" is no Python literal'),
+        (4, "[" * 100_000, '"sentences" is no Python literal'),
+        (4, "[{'sent_id': 'x'}]", "sentences that are no list of sent_id and sent_text"),
+        (4, f"[{{'sent_id': '{'x' * 5000}', 'sent_text': 't'}}]", "sentence id 'x{59} ... does not belong"),
+        (4, "{}", "sentences that are no list"),
+        (
+            4,
+            "[{'sent_id': 'S1-A1__CONC__1', 'sent_text': 't'}]",
+            "sentence id 'S1-A1__CONC__1' does not belong",
+        ),
+        (4, "[{'sent_id': '__CONC__1', 'sent_text': 't'}]", "sentence id '__CONC__1' does not belong"),
+        (
+            4,
+            f"[{', '.join(2 * [str({'sent_id': 'S2-A2__CONC__1', 'sent_text': 't'})])}]",
+            "sentence id 'S2-A2__CONC__1' occurs a second time",
+        ),
+        (
+            4,
+            "[{'sent_id': 'S2-A2__CONC__0', 'sent_text': 't'}]",
+            "sentence id 'S2-A2__CONC__0' does not belong",
+        ),
+        (4, "[{'sent_id': 'S2-A2', 'sent_text': '\\x'}]", '"sentences" is no Python literal'),
+        (2, "'p'", "an argument without premises"),
+        (2, "[{'text': '\\ud800', 'stance': 'PRO', 'annotations': []}]", '"premises" is no Python literal'),
+        (2, "[{'text': '\\ud800', 'stance': None}]", '"premises" is no Python literal'),
+        (2, f"[{{'text': {'9' * 5000}}}]", '"premises" is no Python literal'),
+        (0, "", "argument '' is empty"),
+    ],
+)
+def test_unusable_rows_are_named_with_their_line(write: Write, column: int, value: str, message: str) -> None:
+    bad = [value if place == column else cell for place, cell in enumerate(("S2-A2", *GOOD[1:]))]
+    with pytest.raises(InputError, match=rf"args_processed\.csv:3: {message}"):
+        list(read_args_processed_csv(write("args_processed.csv", processed([GOOD, tuple(bad)]))))  # type: ignore[arg-type]
+
+
+def test_a_byte_that_is_not_utf8_is_named_with_its_line_in_csv_too(write: Write) -> None:
+    raw = processed([GOOD, *[(f"S{n}-A1", *GOOD[1:]) for n in range(2, 200)]]).encode()
+    path = write("a.csv", raw.replace(b"S150-A1,c", b"S150-A1,\xe9"))
+    with pytest.raises(InputError, match=r"a\.csv:151: not UTF-8 \(byte 0xe9\)"):
+        list(read_args_processed_csv(path))
+
+
+AWKWARD = TEXTS | st.text(alphabet="'\"\\\n{}[], d", max_size=8)
+
+
+@given(st.lists(st.tuples(AWKWARD, AWKWARD), max_size=4))
+def test_the_fast_way_to_read_sentences_reads_what_python_reads(pairs: list[tuple[str, str]]) -> None:
+    records = [{"sent_id": id, "sent_text": text} for id, text in pairs]
+    fast = args_processed._usual_records(repr(records), *args_processed._RECORDS["sentences"])
+    assert fast == (records or None)
+
+
+@given(st.integers(0, len(SENTENCES) - 1), st.sampled_from("'\"\\[]{}, a\n") | st.just(""))
+def test_the_fast_way_never_reads_what_python_would_not(place: int, character: str) -> None:
+    text = SENTENCES[:place] + character + SENTENCES[place + 1 :]
+    with contextlib.suppress(ValueError, SyntaxError), warnings.catch_warnings(action="ignore"):
+        fast = args_processed._usual_records(text, *args_processed._RECORDS["sentences"])
+        assert fast is None or fast == ast.literal_eval(text)
+
+
+@pytest.mark.filterwarnings("error")
+def test_odd_escapes_in_literals_are_no_reason_for_warnings(write: Write) -> None:
+    for rest, stance in (("'stance': None", ""), ("'stance': 'PRO', 'annotations': []", "PRO")):
+        row = ("S1-A1", "c", f"[{{'text': '\\d', {rest}}}]", "{}", "[]")
+        (read,) = read_args_processed_csv(write("a.csv", processed([row])))
+        assert (read.premises, read.stance) == (("\\d",), stance)
+
+
+def test_a_missing_column_and_an_open_quote_are_errors(write: Write) -> None:
+    with pytest.raises(InputError, match=r'a\.csv:2: no column "premises"'):
+        list(read_args_processed_csv(write("a.csv", "id,conclusion\nS1-A1,c\n")))
+    with pytest.raises(InputError, match=r"b\.csv:2: broken CSV"):
+        list(read_args_processed_csv(write("b.csv", 'id,conclusion,premises,context,sentences\n"S1-A1,c\n')))
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_memory_does_not_grow_with_the_corpus(write: Write, suffix: str) -> None:
+    """40 MB are read in less than 4 MB; the ids, which are kept to find repeated ones, are part of these."""
+    premises = repr([{"text": "word " * 2000, "stance": "PRO"}])
+    path = write(
+        f"file{suffix}", processed([(f"S{number}", "c", premises, "{}", "[]") for number in range(4000)])
+    )
+    assert peak_memory(read_args_processed_csv, path, 4000) < 4e6

@@ -1,0 +1,144 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import ROOT, Write
+from texts import BYTES, IDS, TEXTS, damaged, is_read_or_refused, peak_memory
+from touche.errors import InputError
+from touche.formats.argsme import read_argsme_json
+from touche.formats.documents import Argument
+
+
+def argument(id: str, conclusion: str = "c", premise: str = "p", stance: str = "PRO") -> dict[str, Any]:
+    return {"id": id, "conclusion": conclusion, "premises": [{"text": premise, "stance": stance}]}
+
+
+def test_the_text_of_an_argument_is_premises_then_conclusion(write: Write) -> None:
+    record = argument("S1-A1", "The claim") | {
+        "premises": [{"text": "Because."}, {"text": "Also.", "stance": "CON"}]
+    }
+    (read,) = read_argsme_json(write("args-me.json", json.dumps({"arguments": [record]})))
+    assert read == Argument("S1-A1", "The claim", ("Because.", "Also."), stance="")
+    assert read.text == "Because. Also. The claim"
+
+
+def test_arguments_are_found_among_other_keys(write: Write) -> None:
+    text = json.dumps({"version": [{"arguments": [1]}], "arguments": [argument("S1-A1")], "more": {}})
+    assert [read.id for read in read_argsme_json(write("args-me.json.gz", text))] == ["S1-A1"]
+
+
+@given(st.dictionaries(IDS, st.tuples(TEXTS, TEXTS), min_size=1))
+def test_whatever_is_written_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, texts: dict[str, tuple[str, str]]
+) -> None:
+    path = tmp_path_factory.mktemp("fuzz") / "args-me.json"
+    records = [argument(id, conclusion, premise) for id, (conclusion, premise) in texts.items()]
+    path.write_text(json.dumps({"arguments": records}), encoding="utf-8")
+    assert list(read_argsme_json(path)) == [
+        Argument(id, conclusion, (premise,), "PRO") for id, (conclusion, premise) in texts.items()
+    ]
+
+
+WHOLE = json.dumps(
+    {"arguments": [argument("a", "café"), argument("b") | {"n": [1.5, None]}]}, ensure_ascii=False
+)
+
+
+@given(BYTES | damaged(WHOLE.encode()))
+def test_any_bytes_are_read_or_refused_with_one_line(
+    tmp_path_factory: pytest.TempPathFactory, raw: bytes
+) -> None:
+    assert is_read_or_refused(read_argsme_json, tmp_path_factory.mktemp("fuzz") / "file", raw)
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"id": "S1-A1", "conclusion": "c"}, "an argument without premises"),
+        ({"id": "S1-A1", "conclusion": "c", "premises": "p"}, "an argument without premises"),
+        ({"id": "S1-A1", "conclusion": "c", "premises": [{"stance": "PRO"}]}, "an argument without premises"),
+        ({"id": "S1-A1", "premises": []}, 'no "conclusion"'),
+        ({"conclusion": "c", "premises": []}, 'no "id"'),
+        (argument("S1 A1"), "argument 'S1 A1' is empty, too long, or has white space"),
+        (argument("S0-A0"), "argument 'S0-A0' occurs a second time; remove one of the two"),
+    ],
+)
+def test_unusable_arguments_are_named_with_their_line(
+    write: Write, record: dict[str, Any], message: str
+) -> None:
+    text = '{"arguments": [\n' + json.dumps(argument("S0-A0")) + ",\n" + json.dumps(record) + "\n]}"
+    with pytest.raises(InputError, match=rf"args-me\.json:3: {message}"):
+        list(read_argsme_json(write("args-me.json", text)))
+
+
+@pytest.mark.parametrize("cut", [1, 5, 40])
+def test_broken_json_is_named_with_its_line(write: Write, cut: int) -> None:
+    text = '{"arguments": [\n' + json.dumps(argument("S0-A0")) + ",\n" + json.dumps(argument("S1-A1"))
+    with pytest.raises(InputError, match=r"args-me\.json:3: broken JSON"):
+        list(read_argsme_json(write("args-me.json", text[:-cut])))
+
+
+def test_arguments_that_are_not_utf8_are_named_with_their_line(write: Write) -> None:
+    raw = b'{"arguments": [\n{"id": "S1-A1", "conclusion": "caf\xe9", "premises": []}]}'
+    with pytest.raises(
+        InputError, match=r"args-me\.json:2: broken JSON \(lexical error: invalid bytes in UTF8 string\);"
+    ):
+        list(read_argsme_json(write("args-me.json", raw)))
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (b'"\xed\xa0\x80"', r"not UTF-8 \(byte 0xed\)"),
+        (b"9" * 5000, r"broken JSON \(a number of too many digits\)"),
+        (b"-" + b"9" * 5000, r"broken JSON \(a number of too many digits\)"),
+        (b"1e999", r"broken JSON \("),
+        (b"9" * 4000, r"broken JSON \(parse error: integer overflow\)"),
+    ],
+)
+def test_what_the_parser_of_json_lets_through_is_named_with_its_line(
+    write: Write, bad: bytes, message: str
+) -> None:
+    """Half a pair of surrogates, and numbers that no machine holds."""
+    raw = b'{"arguments": [\n{"id": ' + bad + b', "conclusion": "c", "premises": []}]}'
+    with pytest.raises(InputError, match=rf"args-me\.json:2: {message}"):
+        list(read_argsme_json(write("args-me.json", raw)))
+
+
+def test_a_stance_that_is_no_text_is_unknown(write: Write) -> None:
+    record = argument("a") | {"premises": [{"text": "p", "stance": ["PRO"]}]}
+    (read,) = read_argsme_json(write("args-me.json", json.dumps({"arguments": [record]})))
+    assert read.stance == ""
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a": '])
+def test_json_nested_absurdly_deep_is_refused_before_it_costs_memory(write: Write, opening: str) -> None:
+    text = '{"arguments": [\n' + json.dumps(argument("S1-A1")) + ",\n" + opening * 300_000
+    with pytest.raises(InputError, match=r"a\.json:3: broken JSON \(nested deeper than 100 levels\)"):
+        list(read_argsme_json(write("a.json", text)))
+
+
+def test_an_empty_file_of_arguments_is_an_error_of_its_first_line(write: Write) -> None:
+    with pytest.raises(InputError, match=r"a\.json:1: broken JSON"):
+        list(read_argsme_json(write("a.json", "")))
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_memory_does_not_grow_with_the_corpus(write: Write, suffix: str) -> None:
+    """40 MB on a single line, as published, are read in less than 4 MB, of which the ids are a part."""
+    records = [argument(f"S{number}", premise="word " * 2000) for number in range(4000)]
+    path = write(f"file{suffix}", json.dumps({"arguments": records}))
+    del records
+    assert peak_memory(read_argsme_json, path, 4000) < 4e6
+
+
+def test_the_arguments_of_the_spot_check_keep_their_promises() -> None:
+    arguments = list(read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"))
+    assert (len(arguments), arguments[0].id, arguments[-1].id) == (
+        270,
+        "S00756750-A4aa2697f",
+        "Sffa5aa28-A3e7ab3d2",
+    )

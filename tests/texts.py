@@ -1,0 +1,48 @@
+"""Any text and any bytes, for the tests of all readers of documents."""
+
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+from hypothesis import strategies as st
+
+from touche.errors import InputError
+
+# Any text that has bytes in UTF-8; ids are such texts, printable and without white space.
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+IDS = TEXTS.filter(lambda text: text.isprintable() and len(text.split(" ")) == 1 and text)
+BYTES = st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace"))
+# What readers have stumbled over: bytes that are no UTF-8, half a pair of surrogates, very long numbers.
+ODD = st.sampled_from(
+    [b"\xff", b"\xed\xa0\x80", b"\xc0\x80", b"\\ud800", b"\0", b"\r", b'"', b"'", b"[", b"{"]
+) | (st.sampled_from([b"NaN", b"1e999", b"9" * 5000, b"-" + b"9" * 5000, b"0x" + b"f" * 5000, b"[" * 900]))
+
+Read = Callable[[Path], Iterator[Any]]
+
+
+@st.composite
+def damaged(draw: st.DrawFn, whole: bytes) -> bytes:
+    """A file with something odd in it, between its bytes or in place of some."""
+    start = draw(st.integers(0, len(whole)))
+    end = draw(st.integers(start, min(start + 9, len(whole))))
+    return whole[:start] + draw(ODD | BYTES) + whole[end:]
+
+
+def is_read_or_refused(read: Read, path: Path, raw: bytes) -> bool:
+    """Whether a reader takes these bytes, and yields what can be written, or says why not in one line."""
+    path.write_bytes(raw)
+    try:
+        return all(orjson.dumps(each, default=str) for each in read(path))
+    except InputError as error:
+        return len(str(error).splitlines()) == 1
+
+
+def peak_memory(read: Read, path: Path, count: int) -> int:
+    """The most bytes that are in use while a file of so many documents is read."""
+    tracemalloc.start()
+    assert sum(1 for _ in read(path)) == count
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak
