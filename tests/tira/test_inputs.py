@@ -1,7 +1,6 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import ir_datasets
 import pytest
@@ -10,7 +9,7 @@ from conftest import Write
 from touche.errors import InputError, ToucheError
 from touche.formats.documents import Argument, Document, Sentence
 from touche.formats.topics import Topic
-from touche.tira import inputs, outputs
+from touche.tira import inputs
 from touche.web.page import RawPage
 
 TOPICS = "<topics><topic><number>1</number><title>One?</title></topic></topics>"
@@ -184,43 +183,3 @@ def test_web_pages_of_ir_datasets_are_still_to_be_parsed() -> None:
         "clueweb12-1", "http://a.example/b", "2012-02-10", b"HTTP/1.1 200 OK", b"<p>x", "text/html"
     )
     assert inputs.document_of_ir_dataset(record) == RawPage("clueweb12-1", "http://a.example/b", b"<p>x")
-
-
-A, B = Topic("1", "a"), Topic("2", "b")
-
-
-def test_a_run_is_in_the_order_of_the_topics_and_topics_without_hits_are_returned(tmp_path: Path) -> None:
-    rankings = [(B, [("x", 1.0), ("y", 2.0)]), (A, [])]
-    assert outputs.write_run(tmp_path / "out", [A, B], rankings, "tag") == [A]
-    assert (tmp_path / "out" / "run.txt").read_text() == "2 Q0 y 1 2.0 tag\n2 Q0 x 2 1.0 tag\n"
-
-
-def test_a_run_holds_a_thousand_per_topic(tmp_path: Path) -> None:
-    outputs.write_run(tmp_path, [A], [(A, [(f"d{n}", float(n)) for n in range(1500)])], "t")
-    lines = (tmp_path / "run.txt").read_text().splitlines()
-    assert (len(lines), lines[-1]) == (1000, "1 Q0 d500 1000 500.0 t")
-
-
-@pytest.mark.parametrize(
-    ("rankings", "message"),
-    [
-        ([(A, []), (A, [])], "topic 1 was not asked for or is ranked twice"),
-        ([(B, [])], "topic 2 was not asked for"),
-        ([(A, [("stranger", 1.0)])], "'stranger' is no candidate of topic 1"),
-        ([(A, [("d", float("nan"))])], "scores must be numbers that are finite"),
-        ([(A, ["d"])], r"yielded 'd'; it must yield pairs \(document id, score\)"),
-        ([(A, "d", 1.0)], r"yielded \(Topic\(.*; it must yield pairs \(topic, ranking\)"),
-    ],
-)
-def test_a_wrong_ranking_is_refused_and_no_run_is_left(tmp_path: Path, rankings: Any, message: str) -> None:
-    (tmp_path / "run.txt").write_text("of yesterday")
-    with pytest.raises(ToucheError, match=message):
-        outputs.write_run(tmp_path, [Topic("1", "a", candidates=frozenset({"d"}))], rankings, "t")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_output_directory_that_cannot_be_made_or_written_is_named(write: Write, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be made"):
-        outputs.prepare_output(write("file", "") / "out")
-    with pytest.raises(InputError, match=r"run\.txt: cannot be written"):
-        outputs.prepare_output(Path("/proc"))

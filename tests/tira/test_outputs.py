@@ -1,0 +1,106 @@
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Write
+from touche.errors import InputError, ToucheError
+from touche.formats.runs import read_run
+from touche.formats.topics import Topic
+from touche.tira import outputs
+
+A, B = Topic("1", "a"), Topic("2", "b")
+
+
+def test_a_run_is_in_the_order_of_the_topics_and_topics_without_hits_are_returned(tmp_path: Path) -> None:
+    rankings = [(B, [("x", 1.0), ("y", 2.0)]), (A, [])]
+    assert outputs.write_run(tmp_path / "out", [A, B], rankings, "tag") == [A]
+    assert (tmp_path / "out" / "run.txt").read_text() == "2 Q0 y 1 2.0 tag\n2 Q0 x 2 1.0 tag\n"
+
+
+def test_a_run_holds_a_thousand_per_topic(tmp_path: Path) -> None:
+    outputs.write_run(tmp_path, [A], [(A, [(f"d{n}", float(n)) for n in range(1500)])], "t")
+    lines = (tmp_path / "run.txt").read_text().splitlines()
+    assert (len(lines), lines[-1]) == (1000, "1 Q0 d500 1000 500.0 t")
+
+
+@pytest.mark.parametrize(
+    ("rankings", "message"),
+    [
+        ([(A, []), (A, [])], "topic 1 was not asked for or is ranked twice"),
+        ([(B, [])], "topic 2 was not asked for"),
+        ([(A, [("stranger", 1.0)])], "'stranger' is no candidate of topic 1"),
+        ([(A, [("d", float("nan"))])], "scores must be numbers that are finite"),
+        ([(A, ["d"])], r"yielded 'd'; it must yield pairs \(document id, score\)"),
+        ([(A, "d", 1.0)], r"yielded \(Topic\(.*; it must yield pairs \(topic, ranking\)"),
+        ([("1", [])], "yielded the topic '1'; it must be one of its topics"),
+        ([(A, None)], "yielded the ranking None; it must be a list of pairs"),
+        ([(A, [(7, 1.0)])], "yielded the document id 7; it must be one word"),
+        ([(A, [("d\u2003e", 1.0)])], r"yielded the document id 'd\\u2003e'; it must be one word"),
+        ([(A, [("d", 1.0, "PRO\x1b")])], r"yielded the stance 'PRO\\x1b'; it must be one word, such as PRO"),
+    ],
+)
+def test_a_wrong_ranking_is_refused_and_no_run_is_left(tmp_path: Path, rankings: Any, message: str) -> None:
+    (tmp_path / "run.txt").write_text("of yesterday")
+    with pytest.raises(ToucheError, match=message):
+        outputs.write_run(tmp_path, [Topic("1", "a", candidates=frozenset({"d"}))], rankings, "t")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "score", [float("inf"), None, "1.0", True, np.True_, 1j, Decimal(1), 1e39, 10**400, [1.0]]
+)
+def test_a_score_that_is_no_finite_number_is_refused(tmp_path: Path, score: Any) -> None:
+    with pytest.raises(ToucheError, match=r"document .d. has the score .*; scores must be numbers that are"):
+        outputs.write_run(tmp_path, [A], [(A, [("d", score)])], "t")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("score", [2, 2.0, np.float32(2), np.float64(2), np.int64(2), Fraction(4, 2)])
+def test_a_number_of_any_kind_is_a_score(tmp_path: Path, score: Any) -> None:
+    outputs.write_run(tmp_path, [A], [(A, [("d", score)])], "t")
+    assert (tmp_path / "run.txt").read_text() == "1 Q0 d 1 2.0 t\n"
+
+
+@pytest.mark.parametrize("tag", ["", "my run", "a\u00a0b", "a\n", None, 7, "\ud800"])
+def test_a_tag_that_is_no_word_is_refused(tmp_path: Path, tag: Any) -> None:
+    with pytest.raises(ToucheError, match=r"yielded the tag .*; it must be one word, such as touche-bm25"):
+        outputs.write_run(tmp_path, [A], [(A, [("d", 1.0)])], tag)
+    assert list(tmp_path.iterdir()) == []
+
+
+BLANKS = "\t\n\v\f\r\x1c\x1f \x85\u00a0\u2003\u2028\u3000\ufeff\0\x1b"
+WORDS = st.text(st.characters(), max_size=4) | st.text(st.sampled_from("ab" + BLANKS), max_size=3)
+NUMBERS = st.floats() | st.integers() | st.booleans() | st.none() | st.text(max_size=3) | st.complex_numbers()
+PAIRS = st.tuples(WORDS | st.none() | st.integers() | st.binary(max_size=2), NUMBERS)
+
+
+@given(
+    st.lists(PAIRS | st.tuples(WORDS, st.floats(width=32), WORDS | st.none()), max_size=4)
+    | st.lists(st.tuples(st.text("abé𝄞", min_size=1), st.floats(-1e30, 1e30)), max_size=4),
+    st.just("t") | WORDS,
+)
+def test_whatever_is_yielded_is_read_back_or_refused_and_leaves_no_run(
+    tmp_path_factory: pytest.TempPathFactory, hits: list[Any], tag: str
+) -> None:
+    folder = tmp_path_factory.mktemp("fuzz")
+    try:
+        outputs.write_run(folder, [A], [(A, hits)], tag)
+    except ToucheError as error:
+        assert len(str(error).splitlines()) == 1 and not list(folder.iterdir())
+    else:
+        read = read_run(folder / "run.txt") if hits else []
+        assert {line.document for line in read} == {hit[0] for hit in hits} and len(read) == len(hits)
+        assert {(line.topic, line.tag) for line in read} <= {("1", tag)}
+
+
+def test_an_output_directory_that_cannot_be_made_or_written_is_named(write: Write, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be made"):
+        outputs.prepare_output(write("file", "") / "out")
+    with pytest.raises(InputError, match=r"run\.txt: cannot be written"):
+        outputs.prepare_output(Path("/proc"))
