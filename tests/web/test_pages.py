@@ -1,5 +1,7 @@
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -8,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import ROOT
+from conftest import ROOT, Write
 from touche.errors import InputError
 from touche.formats.html_folder import read_pages_csv
 from touche.web import page
@@ -157,6 +159,35 @@ def test_pages_come_in_order_even_if_the_parser_dies(caplog: pytest.LogCaptureFi
         "4 of 100 pages were left out: 2 that the parser died of, or was too long at, 1 cut off, "
         "1 that the parser failed on (RuntimeError); the first is 3"
     ]
+
+
+SCRIPT = """
+from pathlib import Path
+from touche.tira.inputs import find_documents
+
+print(len(list(find_documents(Path("corpora/spot-check-pages")))))
+"""
+
+
+def run_script(script: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, cwd=ROOT)
+
+
+def test_a_script_without_a_guard_is_told_so_at_once(write: Write) -> None:
+    done = run_script(write("script.py", SCRIPT))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1] == (
+        "touche.errors.ToucheError: the processes that parse web pages cannot import your script; "
+        'save it in a file, and put what it does below: if __name__ == "__main__":'
+    )
+    assert done.stderr.count("Traceback") == 1  # by the script itself, and none by the processes
+
+
+def test_a_script_with_a_guard_gets_all_pages(write: Write) -> None:
+    head, _, last = SCRIPT.rpartition("\n\n")
+    done = run_script(write("script.py", f'{head}\n\nif __name__ == "__main__":\n    {last}'))
+    assert (done.returncode, done.stdout) == (0, "62\n")
+    assert done.stderr.startswith("2 of 64 pages were left out: ")
 
 
 def test_few_pages_are_under_way_at_a_time() -> None:

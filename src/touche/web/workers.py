@@ -1,15 +1,18 @@
 """Web pages on their way from HTML to fields, by all processors."""
 
 import logging
+import os
 import signal
+import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
-from multiprocessing import get_context
+from multiprocessing import current_process, get_context
 from typing import Any
 
+from touche.errors import ToucheError
 from touche.progress import processors
 from touche.web.page import Page, PageError, RawPage, Skipped
 
@@ -31,6 +34,9 @@ def parsed(documents: Iterable[Any], parser: Parser | None = None) -> Iterator[A
         documents: the collection; what is no raw page is passed on.
         parser: what is done with a page; a function that another process can import. By default
             ``touche.web.extraction.parse``.
+
+    Raises:
+        ToucheError: if the processes cannot import the script that iterates over the pages.
     """
     skipped: list[Skipped] = []
     pages = 0
@@ -84,6 +90,21 @@ class _Pool:
     def __init__(self, processes: int, parser: Parser) -> None:
         self._processes, self._parser = processes, parser
         self._executor = _executor(processes)
+        self._check()
+
+    def _check(self) -> None:
+        """Before any page can be the reason why a process dies, one must have started.
+
+        Each imports the script that the user runs. One without a guard comes here again, in that process.
+        """
+        if getattr(current_process(), "_inheriting", False):  # which Python itself asks, to refuse it
+            sys.exit()  # in silence, for the first process tells
+        try:
+            self._executor.submit(os.getpid).result()
+        except BrokenProcessPool:
+            problem = "the processes that parse web pages cannot import your script"
+            remedy = 'save it in a file, and put what it does below: if __name__ == "__main__":'
+            raise ToucheError(f"{problem}; {remedy}") from None
 
     def submit(self, documents: Sequence[Any]) -> Future[list[Any]]:
         """Hands documents to a process; if all have just died, to a new one."""
