@@ -1,5 +1,34 @@
-"""``python -m touche`` is the ``touche`` command."""
+"""The ``touche`` command, also as ``python -m touche``: it minds signals before it imports large modules."""
 
-from touche.cli import main
+import os
+import signal
+from contextlib import suppress
+from typing import Any
 
-main()
+
+def main() -> None:
+    """Runs the command; before and after its work, a signal ends the process at once."""
+    _mind_signals()
+    from touche import cli
+
+    try:
+        cli.main()
+    finally:
+        _mind_signals()
+
+
+def _mind_signals() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as for a job in the background
+            signal.signal(number, _end)
+
+
+def _end(number: int, frame: Any = None) -> None:
+    """Not by an exception, which an import or the end of the interpreter would show, or swallow."""
+    with suppress(OSError):
+        os.write(2, b"touche: interrupted\n" if number == signal.SIGINT else b"touche: terminated\n")
+    os._exit(128 + number)
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,7 @@ from touche.formats.runs import MAX_DEPTH
 from touche.formats.topics import Topic
 from touche.progress import watched
 from touche.tira.inputs import Input
-from touche.tira.outputs import METADATA_FILE, write_run
+from touche.tira.outputs import METADATA_FILE, prepare_output, write_run
 from touche.tira.provenance import PROJECT, Software, metadata
 
 
@@ -29,6 +29,7 @@ def run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any]) -
     depth = options.get("depth", MAX_DEPTH)
     if not 1 <= depth <= MAX_DEPTH:
         raise ParameterError(f"depth = {depth}: a run holds 1 to {MAX_DEPTH} documents per topic")
+    prepare_output(output)  # an earlier run must not outlive this one, however soon it is interrupted
     started, tag = datetime.now(UTC), ranker.tag(options)
     rankings = ranker(given.topics, given.documents, **options)
     shown = watched(rankings, "searching", "topics", len(given.topics))

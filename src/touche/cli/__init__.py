@@ -6,6 +6,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterable
+from typing import Any
 
 import click
 
@@ -71,8 +72,10 @@ def main() -> None:
     logger = logging.getLogger("touche")
     logger.handlers, logger.propagate = [_Said()], True
     logger.setLevel(logging.INFO)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that nothing is left behind
     try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, _stop)
         sys.exit(cli.main(prog_name="touche", complete_var=VARIABLE, standalone_mode=False) or 0)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
@@ -85,9 +88,19 @@ def main() -> None:
     except OSError as error:  # standard output is full or closed, or the working directory is gone
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 (what is left in it cannot be written at exit)
         _fail(f"{error}; choose another place", traced=True)
-    except (KeyboardInterrupt, click.Abort):
-        say("touche: interrupted")
-        sys.exit(INTERRUPTED)
+    except (_Stopped, KeyboardInterrupt, click.Abort) as error:
+        terminated = isinstance(error, _Stopped) and error.code == TERMINATED
+        say("touche: terminated" if terminated else "touche: interrupted")
+        sys.exit(TERMINATED if terminated else INTERRUPTED)
+
+
+class _Stopped(SystemExit):
+    """A signal, as an exception, so that nothing is left behind."""
+
+
+def _stop(number: int, frame: Any) -> None:
+    signal.signal(number, signal.SIG_DFL)  # a second one is not waited for
+    raise _Stopped(INTERRUPTED if number == signal.SIGINT else TERMINATED)
 
 
 def _fail(message: str, *, traced: bool = False) -> None:

@@ -1,0 +1,111 @@
+"""Signals at any moment: one line at most, an exit code that says so, and nothing left behind."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Write
+
+RUN = ("-m", "touche", "run", "bm25", "-i", "spot-check/passages", "-o")
+LINES = {signal.SIGINT: "touche: interrupted", signal.SIGTERM: "touche: terminated"}
+
+
+def environment(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "tmp").mkdir(exist_ok=True)
+    return {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
+
+
+def not_in_the_background() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # which such a job ignores, and what it starts, too
+
+
+def minds_signals(process: int) -> bool:
+    """Whether a process has a handler for SIGTERM; before that, Python itself is starting."""
+    status = Path(f"/proc/{process}/status").read_text()
+    (caught,) = (line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
+
+
+def signalled(tmp_path: Path, number: int, delay: float) -> tuple[int, list[str]]:
+    """Exit code of a run that gets a signal after a delay in seconds, and what it said but its progress."""
+    command = [sys.executable, *RUN, str(tmp_path / "out")]
+    variables = environment(tmp_path)
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env=variables, cwd=ROOT, preexec_fn=not_in_the_background
+    ) as run:
+        while run.poll() is None and not minds_signals(run.pid):
+            time.sleep(0.001)
+        time.sleep(delay)
+        run.send_signal(number)
+        said = run.communicate()[1].splitlines()
+    return run.returncode, [line for line in said if not line.startswith("bm25: ")]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, float]:
+    """What an undisturbed run writes, and how many seconds it takes."""
+    folder, started = tmp_path_factory.mktemp("whole"), time.monotonic()
+    subprocess.run([sys.executable, *RUN, folder], check=True, capture_output=True, cwd=ROOT)
+    return (folder / "run.txt").read_text(), time.monotonic() - started
+
+
+@pytest.mark.parametrize("number", LINES)
+@pytest.mark.parametrize("seed", range(8))
+def test_at_any_moment_a_run_ends_in_one_line_and_leaves_all_or_nothing(
+    write: Write, tmp_path: Path, whole: tuple[str, float], number: int, seed: int
+) -> None:
+    text, seconds = whole
+    write("out/run.txt", earlier := "of an earlier run")
+    code, said = signalled(tmp_path, number, random.Random(seed).uniform(0, 1.1 * seconds))
+    found = run.read_text() if (run := tmp_path / "out" / "run.txt").exists() else None
+    if code in (0, -number):  # all was done, or even the interpreter's own end
+        assert (found, said) == (text, [])
+    else:
+        assert (code, said) == (128 + number, [LINES[number]])
+        assert found in (None, text, earlier)
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+EARLY = """
+class Moment(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, *_):
+        if name == "touche.errors":
+            os.kill(os.getpid(), NUMBER)
+sys.meta_path.insert(0, Moment())"""
+LATE = "atexit.register(os.kill, os.getpid(), NUMBER)"
+
+
+@pytest.mark.parametrize("number", LINES)
+@pytest.mark.parametrize("moment", [EARLY, LATE])
+def test_a_signal_while_modules_are_imported_or_the_interpreter_ends_is_one_line(
+    moment: str, number: int
+) -> None:
+    start = "from touche.__main__ import main; sys.argv = ['touche', 'tasks']; main()"
+    script = f"import atexit, importlib.abc, os, sys\n{moment}\n{start}".replace("NUMBER", str(int(number)))
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, preexec_fn=not_in_the_background)
+    assert (done.returncode, done.stderr) == (128 + number, f"{LINES[number]}\n")  # type: ignore[index]
+
+
+def test_an_earlier_run_does_not_outlive_one_that_is_interrupted_before_it_writes(
+    write: Write, tmp_path: Path
+) -> None:
+    """This one ranks all topics before it returns, and is ended meanwhile."""
+    lines = ("import os, signal", "from touche import baseline", "@baseline", "def mine(topics, documents):")
+    body = "    os.kill(os.getpid(), signal.SIGTERM)\n    return []\n"
+    write("my-team/baseline.py", "\n".join((*lines, body)))
+    earlier = write("out/run.txt", "of an earlier run")
+    command = (sys.executable, "-m", "touche", "run", tmp_path / "my-team", "-i", "spot-check/passages", "-o")
+    assert subprocess.run([*command, tmp_path / "out"], capture_output=True, cwd=ROOT).returncode == 143
+    assert not earlier.exists()
+
+
+def test_the_command_that_is_installed_minds_signals_as_early() -> None:
+    scripts = (ROOT / "pyproject.toml").read_text().partition("[project.scripts]\n")[2].splitlines()
+    assert scripts[0] == 'touche = "touche.__main__:main"'
