@@ -39,7 +39,10 @@ BROKEN = {
     "nothing": (lines(*GOOD), []),
     "empty": ("", [("empty-run", None)]),
     "five columns": (lines(*GOOD, (11, "Q0", "a", 4, -2)), [("columns", 4)]),
-    "a tag with a blank": (lines(*GOOD[:2], line(3, 1, tag="my run")), [("columns", 3), ("several-tags", 3)]),
+    "a tag with a blank": (
+        lines(*GOOD[:2], line(3, 1, tag="my run")),
+        [("blank-in-tag", 3), ("several-tags", 3)],
+    ),
     "a blank line": (lines(*GOOD) + "\n", [("columns", 4)]),
     "a rank that is no number": (lines(*GOOD, (11, "Q0", IDS[4], "four", -2, "t")), [("rank", 4)]),
     "a score that is no number": (lines(*GOOD, line(4, "low")), [("score", 4)]),
@@ -53,6 +56,14 @@ BROKEN = {
     "ranks from 0": (lines(line(0, 5), line(1, 4)), [("rank-start", 1)]),
     "a rank left out": (lines(line(1, 5), line(3, 4)), [("rank-gap", 2)]),
     "a rank twice": (lines(line(1, 5, IDS[5]), line(1, 4)), [("rank-repeated", 2)]),
+    "one rank for all lines": (
+        lines(*(line(0, score, IDS[score], topic) for topic in (11, 12) for score in (1, 2, 3))),
+        [("rank-repeated", 2)],
+    ),
+    "one rank for all lines of one topic": (
+        lines(line(1, 5), line(2, 4), *(line(0, score, IDS[score], 12) for score in (3, 2, 1))),
+        [("rank-start", 3), ("rank-repeated", 4), ("rank-repeated", 5)],
+    ),
     "lines in another order": (lines(line(2, 4), line(1, 5)), []),
     "a score that rises": (lines(line(1, 4), line(2, 5), line(3, 4.5)), [("score-increasing", 2)]),
     "ties in the order of trec_eval": (lines(line(1, 1, max(IDS)), line(2, 1, min(IDS))), []),
@@ -68,7 +79,10 @@ BROKEN = {
     ),
     "a number of Python's only": (lines(line(1, "1_0"), line(2, "１２")), [("score", 1), ("score", 2)]),
     "a blank that is none for C": (lines(line(1, 5), line(2, 4, "a\u00a0b")), [("unknown-document", 2)]),
-    "a tag with a blank after tabs": ("\t".join(["11", "Q0", IDS[1], "1", "5", "my run"]), [("columns", 1)]),
+    "a tag with a blank after tabs": (
+        "\t".join(["11", "Q0", IDS[1], "1", "5", "my run"]),
+        [("blank-in-tag", 1)],
+    ),
     "a byte order mark": ("\ufeff" + lines(*GOOD), [("byte-order-mark", 1)]),
     "findings of several kinds": (
         lines(line(1, 5, stance="PRO"), line(3, 4), line(4, 3, id="x")),
@@ -171,6 +185,57 @@ def test_no_finding_on_the_order_means_that_both_evaluators_see_the_same(
     run = read_run(path)
     assert bool(codes) == (in_order_of_rank(run) != in_order_of_score(run))
     assert codes <= {"score-increasing", "tie-order"}
+
+
+def test_blanks_in_a_tag_are_one_warning_that_says_what_trec_eval_makes_of_them(write: Write) -> None:
+    path = write("run.txt", lines(*(line(rank, -rank, tag='"Colbert edinburg"') for rank in range(1, 9))))
+    (finding,), _ = lint([path], *tasks.dataset(TASK))
+    assert (finding.severity, finding.line) == (WARNING, 1)
+    assert finding.message == (
+        "8 lines have more than 6 columns, for there are blanks in the tag; "
+        "trec_eval takes '\"Colbert' for the tag '\"Colbert edinburg\"'"
+    )
+
+
+def tied(*scores: float, topic: int = 11) -> str:
+    """Ranks from 1 with these scores, the lesser id first, where trec_eval puts the greater."""
+    ranked = zip(range(1, len(scores) + 1), scores, sorted(IDS), strict=False)
+    return lines(*(line(rank, score, id, topic) for rank, score, id in ranked))
+
+
+TIES = "ties that trec_eval puts in another order than the ranks in"
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        (tied(9, 8, 7, 6, 5, 4), None),
+        (tied(9, 8, 7, 5, 5, 4), f"{TIES} 1 topics; they change the first 5 results, so nDCG@5, of 1"),
+        (tied(9, 8, 7, 6, 5, 5), f"{TIES} 1 topics; they change the first 5 results, so nDCG@5, of 1"),
+        (tied(9, 8, 7, 6, 5, 4, 4), f"{TIES} 1 topics; they change the first 5 results, so nDCG@5, of none"),
+        (
+            tied(1, 1) + tied(9, 8, 7, 6, 5, 4, 4, 3, 3, topic=12),
+            f"{TIES} 2 topics; they change the first 5 results, so nDCG@5, of 1",
+        ),
+    ],
+)
+def test_ties_tell_whether_they_reach_the_cutoff_and_in_how_many_topics(
+    write: Write, text: str, note: str | None
+) -> None:
+    path = write("run.txt", text)
+    findings, notes = lint([path], *tasks.dataset(TASK))
+    assert [each for each in notes if TIES in each] == ([f"{path} has {note}"] if note else [])
+    changed = [each.message.endswith("as float32, which changes the first 5") for each in findings]
+    assert sum(changed) == (1 if note and note.endswith("1") else 0)
+
+
+def test_a_tie_that_is_cut_off_below_what_trec_eval_turns_round_changes_nothing(write: Write) -> None:
+    """The first of the three is the first by either order; the two others stand below the cutoff."""
+    ids = [*sorted(IDS)[:4], *(sorted(IDS)[place] for place in (9, 7, 8))]
+    text = lines(*(line(rank, max(5, 10 - rank), id) for rank, id in enumerate(ids, 1)))
+    findings, notes = lint([write("run.txt", text)], *tasks.dataset(TASK))
+    assert [(each.code, each.line) for each in findings] == [("tie-order", 7)]
+    assert notes[-1].endswith("of none")
 
 
 @pytest.mark.parametrize("part", ["arguments", "passages"])

@@ -1,9 +1,9 @@
 """The linter for runs: every line that breaks a rule of the task."""
 
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -38,11 +38,14 @@ CODES = {
     "too-many-results": ERROR,
     "too-few-results": ERROR,
     "unknown-stance": ERROR,
+    "blank-in-tag": WARNING,
     "several-tags": WARNING,
     "shared-tag": WARNING,
     "byte-order-mark": ERROR,
     "too-many-runs": ERROR,
 }
+
+_CUTOFF = 5  # all years are scored by nDCG@5
 
 Numbered = tuple[int, RunLine]  # with its line number
 Breach = tuple[str, int | None, str, str]  # a finding without its file: code, line, message, remedy
@@ -93,8 +96,8 @@ def lint(paths: Sequence[Path], task: Task, corpus: Corpus) -> tuple[list[Findin
         corpus: the collection that they rank.
 
     Returns:
-        The findings, file by file in the order of the lines, and one sentence for each check that could not
-        be made because its data is not at hand.
+        The findings, file by file in the order of the lines; and notes: one sentence for each check that
+        could not be made because its data is not at hand, on topics that a run lacks, and on its ties.
 
     Raises:
         ToucheError: if a file cannot be read as text or is given twice, or topics or corpus are broken.
@@ -105,6 +108,7 @@ def lint(paths: Sequence[Path], task: Task, corpus: Corpus) -> tuple[list[Findin
     runs = {path: lines for path, (lines, _) in parsed.items()}
     known, notes = _known(runs.values(), task, corpus)
     notes += [note for path, lines in runs.items() for note in _missing_topics(path, lines, known)]
+    notes += [note for path, lines in runs.items() for note in _tie_notes(path, lines)]
     findings = [*_too_many_runs(paths, task.rules), *_shared_tags(runs)]
     for path, (lines, broken) in parsed.items():
         breaches = [breach for check in _TASK_CHECKS for breach in check(lines, task.rules, known)]
@@ -146,9 +150,6 @@ def _parse(path: Path) -> tuple[list[Numbered], list[Breach]]:
             lines.append((number, parse_line(text, path, number)))
         except LineError as error:
             broken.append((error.column, number, error.problem, error.remedy))
-        if (columns := len(split_columns(text))) > 6:
-            remedy = "write no blanks within a tag or an id; trec_eval refuses the line"
-            broken.append(("columns", number, f"{columns} columns instead of 6", remedy))
     if not lines and not broken:
         broken.append(("empty-run", None, "the run is empty", "check what wrote it"))
     return lines, broken
@@ -251,6 +252,11 @@ def _no_pairs(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator
 
 def _ranks(lines: Sequence[Numbered]) -> Iterator[Breach]:
     rankings = {topic: _in_order_of_rank(of_topic) for topic, of_topic in _by_topic(lines).items()}
+    if repeated := _one_rank_for_all(rankings.values()):
+        number, line = repeated
+        message = f"all lines of a topic have one rank, those of topic {line.topic} rank {line.rank}"
+        yield "rank-repeated", number, message, "count the lines of each topic from 1"
+        return
     if late := [ranked[0] for ranked in rankings.values() if ranked[0][1].rank != 1]:
         number, first = late[0]
         message = f"the ranks of {len(late)} topics do not start at 1, those of {first.topic} at {first.rank}"
@@ -265,29 +271,72 @@ def _ranks(lines: Sequence[Numbered]) -> Iterator[Breach]:
                 yield "rank-gap", number, message, "give each line the next rank"
 
 
+def _one_rank_for_all(rankings: Collection[Sequence[Numbered]]) -> Numbered | None:
+    """The first line that repeats a rank, if no topic has two."""
+    if any(ranked[0][1].rank != ranked[-1][1].rank for ranked in rankings):
+        return None
+    return next((ranked[1] for ranked in rankings if len(ranked) > 1), None)
+
+
 def _scores(lines: Sequence[Numbered]) -> Iterator[Breach]:
     for topic, of_topic in _by_topic(lines).items():
         for (_, above), (number, below) in pairwise(_in_order_of_rank(of_topic)):
-            if np.float32(below.score) > np.float32(above.score):
+            if below.rank > above.rank and np.float32(below.score) > np.float32(above.score):
                 message = f"score {below.score} at rank {below.rank} of topic {topic} is above {above.score}"
                 remedy = "rank by descending score; trec_eval goes by the scores"
                 yield "score-increasing", number, message, remedy
 
 
+@dataclass(frozen=True)
+class _Tie:
+    """Lines of a topic with one score as float32, whose ranks are not in the order of trec_eval.
+
+    Attributes:
+        above, below: the first two that stand the other way round, with the number of the second line.
+        changes_first: whether trec_eval sees other results than the ranks say, or in another order, down to
+            the cutoff.
+    """
+
+    above: RunLine
+    below: RunLine
+    number: int
+    changes_first: bool
+
+
+def _ties_against_the_ranks(lines: Sequence[Numbered]) -> Iterator[_Tie]:
+    for of_topic in _by_topic(lines).values():
+        place = 0
+        for _, group in groupby(_in_order_of_rank(of_topic), key=lambda each: np.float32(each[1].score)):
+            tied = list(group)
+            shown = [line.document for _, line in tied]
+            first = slice(max(0, _CUTOFF - place))
+            for (_, above), (number, below) in pairwise(tied):
+                if below.rank > above.rank and below.document > above.document:
+                    changes_first = shown[first] != sorted(shown, reverse=True)[first]
+                    yield _Tie(above, below, number, changes_first)
+                    break
+            place += len(tied)
+
+
 def _ties(lines: Sequence[Numbered]) -> Iterator[Breach]:
     """Equal scores, as float32, are a finding only where trec_eval's order is not the one of the ranks."""
-    groups: dict[tuple[str, np.float32], list[Numbered]] = {}
-    for number, line in lines:
-        groups.setdefault((line.topic, np.float32(line.score)), []).append((number, line))
-    for (topic, score), tied in groups.items():
-        for (_, above), (number, below) in pairwise(_in_order_of_rank(tied)):
-            if below.document > above.document:
-                message = (
-                    f"topic {topic}: {above.document!r} and {below.document!r} are both {score} as float32"
-                )
-                remedy = "give them different scores; trec_eval puts the greater id first, against the ranks"
-                yield "tie-order", number, message, remedy
-                break
+    for tie in _ties_against_the_ranks(lines):
+        above, below, score = tie.above, tie.below, np.float32(tie.above.score)
+        both = f"topic {above.topic}: {above.document!r} and {below.document!r} are both {score} as float32"
+        message = f"{both}, which changes the first {_CUTOFF}" if tie.changes_first else both
+        remedy = "give them different scores; trec_eval puts the greater id first, against the ranks"
+        yield "tie-order", tie.number, message, remedy
+
+
+def _tie_notes(path: Path, lines: Sequence[Numbered]) -> Iterator[str]:
+    """Whether ties matter to the scores, which look no further than the cutoff."""
+    ties = list(_ties_against_the_ranks(lines))
+    if not ties:
+        return
+    topics = len({tie.above.topic for tie in ties})
+    changed = len({tie.above.topic for tie in ties if tie.changes_first})
+    found = f"{path} has ties that trec_eval puts in another order than the ranks in {topics} topics"
+    yield f"{found}; they change the first {_CUTOFF} results, so nDCG@{_CUTOFF}, of {changed or 'none'}"
 
 
 def _numbers_of_results(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
@@ -311,6 +360,19 @@ def _stances(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[
             yield "unknown-stance", number, message, f"write {' or '.join(rules.stances)}"
 
 
+def _blanks_in_tags(lines: Sequence[Numbered]) -> Iterator[Breach]:
+    if found := [(number, line.tag) for number, line in lines if len(split_columns(line.tag)) > 1]:
+        number, tag = found[0]
+        taken = f"trec_eval takes {split_columns(tag)[0]!r} for the tag {tag!r}"
+        message = f"{len(found)} lines have more than 6 columns, for there are blanks in the tag; {taken}"
+        yield (
+            "blank-in-tag",
+            number,
+            message,
+            "write tags without blanks; the readers of ir_measures and pytrec_eval refuse such lines",
+        )
+
+
 def _tags(lines: Sequence[Numbered]) -> Iterator[Breach]:
     seen: dict[str, int] = {}
     for number, line in lines:
@@ -325,6 +387,7 @@ _FORMAT_CHECKS: Sequence[Callable[[Sequence[Numbered]], Iterator[Breach]]] = (
     _ranks,
     _scores,
     _ties,
+    _blanks_in_tags,
     _tags,
 )
 _TASK_CHECKS: Sequence[Callable[[Sequence[Numbered], Rules, Known], Iterator[Breach]]] = (

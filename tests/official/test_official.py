@@ -252,14 +252,14 @@ FINDINGS = {
     "touche-2022-task-2/captain-levi-5": {"tie-order": 16},
     "touche-2022-task-2/captain-tempesta-1": {"tie-order": 83},
     "touche-2022-task-2/grimjack-1": {"tie-order": 3},
-    "touche-2022-task-2/katana-3": {"columns": 5000},
+    "touche-2022-task-2/katana-3": {"blank-in-tag": 1},
     "touche-2022-task-2/puss-in-boots-1": {"tie-order": 1},
 }
 
 
 @pytest.mark.parametrize("name", FINDINGS)
 def test_what_the_linter_finds_in_official_runs(official: Path, name: str) -> None:
-    """They were judged all the same; a blank in a tag is the only broken line."""
+    """They were judged all the same; no line is broken."""
     task = tasks.task(name.split("/")[0])
     findings, _ = lint([official / "runs" / f"{name}.run"], task, task.corpora["full"])
     assert Counter(finding.code for finding in findings) == FINDINGS[name]
