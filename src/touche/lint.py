@@ -365,12 +365,8 @@ def _blanks_in_tags(lines: Sequence[Numbered]) -> Iterator[Breach]:
         number, tag = found[0]
         taken = f"trec_eval takes {split_columns(tag)[0]!r} for the tag {tag!r}"
         message = f"{len(found)} lines have more than 6 columns, for there are blanks in the tag; {taken}"
-        yield (
-            "blank-in-tag",
-            number,
-            message,
-            "write tags without blanks; the readers of ir_measures and pytrec_eval refuse such lines",
-        )
+        remedy = "write tags without blanks; the readers of ir_measures and pytrec_eval refuse the lines"
+        yield "blank-in-tag", number, message, remedy
 
 
 def _tags(lines: Sequence[Numbered]) -> Iterator[Breach]:

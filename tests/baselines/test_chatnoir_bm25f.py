@@ -318,7 +318,7 @@ def test_the_pages_are_ranked_the_same_from_archives(touche: Touche, write: Writ
         target = "topics.xml" if "topics" in name else "spam-ranks.txt"
         (tmp_path / "in" / target).write_bytes((ROOT / name).read_bytes())
     _, _, err = touche("run", "chatnoir-bm25f", "-i", tmp_path / "in", "-o", tmp_path / "archives")
-    assert "4 topics from topics.xml, documents from 0.warc, 1.warc.gz" in err
+    assert "4 topics from topics.xml, web pages from 0.warc, 1.warc.gz" in err
     touche("run", "chatnoir-bm25f", "-i", "spot-check/pages", "-o", tmp_path / "folder")
     one, other = ((tmp_path / name / "run.txt").read_text() for name in ("archives", "folder"))
     assert one == other

@@ -95,7 +95,7 @@ def test_a_broken_topics_file_is_no_reason_to_go_without_titles(
 
 def test_a_dataset_is_opened_as_if_it_were_an_input_directory() -> None:
     given = places.open_dataset("spot-check/passages")
-    assert given.took == "4 topics from spot-check-passages.xml, documents from passages.jsonl"
+    assert given.took == "4 topics from spot-check-passages.xml, passages from passages.jsonl"
     assert sum(1 for _ in given.documents) == 100
 
 

@@ -151,7 +151,7 @@ def test_tira_run_gets_the_same_bytes_from_every_image(tmp_path: Path, baseline:
 
 
 FAULTS = {
-    "exits": "faulty: exit code 3: faulty: 4 topics from topics.xml, documents from passages.jsonl",
+    "exits": "faulty: exit code 3: faulty: 4 topics from topics.xml, passages from passages.jsonl",
     "hangs": "faulty did not end within 4 s and was stopped; raise the limit with --time-limit",
     "eats memory": "faulty reached its limit of 128m of memory and was stopped; raise the limit",
     "writes nothing": "faulty ended with exit code 0 but wrote no run.txt; see the lines above",

@@ -26,18 +26,18 @@ def ids(given: inputs.Input) -> list[str]:
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 @pytest.mark.parametrize(
-    ("name", "content", "expected"),
+    ("name", "content", "expected", "noun"),
     [
-        ("documents.jsonl", DOCUMENTS, "d"),
-        ("passages.jsonl", PASSAGES, "p"),
-        ("passages-version-002.jsonl", PASSAGES, "p"),
-        ("args-me.json", ARGUMENTS, "a"),
-        ("args_processed.csv", PROCESSED, "b"),
-        ("args_processed_04_01.csv", PROCESSED, "b"),
+        ("documents.jsonl", DOCUMENTS, "d", "documents"),
+        ("passages.jsonl", PASSAGES, "p", "passages"),
+        ("passages-version-002.jsonl", PASSAGES, "p", "passages"),
+        ("args-me.json", ARGUMENTS, "a", "arguments"),
+        ("args_processed.csv", PROCESSED, "b", "arguments in sentences"),
+        ("args_processed_04_01.csv", PROCESSED, "b", "arguments in sentences"),
     ],
 )
 def test_topics_and_documents_are_found(
-    write: Write, tmp_path: Path, name: str, content: str, expected: str, suffix: str
+    write: Write, tmp_path: Path, name: str, content: str, expected: str, noun: str, suffix: str
 ) -> None:
     write(f"topics.xml{suffix}", TOPICS)
     write(f"{name}{suffix}", content)
@@ -45,7 +45,7 @@ def test_topics_and_documents_are_found(
     given = inputs.find(tmp_path)
     assert given.topics == (Topic("1", "One?"),)
     assert ids(given) == ids(given) == [expected]
-    assert given.took == f"1 topics from topics.xml{suffix}, documents from {name}{suffix}"
+    assert given.took == f"1 topics from topics.xml{suffix}, {noun} from {name}{suffix}"
 
 
 def test_the_first_of_several_formats_is_taken_and_named(write: Write, tmp_path: Path) -> None:

@@ -25,13 +25,13 @@ Reader = Callable[[Path, set[str]], Iterator[AnyDocument | RawPage | Skipped]]
 
 # The first that is found is taken.
 _TOPIC_FILES = {"topics.xml": read_topics_xml, "queries.jsonl": read_queries_jsonl}
-_DOCUMENT_FILES: dict[str, Reader] = {
-    "documents.jsonl": read_documents_jsonl,
-    "passages*.jsonl": read_passages_jsonl,
-    "args_processed*.csv": read_args_processed_csv,
-    "pages.csv": read_pages_csv,
-    "*.warc": read_warc,
-    "*.json": read_argsme_json,
+_DOCUMENT_FILES: dict[str, tuple[Reader, str]] = {  # with what they hold
+    "documents.jsonl": (read_documents_jsonl, "documents"),
+    "passages*.jsonl": (read_passages_jsonl, "passages"),
+    "args_processed*.csv": (read_args_processed_csv, "arguments in sentences"),
+    "pages.csv": (read_pages_csv, "web pages"),
+    "*.warc": (read_warc, "web pages"),
+    "*.json": (read_argsme_json, "arguments"),
 }
 SIDE_FILES = (SPAM_RANKS, PAGE_RANKS) = ("spam-ranks.txt", "page-ranks.txt")
 _RERANK_FILE = "rerank.jsonl"
@@ -40,14 +40,22 @@ _NOT_ARGUMENTS = "metadata.json"  # TIRA's own note about a dataset
 
 @dataclass(frozen=True)
 class Files:
-    """A collection in files, read anew each time it is iterated over; side files tell more about it."""
+    """A collection in files, read anew each time it is iterated over.
+
+    Attributes:
+        paths: the files.
+        reader: what reads one of them.
+        noun: what they hold, such as ``passages``.
+        side_files: what tells more about the documents.
+    """
 
     paths: tuple[Path, ...]
     reader: Reader
+    noun: str = "documents"
     side_files: tuple[Path, ...] = ()
 
     def __str__(self) -> str:
-        return ", ".join(path.name for path in self.paths)
+        return f"{self.noun} from {', '.join(path.name for path in self.paths)}"
 
     def __iter__(self) -> Iterator[AnyDocument]:
         """Yields every document.
@@ -98,7 +106,7 @@ class IrDataset:
     id: str
 
     def __str__(self) -> str:
-        return f"{self.id} (ir_datasets)"
+        return f"documents from {self.id} (ir_datasets)"
 
     def __iter__(self) -> Iterator[AnyDocument]:
         """Yields every document; ir_datasets fetches the corpus first where it has not.
@@ -159,7 +167,7 @@ class Input:
     def of(cls, topics: Iterable[Topic], topics_file: Path, documents: Files | IrDataset) -> "Input":
         """Topics and the collection to search for them, with the line that says so."""
         all_topics = tuple(topics)
-        took = f"{len(all_topics)} topics from {topics_file.name}, documents from {documents}"
+        took = f"{len(all_topics)} topics from {topics_file.name}, {documents}"
         files = (*documents.paths, *documents.side_files) if isinstance(documents, Files) else ()
         return cls(all_topics, documents, took, (topics_file, *files))
 
@@ -199,10 +207,10 @@ def find_documents(directory: Path) -> Files:
     Raises:
         InputError: if there are none.
     """
-    for pattern, reader in _DOCUMENT_FILES.items():
+    for pattern, (reader, noun) in _DOCUMENT_FILES.items():
         if found := _matching(directory, pattern):
             sides = (each for name in SIDE_FILES for each in _matching(directory, name))
-            return Files(tuple(found), reader, tuple(sides))
+            return Files(tuple(found), reader, noun, tuple(sides))
     files = ", ".join(_DOCUMENT_FILES)
     remedy = f"put {files} there, plain or .gz, or name an ir_datasets corpus with --corpus"
     raise InputError(directory, "no documents in it", remedy)
