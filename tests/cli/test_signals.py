@@ -109,3 +109,23 @@ def test_an_earlier_run_does_not_outlive_one_that_is_interrupted_before_it_write
 def test_the_command_that_is_installed_minds_signals_as_early() -> None:
     scripts = (ROOT / "pyproject.toml").read_text().partition("[project.scripts]\n")[2].splitlines()
     assert scripts[0] == 'touche = "touche.__main__:main"'
+
+
+REMOVAL = """
+import os, signal, sys, tempfile
+remove = tempfile.TemporaryDirectory._rmtree
+
+def interrupted(cls, *arguments, **options):
+    os.kill(os.getpid(), signal.SIGTERM)
+    remove(*arguments, **options)
+
+tempfile.TemporaryDirectory._rmtree = classmethod(interrupted)
+from touche.__main__ import main
+main()"""
+
+
+def test_a_signal_while_the_index_is_removed_leaves_no_part_of_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", REMOVAL, *RUN[2:], str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment(tmp_path))
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (143, "touche: terminated")
+    assert list((tmp_path / "tmp").iterdir()) == []

@@ -1,6 +1,7 @@
 """From a stream of documents to an index."""
 
 import logging
+import shutil
 import tempfile
 import threading
 import time
@@ -186,8 +187,11 @@ def _temporary_directory() -> Iterator[str]:
         directory = tempfile.TemporaryDirectory(prefix="touche-index-", ignore_cleanup_errors=True)
     except OSError as error:
         raise _cannot_write(str(error.strerror)) from error
-    with directory as path:
-        yield path
+    try:
+        with directory as path:
+            yield path
+    finally:  # what is left of it if a signal came while it was being removed
+        shutil.rmtree(directory.name, ignore_errors=True)
 
 
 def _understood(error: Any) -> ToucheError | None:
