@@ -204,7 +204,7 @@ def test_dirichletlm_scores_what_elasticsearch_would(
 
 
 @pytest.mark.parametrize(
-    ("similarity", "ndcg"),
+    ("similarity", "expected"),
     [
         (lambda: lucene.dirichlet(2000), 0.7261),
         (lambda: lucene.bm25(1.2, 0.75), 0.4501),
@@ -212,7 +212,7 @@ def test_dirichletlm_scores_what_elasticsearch_would(
     ],
 )
 def test_the_engine_scores_what_lucene_is_known_to_score(
-    official: Path, similarity: Callable[[], Any], ndcg: float
+    official: Path, similarity: Callable[[], Any], expected: float
 ) -> None:
     """With the standard analyzer; figures that others measured with Lucene on the same sample."""
     sample = read_argsme_json(official / "corpora" / "argsme-2020-04-01-sample" / "args-me.json.gz")
@@ -223,7 +223,7 @@ def test_the_engine_scores_what_lucene_is_known_to_score(
             for topic in read_topics_xml(official / "topics" / "touche-2020-task-1.xml")
             for rank, (document, value) in enumerate(index.search(topic.title, 1000), 1)
         ]
-    assert ndcg.trec_eval(run, qrels).mean == pytest.approx(ndcg, abs=0.00005)
+    assert ndcg.trec_eval(run, qrels).mean == pytest.approx(expected, abs=0.00005)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors can be chosen on Linux only")

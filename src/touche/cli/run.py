@@ -184,9 +184,7 @@ def _run(baseline: Baseline, given: str, output: str, corpus: str | None, option
     source = _open(given, corpus, needs_documents=baseline.needs_documents)
     tell(f"{baseline.name}: {source.took}")
     if baseline.name in baselines.names() and not baseline.is_shipped:
-        problem = (
-            f"{baseline.typed} is not the {baseline.name} of touche-baselines, but its runs are tagged so"
-        )
+        problem = f"{baseline.typed} is not that of touche-baselines, but its runs are tagged so"
         warn(f"{problem}; rename the folder", baseline.name)
     with _own_frames(baseline):
         without_hits = baselines.run(baseline, source, Path(output), options)
