@@ -8,7 +8,7 @@ import click
 
 from touche import tasks
 from touche.cli.commands import Command
-from touche.cli.output import RUNS, TASK, print_records, print_warnings, show, style
+from touche.cli.output import RUNS, TASK, p_value, print_records, print_warnings, show, style
 from touche.evaluation import comparison
 from touche.evaluation.comparison import Comparison, TopicDifference
 from touche.evaluation.ndcg import EVALUATORS, MEASURE
@@ -71,10 +71,10 @@ def _show_tests(compared: Sequence[Comparison]) -> None:
             f"{each.difference:+.3f}",
             f"{each.low:+.3f} to {each.high:+.3f}",
             "–" if each.effect_size is None else f"{each.effect_size:+.2f}",
-            _p(each.p_t_test),
-            _p(each.p_t_test_holm),
-            _p(each.p_randomisation),
-            _p(each.p_randomisation_holm),
+            p_value(each.p_t_test),
+            p_value(each.p_t_test_holm),
+            p_value(each.p_randomisation),
+            p_value(each.p_randomisation_holm),
             f"{each.won}, {each.lost}, {each.tied}",
             str(each.topics),
         )
@@ -82,12 +82,6 @@ def _show_tests(compared: Sequence[Comparison]) -> None:
     ]
     show(header.split("|"), rows)
     click.echo(f"\n{MEASURE} of {compared[0].evaluator}; Holm's correction is for {len(rows)} rows")
-
-
-def _p(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return f"{value:.4f}" if value >= 0.0001 else "< 0.0001"
 
 
 def _show_topics(differences: Sequence[TopicDifference], *, named: bool = True) -> None:

@@ -120,6 +120,13 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
+def p_value(value: float | None) -> str:
+    """Such as ``0.0312`` and ``< 0.0001``; a dash where a test has none."""
+    if value is None:
+        return "–"
+    return f"{value:.4f}" if value >= 0.0001 else "< 0.0001"
+
+
 def print_warnings(found: Sequence[Evaluated]) -> None:
     """Prints what puts scores in doubt on standard error."""
     for text in warnings_of(found):
