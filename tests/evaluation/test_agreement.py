@@ -1,22 +1,57 @@
 import json
+import random
+import warnings
+from collections.abc import Sequence
+from itertools import combinations
+from math import prod, sqrt
 from pathlib import Path
 
+import ir_measures
 import pytest
-from scipy.stats import kendalltau
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau, ttest_rel
 
-from conftest import Touche, Write
+from conftest import ROOT, Touche, Write
+from spotcheck import QRELS, SPOT, run_text
 from touche.errors import ToucheError
-from touche.evaluation.agreement import overlaps
+from touche.evaluation import agreement
+from touche.evaluation.agreement import PERSISTENCE, overlap, overlaps, rbo, scored_overlaps, tau_union
+from touche.evaluation.ndcg import gains
+from touche.evaluation.scores import evaluate
+from touche.evaluation.significance import t_test
+from touche.formats.qrels import read_qrels
+from touche.formats.runs import read_run
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # it imports from scipy by old names
+    from repro_eval import RBO_P
+    from repro_eval.Evaluator import RpdEvaluator
+    from repro_eval.measure.document_order import KTU, RBO
+    from repro_eval.measure.effectiveness import RMSE
+    from repro_eval.measure.overall_effects import DRI, ER
+    from repro_eval.measure.statistics import ttest
+
+LISTS = st.lists(st.sampled_from("abcdefghijklmnop"), min_size=2, unique=True)
+SCORES = st.integers(0, 16).map(lambda number: number / 16)  # so that sums and means are exact
+FOUR = st.integers(2, 9).flatmap(
+    lambda topics: st.tuples(*[st.lists(SCORES, min_size=topics, max_size=topics)] * 4)
+)
 
 
-def run(write: Write, name: str, **topics: str) -> Path:
-    """A file of topics and their documents, a letter each, best first."""
+def run(write: Write, name: str, **topics: Sequence[str]) -> Path:
+    """A file of topics and their documents, best first; of a word each letter is one."""
     lines = [
         f"{topic[1:]} Q0 {document} {rank} {100 - rank} {name}\n"
         for topic, documents in topics.items()
         for rank, document in enumerate(documents, 1)
     ]
     return write(f"{name}.txt", "".join(lines))
+
+
+def theirs(documents: Sequence[str]) -> dict[str, dict[str, float]]:
+    """A run of one topic as repro_eval has it."""
+    return {"1": {document: -float(rank) for rank, document in enumerate(documents)}}
 
 
 def test_figures_by_hand(write: Write) -> None:
@@ -28,32 +63,236 @@ def test_figures_by_hand(write: Write) -> None:
     assert found.overlap_100 == pytest.approx(4 / 7 / 4)
     # a, b, c, g stand as b, a, c, g: one of six pairs is turned.
     assert found.tau == pytest.approx((5 - 1) / 6) == kendalltau([1, 2, 3, 4], [2, 1, 3, 4]).statistic
+    # The rerun reads 2 1 3 8 9 10 7: of 21 pairs those of 2 and 1, and of 7 with three others, are turned.
+    assert found.tau_union == pytest.approx((17 - 4) / 21)
+    shared = [0 / 1, 2 / 2, 3 / 3, 3 / 4, 3 / 5, 3 / 6, 4 / 7]
+    weights = [0.95**depth for depth in range(7)]
+    of_topic = sum(map(prod, zip(shared, weights, strict=True))) / sum(weights)
+    assert found.rbo == pytest.approx(of_topic / 4)  # for the other topics have nothing in common
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("abc", "abd", 1),
+        ("abcd", "becf", (5 - 1) / 6),  # 1 2 3 4 and 2 5 3 6
+        ("abcd", "xaby", (4 - 2) / 6),  # 5 1 2 6
+        ("xaby", "abcd", 1),  # 2 3 5 6: what the original has alone does not count
+        ("ab", "xy", 1),
+        ("abcdef", "bax", (2 - 1) / 3),  # the longer one is cut
+        ("abc", "b", None),
+        ("", "ab", None),
+    ],
+)
+def test_tau_of_the_union_by_hand(a: str, b: str, expected: float | None) -> None:
+    found = tau_union(a, b)
+    assert found == (expected if expected is None else pytest.approx(expected))
+
+
+@given(LISTS, LISTS)
+def test_tau_of_the_union_is_that_of_repro_eval_where_ids_are_in_the_order_of_the_union(
+    a: Sequence[str], b: Sequence[str]
+) -> None:
+    length = min(len(a), len(b))
+    union = dict.fromkeys([*a[:length], *b[:length]])
+    names = {document: f"{place:02}" for place, document in enumerate(union)}
+    named_a, named_b = ([names[document] for document in each[:length]] for each in (a, b))
+    assert tau_union(a, b) == pytest.approx(KTU(theirs(named_a), theirs(named_b)), abs=1e-12)
+
+
+def test_tau_of_the_union_does_not_depend_on_names_as_that_of_repro_eval_does() -> None:
+    assert tau_union("abc", "bac") == tau_union("cab", "acb") == pytest.approx(1 / 3)
+    assert KTU(theirs("abc"), theirs("bac")) == pytest.approx(1 / 3)
+    assert KTU(theirs("cab"), theirs("acb")) == pytest.approx(-1)
+
+
+@given(st.permutations("abcdefgh"), st.permutations("abcdefgh"))
+def test_both_taus_are_one_where_the_documents_are_the_same(a: Sequence[str], b: Sequence[str]) -> None:
+    turned = sum(
+        (a.index(x) < a.index(y)) != (b.index(x) < b.index(y)) for x, y in combinations("abcdefgh", 2)
+    )
+    assert tau_union(a, b) == tau_union(b, a) == agreement.tau(a, b) == pytest.approx((28 - 2 * turned) / 28)
+
+
+@given(LISTS, LISTS)
+def test_rank_biased_overlap_is_that_of_repro_eval_down_to_the_longer_list(
+    a: Sequence[str], b: Sequence[str]
+) -> None:
+    depth = max(len(a), len(b))
+    expected = RBO(theirs(a), theirs(b), p=RBO_P, depth=depth, pbar=False, per_topic=True)["1"]
+    assert rbo(a, b) == pytest.approx(expected, abs=1e-12) == rbo(b, a)
+    assert rbo(a, a) == pytest.approx(1)
+    assert PERSISTENCE == RBO_P
+
+
+@given(FOUR)
+def test_errors_and_effects_are_those_of_repro_eval(four: tuple[list[float], ...]) -> None:
+    a, baseline_a, b, baseline_b = four
+    as_theirs = [{str(topic): {"m": score} for topic, score in enumerate(each)} for each in four]
+    of_a, of_baseline_a, of_b, of_baseline_b = as_theirs
+    means = [sum(each) / len(each) for each in four]
+    assert agreement.rmse(a, b) == pytest.approx(RMSE(of_a, of_b)["m"])
+    differences = [x - y for x, y in zip(a, b, strict=True)]
+    if len(set(differences)) > 1 or not any(differences):
+        assert t_test(differences) == pytest.approx(ttest(of_a, of_b)["m"])
+    if sum(a) == sum(baseline_a):
+        assert agreement.effect_ratio(*means) is None
+    else:
+        expected = ER(of_a, of_baseline_a, of_b, of_baseline_b)["m"]
+        assert agreement.effect_ratio(*means) == pytest.approx(expected, abs=1e-12)
+    if not (any(baseline_a) and any(baseline_b)):
+        assert agreement.delta_ri(*means) is None
+    else:
+        expected = DRI(of_a, of_baseline_a, of_b, of_baseline_b)["m"]
+        assert agreement.delta_ri(*means) == pytest.approx(expected, abs=1e-12)
+
+
+def test_effects_by_hand() -> None:
+    same, half, none, turned = ((0.6, 0.4, 0.4 + effect, 0.4) for effect in (0.2, 0.1, 0, -0.1))
+    assert [agreement.effect_ratio(*each) for each in (same, half, none, turned)] == pytest.approx(
+        [1, 0.5, 0, -0.5]
+    )
+    assert [agreement.delta_ri(*each) for each in (same, half, none, turned)] == pytest.approx(
+        [0, 0.25, 0.5, 0.75]
+    )
+    # The same effect on half the baseline is twice the relative improvement.
+    assert agreement.effect_ratio(0.6, 0.4, 0.4, 0.2) == pytest.approx(1)
+    assert agreement.delta_ri(0.6, 0.4, 0.4, 0.2) == pytest.approx(0.5 - 1)
+
+
+@pytest.mark.filterwarnings("ignore:convert_trec_name")  # their use of ir_measures
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.integers(0, 2**32))
+def test_files_are_compared_as_repro_eval_does(write: Write, seed: int) -> None:
+    """From run files and judgments to figures; a run may lack topics, which score 0 then."""
+    draw = random.Random(seed)
+    paths = [_drawn(write, name, draw) for name in ("original", "rerun", "baseline", "baseline-rerun")]
+    evaluated = evaluate(paths, SPOT, ["trec_eval"])
+    (found,) = scored_overlaps(paths[:2], evaluated, paths[2:])
+    assume(found.p_t_test is not None and found.effect_ratio is not None and found.delta_ri is not None)
+    lines = (
+        f"{topic} 0 {id} {label}\n" for topic, labels in gains(QRELS).items() for id, label in labels.items()
+    )
+    oracle = RpdEvaluator(
+        qrels_orig_path=str(write("gains.qrels", "".join(lines))),
+        run_a_orig_path=str(paths[0]),
+        run_a_rep_path=str(paths[1]),
+        run_b_orig_path=str(paths[2]),
+        run_b_rep_path=str(paths[3]),
+    )
+    oracle.measures = [ir_measures.nDCG @ 5]
+    oracle.evaluate()
+    expected = {
+        "rmse": oracle.rmse()["advanced"]["nDCG@5"],
+        "p_t_test": oracle.ttest()["advanced"]["nDCG@5"],
+        "effect_ratio": oracle.er()["nDCG@5"],
+        "delta_ri": oracle.dri()["nDCG@5"],
+    }
+    assert {name: getattr(found, name) for name in expected} == pytest.approx(expected)
+
+
+def _drawn(write: Write, name: str, draw: random.Random) -> Path:
+    """A run of some judged documents and one that is not, on all topics but one at times."""
+    topics = draw.sample(sorted(QRELS), draw.choice([3, 4]))
+    return run(write, name, **{f"t{each}": draw.sample([*QRELS[each], "unjudged"], 8) for each in topics})
 
 
 def test_a_run_agrees_with_itself_and_not_with_its_reverse(write: Write) -> None:
     a, b, c = run(write, "a", t1="abcdef"), run(write, "b", t1="fedcba"), run(write, "c", t1="xyz")
     same, reverse, other = (next(iter(overlaps([a, each]))) for each in (a, b, c))
-    assert (same.overlap_5, same.overlap_100, same.tau) == (1, 1, pytest.approx(1))
-    assert (reverse.overlap_5, reverse.overlap_100, reverse.tau) == (0.8, 1, pytest.approx(-1))
-    assert (other.overlap_5, other.overlap_100, other.tau) == (0, 0, None)
+    assert (same.overlap_5, same.overlap_100, same.tau, same.tau_union) == pytest.approx((1, 1, 1, 1))
+    assert (reverse.overlap_5, reverse.overlap_100) == (0.8, 1)
+    assert (reverse.tau, reverse.tau_union) == pytest.approx((-1, -1))
+    assert (other.overlap_5, other.overlap_100, other.tau, other.rbo) == (0, 0, None, 0)
+    assert same.rbo == pytest.approx(1) and 0 < reverse.rbo < 1
+
+
+def test_the_order_is_that_of_scores_and_the_original_comes_first(write: Write) -> None:
+    a = read_run(write("a.txt", "1 Q0 c 1 1 t\n1 Q0 a 2 3 t\n1 Q0 b 3 2 t\n"))
+    b = read_run(run(write, "b", t1="xab"))
+    found = overlap(a, b, ("original", "rerun"))
+    assert (found.run_a, found.run_b) == ("original", "rerun")
+    assert found.tau == pytest.approx(1)
+    assert found.tau_union == pytest.approx((1 - 2) / 3)  # 4 1 2; the other way round it is 1
+    assert overlap(b, a, ("", "")).tau_union == pytest.approx(1)
 
 
 def test_the_command(write: Write, touche: Touche) -> None:
     a, b, c = (run(write, name, t1=documents) for name, documents in (("a", "ab"), ("b", "ba"), ("c", "xy")))
     code, out, _ = touche("overlap", a, b, c)
     assert code == 0
-    assert [line.split()[-4:] for line in out.splitlines()[1:]] == [
-        ["1", "1.000", "1.000", "-1.000"],
-        ["1", "0.000", "0.000", "–"],
-        ["1", "0.000", "0.000", "–"],
+    assert [line.split()[-6:] for line in out.splitlines()[1:]] == [
+        ["1", "1.000", "1.000", "-1.000", "-1.000", "0.487"],
+        ["1", "0.000", "0.000", "–", "1.000", "0.000"],
+        ["1", "0.000", "0.000", "–", "1.000", "0.000"],
     ]
     _, out, _ = touche("overlap", a, b, "--format", "json")
     assert json.loads(out)[0]["tau"] == pytest.approx(-1)
+    assert "rmse" not in json.loads(out)[0]
 
 
-def test_runs_that_cannot_be_compared(write: Write) -> None:
+def test_the_command_with_scores(write: Write, touche: Touche) -> None:
+    """The best run of all topics, of three, of two and of one: means of 1, 3/4, 1/2 and 1/4."""
+    four, three, two, one = (
+        write(f"{number}.txt", run_text(["11", "12", "13", "14"][:number])) for number in (4, 3, 2, 1)
+    )
+    of_task = "--task", "spot-check/passages"
+    code, out, _ = touche("overlap", four, three, *of_task, "--baseline", two, one)
+    assert code == 0
+    order, scores = (part.splitlines()[1:] for part in out.split("\n\n")[:2])
+    assert [line.split()[-6:-3] for line in order] == [["4", "0.750", "0.750"]]
+    p_value = f"{ttest_rel([1, 1, 1, 1], [1, 1, 1, 0]).pvalue:.4f}"
+    expected = ["relevance", "1.000", "0.750", "0.500", p_value, "1.000", "-1.000"]
+    assert [line.split()[-7:] for line in scores] == [expected]
+    assert out.endswith("\nnDCG@5 of trec_eval\n")
+    _, out, _ = touche("overlap", four, three, two, *of_task)
+    assert "ER" not in out and [line.split()[-2] for line in out.split("\n\n")[1].splitlines()[1:]] == [
+        "0.500",
+        f"{sqrt(1 / 2):.3f}",
+        "0.500",
+    ]
+    _, out, _ = touche("overlap", four, three, *of_task, "--baseline", two, two, "--format", "json")
+    (record,) = json.loads(out)
+    assert (record["run_a"], record["run_b"], record["overlap_5"]) == (str(four), str(three), 0.75)
+    assert (record["dimension"], record["evaluator"], record["measure"]) == (
+        "relevance",
+        "trec_eval",
+        "nDCG@5",
+    )
+    assert (record["effect_ratio"], record["delta_ri"]) == pytest.approx((0.25 / 0.5, 1 - 0.5))
+    _, out, _ = touche("overlap", four, four, *of_task, "--format", "csv")
+    header, row = (line.split(",") for line in out.splitlines())
+    read = dict(zip(header, row, strict=True))
+    assert (read["rmse"], read["p_t_test"], read["effect_ratio"]) == ("0.0", "1.0", "")
+
+
+def test_every_dimension_has_its_scores_and_the_order_is_shown_once(write: Write, touche: Touche) -> None:
+    qrels = read_qrels(ROOT / "qrels" / "spot-check-pairs-relevance.qrels")
+    a, b = (
+        run(write, name, **{f"t{topic}": sorted(labels)[first:5] for topic, labels in qrels.items()})
+        for name, first in (("a", 0), ("b", 1))
+    )
+    code, out, _ = touche("overlap", a, b, "--task", "spot-check/pairs")
+    order, scores = (part.splitlines()[1:] for part in out.split("\n\n")[:2])
+    assert (code, len(order)) == (0, 1)
+    assert [line.split()[2] for line in scores] == ["relevance", "quality", "coherence"]
+
+
+def test_doubts_about_scores_are_said(write: Write, touche: Touche) -> None:
+    a, b = write("a.txt", run_text()), write("b.txt", run_text(strangers=2))
+    _, _, told = touche("overlap", a, b, "--task", "spot-check/passages")
+    assert "40.0% of the top 5 is unjudged" in told
+
+
+def test_runs_that_cannot_be_compared(write: Write, touche: Touche) -> None:
     a = run(write, "a", t1="ab")
     with pytest.raises(ToucheError, match="fewer than two runs; give two at least"):
         list(overlaps([a]))
     with pytest.raises(ToucheError, match="have no topic in common; give runs of one task"):
         list(overlaps([a, run(write, "b", t2="ab")]))
+    for runs in ([a, a], [a, a, a, "--task", "spot-check/passages"]):
+        code, _, told = touche("overlap", *runs, "--baseline", a, a)
+        assert (code, told.count("\n")) == (2, 1)
+        assert "give two RUNs and --task" in told
+    code, _, told = touche("overlap", write("best.txt", run_text()), "--task", "spot-check/passages")
+    assert code == 2 and "fewer than two runs; give two at least" in told
