@@ -185,7 +185,7 @@ def tau_union(a: Sequence[str], b: Sequence[str]) -> float | None:
     to be read beside the overlap. The longer list is cut to the length of the shorter one.
 
     ``repro_eval`` 0.5 numbers the union by document ids instead, so that its figure changes with their names,
-    and is near 0 even for like runs; where the ids are in the order of the union it is this one.
+    and is near 0 even for like runs; where ids are in the order of the union it is this one.
 
     Args:
         a: the original.
@@ -204,9 +204,9 @@ def rbo(a: Sequence[str], b: Sequence[str]) -> float:
     """Rank-biased overlap (Webber et al. 2010): the shared part of the first d results, early d first.
 
     The mean over the depths d from 1 to the length of the longer list of |first d of a ∩ first d of b| / d,
-    weighted by p^(d - 1), p = 0.95: the first 20 ranks have 64% of the weight. That is the formula of
-    ``repro_eval``, but for its depth of 1000 for lists of any length, at which a short run would disagree
-    with itself.
+    weighted by p^(d - 1), p = 0.95: of a long list the first 20 ranks have 64% of the weight. That is the
+    formula of ``repro_eval``, but for its depth of 1000 for lists of any length, at which a short run would
+    disagree with itself.
 
     Returns:
         From 0 (nothing in common) to 1 (the same list); 0 if one of them is empty.
