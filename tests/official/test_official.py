@@ -12,6 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import ir_measures
 import numpy as np
 import pytest
 from scipy import stats
@@ -22,7 +23,9 @@ from formulas import Collection, length_in_one_byte
 from touche import baselines, lucene, regression, tasks
 from touche.data.places import qrels_of
 from touche.evaluation import ndcg
+from touche.evaluation.agreement import overlaps, scored_overlaps
 from touche.evaluation.ndcg import EVALUATORS, Evaluation
+from touche.evaluation.scores import evaluate
 from touche.evaluation.significance import bootstrap_interval
 from touche.formats.args_processed import read_args_processed_csv
 from touche.formats.argsme import read_argsme_json
@@ -393,3 +396,52 @@ def test_what_a_page_says_about_official_data_works(
     shutil.copytree(after_demo, folder := tmp_path / "clone")
     tried = pages.follow(page, folder, but=pages.OFFICIAL, TOUCHE_DATA=str(official))
     assert tried == [each for each in pages.commands(page) if pages.reason(each) in ("", pages.OFFICIAL)]
+
+
+RENAMED = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # repro_eval imports by old names
+
+
+@RENAMED
+def test_official_runs_are_compared_by_scores_as_repro_eval_does(official: Path, tmp_path: Path) -> None:
+    from repro_eval.Evaluator import RpdEvaluator
+
+    folder = official / "runs" / "touche-2022-task-2"
+    paths = [
+        folder / f"{name}.run" for name in ("captain-levi-5", "katana-3", "puss-in-boots-1", "grimjack-1")
+    ]
+    evaluated = evaluate(paths, tasks.task("touche-2022-task-2"), ["trec_eval"])
+    runs = [str(_with_short_tag(path, tmp_path)) for path in paths]
+    names = [f"run_{which}_path" for which in ("a_orig", "a_rep", "b_orig", "b_rep")]
+    for found in scored_overlaps(paths[:2], evaluated, paths[2:]):
+        qrels = official / "qrels" / found.qrels
+        oracle = RpdEvaluator(qrels_orig_path=str(qrels), **dict(zip(names, runs, strict=True)))
+        oracle.measures = [ir_measures.nDCG @ 5]
+        oracle.evaluate()
+        expected = oracle.rmse()["advanced"], oracle.ttest()["advanced"], oracle.er(), oracle.dri()
+        figures = found.rmse, found.p_t_test, found.effect_ratio, found.delta_ri
+        assert figures == pytest.approx([each["nDCG@5"] for each in expected])
+
+
+@RENAMED
+def test_official_runs_have_the_rank_biased_overlap_of_repro_eval(official: Path) -> None:
+    """At its own depth, as these runs have 1,000 documents for every topic."""
+    from repro_eval.Evaluator import RpdEvaluator
+
+    folder = official / "runs" / "touche-2021-task-1"
+    paths = [folder / f"jean-pierre-polnareff-{name}.run" for name in ("bm25", "dirichlet")]
+    qrels = official / "qrels" / "touche-task1-51-100-relevance.qrels"
+    oracle = RpdEvaluator(
+        qrels_orig_path=str(qrels), run_b_orig_path=str(paths[0]), run_b_rep_path=str(paths[1])
+    )
+    (found,) = overlaps(paths)
+    assert found.rbo == pytest.approx(oracle.rbo()["baseline"])
+
+
+def _with_short_tag(path: Path, folder: Path) -> Path:
+    """The same run with a tag without blanks, as repro_eval reads no others."""
+    lines = (
+        f"{line.topic} Q0 {line.document} {line.rank} {line.score} t\n"
+        for line in in_order_of_score(read_run(path))
+    )
+    (folder / path.name).write_text("".join(lines), encoding="utf-8")
+    return folder / path.name
