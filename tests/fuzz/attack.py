@@ -1,0 +1,306 @@
+"""Throws bad inputs at every reader and at every command, and counts what becomes of them.
+
+make fuzz                                      # all of it; writes the tables in docs/internals.md
+PYTHONPATH=tests python tests/fuzz/attack.py --inputs 400 --commands 20
+
+Each input ends in a result, or in an error of one line. What fails is kept in build/fuzz/.
+"""
+
+import argparse
+import contextlib
+import json
+import logging
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+
+from inputs import MISPLACED, ODD_NAMES, spoilt
+from readers import COMMANDS, READERS, Called, Reader
+
+from touche.errors import ToucheError
+from touche.formats.runs import read_run
+
+ROOT = Path(__file__).parents[2]
+KEPT = ROOT / "build" / "fuzz"
+SECONDS, MEMORY = 20, 2 << 30  # bytes
+RESULT, REFUSED = "result", "one line"
+_PROCESSES = len(os.sched_getaffinity(0))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A bad input: what is to read it, and the number that it is made from."""
+
+    number: int
+    name: str
+
+    @property
+    def target(self) -> Reader | Called:
+        return READERS.get(self.name) or COMMANDS[self.name]
+
+    @property
+    def random(self) -> Random:
+        return Random(f"{self.name} {self.number}")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an input.
+
+    Attributes:
+        name: what read it.
+        number: of the case.
+        mutations: what was wrong with it.
+        ended: ``result``, ``one line``, or how it failed.
+        message: the error, or the end of what was said.
+        seconds: how long it took.
+        memory: the peak of the process so far, bytes.
+    """
+
+    name: str
+    number: int
+    mutations: str
+    ended: str
+    message: str = ""
+    seconds: float = 0
+    memory: int = 0
+
+    @property
+    def failed(self) -> bool:
+        return self.ended not in (RESULT, REFUSED)
+
+
+def attack(cases: Sequence[Case], processes: int = _PROCESSES) -> Iterator[Outcome]:
+    """Tries all cases, on several processes; one that dies of a case is replaced by another."""
+    shares = [list(cases[start::processes]) for start in range(processes)]
+    read, write = os.pipe()
+    keepers = [_fork(lambda share=share: _keep_trying(share, write)) for share in shares if share]
+    os.close(write)
+    with os.fdopen(read) as lines:
+        for line in lines:
+            yield Outcome(**json.loads(line))
+    for keeper in keepers:
+        os.waitpid(keeper, 0)
+
+
+def _keep_trying(cases: list[Case], to: int) -> None:
+    """Has a child try the cases one after the other; goes on with another where it dies."""
+    left = cases
+    while left:
+        read, write = os.pipe()
+        child = _fork(lambda cases=left: _try_all(cases, write))
+        os.close(write)
+        with os.fdopen(read) as lines:
+            for line in lines:
+                os.write(to, line.encode())
+                left = left[1:]
+        _, status = os.waitpid(child, 0)
+        if left and os.WIFSIGNALED(status):
+            name = signal.Signals(os.WTERMSIG(status)).name
+            ended = f"longer than {SECONDS} s" if name == "SIGALRM" else f"died of {name}"
+            os.write(to, _line(Outcome(left[0].name, left[0].number, prepare(left[0])[1], ended)))
+            _clean(left[0])
+            left = left[1:]
+
+
+def _try_all(cases: list[Case], to: int) -> None:
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    for case in cases:
+        os.write(to, _line(_try(case)))
+
+
+def _line(outcome: Outcome) -> bytes:
+    return (json.dumps(asdict(outcome)) + "\n").encode()
+
+
+def _try(case: Case) -> Outcome:
+    target, (folder, mutations) = case.target, prepare(case)
+    began = time.monotonic()
+    if isinstance(target, Reader):
+        ended, message, memory = _read(target, folder / target.file)
+    else:
+        ended, message, memory = _call(target, folder)
+    outcome = Outcome(
+        case.name, case.number, mutations, ended, message[-2000:], round(time.monotonic() - began, 2), memory
+    )
+    _clean(case, keep=outcome.failed)
+    return outcome
+
+
+def prepare(case: Case) -> tuple[Path, str]:
+    """Writes the files of a case; returns their folder and what is wrong with one of them."""
+    random, target = case.random, case.target
+    shutil.rmtree(_place(case), ignore_errors=True)
+    content, mutations = spoilt(target.content, random)
+    odd = random.random() < 0.05
+    folder = _place(case) / (random.choice(ODD_NAMES) if odd else "in")
+    for name, each in {**target.beside, target.file: content}.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(each)
+    if random.random() < 0.03:
+        misplace = random.choice(MISPLACED)
+        misplace(path, random)
+        mutations = misplace.__name__
+    return folder, f"{mutations}, an_odd_name" if odd else mutations
+
+
+def _place(case: Case) -> Path:
+    return Path(tempfile.gettempdir()) / f"touche fuzz {case.number}"
+
+
+def _clean(case: Case, keep: bool = True) -> None:
+    """Takes the files of a case away, or where others can look at them."""
+    kept = KEPT / f"{case.name}-{case.number}".replace("/", "-")
+    if keep and _place(case).exists():
+        shutil.rmtree(kept, ignore_errors=True)
+        shutil.copytree(_place(case), kept, symlinks=True)
+    shutil.rmtree(_place(case), ignore_errors=True)
+
+
+def _read(reader: Reader, path: Path) -> tuple[str, str, int]:
+    said = _Said()
+    logging.getLogger("touche").addHandler(said)
+    signal.alarm(SECONDS)
+    try:
+        reader.read(path)
+        ended, message = RESULT, ""
+    except ToucheError as error:
+        ended, message = REFUSED, str(error)
+    except BaseException:
+        ended, message = "traceback", traceback.format_exc()
+    finally:
+        signal.alarm(0)
+        logging.getLogger("touche").removeHandler(said)
+    if ended != "traceback" and (bad := next(filter(is_broken, [message, *said.lines]), None)):
+        ended, message = "message of several lines", repr(bad)
+    return ended, message, _peak(resource.RUSAGE_SELF)
+
+
+class _Said(logging.Handler):
+    """What was logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
+def is_broken(message: str) -> bool:
+    """Whether a message would not stay on its line, or would do something to a terminal."""
+    return any(unicodedata.category(each) in ("Cc", "Zl", "Zp") for each in message)
+
+
+def _call(called: Called, folder: Path) -> tuple[str, str, int]:
+    """Calls a command as a process of its own, with a folder for temporary files of its own."""
+    out, temporary = folder.parent / "out", folder.parent / "tmp"
+    temporary.mkdir()
+    words = [word.replace("IN", str(folder)).replace("OUT", str(out)) for word in called.arguments.split()]
+    command = ["timeout", "--signal=KILL", str(SECONDS), sys.executable, "-m", "touche", *words]
+    environment = os.environ | {"TMPDIR": str(temporary), "TOUCHE_DATA": str(folder), "XDG_CACHE_HOME": str(out)}
+    with (folder.parent / "said").open("w+b") as said:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=environment, cwd=ROOT
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        text = said.read().decode("utf-8", "surrogateescape")
+    ended = _ending(process.returncode, text, out / "run.txt", usage.ru_maxrss * 1024)
+    if ended in (RESULT, REFUSED) and (left := os.listdir(temporary)):
+        ended = f"left {left[0]}"
+    return ended, text, usage.ru_maxrss * 1024
+
+
+def _ending(code: int, said: str, run: Path, memory: int) -> str:
+    lines = said.split("\n")[:-1]
+    if "Traceback" in said:
+        return "traceback"
+    if code in (137, -signal.SIGKILL):
+        return f"longer than {SECONDS} s"
+    if memory > MEMORY:
+        return "memory"
+    if code not in (0, 1, 2) or (code == 2 and not lines[-1].startswith("touche: ")):
+        return f"exit code {code}"
+    if any(map(is_broken, lines)):
+        return "message of several lines"
+    if run.exists() and not (code == 0 and _is_whole(run)):
+        return "run.txt not whole"
+    return REFUSED if code == 2 else RESULT
+
+
+def _is_whole(run: Path) -> bool:
+    """Whether it is a run; one without a line is one, too."""
+    with contextlib.suppress(ToucheError):
+        return not run.stat().st_size or bool(read_run(run))
+    return False
+
+
+def _peak(who: int) -> int:
+    return resource.getrusage(who).ru_maxrss * 1024
+
+
+def _fork(work) -> int:
+    """A child that does some work and ends; returns its process id."""
+    if child := os.fork():
+        return child
+    try:
+        work()
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+
+def cases_of(inputs: int, commands: int, seed: int) -> list[Case]:
+    """So many inputs for the readers in turn, and so many for the commands."""
+    return [
+        Case(seed * 1_000_000 + number, list(names)[number % len(names)])
+        for names, count in ((COMMANDS, commands), (READERS, inputs))
+        for number in range(count)
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--inputs", type=int, default=9_400)
+    parser.add_argument("--commands", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=13)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    cases = [
+        case
+        for case in cases_of(options.inputs, options.commands, options.seed)
+        if not options.only or options.only == case.name
+    ]
+    outcomes = []
+    for outcome in attack(cases):
+        outcomes.append(outcome)
+        if outcome.failed:
+            last = outcome.message.strip().splitlines()[-1:] or [""]
+            print(f"{outcome.name} {outcome.number}: {outcome.ended}: {last[0][:300]} [{outcome.mutations}]", flush=True)
+    counts: Counter[tuple[str, str]] = Counter((each.name, each.ended) for each in outcomes)
+    for (name, ended), count in sorted(counts.items()):
+        print(f"{name:35} {ended:30} {count:6}")
+    slow = max(outcomes, key=lambda each: each.seconds)
+    large = max(outcomes, key=lambda each: each.memory)
+    print(f"slowest: {slow}\nlargest: {large}"[:1500])
+    sys.exit(any(each.failed for each in outcomes))
+
+
+if __name__ == "__main__":
+    main()
