@@ -61,12 +61,13 @@ HTML = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Cats
 """.encode()
 PAGES = b"id,file,url\np1,html/a.html,https://a.example/cats\np2,html/b.html,\n"
 SPAM_RANKS = b"73 p1\np2 88\n99 clueweb12-0000tw-00-00000\n"
+_JUDGED = ("001c9609___5", "014d8999___9", "048a3b9f___7")  # for topic 11 of spot-check/passages
 RUN = b"".join(
     f"{topic} Q0 {document} {rank} {10 - rank / 2} a-tag\n".encode()
-    for topic in (1, 2)
-    for rank, document in enumerate(["cars-ev-passage", "d1", "d2", "d3", "d4", "d5"], 1)
+    for topic in (11, 12)
+    for rank, document in enumerate([*(f"spotcheck-{id}" for id in _JUDGED), "d1", "d2", "d3"], 1)
 )
-QRELS = b"1 0 d1 2\n1 0 d2 0\n1 0 d3 -2\n2 0 d1 1\n2 0 d4 0.0\n"
+QRELS = b"".join(f"11 0 spotcheck-{id} {label}\n".encode() for id, label in zip(_JUDGED, ("1", "-2", "2.0"), strict=True))
 CARD = b"""id = "cats-2026"
 title = "Cats"
 url = "https://a.example"
