@@ -6,7 +6,10 @@ from pathlib import Path
 
 
 class ToucheError(Exception):
-    """Something the user can put right; the message says what is wrong and what to do."""
+    """Something the user can put right; the message says in one line what is wrong and what to do."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
 
 
 class InputError(ToucheError):
@@ -37,6 +40,11 @@ def check_range(name: str, value: float, least: float, most: float) -> None:
     """
     if not least <= value <= most:
         raise ParameterError(f"{name} = {value:g}: give a number from {least:g} to {most:g}")
+
+
+def one_line(text: str) -> str:
+    """A text with its line breaks and signs for the terminal written out, as names of files may hold them."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def choice(name: str, known: Iterable[str]) -> str:

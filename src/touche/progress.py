@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
+from touche.errors import one_line
+
 _T = TypeVar("_T")
 
 _DELAY = 2.0  # seconds; what is done by then shows no bar
@@ -68,7 +70,7 @@ def bar(what: str, unit: str, total: int | None, *, over: Iterable[Any] | None =
 
 def say(line: str) -> None:
     """Writes a line to standard error, above the bars if there are any."""
-    tqdm.write(f"{line}\n", file=sys.stderr, end="")  # at once, so that lines of threads do not mix
+    tqdm.write(f"{one_line(line)}\n", file=sys.stderr, end="")  # at once, so that lines of threads do not mix
 
 
 def processors() -> int:

@@ -211,7 +211,11 @@ def _call(called: Called, folder: Path) -> tuple[str, str, int]:
     temporary.mkdir()
     words = [word.replace("IN", str(folder)).replace("OUT", str(out)) for word in called.arguments.split()]
     command = ["timeout", "--signal=KILL", str(SECONDS), sys.executable, "-m", "touche", *words]
-    environment = os.environ | {"TMPDIR": str(temporary), "TOUCHE_DATA": str(folder), "XDG_CACHE_HOME": str(out)}
+    environment = os.environ | {
+        "TMPDIR": str(temporary),
+        "TOUCHE_DATA": str(folder),
+        "XDG_CACHE_HOME": str(out),
+    }
     with (folder.parent / "said").open("w+b") as said:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=environment, cwd=ROOT
@@ -292,7 +296,10 @@ def main() -> None:
         outcomes.append(outcome)
         if outcome.failed:
             last = outcome.message.strip().splitlines()[-1:] or [""]
-            print(f"{outcome.name} {outcome.number}: {outcome.ended}: {last[0][:300]} [{outcome.mutations}]", flush=True)
+            print(
+                f"{outcome.name} {outcome.number}: {outcome.ended}: {last[0][:300]} [{outcome.mutations}]",
+                flush=True,
+            )
     counts: Counter[tuple[str, str]] = Counter((each.name, each.ended) for each in outcomes)
     for (name, ended), count in sorted(counts.items()):
         print(f"{name:35} {ended:30} {count:6}")

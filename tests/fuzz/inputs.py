@@ -16,13 +16,65 @@ _BAD_BYTES = (b"\xff", b"\xc3", b"\x80", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x9
 _SIGNS = [bytes([each]) for each in b"\"'<>{}[]()\\,;:=&#%/-+\t\n\r\0\x1b\x7f"]
 _BLANKS = ("\r", "\v", "\f", "\x1c", "\x85", "\xa0", "\u2028", "\u3000", "\u200b", "\u202e")
 _NUMBERS = (
-    *("NaN", "nan", "Infinity", "-inf", "1e999", "-1e999", "1e-999", "1.0", "1e3", "0x10", "1_0", "007", "-0"),
+    *(
+        "NaN",
+        "nan",
+        "Infinity",
+        "-inf",
+        "1e999",
+        "-1e999",
+        "1e-999",
+        "1.0",
+        "1e3",
+        "0x10",
+        "1_0",
+        "007",
+        "-0",
+    ),
     *("ınf", "٣", "１", "²", "1,5", "9" * 5000, "-9223372036854775809", "true", "null", "+1", ".5", "1e"),
 )
 _TEXTS = (
-    *("", " ", "null", "true", "0", "[]", "{}", "a b", "é", "e\u0301", "\U0001f600", "\x1b[31mred", "\x07", "a\tb"),
-    *("a\nb", "a\r\nb", r"\ud800", r"\udc00\ud800", r"\u0000", r"\n", r"\x1b[2J", "%s", "{0}", "__class__", "../.."),
-    *("/dev/zero", "/etc/passwd", ".", "..", "a/../../b", "file:///etc/passwd", "&amp;", "&#0;", "&#xD800;", "]]>"),
+    *(
+        "",
+        " ",
+        "null",
+        "true",
+        "0",
+        "[]",
+        "{}",
+        "a b",
+        "é",
+        "e\u0301",
+        "\U0001f600",
+        "\x1b[31mred",
+        "\x07",
+        "a\tb",
+    ),
+    *(
+        "a\nb",
+        "a\r\nb",
+        r"\ud800",
+        r"\udc00\ud800",
+        r"\u0000",
+        r"\n",
+        r"\x1b[2J",
+        "%s",
+        "{0}",
+        "__class__",
+        "../..",
+    ),
+    *(
+        "/dev/zero",
+        "/etc/passwd",
+        ".",
+        "..",
+        "a/../../b",
+        "file:///etc/passwd",
+        "&amp;",
+        "&#0;",
+        "&#xD800;",
+        "]]>",
+    ),
     *("'", '"', "\\", "Q0", "1", "\ufeff", "\ufffe", "\udcff", "http://[", "<!--", "<![CDATA[", "-" * 300),
 )
 _ENTITIES = (
@@ -86,7 +138,9 @@ def nuls(content: bytes, random: Random) -> bytes:
 
 
 def odd_blanks(content: bytes, random: Random) -> bytes:
-    return content.replace(random.choice([b" ", b"\n"]), random.choice(_BLANKS).encode(), random.randint(-1, 3))
+    return content.replace(
+        random.choice([b" ", b"\n"]), random.choice(_BLANKS).encode(), random.randint(-1, 3)
+    )
 
 
 def a_bom(content: bytes, random: Random) -> bytes:
@@ -178,7 +232,12 @@ MUTATIONS: tuple[Mutation, ...] = (
     *(a_token_from_elsewhere, empty, noise),
     *(gzipped, gzip_cut_off, gzip_with_flipped_bits, gzip_and_garbage, a_gzip_bomb),
 )
-_OFTEN = (an_odd_number, an_odd_text, a_token_from_elsewhere, a_sign_inserted)  # most get past the first check
+_OFTEN = (
+    an_odd_number,
+    an_odd_text,
+    a_token_from_elsewhere,
+    a_sign_inserted,
+)  # most get past the first check
 
 
 def spoilt(content: bytes, random: Random) -> tuple[bytes, str]:
@@ -228,4 +287,17 @@ MISPLACED: tuple[Callable[[Path, Random], None], ...] = (
     a_link_to_nothing,
     a_link_out_of_the_folder,
 )
-ODD_NAMES = ("a b", "é ü", "a\nb", "a\r", "\x1b[31m", "\udcff\udcfe", "[x]*?", "-x", "%s", "\u2028", "x" * 200, "'\"$(")
+ODD_NAMES = (
+    "a b",
+    "é ü",
+    "a\nb",
+    "a\r",
+    "\x1b[31m",
+    "\udcff\udcfe",
+    "[x]*?",
+    "-x",
+    "%s",
+    "\u2028",
+    "x" * 200,
+    "'\"$(",
+)

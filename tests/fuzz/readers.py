@@ -83,7 +83,9 @@ def _linted(path: Path) -> None:
 def _fetched(member: str, path: Path) -> None:
     """An archive in a mirror; its md5 is right, or else nobody would open it."""
     md5 = hashlib.md5(path.read_bytes()).hexdigest()
-    source = publishers.Source(f"topics/{member}", "", "", "", f"http://a.example/{path.name}", md5, 1, member)
+    source = publishers.Source(
+        f"topics/{member}", "", "", "", f"http://a.example/{path.name}", md5, 1, member
+    )
     with patch.object(publishers, "home", lambda: path.parent / "home"):
         publishers.fetch(source, path.parent)
 
@@ -110,7 +112,9 @@ READERS = {
     "expected.toml": Reader(
         "expected.toml", samples.EXPECTED, lambda path: read_expected(f"{path.parent}"), _FOLDER_OF_BASELINE
     ),
-    "baseline.py": Reader("baseline.py", samples.BASELINE, lambda path: loader.load(f"{path.parent}").options),
+    "baseline.py": Reader(
+        "baseline.py", samples.BASELINE, lambda path: loader.load(f"{path.parent}").options
+    ),
     "zip of data": Reader("a.zip", samples.zip_of("a.xml", samples.TOPICS), partial(_fetched, "a.xml")),
     "tar of data": Reader("a.tar.gz", samples.tar_of("a.xml", samples.TOPICS), partial(_fetched, "a.xml")),
 }
@@ -123,30 +127,49 @@ _SPOT = "--task spot-check/passages"
 COMMANDS = {
     "run bm25, topics.xml": Called("topics.xml", samples.TOPICS, "run bm25 -i IN -o OUT", _DOCUMENTS),
     "run bm25, queries.jsonl": Called("queries.jsonl", samples.QUERIES, "run bm25 -i IN -o OUT", _DOCUMENTS),
-    "run bm25, documents.jsonl": Called("documents.jsonl", samples.DOCUMENTS, "run bm25 -i IN -o OUT", _TOPICS),
+    "run bm25, documents.jsonl": Called(
+        "documents.jsonl", samples.DOCUMENTS, "run bm25 -i IN -o OUT", _TOPICS
+    ),
     "run bm25, args-me.json": Called("args-me.json", samples.ARGUMENTS, "run bm25 -i IN -o OUT", _TOPICS),
     "run bm25, rerank.jsonl": Called("rerank.jsonl", samples.CANDIDATES, "run bm25 -i IN -o OUT"),
     "run dirichletlm-pairs": Called(
         "args_processed.csv", samples.PROCESSED, "run dirichletlm-pairs -i IN -o OUT", _TOPICS
     ),
     "run chatnoir-bm25f, HTML": Called(
-        "html/a.html", samples.HTML, "run chatnoir-bm25f -i IN -o OUT", _TOPICS | _HTML | {"pages.csv": samples.PAGES}
+        "html/a.html",
+        samples.HTML,
+        "run chatnoir-bm25f -i IN -o OUT",
+        _TOPICS | _HTML | {"pages.csv": samples.PAGES},
     ),
     "run chatnoir-bm25f, archive": Called(
-        "pages.warc", samples.WARC, "run chatnoir-bm25f -i IN -o OUT", _TOPICS | {"spam-ranks.txt": samples.SPAM_RANKS}
+        "pages.warc",
+        samples.WARC,
+        "run chatnoir-bm25f -i IN -o OUT",
+        _TOPICS | {"spam-ranks.txt": samples.SPAM_RANKS},
     ),
     "run chatnoir-bm25f, spam ranks": Called(
-        "spam-ranks.txt", samples.SPAM_RANKS, "run chatnoir-bm25f -i IN -o OUT", _TOPICS | {"pages.warc": samples.WARC}
+        "spam-ranks.txt",
+        samples.SPAM_RANKS,
+        "run chatnoir-bm25f -i IN -o OUT",
+        _TOPICS | {"pages.warc": samples.WARC},
     ),
     "run, baseline.py": Called("baseline.py", samples.BASELINE, "run IN -i spot-check/passages -o OUT"),
     "lint": Called("run.txt", samples.RUN, f"lint IN/run.txt {_SPOT}"),
     "evaluate": Called("run.txt", samples.RUN, f"evaluate IN/run.txt {_SPOT}"),
-    "evaluate --format json": Called("run.txt", samples.RUN, f"evaluate IN/run.txt {_SPOT} --format json --per-topic"),
+    "evaluate --format json": Called(
+        "run.txt", samples.RUN, f"evaluate IN/run.txt {_SPOT} --format json --per-topic"
+    ),
     "evaluate, qrels": Called(_QRELS, samples.QRELS, f"evaluate IN/run.txt {_SPOT}", _RUN),
-    "lint, topics": Called("topics/spot-check-passages.xml", samples.TOPICS, f"lint IN/run.txt {_SPOT}", _RUN),
-    "compare": Called("run.txt", samples.RUN, f"compare IN/run.txt IN/other.txt {_SPOT}", {"other.txt": samples.RUN}),
+    "lint, topics": Called(
+        "topics/spot-check-passages.xml", samples.TOPICS, f"lint IN/run.txt {_SPOT}", _RUN
+    ),
+    "compare": Called(
+        "run.txt", samples.RUN, f"compare IN/run.txt IN/other.txt {_SPOT}", {"other.txt": samples.RUN}
+    ),
     "overlap": Called("run.txt", samples.RUN, "overlap IN/run.txt IN/other.txt", {"other.txt": samples.RUN}),
-    "report": Called("run.txt", samples.RUN, f"report IN/run.txt IN/other.txt {_SPOT} -o OUT", {"other.txt": samples.RUN}),
+    "report": Called(
+        "run.txt", samples.RUN, f"report IN/run.txt IN/other.txt {_SPOT} -o OUT", {"other.txt": samples.RUN}
+    ),
     "regress": Called(
         "expected.toml", samples.EXPECTED, "regress IN --dataset spot-check/passages", _FOLDER_OF_BASELINE
     ),

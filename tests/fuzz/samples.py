@@ -20,22 +20,59 @@ TOPICS = b"""<?xml version="1.0" encoding="UTF-8"?>
 </topics>
 """
 _QUERIES = [
-    {"qid": "1", "query": "Should cats be leashed?", "original_query": {"objects": "cats, dogs", "narrative": "x"}},
+    {
+        "qid": "1",
+        "query": "Should cats be leashed?",
+        "original_query": {"objects": "cats, dogs", "narrative": "x"},
+    },
     {"qid": 2, "query": "Are cafés better than bars?", "original_query": {"objects": ["cafés", "bars"]}},
 ]
 _DOCUMENTS = [
     {"docno": "d1", "text": "Cats hunt birds, and bars sell beer."},
-    {"docno": "d2", "html": "<title>Cats</title><h1>Cats</h1><p>Leashed cats are sad.", "url": "http://a.example/cats"},
+    {
+        "docno": "d2",
+        "html": "<title>Cats</title><h1>Cats</h1><p>Leashed cats are sad.",
+        "url": "http://a.example/cats",
+    },
     {"docno": 3, "title": "Cafés", "body": "Cafés are better than bars", "host": "b.example"},
 ]
 _PASSAGES = [
-    {"id": "clueweb12-0000tw-00-00000___1", "contents": "Cats hunt birds.", "chatNoirUrl": "https://chatnoir.eu/a"},
-    {"id": "clueweb12-0000tw-00-00000___2", "contents": "Cafés sell coffee.", "chatNoirUrl": "https://chatnoir.eu/b"},
+    {
+        "id": "clueweb12-0000tw-00-00000___1",
+        "contents": "Cats hunt birds.",
+        "chatNoirUrl": "https://chatnoir.eu/a",
+    },
+    {
+        "id": "clueweb12-0000tw-00-00000___2",
+        "contents": "Cafés sell coffee.",
+        "chatNoirUrl": "https://chatnoir.eu/b",
+    },
 ]
 _CANDIDATES = [
-    {"qid": "1", "query": "Should cats be leashed?", "docno": "d1", "text": "Cats hunt birds.", "score": 1.5, "rank": 1},
-    {"qid": "1", "query": "Should cats be leashed?", "docno": "d2", "text": "Dogs are leashed.", "score": 1, "rank": 2},
-    {"qid": "2", "query": "Are bars better?", "docno": "d1", "text": "Cats hunt birds.", "score": 0.5, "rank": 1},
+    {
+        "qid": "1",
+        "query": "Should cats be leashed?",
+        "docno": "d1",
+        "text": "Cats hunt birds.",
+        "score": 1.5,
+        "rank": 1,
+    },
+    {
+        "qid": "1",
+        "query": "Should cats be leashed?",
+        "docno": "d2",
+        "text": "Dogs are leashed.",
+        "score": 1,
+        "rank": 2,
+    },
+    {
+        "qid": "2",
+        "query": "Are bars better?",
+        "docno": "d1",
+        "text": "Cats hunt birds.",
+        "score": 0.5,
+        "rank": 1,
+    },
 ]
 _ARGUMENTS = {
     "arguments": [
@@ -43,7 +80,11 @@ _ARGUMENTS = {
             "id": "S1-A1",
             "conclusion": "Cats should be leashed",
             "premises": [{"text": "They hunt birds.", "stance": "PRO", "annotations": []}],
-            "context": {"sourceId": "S1", "aspects": [{"name": "animals", "weight": 0.5, "rank": 1}], "depth": None},
+            "context": {
+                "sourceId": "S1",
+                "aspects": [{"name": "animals", "weight": 0.5, "rank": 1}],
+                "depth": None,
+            },
         },
         {"id": "S1-A2", "conclusion": "Cafés", "premises": [{"text": "Better than bars.", "stance": "CON"}]},
     ]
@@ -67,7 +108,9 @@ RUN = b"".join(
     for topic in (11, 12)
     for rank, document in enumerate([*(f"spotcheck-{id}" for id in _JUDGED), "d1", "d2", "d3"], 1)
 )
-QRELS = b"".join(f"11 0 spotcheck-{id} {label}\n".encode() for id, label in zip(_JUDGED, ("1", "-2", "2.0"), strict=True))
+QRELS = b"".join(
+    f"11 0 spotcheck-{id} {label}\n".encode() for id, label in zip(_JUDGED, ("1", "-2", "2.0"), strict=True)
+)
 CARD = b"""id = "cats-2026"
 title = "Cats"
 url = "https://a.example"

@@ -14,6 +14,7 @@ import click
 
 from touche import tasks
 from touche.cli.commands import TASK_ID
+from touche.errors import one_line
 from touche.evaluation.notes import warnings_of
 from touche.evaluation.scores import Evaluated
 from touche.progress import say
@@ -62,7 +63,7 @@ def show(
     from rich.table import Table
     from rich.text import Text
 
-    rows = list(rows)
+    rows = [[*map(one_line, row)] for row in rows]
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
     for name, *cells in zip(header, *rows, strict=True):
         numeric, width = all(map(_is_number, cells)), max(map(len, (name, *cells)))
@@ -80,6 +81,7 @@ def show(
 
 def paint(*parts: tuple[str, str]) -> None:
     """Prints a line of texts, on a terminal each in its colour."""
+    parts = tuple((one_line(text), colour) for text, colour in parts)
     if not sys.stdout.isatty():
         click.echo("".join(text for text, _ in parts))
         return

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from touche.data.places import qrels_of, titles_of
-from touche.errors import ToucheError
+from touche.errors import ToucheError, one_line
 from touche.evaluation.disagreement import Reason, reasons
 from touche.evaluation.doubts import doubts, is_comparable
 from touche.evaluation.ndcg import EVALUATORS, MEASURE, Evaluation
@@ -153,7 +153,9 @@ def evaluate(
 def told_apart(found: Sequence[Evaluated]) -> list[Evaluated]:
     """The same records, named by their tags, or by their paths where several runs have that tag."""
     tags = Counter({each.path: each.tag for each in found}.values())
-    return [replace(each, name=each.tag if tags[each.tag] == 1 else str(each.path)) for each in found]
+    return [
+        replace(each, name=one_line(each.tag if tags[each.tag] == 1 else str(each.path))) for each in found
+    ]
 
 
 def shared_tags(found: Iterable[Evaluated]) -> Iterator[str]:

@@ -1,0 +1,33 @@
+import pytest
+
+from conftest import Touche, Write
+from spotcheck import run_text
+from touche.errors import InputError, one_line
+from touche.files import read_lines
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("café 😀", "café 😀"),
+        ("a\nb\r", "a\\nb\\r"),
+        ("\x1b[31m\x07\x9b", "\\x1b[31m\\x07\\x9b"),
+        ("\u2028\u202e\udcff", "\\u2028\\u202e\\udcff"),
+    ],
+)
+def test_signs_that_would_break_a_line_or_steer_a_terminal_are_written_out(text: str, shown: str) -> None:
+    assert one_line(text) == shown
+
+
+def test_an_error_about_a_file_of_an_odd_name_stays_on_its_line(write: Write) -> None:
+    path = write("a\nb\x1b[2J.txt", b"\xff\n")
+    with pytest.raises(InputError) as error:
+        list(read_lines(path))
+    assert str(error.value).startswith(f"{path.parent}/a\\nb\\x1b[2J.txt:1: not UTF-8")
+
+
+def test_no_tag_and_no_name_of_a_file_reaches_the_terminal_as_it_is(touche: Touche, write: Write) -> None:
+    path = write("a\nb.txt", run_text(tag="\x1b[2Jteam\u2028"))
+    for command in ("evaluate", "lint"):
+        code, out, err = touche(command, path, "--task", "spot-check/passages")
+        assert code in (0, 1) and "\x1b" not in out + err and "a\nb" not in out + err
