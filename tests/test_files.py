@@ -1,5 +1,7 @@
 import gzip
 import io
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,32 @@ def test_a_truncated_gzip_is_an_error_that_names_the_file(write: Write) -> None:
         InputError, match=r"file\.gz:4\d+: the gzip stream is broken .*; fetch the file again"
     ):
         list(read_lines(path))
+
+
+@pytest.mark.parametrize("byte", [b"\0", b"\n"])
+def test_a_gzip_bomb_is_refused_before_it_takes_memory_or_time(write: Write, byte: bytes) -> None:
+    path = write("bomb", gzip.compress(byte * 10**6) * 5000)  # 5 GB
+    with pytest.raises(InputError, match="it unpacks to more than 500 times its size"):
+        list(read_lines(path))
+
+
+def test_a_large_gzip_of_text_that_repeats_itself_is_read(write: Write) -> None:
+    lines = [f"{number % 50} Q0 S1-A{number} {number} 0.5 tag\n" for number in range(500_000)]
+    assert len(list(read_lines(write("run.gz", "".join(lines))))) == len(lines)
+
+
+def test_gzip_is_unpacked_from_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    packed = gzip.compress(b"".join(b"%d\n" % number for number in range(10**6)))
+    writer = threading.Thread(target=pipe.write_bytes, args=(packed,))
+    writer.start()
+    assert sum(1 for _ in read_lines(pipe)) == 10**6
+    writer.join()
+
+
+def test_a_name_of_a_file_that_is_no_utf_8_can_be_written_down(tmp_path: Path) -> None:
+    write_whole(tmp_path / "file", '"\udcff"')
+    assert (tmp_path / "file").read_bytes() == b'"\\udcff"'
 
 
 def test_a_corrupted_gzip_is_an_error(write: Write) -> None:

@@ -8,6 +8,7 @@ import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from math import inf
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +18,10 @@ from touche.errors import InputError
 from touche.progress import bar
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_ROOM, _MOST = (
+    10_000_000,
+    500,
+)  # bytes, and times its size, to which gzip is unpacked; equal bytes come to 1000
 _LARGE = 1_000_000  # bytes; what is smaller is read before a bar would come
 _BUFFER = 1 << 16  # bytes that are read from a large file at a time
 _LONGEST_LINE = 1 << 26  # bytes; no document is as long, and it is held in memory
@@ -37,6 +42,26 @@ class _Watched(io.FileIO):
         count = super().readinto(buffer) or 0
         self._bar.update(count)
         return count
+
+
+class _Unpacked(io.RawIOBase):
+    """What a gzipped file holds; one that unpacks to nothing but the same bytes over and over is refused."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._stream, self._count = file, gzip.GzipFile(fileobj=file), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        count = self._stream.readinto(buffer)
+        self._count += count
+        if self._count > _ROOM + _MOST * self._read_so_far():
+            raise gzip.BadGzipFile(f"it unpacks to more than {_MOST} times its size")
+        return count
+
+    def _read_so_far(self) -> float:
+        return self._file.tell() if self._file.seekable() else inf
 
 
 @contextmanager
@@ -70,8 +95,7 @@ def open_binary(path: Path, current_line: Callable[[], int | None] = lambda: Non
     try:
         with opened(path) as file:
             if file.peek(2).startswith(_GZIP_MAGIC):
-                with gzip.open(file) as unpacked:
-                    yield unpacked  # type: ignore[misc]
+                yield io.BufferedReader(_Unpacked(file), _BUFFER)
             else:
                 yield file
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -229,7 +253,7 @@ def write_whole(path: Path, text: str) -> None:
         InputError: if the directory cannot be written or the disk is full.
     """
     with whole(path) as file:
-        file.write(text.encode())
+        file.write(text.encode(errors="backslashreplace"))  # for names of files that are no UTF-8
 
 
 @contextmanager
