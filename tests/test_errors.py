@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from conftest import Touche, Write
@@ -31,3 +33,10 @@ def test_no_tag_and_no_name_of_a_file_reaches_the_terminal_as_it_is(touche: Touc
     for command in ("evaluate", "lint"):
         code, out, err = touche(command, path, "--task", "spot-check/passages")
         assert code in (0, 1) and "\x1b" not in out + err and "a\nb" not in out + err
+
+
+def test_a_run_that_is_a_link_to_itself_is_an_error_of_one_line(touche: Touche, tmp_path: Path) -> None:
+    (loop := tmp_path / "run.txt").symlink_to("run.txt")
+    for command in ("evaluate", "lint"):
+        code, _, err = touche(command, loop, "--task", "spot-check/passages")
+        assert code == 2 and err.startswith(f"touche: {loop}: cannot be read (") and err.count("\n") == 1

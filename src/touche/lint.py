@@ -4,6 +4,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from os.path import realpath  # that of Path raises where links lead round in circles
 from pathlib import Path
 
 import numpy as np
@@ -102,7 +103,7 @@ def lint(paths: Sequence[Path], task: Task, corpus: Corpus) -> tuple[list[Findin
     Raises:
         ToucheError: if a file cannot be read as text or is given twice, or topics or corpus are broken.
     """
-    if len({path.resolve() for path in paths}) < len(paths):
+    if len(set(map(realpath, paths))) < len(paths):
         raise ToucheError("a run file is given twice; give each once")
     parsed = {path: _parse(path) for path in paths}
     runs = {path: lines for path, (lines, _) in parsed.items()}

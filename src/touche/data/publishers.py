@@ -238,7 +238,7 @@ def _member(name: str, archive: Path) -> Iterator[IO[bytes]]:
     member = _zip_member if zipfile.is_zipfile(archive) else _tar_member
     try:
         yield from member(name, archive)
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error) as error:
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError, zlib.error) as error:
         raise RefusedError(archive, f"broken archive ({error})", "get it again") from error
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os.path import realpath  # that of Path raises where links lead round in circles
 from pathlib import Path
 
 from touche.data.places import qrels_of, titles_of
@@ -188,7 +189,7 @@ def _check(paths: Sequence[Path], task: Task, any_order: bool) -> None:
         raise ToucheError(f"{task.id} does not rank pairs; leave --pairs any-order out")
     if not paths:
         raise ToucheError("no run is given; give one at least")
-    if len({path.resolve() for path in paths}) < len(paths):
+    if len(set(map(realpath, paths))) < len(paths):
         raise ToucheError("a run file is given twice; give each once")
 
 
