@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 
 from conftest import Write
 from touche.errors import InputError
-from touche.files import LineCounter, new_id, quoted, read_jsonl, read_lines, text_field, write_whole
+from touche.files import (
+    LineCounter,
+    new_id,
+    quoted,
+    read_jsonl,
+    read_lines,
+    temporary_folder,
+    text_field,
+    whole,
+    write_whole,
+)
 
 
 def test_lines_are_numbered_from_one_and_blank_ones_counted_but_not_given(write: Write) -> None:
@@ -147,3 +157,30 @@ def test_a_file_is_written_whole_and_nothing_else_is_left(tmp_path: Path) -> Non
     write_whole(tmp_path / "run.txt", "b\n")
     assert [path.name for path in tmp_path.iterdir()] == ["run.txt"]
     assert (tmp_path / "run.txt").read_text() == "b\n"
+
+
+def test_what_a_killed_process_has_left_is_removed_and_what_is_in_use_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    left, part = tmp_path / "touche-tmp-left", tmp_path / ".[run].txt.1.part"
+    (left / "index").mkdir(parents=True)
+    part.write_text("half")
+    with temporary_folder() as first:
+        for path in (left, part, first):
+            os.utime(path, (0, 0))
+        with temporary_folder() as second:
+            assert sorted(tmp_path.glob("touche-tmp-*")) == sorted([first, second])
+    write_whole(tmp_path / "[run].txt", "whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["[run].txt"]
+
+
+def test_what_another_process_is_writing_is_left_alone(tmp_path: Path) -> None:
+    with whole(tmp_path / "run.txt") as file:
+        file.write(b"first")
+        (part,) = tmp_path.iterdir()
+        os.utime(other := part.rename(part.with_name(".run.txt.0.part")), (0, 0))
+        write_whole(tmp_path / "run.txt", "second")
+        assert other.exists()
+        other.rename(part)
+    assert (tmp_path / "run.txt").read_text() == "first"

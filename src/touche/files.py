@@ -1,10 +1,15 @@
 """Opening the files of strangers: plain or gzipped, and every fault named with its file and line."""
 
+import fcntl
+import glob
 import gzip
 import hashlib
 import io
 import logging
 import os
+import shutil
+import tempfile
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +28,7 @@ _ROOM, _MOST = (
     500,
 )  # bytes, and times its size, to which gzip is unpacked; equal bytes come to 1000
 _LARGE = 1_000_000  # bytes; what is smaller is read before a bar would come
+_SECONDS_TO_LOCK = 1.0  # what has just been made may not be locked yet
 _BUFFER = 1 << 16  # bytes that are read from a large file at a time
 _LONGEST_LINE = 1 << 26  # bytes; no document is as long, and it is held in memory
 _LONGEST_WORD = 1000  # characters; real ids have some thirty, those of sentence pairs sixty
@@ -54,7 +60,7 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        count = self._stream.readinto(buffer)
+        count = self._stream.readinto1(buffer)
         self._count += count
         if self._count > _ROOM + _MOST * self._read_so_far():
             raise gzip.BadGzipFile(f"it unpacks to more than {_MOST} times its size")
@@ -264,8 +270,10 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
         InputError: if the directory cannot be written or the disk is full.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    _remove_abandoned(path.parent, f".{glob.escape(path.name)}.*.part")
     try:
         with part.open("wb") as file:
+            _lock(file.fileno())
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -275,3 +283,37 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
     finally:
         with suppress(OSError):
             part.unlink()
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A temporary folder that is gone in the end; those that killed processes have left go first.
+
+    Raises:
+        OSError: if it cannot be made.
+    """
+    _remove_abandoned(Path(tempfile.gettempdir()), "touche-tmp-*")
+    with tempfile.TemporaryDirectory(prefix="touche-tmp-", ignore_cleanup_errors=True) as folder:
+        held = os.open(folder, os.O_RDONLY)
+        try:
+            _lock(held)
+            yield Path(folder)
+        finally:
+            os.close(held)
+
+
+def _remove_abandoned(folder: Path, pattern: str) -> None:
+    """Removes files and folders that nobody holds a lock on; locks end with a process, however that ends."""
+    for path in folder.glob(pattern):
+        with suppress(OSError):  # in use, of another user, or gone meanwhile
+            held = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+            try:
+                _lock(held)
+                if time.time() - os.fstat(held).st_mtime > _SECONDS_TO_LOCK:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+            finally:
+                os.close(held)
+
+
+def _lock(file: int) -> None:
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,18 +1,18 @@
 """From a stream of documents to an index."""
 
 import logging
-import shutil
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import Any
 
 import jpype
 
 from touche.errors import ToucheError
+from touche.files import temporary_folder
 from touche.formats.documents import AnyDocument
 from touche.lucene.analysis import analyzer_named, only_telling_apart, terms
 from touche.lucene.java import bytes_ref, java, string
@@ -183,15 +183,12 @@ def _add_all(writer: Any, documents: Iterator[AnyDocument], filling: _Filling, t
 
 @contextmanager
 def _temporary_directory() -> Iterator[str]:
-    try:
-        directory = tempfile.TemporaryDirectory(prefix="touche-index-", ignore_cleanup_errors=True)
-    except OSError as error:
-        raise _cannot_write(str(error.strerror)) from error
-    try:
-        with directory as path:
-            yield path
-    finally:  # what is left of it if a signal came while it was being removed
-        shutil.rmtree(directory.name, ignore_errors=True)
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(temporary_folder())
+        except OSError as error:
+            raise _cannot_write(str(error.strerror)) from error
+        yield str(folder)
 
 
 def _understood(error: Any) -> ToucheError | None:
