@@ -7,7 +7,6 @@ Each input ends in a result, or in an error of one line. What fails is kept in b
 """
 
 import argparse
-import contextlib
 import json
 import logging
 import os
@@ -19,7 +18,6 @@ import sys
 import tempfile
 import time
 import traceback
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -27,16 +25,12 @@ from pathlib import Path
 from random import Random
 
 from inputs import MISPLACED, ODD_NAMES, spoilt
+from outcomes import MEMORY, PROCESSES, REFUSED, RESULT, ROOT, SECONDS, Outcome, ending, is_broken
 from readers import COMMANDS, READERS, Called, Reader
 
 from touche.errors import ToucheError
-from touche.formats.runs import read_run
 
-ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "build" / "fuzz"
-SECONDS, MEMORY = 20, 2 << 30  # bytes
-RESULT, REFUSED = "result", "one line"
-_PROCESSES = len(os.sched_getaffinity(0))
 
 
 @dataclass(frozen=True)
@@ -55,34 +49,7 @@ class Case:
         return Random(f"{self.name} {self.number}")
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What became of an input.
-
-    Attributes:
-        name: what read it.
-        number: of the case.
-        mutations: what was wrong with it.
-        ended: ``result``, ``one line``, or how it failed.
-        message: the error, or the end of what was said.
-        seconds: how long it took.
-        memory: the peak of the process so far, bytes.
-    """
-
-    name: str
-    number: int
-    mutations: str
-    ended: str
-    message: str = ""
-    seconds: float = 0
-    memory: int = 0
-
-    @property
-    def failed(self) -> bool:
-        return self.ended not in (RESULT, REFUSED)
-
-
-def attack(cases: Sequence[Case], processes: int = _PROCESSES) -> Iterator[Outcome]:
+def attack(cases: Sequence[Case], processes: int = PROCESSES) -> Iterator[Outcome]:
     """Tries all cases, on several processes; one that dies of a case is replaced by another."""
     shares = [list(cases[start::processes]) for start in range(processes)]
     read, write = os.pipe()
@@ -100,7 +67,7 @@ def _keep_trying(cases: list[Case], to: int) -> None:
     left = cases
     while left:
         read, write = os.pipe()
-        child = _fork(lambda cases=left: _try_all(cases, write))
+        child = _fork(lambda cases=left, write=write: _try_all(cases, write))
         os.close(write)
         with os.fdopen(read) as lines:
             for line in lines:
@@ -200,11 +167,6 @@ class _Said(logging.Handler):
         self.lines.append(record.getMessage())
 
 
-def is_broken(message: str) -> bool:
-    """Whether a message would not stay on its line, or would do something to a terminal."""
-    return any(unicodedata.category(each) in ("Cc", "Zl", "Zp") for each in message)
-
-
 def _call(called: Called, folder: Path) -> tuple[str, str, int]:
     """Calls a command as a process of its own, with a folder for temporary files of its own."""
     out, temporary = folder.parent / "out", folder.parent / "tmp"
@@ -224,34 +186,10 @@ def _call(called: Called, folder: Path) -> tuple[str, str, int]:
         process.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
         text = said.read().decode("utf-8", "surrogateescape")
-    ended = _ending(process.returncode, text, out / "run.txt", usage.ru_maxrss * 1024)
-    if ended in (RESULT, REFUSED) and (left := os.listdir(temporary)):
-        ended = f"left {left[0]}"
+    ended = ending(process.returncode, text, out / "run.txt", usage.ru_maxrss * 1024)
+    if ended in (RESULT, REFUSED) and (left := list(temporary.iterdir())):
+        ended = f"left {left[0].name}"
     return ended, text, usage.ru_maxrss * 1024
-
-
-def _ending(code: int, said: str, run: Path, memory: int) -> str:
-    lines = said.split("\n")[:-1]
-    if "Traceback" in said:
-        return "traceback"
-    if code in (137, -signal.SIGKILL):
-        return f"longer than {SECONDS} s"
-    if memory > MEMORY:
-        return "memory"
-    if code not in (0, 1, 2) or (code == 2 and not lines[-1].startswith("touche: ")):
-        return f"exit code {code}"
-    if any(map(is_broken, lines)):
-        return "message of several lines"
-    if run.exists() and not (code == 0 and _is_whole(run)):
-        return "run.txt not whole"
-    return REFUSED if code == 2 else RESULT
-
-
-def _is_whole(run: Path) -> bool:
-    """Whether it is a run; one without a line is one, too."""
-    with contextlib.suppress(ToucheError):
-        return not run.stat().st_size or bool(read_run(run))
-    return False
 
 
 def _peak(who: int) -> int:

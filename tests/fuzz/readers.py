@@ -10,6 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 import samples
+
 from touche import tasks
 from touche.baselines import loader
 from touche.data import publishers

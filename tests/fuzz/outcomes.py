@@ -1,0 +1,73 @@
+"""What becomes of an input or of a call: a result, an error of one line, or a failure."""
+
+import contextlib
+import os
+import signal
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+from touche.errors import ToucheError
+from touche.formats.runs import read_run
+
+ROOT = Path(__file__).parents[2]
+SECONDS, MEMORY = 20, 2 << 30  # bytes
+RESULT, REFUSED = "result", "one line"
+PROCESSES = len(os.sched_getaffinity(0))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an input.
+
+    Attributes:
+        name: what read it.
+        number: of the case.
+        mutations: what was wrong with it.
+        ended: ``result``, ``one line``, or how it failed.
+        message: the error, or the end of what was said.
+        seconds: how long it took.
+        memory: the peak of the process so far, bytes.
+    """
+
+    name: str
+    number: int
+    mutations: str
+    ended: str
+    message: str = ""
+    seconds: float = 0
+    memory: int = 0
+
+    @property
+    def failed(self) -> bool:
+        return self.ended not in (RESULT, REFUSED)
+
+
+def is_broken(message: str) -> bool:
+    """Whether a message would not stay on its line, or would do something to a terminal."""
+    return any(unicodedata.category(each) in ("Cc", "Zl", "Zp") for each in message)
+
+
+def ending(code: int, said: str, run: Path, memory: int) -> str:
+    """How a command ended, by its exit code, what it said, the run that it left and the memory it took."""
+    lines = said.split("\n")[:-1]
+    if "Traceback" in said:
+        return "traceback"
+    if code in (137, -signal.SIGKILL):
+        return f"longer than {SECONDS} s"
+    if memory > MEMORY:
+        return "memory"
+    if code not in (0, 1, 2) or (code == 2 and not lines[-1].startswith("touche: ")):
+        return f"exit code {code}"
+    if any(map(is_broken, lines)):
+        return "message of several lines"
+    if run.exists() and not (code == 0 and _is_whole(run)):
+        return "run.txt not whole"
+    return REFUSED if code == 2 else RESULT
+
+
+def _is_whole(run: Path) -> bool:
+    """Whether it is a run; one without a line is one, too."""
+    with contextlib.suppress(ToucheError):
+        return not run.stat().st_size or bool(read_run(run))
+    return False
