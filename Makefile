@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 export PIP_CONSTRAINT = $(CURDIR)/constraints.txt
 export PIP_BUILD_CONSTRAINT = $(PIP_CONSTRAINT)
 
-.PHONY: demo test regress images docs lint types benchmark screenshot clean
+.PHONY: demo test fuzz regress images docs lint types benchmark screenshot clean
 
 # Run every baseline on the parts of the spot check that it is made for, and print the scores.
 demo: $(READY)
@@ -25,6 +25,10 @@ demo: $(READY)
 # Run the tests; with TOUCHE_DATA also those on official data.
 test: $(READY)
 	$(BIN)/pytest
+
+# Throw 10,000 bad inputs at every reader and command, end runs at random moments, fill disks; ten minutes.
+fuzz: $(READY)
+	PYTHONPATH=src:tests $(BIN)/python tests/fuzz/attack.py --surroundings --write
 
 # Run every baseline on every dataset at hand, twice, and check its scores; RUNNER=docker for its image.
 RUNNER ?= local

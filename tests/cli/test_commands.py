@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Touche, Write
+from spotcheck import run_text
 
 TOPICS = "<topics><topic><number>1</number><title>Cats or dogs?</title></topic></topics>"
 DOCUMENTS = '{"docno": "a", "text": "cats"}\n{"docno": "b", "text": ""}\n'
@@ -324,3 +325,55 @@ def test_an_interrupted_run_leaves_nothing(
     assert process.returncode == code
     assert "Traceback" not in err
     assert [path for folder in ("tmp", "out") for path in (tmp_path / folder).iterdir()] == []
+
+
+def test_a_closed_standard_output_is_none_to_write_to(write: Write) -> None:
+    path = write("run.txt", run_text())
+    for words in (
+        f"evaluate {path} --task spot-check/passages",
+        f"lint {path} --task spot-check/passages",
+        "tasks",
+    ):
+        command = f"exec {sys.executable} -m touche {words} 1>&-"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+        assert done.returncode == 0 and "Traceback" not in done.stderr
+
+
+def test_what_an_encoding_cannot_say_is_written_out(touche: Touche, write: Write) -> None:
+    path = write("é.txt", run_text())
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    words = [sys.executable, "-m", "touche", "lint", path, "--task", "touche-2022-task-2"]
+    done = subprocess.run(words, capture_output=True, env=os.environ | ascii_only)
+    assert b"/\\udcc3\\udca9.txt" in done.stdout + done.stderr and b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        ('ulimit -d 300000; exec "$@"', "touche: 307 MB of memory are too short for Java; allow 500 MB"),
+        (
+            r'mkdir "$TMPDIR/$(printf "\377")"; TMPDIR="$TMPDIR/$(printf "\377")" exec "$@"',
+            "Java cannot read its",
+        ),
+    ],
+)
+def test_what_java_cannot_do_is_one_line(tmp_path: Path, script: str, message: str) -> None:
+    words = [
+        sys.executable,
+        "-m",
+        "touche",
+        "run",
+        "bm25",
+        "-i",
+        "spot-check/arguments",
+        "-o",
+        str(tmp_path / "out"),
+    ]
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", *words],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    )
+    assert done.returncode == 2 and message in done.stderr.splitlines()[-1]
+    assert done.stderr.count("\n") == 2 and not (tmp_path / "out" / "run.txt").exists()

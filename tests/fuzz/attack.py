@@ -1,7 +1,6 @@
 """Throws bad inputs at every reader and at every command, and counts what becomes of them.
 
-make fuzz                                      # all of it; writes the tables in docs/internals.md
-PYTHONPATH=tests python tests/fuzz/attack.py --inputs 400 --commands 20
+make fuzz    # all of it; writes the tables in docs/internals.md
 
 Each input ends in a result, or in an error of one line. What fails is kept in build/fuzz/.
 """
@@ -18,12 +17,13 @@ import sys
 import tempfile
 import time
 import traceback
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
 
+import surroundings
+import tables
 from inputs import MISPLACED, ODD_NAMES, spoilt
 from outcomes import MEMORY, PROCESSES, REFUSED, RESULT, ROOT, SECONDS, Outcome, ending, is_broken
 from readers import COMMANDS, READERS, Called, Reader
@@ -217,34 +217,39 @@ def cases_of(inputs: int, commands: int, seed: int) -> list[Case]:
     ]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--inputs", type=int, default=9_400)
-    parser.add_argument("--commands", type=int, default=600)
-    parser.add_argument("--seed", type=int, default=13)
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
-    cases = [
-        case
-        for case in cases_of(options.inputs, options.commands, options.seed)
-        if not options.only or options.only == case.name
-    ]
-    outcomes = []
-    for outcome in attack(cases):
-        outcomes.append(outcome)
+def trouble(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+    """The same outcomes; those that failed are shown as they come."""
+    for outcome in outcomes:
         if outcome.failed:
-            last = outcome.message.strip().splitlines()[-1:] or [""]
+            last = outcome.message.strip().splitlines()[-1:]
             print(
-                f"{outcome.name} {outcome.number}: {outcome.ended}: {last[0][:300]} [{outcome.mutations}]",
-                flush=True,
+                f"{outcome.name} {outcome.number}: {outcome.ended} {last} [{outcome.mutations}]", flush=True
             )
-    counts: Counter[tuple[str, str]] = Counter((each.name, each.ended) for each in outcomes)
-    for (name, ended), count in sorted(counts.items()):
-        print(f"{name:35} {ended:30} {count:6}")
-    slow = max(outcomes, key=lambda each: each.seconds)
-    large = max(outcomes, key=lambda each: each.memory)
-    print(f"slowest: {slow}\nlargest: {large}"[:1500])
-    sys.exit(any(each.failed for each in outcomes))
+        yield outcome
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--inputs", type=int, default=9_400, help="for the readers")
+    parser.add_argument("--commands", type=int, default=600, help="for the commands")
+    parser.add_argument("--signals", type=int, default=100, help="moments for each signal")
+    parser.add_argument(
+        "--surroundings", action="store_true", help="disks, memory, users, locales, names, too"
+    )
+    parser.add_argument("--seed", type=int, default=13)
+    parser.add_argument("--write", action="store_true", help="write the tables in docs/internals.md")
+    options = parser.parse_args()
+    cases = cases_of(options.inputs, options.commands, options.seed)
+    read = list(trouble(attack(cases)))
+    around = list(trouble(surroundings.tried())) if options.surroundings else []
+    around += trouble(surroundings.killed(options.signals, options.seed))
+    page = tables.of(read, around, options.seed)
+    print(page)
+    if options.write:
+        tables.write(page)
+    sys.exit(any(each.failed for each in read + around))
 
 
 if __name__ == "__main__":

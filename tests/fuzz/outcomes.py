@@ -40,12 +40,12 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        return self.ended not in (RESULT, REFUSED)
+        return self.ended not in (RESULT, REFUSED, "skipped")
 
 
 def is_broken(message: str) -> bool:
     """Whether a message would not stay on its line, or would do something to a terminal."""
-    return any(unicodedata.category(each) in ("Cc", "Zl", "Zp") for each in message)
+    return any(unicodedata.category(each) == "Cc" for each in message)
 
 
 def ending(code: int, said: str, run: Path, memory: int) -> str:

@@ -100,7 +100,7 @@ def trials() -> list[Trial]:
         ),
         *(
             Trial(f"{files} open files", _shell(f'ulimit -n {files}; exec "$@"', each))
-            for files in (8, 32)
+            for files in (32, 64)
             for each in (RUN, CRAWL, EVALUATE, report)
         ),
         *(
@@ -219,9 +219,11 @@ def _end_session(leader: int) -> None:
 def killed(times: int, seed: int) -> Iterator[Outcome]:
     """Ends runs by each signal at so many random moments."""
     chances = [(sign, number) for number in range(times) for sign in CODES]
-    with tempfile.TemporaryDirectory(prefix="touche killed ") as place:
-        with ThreadPoolExecutor(PROCESSES) as threads:
-            yield from threads.map(lambda chance: _kill(*chance, Path(place), seed), chances)
+    with (
+        tempfile.TemporaryDirectory(prefix="touche killed ") as place,
+        ThreadPoolExecutor(PROCESSES) as threads,
+    ):
+        yield from threads.map(lambda chance: _kill(*chance, Path(place), seed), chances)
 
 
 def _kill(sign: signal.Signals, number: int, place: Path, seed: int) -> Outcome:
@@ -275,21 +277,3 @@ def _next_run(command: Sequence[str], folder: Path) -> str:
 def _made_up(random: Random) -> Iterator[str]:
     for number in range(60_000):
         yield json.dumps({"docno": f"d{number}", "text": " ".join(random.choices(_WORDS, k=30))}) + "\n"
-
-
-if __name__ == "__main__":
-    only = sys.argv[1:]
-    for outcome in (
-        *(_try(each, n) for n, each in enumerate(trials()) if not only or each.name in only),
-        *killed(4, 1),
-    ):
-        print(
-            outcome.ended,
-            "|",
-            outcome.name,
-            "|",
-            outcome.mutations,
-            "|",
-            outcome.message.strip()[-400:],
-            flush=True,
-        )

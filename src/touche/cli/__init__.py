@@ -1,5 +1,6 @@
 """The ``touche`` command."""
 
+import io
 import logging
 import os
 import signal
@@ -72,6 +73,9 @@ def main() -> None:
     logger = logging.getLogger("touche")
     logger.handlers, logger.propagate = [_Said()], True
     logger.setLevel(logging.INFO)
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115 (None if it is closed)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # what neither Latin-1 nor UTF-8 can say
     try:
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) != signal.SIG_IGN:

@@ -8,6 +8,7 @@ import click
 from touche import tasks
 from touche.cli.commands import Command
 from touche.cli.output import RUNS, TASK, command_line, counted
+from touche.errors import one_line
 from touche.evaluation.scores import evaluate
 
 
@@ -35,4 +36,4 @@ def report(runs: Sequence[Path], task_id: str, output: Path) -> None:
 
     part = part_of(evaluate(runs, tasks.task(task_id)), task_id)
     page = Page(f"{counted(len(part.runs), 'run')} of {part.dataset}", command_line(), [part])
-    click.echo(write(page, output))
+    click.echo(one_line(str(write(page, output))))

@@ -67,7 +67,7 @@ def index(
     config.setMergePolicy(java("org.apache.lucene.index.NoMergePolicy").INSTANCE)
     began = time.monotonic()
     with _temporary_directory() as folder:
-        directory = java("org.apache.lucene.store.MMapDirectory")(java("java.nio.file.Paths").get(folder))
+        directory = java("org.apache.lucene.store.MMapDirectory")(_java_path(folder))
         filling = _Filling(fields, phrases, labels or {}, analyzer, vocabulary)
         _write(directory, config, iter(documents), filling, threads)
         # Once opened, every file is mapped into memory, and the directory can go.
@@ -189,6 +189,13 @@ def _temporary_directory() -> Iterator[str]:
         except OSError as error:
             raise _cannot_write(str(error.strerror)) from error
         yield str(folder)
+
+
+def _java_path(folder: str) -> Any:
+    try:
+        return java("java.nio.file.Paths").get(folder)
+    except (UnicodeEncodeError, jpype.JException) as error:
+        raise _cannot_write("Java cannot read its name") from error
 
 
 def _understood(error: Any) -> ToucheError | None:

