@@ -13,7 +13,6 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from math import inf
 from pathlib import Path
 from typing import IO, Any
 
@@ -23,10 +22,8 @@ from touche.errors import InputError
 from touche.progress import bar
 
 _GZIP_MAGIC = b"\x1f\x8b"
-_ROOM, _MOST = (
-    10_000_000,
-    500,
-)  # bytes, and times its size, to which gzip is unpacked; equal bytes come to 1000
+_ROOM, _MOST = 10_000_000, 500  # bytes, and times its size, to which gzip is unpacked; bombs come to 1000
+_SIP = 1 << 12  # bytes of gzip
 _LARGE = 1_000_000  # bytes; what is smaller is read before a bar would come
 _SECONDS_TO_LOCK = 1.0  # what has just been made may not be locked yet
 _BUFFER = 1 << 16  # bytes that are read from a large file at a time
@@ -54,20 +51,31 @@ class _Unpacked(io.RawIOBase):
     """What a gzipped file holds; one that unpacks to nothing but the same bytes over and over is refused."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._file, self._stream, self._count = file, gzip.GzipFile(fileobj=file), 0
+        self._packed = _Sips(file)
+        self._stream, self._count = gzip.GzipFile(fileobj=self._packed), 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        count = self._stream.readinto1(buffer)
+        count: int = self._stream.readinto1(buffer)
         self._count += count
-        if self._count > _ROOM + _MOST * self._read_so_far():
+        if self._count > _ROOM + _MOST * self._packed.count:
             raise gzip.BadGzipFile(f"it unpacks to more than {_MOST} times its size")
         return count
 
-    def _read_so_far(self) -> float:
-        return self._file.tell() if self._file.seekable() else inf
+
+class _Sips(io.RawIOBase):
+    """A file that is read a little at a time, however much is asked for, and counted."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self.count = file, 0
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._file.read(min(len(buffer), _SIP))
+        buffer[: len(piece)] = piece
+        self.count += len(piece)
+        return len(piece)
 
 
 @contextmanager
@@ -126,10 +134,14 @@ class LineCounter:
         """The next line or piece of one, whatever the size; at size 0, nothing (ijson asks for a type so)."""
         if size == 0:
             return b""
-        piece = self._file.readline(self._limit)
-        self.line += self._line_ended and bool(piece)
-        self._line_ended = piece.endswith(b"\n")
-        return piece
+        piece, blank = self._file.readline(self._limit), 0
+        while (
+            piece == b"\n" and self._line_ended and blank < self._limit
+        ):  # one by one they take a parser long
+            piece, blank = self._file.readline(self._limit), blank + 1
+        self.line += blank + (self._line_ended and bool(piece))
+        self._line_ended = piece.endswith(b"\n") or (self._line_ended and not piece)
+        return b"\n" * blank + piece
 
 
 def decoded_lines(path: Path) -> Iterator[str]:

@@ -328,37 +328,37 @@ def test_an_interrupted_run_leaves_nothing(
 
 
 def test_a_closed_standard_output_is_none_to_write_to(write: Write) -> None:
-    path = write("run.txt", run_text())
-    for words in (
-        f"evaluate {path} --task spot-check/passages",
-        f"lint {path} --task spot-check/passages",
-        "tasks",
-    ):
-        command = f"exec {sys.executable} -m touche {words} 1>&-"
-        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    spot = f"{write('run.txt', run_text())} --task spot-check/passages"
+    for words in (f"evaluate {spot}", f"lint {spot}", "tasks"):
+        command = ["sh", "-c", f"exec {sys.executable} -m touche {words} 1>&-"]
+        done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0 and "Traceback" not in done.stderr
 
 
-def test_what_an_encoding_cannot_say_is_written_out(touche: Touche, write: Write) -> None:
-    path = write("é.txt", run_text())
+def test_what_an_encoding_cannot_say_is_written_out(write: Write) -> None:
     ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    words = [sys.executable, "-m", "touche", "lint", path, "--task", "touche-2022-task-2"]
+    words = [
+        sys.executable,
+        "-m",
+        "touche",
+        "lint",
+        write("é.txt", "1 Q0\n"),
+        "--task",
+        "spot-check/passages",
+    ]
     done = subprocess.run(words, capture_output=True, env=os.environ | ascii_only)
-    assert b"/\\udcc3\\udca9.txt" in done.stdout + done.stderr and b"Traceback" not in done.stderr
+    assert b"/\\udcc3\\udca9.txt:1: " in done.stdout and b"Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
     ("script", "message"),
     [
         ('ulimit -d 300000; exec "$@"', "touche: 307 MB of memory are too short for Java; allow 500 MB"),
-        (
-            r'mkdir "$TMPDIR/$(printf "\377")"; TMPDIR="$TMPDIR/$(printf "\377")" exec "$@"',
-            "Java cannot read its",
-        ),
+        (r'export TMPDIR=$TMPDIR/$(printf "\377"); mkdir "$TMPDIR"; exec "$@"', "Java cannot read its name"),
     ],
 )
 def test_what_java_cannot_do_is_one_line(tmp_path: Path, script: str, message: str) -> None:
-    words = [
+    run = [
         sys.executable,
         "-m",
         "touche",
@@ -367,13 +367,9 @@ def test_what_java_cannot_do_is_one_line(tmp_path: Path, script: str, message: s
         "-i",
         "spot-check/arguments",
         "-o",
-        str(tmp_path / "out"),
+        tmp_path / "out",
     ]
-    done = subprocess.run(
-        ["sh", "-c", script, "sh", *words],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"TMPDIR": str(tmp_path)},
-    )
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    done = subprocess.run(["sh", "-c", script, "sh", *run], capture_output=True, text=True, env=environment)
     assert done.returncode == 2 and message in done.stderr.splitlines()[-1]
     assert done.stderr.count("\n") == 2 and not (tmp_path / "out" / "run.txt").exists()

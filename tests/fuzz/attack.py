@@ -15,7 +15,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -25,7 +24,7 @@ from random import Random
 import surroundings
 import tables
 from inputs import MISPLACED, ODD_NAMES, spoilt
-from outcomes import MEMORY, PROCESSES, REFUSED, RESULT, ROOT, SECONDS, Outcome, ending, is_broken
+from outcomes import MEMORY, PATIENCE, PROCESSES, REFUSED, RESULT, ROOT, SECONDS, Outcome, ending, is_broken
 from readers import COMMANDS, READERS, Called, Reader
 
 from touche.errors import ToucheError
@@ -76,7 +75,7 @@ def _keep_trying(cases: list[Case], to: int) -> None:
         _, status = os.waitpid(child, 0)
         if left and os.WIFSIGNALED(status):
             name = signal.Signals(os.WTERMSIG(status)).name
-            ended = f"longer than {SECONDS} s" if name == "SIGALRM" else f"died of {name}"
+            ended = f"longer than {SECONDS} s" if name == "SIGPROF" else f"died of {name}"
             os.write(to, _line(Outcome(left[0].name, left[0].number, prepare(left[0])[1], ended)))
             _clean(left[0])
             left = left[1:]
@@ -94,13 +93,19 @@ def _line(outcome: Outcome) -> bytes:
 
 def _try(case: Case) -> Outcome:
     target, (folder, mutations) = case.target, prepare(case)
-    began = time.monotonic()
+    began = _processor_seconds()
     if isinstance(target, Reader):
         ended, message, memory = _read(target, folder / target.file)
     else:
         ended, message, memory = _call(target, folder)
     outcome = Outcome(
-        case.name, case.number, mutations, ended, message[-2000:], round(time.monotonic() - began, 2), memory
+        case.name,
+        case.number,
+        mutations,
+        ended,
+        message[-2000:],
+        round(_processor_seconds() - began, 2),
+        memory,
     )
     _clean(case, keep=outcome.failed)
     return outcome
@@ -140,7 +145,7 @@ def _clean(case: Case, keep: bool = True) -> None:
 def _read(reader: Reader, path: Path) -> tuple[str, str, int]:
     said = _Said()
     logging.getLogger("touche").addHandler(said)
-    signal.alarm(SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         reader.read(path)
         ended, message = RESULT, ""
@@ -149,7 +154,7 @@ def _read(reader: Reader, path: Path) -> tuple[str, str, int]:
     except BaseException:
         ended, message = "traceback", traceback.format_exc()
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         logging.getLogger("touche").removeHandler(said)
     if ended != "traceback" and (bad := next(filter(is_broken, [message, *said.lines]), None)):
         ended, message = "message of several lines", repr(bad)
@@ -172,7 +177,7 @@ def _call(called: Called, folder: Path) -> tuple[str, str, int]:
     out, temporary = folder.parent / "out", folder.parent / "tmp"
     temporary.mkdir()
     words = [word.replace("IN", str(folder)).replace("OUT", str(out)) for word in called.arguments.split()]
-    command = ["timeout", "--signal=KILL", str(SECONDS), sys.executable, "-m", "touche", *words]
+    command = ["timeout", "--signal=KILL", str(PATIENCE), sys.executable, "-m", "touche", *words]
     environment = os.environ | {
         "TMPDIR": str(temporary),
         "TOUCHE_DATA": str(folder),
@@ -186,10 +191,16 @@ def _call(called: Called, folder: Path) -> tuple[str, str, int]:
         process.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
         text = said.read().decode("utf-8", "surrogateescape")
-    ended = ending(process.returncode, text, out / "run.txt", usage.ru_maxrss * 1024)
+    seconds = usage.ru_utime + usage.ru_stime
+    ended = ending(process.returncode, text, out / "run.txt", usage.ru_maxrss * 1024, seconds)
     if ended in (RESULT, REFUSED) and (left := list(temporary.iterdir())):
         ended = f"left {left[0].name}"
     return ended, text, usage.ru_maxrss * 1024
+
+
+def _processor_seconds() -> float:
+    """That this process and those that it has waited for have taken."""
+    return sum(os.times()[:4])
 
 
 def _peak(who: int) -> int:
@@ -235,9 +246,7 @@ def main() -> None:
     parser.add_argument("--inputs", type=int, default=9_400, help="for the readers")
     parser.add_argument("--commands", type=int, default=600, help="for the commands")
     parser.add_argument("--signals", type=int, default=100, help="moments for each signal")
-    parser.add_argument(
-        "--surroundings", action="store_true", help="disks, memory, users, locales, names, too"
-    )
+    parser.add_argument("--surroundings", action="store_true", help="disks, users, locales and so on")
     parser.add_argument("--seed", type=int, default=13)
     parser.add_argument("--write", action="store_true", help="write the tables in docs/internals.md")
     options = parser.parse_args()

@@ -11,7 +11,8 @@ from touche.errors import ToucheError
 from touche.formats.runs import read_run
 
 ROOT = Path(__file__).parents[2]
-SECONDS, MEMORY = 20, 2 << 30  # bytes
+SECONDS, MEMORY = 20, 2 << 30  # of a processor, and bytes
+PATIENCE = 4 * SECONDS  # by the clock, as the machine may have other things to do
 RESULT, REFUSED = "result", "one line"
 PROCESSES = len(os.sched_getaffinity(0))
 
@@ -26,7 +27,7 @@ class Outcome:
         mutations: what was wrong with it.
         ended: ``result``, ``one line``, or how it failed.
         message: the error, or the end of what was said.
-        seconds: how long it took.
+        seconds: of a processor that it took.
         memory: the peak of the process so far, bytes.
     """
 
@@ -48,12 +49,12 @@ def is_broken(message: str) -> bool:
     return any(unicodedata.category(each) == "Cc" for each in message)
 
 
-def ending(code: int, said: str, run: Path, memory: int) -> str:
+def ending(code: int, said: str, run: Path, memory: int = 0, seconds: float = 0) -> str:
     """How a command ended, by its exit code, what it said, the run that it left and the memory it took."""
     lines = said.split("\n")[:-1]
     if "Traceback" in said:
         return "traceback"
-    if code in (137, -signal.SIGKILL):
+    if seconds > SECONDS or code in (137, -signal.SIGKILL):
         return f"longer than {SECONDS} s"
     if memory > MEMORY:
         return "memory"

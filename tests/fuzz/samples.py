@@ -90,14 +90,14 @@ _ARGUMENTS = {
     ]
 }
 PROCESSED = """id,conclusion,premises,context,sentences
-S1-A1,Leash cats,"[{'text': 'They hunt. ""It\\'s so.""', 'stance': 'PRO', 'annotations': []}]",{'sourceId': 'S1'},\
-"[{'sent_id': 'S1-A1__CONC__1', 'sent_text': 'Leash cats'}, {'sent_id': 'S1-A1__PREMISE__1', 'sent_text': 'They.'}]"
-S1-A2,Cafés,"[{'text': 'Better than bars.', 'stance': 'CON', 'annotations': [1, None, 2.5]}]",{},\
-"[{'sent_id': 'S1-A2__CONC__1', 'sent_text': 'Cafés'}, {'sent_id': 'S1-A2__PREMISE__1', 'sent_text': 'Better.'}]"
+S1-A1,Leash cats,"[{'text': 'They ""hunt"". It\\'s', 'stance': 'PRO', 'annotations': []}]",{'a': 1},\
+"[{'sent_id': 'S1-A1__CONC__1', 'sent_text': 'Leash'}, {'sent_id': 'S1-A1__PREMISE__1', 'sent_text': 'A'}]"
+S1-A2,Cafés,"[{'text': 'Better than bars.', 'stance': 'CON', 'annotations': [1, None]}]",{},\
+"[{'sent_id': 'S1-A2__CONC__1', 'sent_text': 'Cafés'}, {'sent_id': 'S1-A2__PREMISE__1', 'sent_text': 'B'}]"
 """.encode()
 HTML = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Cats and cafés</title>
 <meta name="description" content="All about cats"><meta name="keywords" content="cats, bars"></head>
-<body><nav><a href="/">Home</a></nav><h1>Cats</h1><p>Cats hunt birds &amp; mice.</p><table><tr><td>1</td></tr></table>
+<body><nav><a href="/">Home</a></nav><h1>Cats</h1><p>Cats &amp; mice.</p><table><tr><td>1</td></tr></table>
 <script>if (1 < 2) {}</script><svg><path d="M0 0"/></svg></body></html>
 """.encode()
 PAGES = b"id,file,url\np1,html/a.html,https://a.example/cats\np2,html/b.html,\n"

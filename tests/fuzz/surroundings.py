@@ -18,7 +18,7 @@ from typing import Any
 
 import samples
 from inputs import ODD_NAMES
-from outcomes import PROCESSES, REFUSED, RESULT, ROOT, SECONDS, Outcome, ending
+from outcomes import PATIENCE, PROCESSES, REFUSED, RESULT, ROOT, Outcome, ending
 
 TOUCHE = [sys.executable, "-m", "touche"]
 SPOT = ["-i", "spot-check/arguments", "-o", "OUT"]
@@ -145,18 +145,17 @@ def _try(trial: Trial, number: int) -> Outcome:
 
 
 def _called(trial: Trial, number: int, folder: Path) -> Outcome:
-    began = time.monotonic()
     process = _start(trial.command, folder, trial.variables)
     try:
-        said = process.communicate(timeout=SECONDS)[0].decode("utf-8", "replace")
+        said = process.communicate(timeout=PATIENCE)[0].decode("utf-8", "replace")
     except subprocess.TimeoutExpired:
         _end_session(process.pid)
         said = process.communicate()[0].decode("utf-8", "replace")
-        return Outcome(trial.name, number, _typed(trial.command), f"longer than {SECONDS} s", said)
-    ended = ending(process.returncode, said, folder / "out" / "run.txt", 0)
+        return Outcome(trial.name, number, _typed(trial.command), f"longer than {PATIENCE} s", said)
+    ended = ending(process.returncode, said, folder / "out" / "run.txt")
     if ended in (RESULT, REFUSED):
         ended = _left(process.pid, folder) or ended
-    return Outcome(trial.name, number, _typed(trial.command), ended, said, time.monotonic() - began)
+    return Outcome(trial.name, number, _typed(trial.command), ended, said)
 
 
 def _typed(command: Sequence[str]) -> str:
@@ -237,7 +236,7 @@ def _kill(sign: signal.Signals, number: int, place: Path, seed: int) -> Outcome:
     moment = random.uniform(0, seconds)
     time.sleep(moment)
     process.send_signal(sign)
-    said = process.communicate(timeout=SECONDS)[0].decode()
+    said = process.communicate(timeout=PATIENCE)[0].decode()
     ended = _after(process, sign, said, folder)
     if ended == RESULT and sign == signal.SIGKILL:
         ended = _next_run(command, folder)
@@ -253,7 +252,7 @@ def _after(process: subprocess.Popen[bytes], sign: signal.Signals, said: str, fo
     if process.returncode not in (0, CODES[sign], -sign if sign == signal.SIGTERM else 0):
         return f"exit code {process.returncode}"
     run = folder / "out" / "run.txt"
-    if run.exists() and ending(0, "", run, 0) != RESULT:
+    if run.exists() and ending(0, "", run) != RESULT:
         return "run.txt not whole"
     if sign != signal.SIGKILL:
         return _left(process.pid, folder) or RESULT
@@ -270,7 +269,7 @@ def _next_run(command: Sequence[str], folder: Path) -> str:
         return RESULT
     time.sleep(1)  # what is younger may be in use
     process = _start(command, folder, {})
-    process.communicate(timeout=SECONDS)
+    process.communicate(timeout=PATIENCE)
     return _left(process.pid, folder) or RESULT
 
 

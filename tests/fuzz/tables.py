@@ -1,13 +1,12 @@
 """The tables of what was tried, for docs/internals.md."""
 
-import os
 import platform
 import subprocess
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from outcomes import MEMORY, REFUSED, RESULT, ROOT, SECONDS, Outcome
+from outcomes import MEMORY, PROCESSES, REFUSED, RESULT, ROOT, SECONDS, Outcome
 from readers import COMMANDS, READERS
 
 GUIDE = ROOT / "docs" / "internals.md"
@@ -19,18 +18,9 @@ def of(read: Sequence[Outcome], around: Sequence[Outcome], seed: int) -> str:
     places = [(name, [each for each in read if each.name == name]) for name in (*READERS, *COMMANDS)]
     names = dict.fromkeys(each.name for each in around)
     troubles = [(name, [each for each in around if each.name == name]) for name in names]
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=ROOT, check=False
-    ).stdout.strip()
-    machine = (
-        f"{len(os.sched_getaffinity(0))} processors, {platform.system()}, Python {platform.python_version()}"
-    )
-    made = (
-        f"Made on {datetime.now(UTC):%Y-%m-%d} from commit {commit or 'unknown'}, seed {seed}, on {machine}."
-    )
-    return "\n".join(
-        [made, "", _table("read by", places), _table("around a run", troubles), _mutations(read)]
-    )
+    made = f"Made on {datetime.now(UTC):%Y-%m-%d} from commit {_commit()}, with seed {seed}, on {_machine()}."
+    tables = _table("read by", places), _table("around a run", troubles)
+    return "\n".join([made, "", *filter(None, tables), _mutations(read)])
 
 
 def write(text: str) -> None:
@@ -41,9 +31,19 @@ def write(text: str) -> None:
     GUIDE.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
 
 
+def _commit() -> str:
+    command = ["git", "describe", "--always", "--dirty"]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT).stdout.strip() or "unknown"
+
+
+def _machine() -> str:
+    return f"{PROCESSES} processors, {platform.system()}, Python {platform.python_version()}"
+
+
 def _table(first: str, groups: Iterable[tuple[str, Sequence[Outcome]]]) -> str:
     header = (first, "tried", "a result", "one line", "failed", "skipped", "slowest", "largest")
-    lines = [header, ["---"] * len(header), *(_row(name, outcomes) for name, outcomes in groups if outcomes)]
+    rows = [_row(name, outcomes) for name, outcomes in groups if outcomes]
+    lines = [header, ["---"] * len(header), *rows] if rows else []
     return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
@@ -66,7 +66,7 @@ def _mutations(read: Sequence[Outcome]) -> str:
     counts = Counter(name for each in read for name in each.mutations.split(", "))
     told = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in counts.most_common())
     return (
-        f"Each is to end in a result or in an error of one line within {SECONDS} s and {MEMORY >> 30} GiB; "
+        f"Each is to end in a result or in an error of one line within {SECONDS} s of a processor and {MEMORY >> 30} GiB; "
         "for a reader the peak is that of the process that reads one input after the other.\n"
         f"What was wrong with the inputs, one to three things each: {told}.\n"
     )

@@ -41,4 +41,4 @@ def test_failures_are_seen(code: int, said: str, run: str | None, ended: str, tm
 
     if run is not None:
         (tmp_path / "run.txt").write_text(run)
-    assert ending(code, said, tmp_path / "run.txt", memory=0) == ended
+    assert ending(code, said, tmp_path / "run.txt") == ended
