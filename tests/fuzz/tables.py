@@ -66,7 +66,8 @@ def _mutations(read: Sequence[Outcome]) -> str:
     counts = Counter(name for each in read for name in each.mutations.split(", "))
     told = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in counts.most_common())
     return (
-        f"Each is to end in a result or in an error of one line within {SECONDS} s of a processor and {MEMORY >> 30} GiB; "
+        f"Each is to end in a result or in an error of one line within {SECONDS} s of a processor "
+        f"and {MEMORY >> 30} GiB; "
         "for a reader the peak is that of the process that reads one input after the other.\n"
         f"What was wrong with the inputs, one to three things each: {told}.\n"
     )
