@@ -58,7 +58,7 @@ def ending(code: int, said: str, run: Path, memory: int = 0, seconds: float = 0)
         return f"longer than {SECONDS} s"
     if memory > MEMORY:
         return "memory"
-    if code not in (0, 1, 2) or (code == 2 and not lines[-1].startswith("touche: ")):
+    if code not in (0, 1, 2) or (code == 2 and not _is_error(lines[-1:])):
         return f"exit code {code}"
     if any(map(is_broken, lines)):
         return "message of several lines"
@@ -72,3 +72,8 @@ def _is_whole(run: Path) -> bool:
     with contextlib.suppress(ToucheError):
         return not run.stat().st_size or bool(read_run(run))
     return False
+
+
+def _is_error(lines: list[str]) -> bool:
+    """Whether a line says what is wrong and, unless it is about the command line, what to do."""
+    return any(line.startswith("touche: ") or ("; " in line and ": " in line) for line in lines)

@@ -1,7 +1,6 @@
 """All that reads a stranger's file: a function for each reader, and a command line for each command."""
 
 import hashlib
-import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,6 +24,7 @@ from touche.formats.topics import read_queries_jsonl, read_topics_xml
 from touche.formats.warc import read_warc
 from touche.lint import lint
 from touche.regression import read_expected
+from touche.tasks.cards import read_card
 from touche.web.extraction import parse
 from touche.web.page import RawPage
 from touche.web.workers import _parse_one
@@ -68,10 +68,6 @@ def _all(read: Callable[[Path], Iterable[Any]]) -> Callable[[Path], list[Any]]:
     return lambda path: list(read(path))
 
 
-def _card(path: Path) -> Any:
-    return tasks._task_of(tomllib.loads(path.read_text(encoding="utf-8")))
-
-
 def _page(path: Path) -> None:
     """In a sandbox of its own it may fail as it likes; here nothing stands between."""
     _parse_one(RawPage("p1", "http://a.example/", path.read_bytes()), parse)
@@ -109,7 +105,7 @@ READERS = {
     "run": Reader("run.txt", samples.RUN, read_run),
     "run, linted": Reader("run.txt", samples.RUN, _linted),
     "qrels": Reader("x.qrels", samples.QRELS, read_qrels),
-    "task card": Reader("cats-2026.toml", samples.CARD, _card),
+    "task card": Reader("cats-2026.toml", samples.CARD, read_card),
     "expected.toml": Reader(
         "expected.toml", samples.EXPECTED, lambda path: read_expected(f"{path.parent}"), _FOLDER_OF_BASELINE
     ),
@@ -174,6 +170,7 @@ COMMANDS = {
     "regress": Called(
         "expected.toml", samples.EXPECTED, "regress IN --dataset spot-check/passages", _FOLDER_OF_BASELINE
     ),
+    "tasks check": Called("cats-2026.toml", samples.CARD, "tasks check IN/cats-2026.toml"),
     "data fetch --from": Called(
         "topics-task-1.xml", samples.TOPICS, "data fetch touche-2021-task-1 --no-corpora --from IN"
     ),

@@ -3,8 +3,11 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from outcomes import ending
+from readers import READERS
 
 from conftest import ROOT
 
@@ -35,10 +38,24 @@ def test_bad_inputs_end_in_a_result_or_in_one_line() -> None:
         (3, "", None, "exit code 3"),
     ],
 )
-def test_failures_are_seen(code: int, said: str, run: str | None, ended: str, tmp_path, monkeypatch) -> None:
+def test_failures_are_seen(
+    code: int, said: str, run: str | None, ended: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.syspath_prepend(ROOT / "tests" / "fuzz")
-    from outcomes import ending
 
     if run is not None:
         (tmp_path / "run.txt").write_text(run)
     assert ending(code, said, tmp_path / "run.txt") == ended
+
+
+def test_every_reader_reads_the_file_that_is_not_spoilt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "tests" / "fuzz")
+
+    for name, reader in READERS.items():
+        for file, content in {**reader.beside, reader.file: reader.content}.items():
+            path = tmp_path / name / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        assert reader.read(path) is not False
