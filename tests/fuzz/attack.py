@@ -243,8 +243,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--inputs", type=int, default=9_400, help="for the readers")
-    parser.add_argument("--commands", type=int, default=600, help="for the commands")
+    parser.add_argument("--inputs", type=int, default=9_700, help="for the readers")
+    parser.add_argument("--commands", type=int, default=300, help="for the commands")
     parser.add_argument("--signals", type=int, default=100, help="moments for each signal")
     parser.add_argument("--surroundings", action="store_true", help="disks, users, locales and so on")
     parser.add_argument("--seed", type=int, default=13)

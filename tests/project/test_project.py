@@ -18,7 +18,8 @@ from touche.tasks import datasets
 
 # Imports run one way: each module may import those of its own line and of the lines before it.
 LAYERS = [
-    {"errors", "progress"},
+    {"errors"},
+    {"progress"},
     {"files"},
     {"web"},
     {"formats", "tasks"},
