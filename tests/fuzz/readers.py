@@ -79,7 +79,7 @@ def _linted(path: Path) -> None:
 
 def _fetched(member: str, path: Path) -> None:
     """An archive in a mirror; its md5 is right, or else nobody would open it."""
-    md5 = hashlib.md5(path.read_bytes()).hexdigest()
+    md5 = hashlib.md5(path.read_bytes()).hexdigest() if path.is_file() else ""
     source = publishers.Source(
         f"topics/{member}", "", "", "", f"http://a.example/{path.name}", md5, 1, member
     )
