@@ -298,20 +298,22 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def temporary_folder() -> Iterator[Path]:
+def temporary_folder(prefix: str) -> Iterator[Path]:
     """A temporary folder that is gone in the end; those that killed processes have left go first.
 
     Raises:
         OSError: if it cannot be made.
     """
-    _remove_abandoned(Path(tempfile.gettempdir()), "touche-tmp-*")
-    with tempfile.TemporaryDirectory(prefix="touche-tmp-", ignore_cleanup_errors=True) as folder:
-        held = os.open(folder, os.O_RDONLY)
-        try:
-            _lock(held)
+    _remove_abandoned(Path(tempfile.gettempdir()), f"{prefix}*")
+    made = tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
+    held = os.open(made.name, os.O_RDONLY)
+    try:
+        _lock(held)
+        with made as folder:
             yield Path(folder)
-        finally:
-            os.close(held)
+    finally:  # what is left of it if a signal came while it was being removed
+        shutil.rmtree(made.name, ignore_errors=True)
+        os.close(held)
 
 
 def _remove_abandoned(folder: Path, pattern: str) -> None:

@@ -318,7 +318,7 @@ def test_an_interrupted_run_leaves_nothing(
         documents.writelines(f'{{"docno": "d{number}", "text": "cats"}}\n' for number in range(10_000))
         documents.flush()
         deadline = time.monotonic() + 60
-        while not list((tmp_path / "tmp").glob("touche-tmp-*/*")) and time.monotonic() < deadline:
+        while not list((tmp_path / "tmp").glob("touche-index-*/*")) and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(sent)
         _, err = process.communicate(timeout=60)

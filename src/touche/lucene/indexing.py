@@ -185,7 +185,7 @@ def _add_all(writer: Any, documents: Iterator[AnyDocument], filling: _Filling, t
 def _temporary_directory() -> Iterator[str]:
     with ExitStack() as stack:
         try:
-            folder = stack.enter_context(temporary_folder())
+            folder = stack.enter_context(temporary_folder("touche-index-"))
         except OSError as error:
             raise _cannot_write(str(error.strerror)) from error
         yield str(folder)
