@@ -297,3 +297,12 @@ def test_many_findings_of_a_kind_are_cut_short_unless_all_are_wanted(touche: Tou
 
 def test_severities_are_two() -> None:
     assert set(CODES.values()) == {ERROR, WARNING}
+
+
+def test_a_file_that_is_no_run_is_given_up_before_its_findings_fill_the_memory(
+    touche: Touche, write: Write
+) -> None:
+    path = write("run.txt", "\n" * 1_000_000)
+    code, _, err = touche("lint", path, "--task", "spot-check/passages")
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"{path}:100001: more than 100000 of its lines are broken" in err

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from touche.data.places import corpus_at_hand, locate, locate_corpus
-from touche.errors import NotAtHandError, ToucheError
+from touche.errors import InputError, NotAtHandError, ToucheError
 from touche.files import decoded_lines, open_binary
 from touche.formats.columns import split_columns
 from touche.formats.documents import AnyDocument, Argument
@@ -47,6 +47,8 @@ CODES = {
 }
 
 _CUTOFF = 5  # all years are scored by nDCG@5
+
+_MOST_BROKEN = 100_000  # lines; a run has 50,000
 
 Numbered = tuple[int, RunLine]  # with its line number
 Breach = tuple[str, int | None, str, str]  # a finding without its file: code, line, message, remedy
@@ -151,6 +153,9 @@ def _parse(path: Path) -> tuple[list[Numbered], list[Breach]]:
             lines.append((number, parse_line(text, path, number)))
         except LineError as error:
             broken.append((error.column, number, error.problem, error.remedy))
+        if len(broken) > _MOST_BROKEN:
+            problem = f"more than {_MOST_BROKEN} of its lines are broken"
+            raise InputError(path, problem, "check that this is a run", number)
     if not lines and not broken:
         broken.append(("empty-run", None, "the run is empty", "check what wrote it"))
     return lines, broken

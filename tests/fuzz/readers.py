@@ -70,7 +70,8 @@ def _all(read: Callable[[Path], Iterable[Any]]) -> Callable[[Path], list[Any]]:
 
 def _page(path: Path) -> None:
     """In a sandbox of its own it may fail as it likes; here nothing stands between."""
-    _parse_one(RawPage("p1", "http://a.example/", path.read_bytes()), parse)
+    content = path.read_bytes() if path.is_file() else b""
+    _parse_one(RawPage("p1", "http://a.example/", content), parse)
 
 
 def _linted(path: Path) -> None:

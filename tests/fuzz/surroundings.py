@@ -236,7 +236,10 @@ def _kill(sign: signal.Signals, number: int, place: Path, seed: int) -> Outcome:
     moment = random.uniform(0, seconds)
     time.sleep(moment)
     process.send_signal(sign)
-    said = process.communicate(timeout=PATIENCE)[0].decode()
+    try:
+        said = process.communicate(timeout=PATIENCE)[0].decode()
+    except subprocess.TimeoutExpired:  # something that it has left still holds its output
+        said = ""
     ended = _after(process, sign, said, folder)
     if ended == RESULT and sign == signal.SIGKILL:
         ended = _next_run(command, folder)

@@ -4,12 +4,13 @@ import logging
 import os
 import signal
 import sys
+import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
-from multiprocessing import current_process, get_context
+from multiprocessing import current_process, get_context, parent_process
 from typing import Any
 
 from touche.errors import ToucheError
@@ -139,7 +140,13 @@ class _Pool:
 
 def _executor(processes: int) -> ProcessPoolExecutor:
     # Spawned, as a process that runs Java cannot be forked.
-    return ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
+    return ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_end_with_the_parent)
+
+
+def _end_with_the_parent() -> None:
+    """A process would wait for pages for ever if the one that hands them out were killed."""
+    if (parent := parent_process()) is not None:
+        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
 def _parse_all(documents: Sequence[Any], parser: Parser) -> list[Any]:
