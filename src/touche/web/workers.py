@@ -145,8 +145,13 @@ def _executor(processes: int) -> ProcessPoolExecutor:
 
 def _end_with_the_parent() -> None:
     """A process would wait for pages for ever if the one that hands them out were killed."""
-    if (parent := parent_process()) is not None:
-        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+    threading.Thread(target=_wait_for_the_parent, daemon=True).start()
+
+
+def _wait_for_the_parent() -> None:
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def _parse_all(documents: Sequence[Any], parser: Parser) -> list[Any]:
