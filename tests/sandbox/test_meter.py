@@ -6,55 +6,69 @@ import pytest
 
 from conftest import Write
 from touche.sandbox import meter
-from touche.sandbox.meter import Meter
+from touche.sandbox.meter import PEAK, SAMPLES, Meter
 
 ID = "c0ffee"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(meter, "_CGROUPS", tmp_path / "cgroup")
     monkeypatch.setattr(meter, "_PROCESSES", tmp_path / "proc")
-    monkeypatch.setattr(meter, "answer", lambda *command: f"{ID} 42")
 
 
 def sampled() -> Meter:
-    meter = Meter()
-    meter._sample(meter._groups_of("docker", "name"))
-    return meter
+    found = Meter()
+    found._sample(meter._groups_of(ID))
+    return found
 
 
-@pytest.mark.usefixtures("machine")
 def test_version_1_counts_processes_and_files_in_memory(write: Write) -> None:
     write("proc/42/cgroup", f"5:cpu,cpuacct:/docker/{ID}\n3:memory:/docker/{ID}\n1:name=x:/docker/{ID}\n")
     write(f"cgroup/memory/docker/{ID}/memory.stat", "total_rss 1000\ntotal_shmem 200\ntotal_cache 70000\n")
+    write(f"cgroup/memory/docker/{ID}/memory.max_usage_in_bytes", "71200\n")
     write(f"cgroup/cpuacct/docker/{ID}/cpuacct.usage", "2500000000\n")
-    meter = sampled()
-    assert (meter.memory, meter.cpu) == (1200, 2.5)
+    found = sampled()
+    assert (found.memory, found.cpu, found.memory_of) == (1200, 2.5, SAMPLES)
 
 
-@pytest.mark.usefixtures("machine")
-def test_version_2_counts_processes_and_files_in_memory(write: Write) -> None:
-    write("proc/42/cgroup", f"0::/system.slice/docker-{ID}.scope\n")
-    write(f"cgroup/system.slice/docker-{ID}.scope/memory.stat", "anon 1000\nfile 70000\nshmem 200\n")
-    write(f"cgroup/system.slice/docker-{ID}.scope/cpu.stat", "usage_usec 2500000\nuser_usec 1\n")
-    meter = sampled()
-    assert (meter.memory, meter.cpu) == (1200, 2.5)
+@pytest.fixture
+def group(write: Write, tmp_path: Path) -> str:
+    """A control group of version 2, without a peak of its own; what watches a container is not in it."""
+    name = f"machine.slice/libpod-{ID}.scope"
+    write("proc/41/cgroup", f"0::/machine.slice/libpod-conmon-{ID}.scope\n")
+    write("proc/42/cgroup", f"0::/{name}\n")
+    write(f"cgroup/{name}/memory.stat", "anon 1000\nfile 70000\nshmem 200\n")
+    write(f"cgroup/{name}/cpu.stat", "usage_usec 2500000\nuser_usec 1\n")
+    return name
 
 
-@pytest.mark.usefixtures("machine")
+def test_version_2_has_a_peak_of_its_own(write: Write, group: str) -> None:
+    write(f"cgroup/{group}/memory.peak", "4321\n")
+    found = sampled()
+    assert (found.memory, found.cpu, found.memory_of) == (4321, 2.5, PEAK)
+
+
+@pytest.mark.usefixtures("group")
+def test_version_2_of_an_old_kernel_counts_processes_and_files_in_memory() -> None:
+    found = sampled()
+    assert (found.memory, found.cpu, found.memory_of) == (1200, 2.5, SAMPLES)
+
+
 @pytest.mark.parametrize("groups", ["0::/\n", "0::/user.slice\n", "3:memory:/\n5:cpu,cpuacct:/\n", ""])
 def test_a_process_that_is_not_the_containers_is_not_metered(write: Write, groups: str) -> None:
     write("proc/42/cgroup", groups)
-    assert meter._groups_of("docker", "name") == {}
+    assert meter._groups_of(ID) == {}
 
 
-@pytest.mark.usefixtures("machine")
-def test_the_peak_is_kept(write: Write) -> None:
-    write("proc/42/cgroup", f"0::/{ID}\n")
-    meter = Meter()
+def test_an_id_that_is_not_written_yet_is_no_containers(write: Write) -> None:
+    write("proc/42/cgroup", "0::/user.slice\n")
+    assert meter._groups_of("") == {}
+
+
+def test_the_largest_sample_is_kept(write: Write, group: str) -> None:
+    found = Meter()
     for anonymous in (10, 30, 20):
-        write(f"cgroup/{ID}/memory.stat", f"anon {anonymous}\nshmem 0\n")
-        write(f"cgroup/{ID}/cpu.stat", f"usage_usec {anonymous}\n")
-        meter._sample(meter._groups_of("docker", "name"))
-    assert meter.memory == 30
+        write(f"cgroup/{group}/memory.stat", f"anon {anonymous}\nshmem 0\n")
+        found._sample(meter._groups_of(ID))
+    assert found.memory == 30

@@ -68,8 +68,10 @@ def check_limits(runner: str) -> None:
 
 
 def describe(usage: Usage) -> str:
-    """Such as ``2.3 s, processor 3.1 s, peak memory 290 MB``."""
+    """Such as ``2.3 s, processor 3.1 s, peak memory 290 MB (largest process)``."""
     parts = [f"{usage.wall:.1f} s"]
-    parts += [f"processor {usage.cpu:.1f} s"] if usage.cpu is not None else []
-    parts += [f"peak memory {usage.memory / 1e6:.0f} MB"] if usage.memory is not None else []
+    if usage.cpu is not None:
+        parts.append(f"processor {usage.cpu:.1f} s")
+    if usage.memory is not None:
+        parts.append(f"peak memory {usage.memory / 1e6:.0f} MB ({usage.memory_of})")
     return ", ".join(parts)

@@ -10,7 +10,7 @@ from pathlib import Path
 from touche.baselines.loader import folder_of, is_shipped, names
 from touche.data.places import clone
 from touche.errors import InputError, ToucheError
-from touche.sandbox.programs import Log, answer, check_engine, check_exit, follow, started, succeeds
+from touche.sandbox.programs import Log, answer, check_engine, check_exit, execute, succeeds
 from touche.tira.provenance import PROJECT
 
 _BASES = ("base", "models")  # a Dockerfile each in docker/, every one on top of the one before
@@ -126,12 +126,10 @@ def _build(engine: str, image: str, context: Path, arguments: Sequence[str], log
     log(f"building {image}")
     lines: list[str] = []
     command = [engine, "build", "--force-rm", "--network=host", "--tag", image, *arguments, str(context)]
-    with started(command) as building:
-        last = follow(building, lines.append)
-        code = building.wait()
-    for line in lines if code else ():
+    ended = execute(command, lines.append)
+    for line in lines if ended.code else ():
         log(line)
-    check_exit(f"building {image}", code, last)
+    check_exit(f"building {image}", ended)
 
 
 def _told(about: Mapping[str, str]) -> list[str]:

@@ -5,10 +5,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 
-from touche.sandbox.programs import answer
-
 _CGROUPS, _PROCESSES = Path("/sys/fs/cgroup"), Path("/proc")
 _SAMPLED_EVERY = 0.05  # seconds
+
+# What a figure of memory is.
+LARGEST_PROCESS = "largest process"
+PEAK = "control group, its own peak with cached files"
+SAMPLES = "control group, samples without cached files"
 
 
 class Meter:
@@ -16,33 +19,36 @@ class Meter:
 
     Attributes:
         cpu: seconds of processor time.
-        memory: peak in bytes of what its processes and its files in memory (/tmp) took, in samples of 50 ms.
+        memory: bytes at the peak. With control groups of version 2, and Linux 5.19 or newer, the kernel's own
+            ``memory.peak``, in which files that were read count until they are dropped. Elsewhere what its
+            processes and its files in memory (/tmp) took in samples of 50 ms: the peak that version 1 keeps
+            is that of the limit, which cached files fill before they are dropped.
+        memory_of: which of the two.
     """
 
     cpu: float | None = None
     memory: int | None = None
+    memory_of: str = ""
 
-    def watch(self, engine: str, name: str, ended: Event) -> None:
+    def watch(self, id_file: Path, ended: Event) -> None:
         """Samples until it has ended."""
         groups: dict[str, Path] = {}
         while not ended.wait(_SAMPLED_EVERY):
-            groups = groups or _groups_of(engine, name)
-            with suppress(OSError, ValueError, KeyError):  # gone, or of a kind that is not known
+            with suppress(OSError, ValueError, KeyError):  # not there yet, gone, or of another kind
+                groups = groups or _groups_of(id_file.read_text().strip())
                 self._sample(groups)
 
     def _sample(self, groups: Mapping[str, Path]) -> None:
-        if unified := groups.get(""):
-            resident, seconds = _version_2(unified)
-        else:
-            resident, seconds = _version_1(groups)
-        self.memory, self.cpu = max(self.memory or 0, resident), seconds
+        read = _version_2 if "" in groups else _version_1
+        memory, self.cpu, self.memory_of = read(groups)
+        self.memory = max(self.memory or 0, memory)
 
 
 @contextmanager
-def metered(engine: str, name: str) -> Iterator[Meter]:
-    """Watches the container of that name while the block lasts; it may start within."""
+def metered(id_file: Path) -> Iterator[Meter]:
+    """Watches the container whose id the engine writes to a file while the block lasts; it starts within."""
     meter, ended = Meter(), Event()
-    thread = Thread(target=meter.watch, args=(engine, name, ended), daemon=True)
+    thread = Thread(target=meter.watch, args=(id_file, ended), daemon=True)
     thread.start()
     try:
         yield meter
@@ -51,32 +57,42 @@ def metered(engine: str, name: str) -> Iterator[Meter]:
         thread.join()
 
 
-def _version_1(groups: Mapping[str, Path]) -> tuple[int, float]:
+def _version_1(groups: Mapping[str, Path]) -> tuple[int, float, str]:
     memory = _numbers(groups["memory"] / "memory.stat")
     resident = memory["total_rss"] + memory.get("total_shmem", 0)
-    return resident, int((groups["cpuacct"] / "cpuacct.usage").read_text()) / 1e9
+    return resident, int((groups["cpuacct"] / "cpuacct.usage").read_text()) / 1e9, SAMPLES
 
 
-def _version_2(group: Path) -> tuple[int, float]:
-    memory, cpu = (_numbers(group / f"{name}.stat") for name in ("memory", "cpu"))
-    return memory["anon"] + memory["shmem"], cpu["usage_usec"] / 1e6
+def _version_2(groups: Mapping[str, Path]) -> tuple[int, float, str]:
+    group = groups[""]
+    seconds = _numbers(group / "cpu.stat")["usage_usec"] / 1e6
+    if (peak := group / "memory.peak").exists():
+        return int(peak.read_text()), seconds, PEAK
+    memory = _numbers(group / "memory.stat")
+    return memory["anon"] + memory["shmem"], seconds, SAMPLES
 
 
-def _groups_of(engine: str, name: str) -> dict[str, Path]:
+def _groups_of(container: str) -> dict[str, Path]:
     """The folders of a container's control groups by controller; the unified one has an empty name.
 
-    Nothing where they do not bear the container's id: it has ended, or runs on another machine.
+    They are those of any process in a group that bears the container's id, so that no engine has to be asked.
+    Nothing while there is none: it has not begun, has ended, or runs on another machine.
     """
-    with suppress(OSError, ValueError, KeyError):
-        told = answer(engine, "inspect", "--format", "{{.Id}} {{.State.Pid}}", name)
-        container, pid = told.split()
-        lines = (_PROCESSES / pid / "cgroup").read_text().split()
-        found = (line.split(":", 2) for line in lines)
-        groups = {each: path for _, names, path in found for each in names.split(",") if container in path}
-        if "memory" in groups:
-            return {each: _CGROUPS / each / path.lstrip("/") for each, path in groups.items() if each}
-        return {"": _CGROUPS / groups[""].lstrip("/")}
+    for process in _PROCESSES.glob("[0-9]*/cgroup") if container else ():
+        with suppress(OSError):  # it has ended meanwhile
+            if groups := _groups_in(process.read_text(), container):
+                return groups
     return {}
+
+
+def _groups_in(text: str, container: str) -> dict[str, Path]:
+    lines = (line.split(":", 2) for line in text.splitlines())
+    # Podman's conmon, which watches a container, has a group that bears the id, too.
+    own = [(names, path) for _, names, path in lines if container in path and "conmon" not in path]
+    groups = {each: path.lstrip("/") for names, path in own for each in names.split(",")}
+    if "memory" in groups:
+        return {each: _CGROUPS / each / path for each, path in groups.items() if each}
+    return {"": _CGROUPS / groups[""]} if "" in groups else {}
 
 
 def _numbers(path: Path) -> dict[str, int]:

@@ -1,12 +1,18 @@
 """Docker and Podman as programs: whether they run, and programs that are watched until they end."""
 
 import logging
+import os
 import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from math import inf
+from resource import struct_rusage
+from signal import SIGKILL, SIGTERM, Signals
 from threading import Thread
 
 from touche.errors import ToucheError
@@ -18,7 +24,24 @@ Process = subprocess.Popen[str]
 _log = logging.getLogger(__name__)
 
 _PATIENCE = 60.0  # seconds that an engine may take to answer a question
+_LAST_WORDS = 3.0  # seconds that a program has to tidy up, and its last lines to arrive
+_ASKED_EVERY = 0.01  # seconds
 _POINTS_TO_HELP = re.compile("^(See|Run) '.* --help'")  # what Docker adds below the reason
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What is left of a program.
+
+    Attributes:
+        code: its exit code, negative if a signal ended it.
+        last_line: what it wrote last.
+        used: the processor time of it and of all that it waited for, and the memory of the largest of them.
+    """
+
+    code: int
+    last_line: str
+    used: struct_rusage
 
 
 def check_engine(engine: str) -> None:
@@ -63,86 +86,106 @@ def answer(*command: str) -> str:
     return told.stdout.strip() if told.returncode == 0 else ""
 
 
-@contextmanager
-def started(
-    command: Sequence[str], *, environment: Mapping[str, str] | None = None, folder: str | None = None
-) -> Iterator[Process]:
-    """A program whose output and errors are one stream of lines; it is gone when the block is left."""
+def execute(
+    command: Sequence[str],
+    log: Log,
+    *,
+    seconds: float = inf,
+    environment: Mapping[str, str] | None = None,
+    folder: str | None = None,
+) -> Ended:
+    """Runs a program until it ends; a log is given every line that it writes.
+
+    It leads a group of processes of its own, and none of them outlives it: neither one that it leaves behind
+    when it ends, nor any when its time is up or this program is interrupted.
+
+    Raises:
+        TimeoutExpired: if it does not end in so many seconds.
+        Exception: what the log raised first.
+    """
     _log.debug("calling: %s", shlex.join(command))
     process = subprocess.Popen(
         command,
         env=environment,
         cwd=folder,
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
+        start_new_session=True,
     )
+    reader = _Reader(process, log)
+    reader.start()
     try:
-        yield process
+        used = _used_until_the_end(process, seconds)
     finally:
-        if process.returncode is None:
-            process.kill()
-            process.wait()
-        if process.stdout:
-            process.stdout.close()
+        _end(process)
+        reader.join(_LAST_WORDS)
+    if reader.fault is not None:
+        raise reader.fault
+    return Ended(process.returncode, reader.last, used)
 
 
-def follow(process: Process, log: Log) -> str:
-    """Hands every line that a program writes to a log, until it writes no more; returns the last one.
+class _Reader(Thread):
+    """Hands the lines of a program to a log until no process holds the pipe; ``last`` is the last one.
 
     All is read even if the log fails, as a program waits when nobody reads what it writes.
-
-    Raises:
-        Exception: what the log raised first.
     """
-    last, fault = "it wrote nothing", None
-    for line in process.stdout or ():
-        if printable := "".join(each for each in line if each.isprintable()).strip():
-            last = last if _POINTS_TO_HELP.search(printable) else printable
-            try:
-                if fault is None:
-                    log(printable)
-            except Exception as error:
-                fault = error
-    if fault is not None:
-        raise fault
-    return last
 
+    def __init__(self, process: Process, log: Log) -> None:
+        super().__init__(daemon=True)
+        self._process, self._log = process, log
+        self.last = "it wrote nothing"
+        self.fault: Exception | None = None
 
-def watch(process: Process, seconds: float, log: Log) -> tuple[int, str]:
-    """Follows a program until it ends.
+    def run(self) -> None:
+        with self._process.stdout or nullcontext(()) as lines:
+            for line in lines:
+                if printable := "".join(each for each in line if each.isprintable()).strip():
+                    self._take(printable)
 
-    Returns:
-        Its exit code, and the last line that it wrote.
-
-    Raises:
-        TimeoutExpired: if it does not end in time.
-        Exception: what the log raised first.
-    """
-    lasts: list[str] = []
-    faults: list[Exception] = []
-
-    def read() -> None:
+    def _take(self, line: str) -> None:
+        self.last = self.last if _POINTS_TO_HELP.search(line) else line
         try:
-            lasts.append(follow(process, log))
-        except Exception as fault:
-            faults.append(fault)
-
-    reader = Thread(target=read, daemon=True)
-    reader.start()
-    code = process.wait(seconds)
-    reader.join()
-    for fault in faults:
-        raise fault
-    return code, lasts[0]
+            if self.fault is None:
+                self._log(line)
+        except Exception as error:
+            self.fault = error
 
 
-def check_exit(what: str, code: int, last_line: str) -> None:
+def _used_until_the_end(process: Process, seconds: float) -> struct_rusage:
+    deadline = time.monotonic() + seconds
+    while True:
+        pid, status, used = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return used
+        if time.monotonic() > deadline:
+            raise subprocess.TimeoutExpired(process.args, seconds)
+        time.sleep(_ASKED_EVERY)
+
+
+def _end(process: Process) -> None:
+    """Ends its whole group; a program that still runs is asked to first, so that it can tidy up."""
+    if process.returncode is None:
+        _signal(process, SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_LAST_WORDS)
+    _signal(process, SIGKILL)
+    process.wait()
+
+
+def _signal(process: Process, number: Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # nobody is left in the group, or macOS says so
+        os.killpg(process.pid, number)
+
+
+def check_exit(what: str, ended: Ended) -> None:
     """Raises an error for an exit code that is not 0.
 
     Raises:
         ToucheError: with the code and the last line of the log.
     """
-    if code:
-        raise ToucheError(f"{what}: exit code {code}: {last_line}; see the lines above")
+    if ended.code:
+        raise ToucheError(f"{what}: exit code {ended.code}: {ended.last_line}; see the lines above")

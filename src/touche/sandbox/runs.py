@@ -19,18 +19,16 @@ from touche.data import places
 from touche.errors import InputError, ToucheError
 from touche.lint import ERROR, lint_format
 from touche.sandbox.images import check_image, image_of
-from touche.sandbox.meter import metered
+from touche.sandbox.meter import LARGEST_PROCESS, metered
 from touche.sandbox.programs import (
     ENGINES,
+    Ended,
     Log,
-    Process,
     answer,
     check_engine,
     check_exit,
-    follow,
-    started,
+    execute,
     succeeds,
-    watch,
 )
 from touche.tira.outputs import RUN_FILE
 from touche.tira.provenance import DATASET_VARIABLE
@@ -60,12 +58,14 @@ class Usage:
 
     Attributes:
         wall, cpu: seconds; ``cpu`` is None where it cannot be measured.
-        memory: the peak in bytes, without the cache of files; None where it cannot be measured.
+        memory: bytes at the peak; None where it cannot be measured.
+        memory_of: what these bytes are, such as ``largest process``; different kinds do not compare.
     """
 
     wall: float
     cpu: float | None = None
     memory: int | None = None
+    memory_of: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,17 +102,13 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
     command = [sys.executable, "-m", "touche", "run", job.baseline, *job.arguments]
     command += ["-i", job.given, "-o", str(job.output)]
     began = time.monotonic()
-    with (
-        TemporaryDirectory(prefix="touche-") as scratch,  # so that nothing is left even if it is killed
-        started(command, environment=os.environ | {"TMPDIR": scratch}) as process,
-    ):
-        last = follow(process, log)
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    check_exit(job.name, process.returncode, last)
+    with TemporaryDirectory(prefix="touche-") as scratch:  # so that nothing is left even if it is killed
+        ended = execute(command, log, environment=os.environ | {"TMPDIR": scratch})
+    check_exit(job.name, ended)
     _check_run(job)
     kilobyte = 1 if sys.platform == "darwin" else 1024
-    return Usage(time.monotonic() - began, used.ru_utime + used.ru_stime, used.ru_maxrss * kilobyte)
+    cpu, memory = ended.used.ru_utime + ended.used.ru_stime, ended.used.ru_maxrss * kilobyte
+    return Usage(time.monotonic() - began, cpu, memory, LARGEST_PROCESS)
 
 
 def run_in(engine: str) -> Runner:
@@ -123,7 +119,7 @@ def run_in(engine: str) -> Runner:
         check_image(engine, job.baseline)
         _check_empty(job.output)
         name = f"touche-{os.getpid()}-{uuid4().hex[:12]}"
-        command = [engine, "run", "--name", name, *_sandbox(engine, limits), *_mounts(job)]
+        command = ["--name", name, *_sandbox(engine, limits), *_mounts(job)]
         command += [image_of(job.name), "-i", "/input", "-o", "/output", *job.arguments]
         with _nothing_left_of_a_failure(job.output):
             try:
@@ -157,8 +153,8 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     command = [program, "--image", image_of(job.name), "--command", inside, "--output-directory", output]
     with _input_directory(job.given) as directory, _nothing_left_of_a_failure(job.output):
         try:
-            with started([*command, "--input-directory", str(directory)]) as process:
-                check_exit(job.name, *_watched(process, job, limits, log))
+            command += ["--input-directory", str(directory)]
+            check_exit(job.name, _in_time(command, job, limits, log))
             _check_run(job)
         finally:  # tira-run leaves its container running when it is stopped
             for container in answer("docker", "ps", "--all", "--quiet", f"--filter=volume={output}").split():
@@ -212,26 +208,25 @@ def _run_container(
     engine: str, name: str, command: Sequence[str], job: Job, limits: Limits, log: Log
 ) -> Usage:
     began = time.monotonic()
-    with (
-        TemporaryDirectory(prefix="touche-") as scratch,
-        metered(engine, name) as meter,
-        started(command, folder=scratch) as process,
-    ):
-        code, last = _watched(process, job, limits, log)
+    with TemporaryDirectory(prefix="touche-") as scratch:
+        id_file = Path(scratch) / "id"
+        with metered(id_file) as meter:
+            command = [engine, "run", "--cidfile", str(id_file), *command]
+            ended = _in_time(command, job, limits, log, scratch)
         # Podman, with control groups of version 1, says it by an empty file where it was started.
         out_of_memory = (Path(scratch) / "oom").exists()
-    usage = Usage(time.monotonic() - began, meter.cpu, meter.memory)
+    usage = Usage(time.monotonic() - began, meter.cpu, meter.memory, meter.memory_of)
     if out_of_memory or answer(engine, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
         problem = f"{job.name} reached its limit of {limits.memory} of memory and was stopped"
         raise ToucheError(f"{problem}; raise the limit with --memory")
-    check_exit(job.name, code, last)
+    check_exit(job.name, ended)
     _check_run(job)
     return usage
 
 
-def _watched(process: Process, job: Job, limits: Limits, log: Log) -> tuple[int, str]:
+def _in_time(command: Sequence[str], job: Job, limits: Limits, log: Log, folder: str | None = None) -> Ended:
     try:
-        return watch(process, limits.seconds, log)
+        return execute(command, log, seconds=limits.seconds, folder=folder)
     except TimeoutExpired:
         problem = f"{job.name} did not end within {limits.seconds:g} s and was stopped"
         raise ToucheError(f"{problem}; raise the limit with --time-limit") from None

@@ -1,0 +1,80 @@
+"""Programs that leave others behind, or do not end."""
+
+import os
+import sys
+import time
+from pathlib import Path
+from subprocess import TimeoutExpired
+
+import pytest
+
+from touche.sandbox.programs import execute
+
+LEAVES = "import subprocess, sys; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"
+HANGS = f"{LEAVES}; import time; time.sleep(600)"
+OBSTINATE = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {HANGS}"
+TIDIES = f"import pathlib, signal; signal.signal(signal.SIGTERM, lambda *_: sys.exit()); {LEAVES}"
+TIDIES += "\ntry: import time; time.sleep(600)\nfinally: pathlib.Path(sys.argv[1]).unlink()"
+
+
+def python(script: str, *arguments: str) -> list[str]:
+    return [sys.executable, "-c", f"import sys; {script}", *arguments]
+
+
+def is_there(pid: str) -> bool:
+    """Whether a process runs; one that has ended may still be listed until its parent asks."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def ends(pid: str) -> bool:
+    """Whether a process is gone in a moment, as a signal takes one to arrive."""
+    deadline = time.monotonic() + 30
+    while is_there(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not is_there(pid)
+
+
+def test_a_program_that_ends_takes_along_what_it_left_behind() -> None:
+    """Which holds the pipe, too: neither a limit nor the absence of one waits for it."""
+    lines: list[str] = []
+    ended = execute(python(LEAVES), lines.append)
+    assert (ended.code, ended.last_line, len(lines)) == (0, lines[0], 1)
+    assert ends(lines[0])
+
+
+@pytest.mark.parametrize("script", [HANGS, OBSTINATE])
+def test_the_limit_ends_all_that_a_program_has_started(script: str) -> None:
+    lines: list[str] = []
+    with pytest.raises(TimeoutExpired):
+        execute(python(script), lines.append, seconds=0.5)
+    (pid,) = lines
+    assert ends(pid)
+
+
+def test_a_program_may_tidy_up_before_it_is_ended(tmp_path: Path) -> None:
+    path, lines = tmp_path / "scratch", list[str]()
+    path.touch()
+    with pytest.raises(TimeoutExpired):
+        execute(python(TIDIES, str(path)), lines.append, seconds=0.5)
+    assert not path.exists() and ends(lines[0])
+
+
+def test_the_pipe_of_a_process_that_left_the_group_holds_nobody_up() -> None:
+    lines: list[str] = []
+    script = LEAVES.replace("'600']", "'600'], start_new_session=True")
+    try:
+        assert execute(python(script), lines.append).code == 0
+        assert is_there(lines[0])  # its own master by its own wish
+    finally:
+        os.kill(int(lines[0]), 9)
+
+
+def test_the_exit_code_last_line_and_usage_are_those_of_the_program() -> None:
+    ended = execute(
+        python("x = b'x' * 200_000_000; print('one'); print('two\\a', end=''); sys.exit(3)"), print
+    )
+    assert (ended.code, ended.last_line) == (3, "two")
+    assert ended.used.ru_maxrss > 190_000
