@@ -19,7 +19,7 @@ import tomlkit
 from touche import baselines
 from touche.errors import ToucheError
 from touche.files import write_whole
-from touche.regression import PINNED, PUBLISHED, Expected, Outcome, read_expected, regress
+from touche.regression import PINNED, PUBLISHED, Expected, ExpectedScore, Outcome, read_expected, regress
 from touche.sandbox import images
 from touche.sandbox.runs import RUNNERS, Limits
 from touche.tasks import SPOT_CHECK, dataset
@@ -70,14 +70,19 @@ class Row:
 
 def rows(name: str, judged: Mapping[str, float]) -> list[Row]:
     """A row for each task that a baseline has a published value or one on a real sample for; one at least."""
-    found: dict[str, list[Expected]] = {}
-    for each in read_expected(name):
+    found: dict[str, list[ExpectedScore]] = {}
+    for each in scores(name):
         if each.kind == PUBLISHED or is_shown(each):
             found.setdefault(_place(each), []).append(each)
     return [_row(place, entries, judged) for place, entries in found.items()] or [Row()]
 
 
-def is_shown(entry: Expected) -> bool:
+def scores(name: str) -> list[ExpectedScore]:
+    """The scores that are expected of a baseline."""
+    return [each for each in read_expected(name) if isinstance(each, ExpectedScore)]
+
+
+def is_shown(entry: ExpectedScore) -> bool:
     """Whether it is a value on a real sample that the tables show."""
     chosen = entry.evaluator == "trec_eval" and entry.options in SHOWN_OPTIONS
     return entry.kind == PINNED and entry.dataset.endswith(SAMPLE) and chosen
@@ -110,7 +115,7 @@ def for_guide(measured: Mapping[str, Any], text: str) -> str:
 def in_order() -> list[str]:
     """The baselines, those with published values first."""
     return sorted(
-        baselines.names(), key=lambda name: all(each.kind != PUBLISHED for each in read_expected(name))
+        baselines.names(), key=lambda name: all(each.kind != PUBLISHED for each in scores(name))
     )
 
 
@@ -168,7 +173,7 @@ def _known(measured: Mapping[str, Any], key: str) -> Any:
     return measured[key]
 
 
-def _key(entry: Expected) -> str:
+def _key(entry: ExpectedScore) -> str:
     return f"{entry.command} on {entry.dataset}, {entry.dimension}"
 
 
@@ -178,16 +183,16 @@ def _place(entry: Expected) -> str:
     return words.replace("-v1", "<br>version 1") + options
 
 
-def _row(place: str, entries: Sequence[Expected], judged: Mapping[str, float]) -> Row:
+def _row(place: str, entries: Sequence[ExpectedScore], judged: Mapping[str, float]) -> Row:
     published = [each for each in entries if each.kind == PUBLISHED]
     sample = [each for each in entries if is_shown(each)]
     shares = dict.fromkeys(f"{_known(judged, _key(each)):.2f}" for each in sample)
     return Row(place, _values(published), _values(sample), list(shares))
 
 
-def _values(entries: Iterable[Expected]) -> list[str]:
+def _values(entries: Iterable[ExpectedScore]) -> list[str]:
     # A half is rounded up, as people do, and not to whichever side its binary form lies on.
-    return [f"{each.dimension.removeprefix('relevance-')}&nbsp;{each.value + 1e-9:.3f}" for each in entries]
+    return [f"{each.dimension.removeprefix('relevance-')}&nbsp;{float(each.value) + 1e-9:.3f}" for each in entries]
 
 
 def _by_task(known: Iterable[Row], values: Callable[[Row], Sequence[str]]) -> str:

@@ -233,7 +233,7 @@ def test_a_regression_reports_on_every_dataset(touche: Touche, tmp_path: Path) -
     )
     assert code == 0 and out.endswith(f"{tmp_path}/out/index.html\n")
     html = (tmp_path / "out" / "index.html").read_text()
-    assert ">3 passed<" in html and ">tfidf --variant classic<" in html
+    assert ">6 passed<" in html and ">tfidf --variant classic<" in html
     assert (tmp_path / "out" / "usage.png").stat().st_size > 10_000
     runs = tmp_path / "out" / "runs" / "spot-check-passages"
     assert sorted(path.name for path in runs.iterdir()) == [

@@ -17,15 +17,15 @@ from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, show, t
 from touche.cli.sandbox import OPTIONS, check_limits
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError
-from touche.evaluation.scores import evaluate
+from touche.evaluation.scores import Evaluated, told_apart
 from touche.files import make_folder, write_whole
 from touche.progress import processors
 from touche.regression import (
+    CHANGED,
     FAILED,
     NOT_AT_HAND,
     NOT_THE_SAME,
     PASSED,
-    STRUCTURE,
     TOO_HIGH,
     TOO_LOW,
     Expected,
@@ -36,7 +36,7 @@ from touche.sandbox.runs import RUNNERS, Limits, Usage
 _COLOURS = {
     PASSED: GOOD,
     NOT_AT_HAND: DOUBTFUL,
-    **dict.fromkeys((TOO_LOW, TOO_HIGH, FAILED, NOT_THE_SAME), BAD),
+    **dict.fromkeys((TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME), BAD),
 }
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 _HEADER = (
@@ -67,7 +67,12 @@ _HEADER = (
 )
 @click.option("--update", is_flag=True, help="Rewrite the pinned values that moved; never published ones.")
 @click.option("--twice", is_flag=True, help="Run each baseline twice and compare run.txt byte by byte.")
-@click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the results as JSON.")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path),
+    help="Write the results as JSON, each as soon as it is known.",
+)
 @click.option(
     "--junit", "junit_file", type=click.Path(path_type=Path), help="Write the results as JUnit XML."
 )
@@ -91,11 +96,12 @@ def regress(
 ) -> int:
     """Rerun baselines on every dataset at hand, and check their scores in both directions.
 
-    What each must score is in its folder's expected.toml. Exits with 1 if a score is too low, too high or
-    missing. In GitHub Actions the table is added to the job's summary.
+    What each must score, and how it must rank, is in its folder's expected.toml. Exits with 1 if a score is
+    too low or too high, if a ranking has changed, or if anything failed, which holds nothing else up. In
+    GitHub Actions the table is added to the job's summary.
     """
     check_limits(runner)
-    expected = _expected(names or baselines.names(), chosen)
+    expected, outcomes = _expected(names or baselines.names(), chosen)
     for file in (json_file, junit_file):
         if file and not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is no directory; make it, or write to another place")
@@ -103,14 +109,17 @@ def regress(
         make_folder(report_folder)
     how = (RUNNERS[runner], Limits(**limits), tell)
     keep = report_folder / "runs" if report_folder else None
-    outcomes = list(regression.regress(expected, *how, twice=twice, keep=keep))
+    for outcome in regression.regress(expected, *how, twice=twice, keep=keep):
+        outcomes.append(outcome)
+        _write_json(outcomes, json_file)  # so that a night that is cut off has told what it knew
     if update:
         outcomes = _update(outcomes)
     show(_HEADER, [_row(each) for each in outcomes], _COLOURS)
-    click.echo(f"\n{_summary(outcomes)}")
+    click.echo(f"\n{_summary(outcomes)}{_kinds_of_memory(outcomes)}")
     if twice and not any(each.verdict in (NOT_THE_SAME, FAILED) for each in outcomes):
         click.echo("every run.txt was the same twice, byte by byte")
-    _write(outcomes, json_file, junit_file)
+    _write_json(outcomes, json_file)
+    _write(outcomes, junit_file)
     if report_folder:
         _report(outcomes, report_folder, runner)
     if all(each.verdict == NOT_AT_HAND for each in outcomes):
@@ -122,14 +131,21 @@ def regress(
 regress.params += OPTIONS
 
 
-def _expected(names: Sequence[str], chosen: Sequence[str]) -> list[Expected]:
+def _expected(names: Sequence[str], chosen: Sequence[str]) -> tuple[list[Expected], list[Outcome]]:
+    """What is asked of baselines on the chosen datasets, and an outcome for each that has a broken file."""
     for dataset_id in chosen:
         tasks.dataset(dataset_id)  # or an error that names it
-    entries = [each for name in names for each in regression.read_expected(name)]
+    entries: list[Expected] = []
+    broken: list[Outcome] = []
+    for name in [name for name in names if baselines.folder_of(name)]:  # or an error that names it
+        try:
+            entries += regression.read_expected(name)
+        except Exception as error:
+            broken.append(regression.unreadable(name, error))
     found = [each for each in entries if not chosen or each.dataset in chosen]
-    if not found:
-        raise ToucheError("no score is expected of these baselines on these datasets; name others")
-    return found
+    if not found and not broken:
+        raise ToucheError("nothing is expected of these baselines on these datasets; name others")
+    return found, broken
 
 
 def _update(outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -138,22 +154,20 @@ def _update(outcomes: Sequence[Outcome]) -> list[Outcome]:
         if before.expected.value != after.expected.value:
             old, new = (each.expected.value for each in (before, after))
             each = after.expected
-            where = f"{each.command} on {each.dataset}, {each.dimension}, {each.evaluator}"
-            tell(f"moved: {where}: {old} -> {new} ({new - old:+.5f})")
+            where = ", ".join(filter(None, (f"{each.command} on {each.dataset}", *each.names)))
+            by = before.difference
+            tell(f"moved: {where}: {old or '–'} -> {new}{'' if by is None else f' ({by:+.5f})'}")
     return updated
 
 
 def _row(outcome: Outcome) -> tuple[str, ...]:
-    each = outcome.expected
-    got, difference = outcome.got, outcome.difference
+    each, difference = outcome.expected, outcome.difference
     return (
         each.command,
-        each.dataset,
-        each.dimension,
-        each.evaluator,
+        *(name or "–" for name in (each.dataset, *each.names)),
         each.kind,
-        f"{each.value:g}",
-        "–" if got is None else f"{got:.5f}",
+        f"{each.value:g}" if isinstance(each.value, float) else each.value or "–",
+        f"{outcome.got:.5f}" if isinstance(outcome.got, float) else outcome.got or "–",
         "–" if difference is None else f"{round(difference, 5) + 0.0:+.5f}",
         *_used(outcome.usage),
         f"{outcome.verdict}: {outcome.remark}" if outcome.remark else outcome.verdict,
@@ -175,9 +189,17 @@ def _summary(outcomes: Sequence[Outcome]) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
 
 
-def _write(outcomes: Sequence[Outcome], json_file: Path | None, junit_file: Path | None) -> None:
-    if json_file:
-        write_whole(json_file, json.dumps([each.record for each in outcomes], indent=2) + "\n")
+def _kinds_of_memory(outcomes: Sequence[Outcome]) -> str:
+    kinds = dict.fromkeys(each.usage.memory_of for each in outcomes if each.usage and each.usage.memory_of)
+    return f"; memory: {', '.join(kinds)}" if kinds else ""
+
+
+def _write_json(outcomes: Sequence[Outcome], file: Path | None) -> None:
+    if file:
+        write_whole(file, json.dumps([each.record for each in outcomes], indent=2) + "\n")
+
+
+def _write(outcomes: Sequence[Outcome], junit_file: Path | None) -> None:
     if junit_file:
         write_whole(junit_file, tostring(_junit(outcomes), encoding="unicode", xml_declaration=True))
     if summary := os.environ.get(SUMMARY_VARIABLE):
@@ -188,15 +210,15 @@ def _write(outcomes: Sequence[Outcome], json_file: Path | None, junit_file: Path
 def _report(outcomes: Sequence[Outcome], folder: Path, runner: str) -> None:
     from touche.report import Page, part_of, write  # here, for it takes a second to import
 
-    runs: dict[str, dict[Path, None]] = {}
-    for each in outcomes:
-        if each.run and each.expected.evaluator != STRUCTURE:
-            runs.setdefault(each.expected.dataset, {})[each.run] = None
+    runs: dict[str, dict[tuple[Path, str], Evaluated]] = {}
+    for outcome in outcomes:
+        of_dataset = runs.setdefault(outcome.expected.dataset, {})
+        of_dataset |= {(each.path, each.dimension): each for each in outcome.evaluated}
     parts, remarks = [], [f"The runner is {runner}, on {processors()} processors ({machine()})."]
-    for dataset, paths in runs.items():
+    for dataset, found in runs.items():
         try:
-            parts.append(part_of(evaluate(list(paths), tasks.task(dataset)), dataset))
-        except ToucheError as error:  # one odd run does not cost the report
+            parts += [part_of(told_apart(list(found.values())), dataset)] if found else []
+        except Exception as error:  # one odd run does not cost the report
             remarks.append(f"There is no report on {dataset}: {error}.")
     title = "Regression of the baselines of Touché"
     click.echo(write(Page(title, command_line(), parts, outcomes, remarks=remarks), folder))
@@ -206,7 +228,7 @@ def _junit(outcomes: Sequence[Outcome]) -> Element:
     failures = [each for each in outcomes if each.broken]
     suite = Element("testsuite", name="touche regress", tests=str(len(outcomes)), failures=str(len(failures)))
     for each in outcomes:
-        name = f"{each.expected.dataset} {each.expected.dimension} {each.expected.evaluator}"
+        name = " ".join(filter(None, (each.expected.dataset, *each.expected.names)))
         case = SubElement(suite, "testcase", classname=each.expected.command, name=name)
         if each.verdict == NOT_AT_HAND:
             SubElement(case, "skipped", message=each.verdict)

@@ -1,5 +1,9 @@
 import json
+import re
 import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
 from math import log2
 from pathlib import Path
 from tempfile import gettempdir
@@ -9,9 +13,20 @@ import pytest
 
 from conftest import ROOT, Touche, Write
 from touche import baselines, tasks
-from touche.regression import Expected, Outcome, read_expected, regress, update
+from touche.evaluation.scores import Evaluated, evaluate
+from touche.formats.runs import read_run
+from touche.regression import (
+    Expected,
+    ExpectedRun,
+    ExpectedScore,
+    Outcome,
+    digest_of,
+    read_expected,
+    regress,
+    update,
+)
 from touche.sandbox.programs import Log
-from touche.sandbox.runs import Job, Limits, Usage, run_locally
+from touche.sandbox.runs import RUNNERS, Job, Limits, Usage, run_locally
 
 ENTRY = """
 [[score]]
@@ -22,13 +37,17 @@ qrels = "spot-check-passages-relevance.qrels"
 pinned = {value}
 tolerance = 0.00005
 """
-STRUCTURE = """
-[[score]]
+FIGURE = """
+[[figure]]
 dataset = "spot-check/pairs"
-dimension = "pairs per topic"
-evaluator = "structure"
+name = "pairs per topic"
 pinned = 1000
 tolerance = 0.1
+"""
+RUN = """
+[[run]]
+dataset = "spot-check/passages"
+digest = "7ecb7394a4c72f75"
 """
 ELSEWHERE = """
 [[score]]
@@ -78,7 +97,7 @@ def test_a_baseline_that_is_as_it_was_passes(touche: Touche, clone: Path) -> Non
     )
     assert lines[1].split()[5:8] == ["0.50894", "0.50894", "+0.00000"] and lines[1].endswith(" passed")
     assert lines[2].split()[5:] == ["0.568", "–", "–", "–", "–", "–", "not", "at", "hand"]
-    assert lines[-1] == "1 passed, 1 not at hand"
+    assert lines[-1] == "1 passed, 1 not at hand; memory: largest process"
 
 
 def test_a_baseline_with_another_mu_fails(touche: Touche, clone: Path) -> None:
@@ -156,10 +175,11 @@ def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
     ("text", "message"),
     [
         ("[[score", "broken TOML"),
-        ("", "it does not hold [[score]] entries and nothing else"),
-        ("score = 1", "it does not hold [[score]] entries"),
-        ('score = ["a"]', "number 1 needs either a published or a pinned value"),
-        (ENTRY.format(value=1) + "[[scores]]", "it does not hold [[score]] entries and nothing else"),
+        ("", "it does not hold entries ([[score]], [[figure]], [[run]]) and nothing else"),
+        ("score = 1", "it does not hold entries"),
+        ("score = []", "it does not hold entries"),
+        ('score = ["a"]', "[[score]] number 1 is no table"),
+        (ENTRY.format(value=1) + "[[scores]]", "it does not hold entries ([[score]], [[figure]], [[run]])"),
         (ENTRY.format(value="true"), "number 1 needs a number from 0 to 1 as its pinned value"),
         (ENTRY.format(value="nan"), "number 1 needs a number from 0 to 1 as its pinned value"),
         (ENTRY.format(value=1) + "options = 1", "number 1 needs options such as"),
@@ -174,7 +194,8 @@ def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
             "number 1 needs a text as its evaluator",
         ),
         (ENTRY.format(value=1) + "published = 1", "number 1 needs either a published or a pinned value"),
-        (ENTRY.format(value=1).replace("pinned", "pined"), "number 1 needs either a published or a pinned"),
+        (ENTRY.format(value=1).replace("pinned", "pined"), "number 1 has an unknown key, 'pined'"),
+        (ENTRY.format(value=1).replace("pinned", "# pinned"), "number 1 needs either a published or a pinn"),
         (ENTRY.format(value=1) + "depth = 3", "number 1 has an unknown key, 'depth'"),
         (
             ENTRY.format(value=1).replace("tolerance", "source"),
@@ -187,21 +208,22 @@ def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
             "names a dimension, qrels or evaluator that",
         ),
         (ENTRY.format(value=1).replace("-passages-", "-arguments-"), "names a dimension, qrels or evaluator"),
-        (ENTRY.format(value=1).replace("qrels", "# qrels"), "names a dimension, qrels or evaluator that"),
-        (STRUCTURE.replace("/pairs", "/passages"), "number 1 asks for the structure of what are no pairs"),
-        (
-            STRUCTURE.replace("pairs per topic", "pairs"),
-            "number 1 needs one of pairs per topic, within one arg",
-        ),
-        (STRUCTURE + 'qrels = "x"', "as its dimension, and no qrels"),
+        (ENTRY.format(value=1).replace("qrels", "# qrels"), "number 1 needs a text as its qrels"),
+        (FIGURE.replace("/pairs", "/passages"), "[[figure]] number 1 asks for a figure of what are no pairs"),
+        (FIGURE.replace("pairs per topic", "pairs"), "number 1 needs one of pairs per topic, within one arg"),
+        (FIGURE.replace("1000", "1001"), "number 1 needs a number from 0 to 1000 as its pinned value"),
+        (FIGURE + 'qrels = "x"', "number 1 has an unknown key, 'qrels'"),
+        (RUN.replace('"7ecb7394a4c72f75"', "7"), "[[run]] number 1 needs a text as its digest"),
+        (RUN + "tolerance = 1", "[[run]] number 1 has an unknown key, 'tolerance'"),
         (ELSEWHERE.replace("source", "# source"), "number 1 has a published value without a source"),
     ],
 )
 def test_an_unusable_entry_is_named(touche: Touche, clone: Path, text: str, message: str) -> None:
     path = expect(clone, text)
     code, out, err = touche("regress")
-    assert (code, out) == (2, "")
-    assert err.startswith(f"touche: {path}: ") and message in err and "; " in err
+    assert (code, err) == (1, "")
+    assert f"  failed: {path}: " in out and message in out and "; " in out
+    assert out.endswith("\n1 failed\n")
 
 
 def test_unusable_arguments_are_named(touche: Touche, clone: Path) -> None:
@@ -209,11 +231,10 @@ def test_unusable_arguments_are_named(touche: Touche, clone: Path) -> None:
         "there is no dataset 'touche'; choose among spot-check" in touche("regress", "--dataset", "touche")[2]
     )
     assert "there is no baseline 'bm52'" in touche("regress", "bm52")[2]
-    assert "no score is expected of these" in touche("regress", "--dataset", "touche-2021-task-2")[2]
+    assert "nothing is expected of these" in touche("regress", "--dataset", "touche-2021-task-2")[2]
     (clone / "baselines" / "dirichletlm" / "expected.toml").unlink()
-    assert (
-        "expected.toml: no such file; write entries like those in docs/organizer.md" in touche("regress")[2]
-    )
+    message = "failed: {}: no such file; write entries like those in docs/organizer.md"
+    assert message.format(clone / "baselines" / "dirichletlm" / "expected.toml") in touche("regress")[1]
 
 
 def test_a_run_that_cannot_be_scored_fails(clone: Path) -> None:
@@ -262,7 +283,8 @@ def test_each_option_has_a_run_and_each_dimension_its_judgments(
     assert [each.verdict for each in regress(read_expected("dirichletlm"), rank, Limits(), print)] == 2 * [
         "not at hand"
     ]
-    write("data/topics/touche-2022-task-2.xml", "<topics/>")
+    topic = "<topic><number>2</number><title>cats</title></topic>"
+    write("data/topics/touche-2022-task-2.xml", f"<topics>{topic}</topics>")
     outcomes = list(regress(read_expected("dirichletlm"), rank, Limits(), print))
     assert started == ["dirichletlm --mu 1", "dirichletlm --mu 2"]
     assert [each.got for each in outcomes] == pytest.approx([1, 1 / log2(3)])
@@ -294,10 +316,140 @@ def test_results_that_cannot_be_written_are_known_before_anything_runs(touche: T
 
 
 def test_options_are_given_to_the_command() -> None:
-    expected = Expected(
-        "b", 0, "d", "r", "e", "q", {"k_1": 1.5, "loud": True, "quiet": False}, "pinned", 1, 0
-    )
+    expected = Expected(baseline="b", options={"k_1": 1.5, "loud": True, "quiet": False})
     assert expected.command == "b --k-1 1.5 --loud --no-quiet"
+
+
+def test_a_ranking_that_changes_is_seen_where_the_score_is_not(touche: Touche, clone: Path) -> None:
+    """BM25 with another k1 has the same mean on the spot check."""
+    bm25 = clone / "baselines" / "bm25"
+    shutil.copytree(ROOT / "baselines" / "bm25", bm25)
+    path = bm25 / "baseline.py"
+    path.write_text(path.read_text().replace("k1: float = 0.9", "k1: float = 0.95"))
+    code, out, _ = touche("regress", "bm25", "--dataset", "spot-check/passages")
+    assert code == 1
+    score, ranking = out.splitlines()[1:3]
+    assert score.endswith(" passed") and ranking.endswith(" changed")
+    assert touche("regress", "bm25", "--dataset", "spot-check/passages", "--update")[0] == 0
+    assert touche("regress", "bm25", "--dataset", "spot-check/passages")[1].endswith(
+        "2 passed; memory: largest process\n"
+    )
+
+
+LINES = "1 Q0 b 1 2.0 t\n1 Q0 a 2 1.0 t\n2 Q0 a 1 1.0 t\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [(" t\n", " u\n", True), ("2.0", "3.0", True), ("Q0 b", "Q0 c", False), ("2 Q0", "3 Q0", False)],
+)
+def test_a_digest_is_of_topics_ranks_and_documents(write: Write, old: str, new: str, same: bool) -> None:
+    first, second = write("a.txt", LINES), write("b.txt", LINES.replace(old, new))
+    assert (digest_of(read_run(first)) == digest_of(read_run(second))) == same
+
+
+def test_a_digest_can_be_made_in_the_shell(write: Write) -> None:
+    (script,) = re.findall("``(awk .*)``", digest_of.__doc__ or "")
+    path = write("run.txt", LINES)
+    told = subprocess.run(script, shell=True, cwd=path.parent, capture_output=True, text=True, check=True)
+    assert told.stdout == digest_of(read_run(path))
+
+
+def another(clone: Path, name: str, expected: str) -> Path:
+    """One more baseline, a copy of the first one."""
+    folder = clone / "baselines" / name
+    shutil.copytree(clone / "baselines" / "dirichletlm", folder)
+    (folder / "expected.toml").write_text(expected)
+    return folder
+
+
+def test_a_baseline_with_a_broken_file_is_a_row_and_the_others_go_on(touche: Touche, clone: Path) -> None:
+    path = another(clone, "afar", "[[score") / "expected.toml"
+    code, out, _ = touche("regress", "--dataset", "spot-check/passages")
+    assert code == 1
+    first, second = out.splitlines()[1:3]
+    assert first.startswith("afar ") and f"failed: {path}: broken TOML" in first
+    assert second.startswith("dirichletlm ") and second.endswith(" passed")
+
+
+def ranks(job: Job, limits: Limits, log: Log) -> Usage:
+    """A runner that writes a run of its own."""
+    job.output.mkdir()
+    (job.output / "run.txt").write_text("11 Q0 spotcheck-001c9609___5 1 1 t\n")
+    return Usage(1.0)
+
+
+def test_whatever_a_run_breaks_with_is_its_outcome_and_the_others_go_on(clone: Path) -> None:
+    def runner(job: Job, limits: Limits, log: Log) -> Usage:
+        if job.arguments:
+            raise ZeroDivisionError("division\nby zero")
+        return ranks(job, limits, log)
+
+    expect(clone, ENTRY.format(value=0) + "options = { mu = 1 }\n" + ENTRY.format(value=0) + ELSEWHERE)
+    outcomes = list(regress(read_expected("dirichletlm"), runner, Limits(), print))
+    assert [each.verdict for each in outcomes] == ["failed", "too high", "not at hand"]
+    assert outcomes[0].remark == "ZeroDivisionError: division by zero"
+
+
+def test_a_ranking_is_checked_where_a_score_cannot_be(clone: Path) -> None:
+    def run_for_another_task(job: Job, limits: Limits, log: Log) -> Usage:
+        job.output.mkdir()
+        (job.output / "run.txt").write_text("77 Q0 a 1 1 t\n")
+        return Usage(1.0)
+
+    expect(clone, ENTRY.format(value=0) + RUN)
+    outcomes = list(regress(read_expected("dirichletlm"), run_for_another_task, Limits(), print))
+    assert [each.verdict for each in outcomes] == ["failed", "changed"]
+
+
+def test_results_are_written_as_they_are_known(
+    touche: Touche, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second run that never ends has not cost what is known of the first."""
+    another(clone, "later", ENTRY.format(value=0))
+
+    def runner(job: Job, limits: Limits, log: Log) -> Usage:
+        if job.baseline == "later":
+            raise KeyboardInterrupt
+        return ranks(job, limits, log)
+
+    monkeypatch.setitem(RUNNERS, "local", runner)
+    assert touche("regress", "--json", tmp_path / "r.json")[0] == 130
+    records = json.loads((tmp_path / "r.json").read_text())
+    assert [record["verdict"] for record in records] == ["too low", "not at hand"]
+
+
+def test_a_child_of_a_baseline_that_holds_its_output_prolongs_nothing(clone: Path) -> None:
+    fork = "import os, time\n    if not os.fork():\n        time.sleep(600)\n    queries, model"
+    change(clone, "queries, model", fork)
+    (outcome,) = regress(read_expected("dirichletlm")[:1], run_locally, Limits(), print)
+    assert outcome.verdict == "passed" and outcome.usage and outcome.usage.wall < 300
+
+
+def test_a_file_that_cannot_be_rewritten_is_the_outcome(clone: Path) -> None:
+    (expected,) = read_expected("dirichletlm")[:1]
+    (clone / "baselines" / "dirichletlm" / "expected.toml").unlink()
+    (outcome,) = update([Outcome(expected, "too low", 0.5, 1.0)])
+    assert outcome.verdict == "failed" and "No such file" in outcome.remark
+
+
+def test_a_report_shows_what_was_evaluated_and_does_not_evaluate_again(
+    touche: Touche, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluated: list[Path] = []
+
+    def counting(paths: Sequence[Path], task: tasks.Task) -> list[Evaluated]:
+        evaluated.extend(paths)
+        return evaluate(paths, task)
+
+    for module in [each for name, each in sys.modules.items() if name.startswith("touche.")]:
+        if getattr(module, "evaluate", None) is evaluate:
+            monkeypatch.setattr(module, "evaluate", counting)
+    expect(clone, ENTRY.format(value=0) + "options = { mu = 1 }\n" + ENTRY.format(value=0) + RUN)
+    touche("regress", "--report", tmp_path / "out")
+    assert [path.name for path in evaluated] == ["dirichletlm-mu-1.txt", "dirichletlm.txt"]
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert all(str(path) in page for path in evaluated) and "7ecb7394a4c72f75" in page
 
 
 def test_every_baseline_is_pinned_on_all_samples_and_every_published_one_is_expected() -> None:
@@ -312,7 +464,12 @@ def test_every_baseline_is_pinned_on_all_samples_and_every_published_one_is_expe
             assert pinned >= {"spot-check/pages", "spot-check/passages", "touche-2022-task-2/sample"}
         elif not ranks_pairs:
             assert pinned >= {*samples} - {*with_pairs}
-    published = {(each.dataset, each.dimension): each for each in everything if each.kind == "published"}
+        scored = {(each.dataset, each.command) for each in everything if each.baseline == name}
+        digests = [each for each in everything if isinstance(each, ExpectedRun) and each.baseline == name]
+        ranked = sorted((each.dataset, each.command) for each in digests)
+        assert ranked == sorted(each for each in scored if each[0].startswith("spot-check"))
+    scores = [each for each in everything if isinstance(each, ExpectedScore)]
+    published = {(each.dataset, each.dimension): each for each in scores if each.kind == "published"}
     assert sorted(published) == [
         ("touche-2020-task-1", "relevance-uncorrected"),
         ("touche-2020-task-1-v1", "relevance-uncorrected"),

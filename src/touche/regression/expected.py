@@ -1,0 +1,335 @@
+"""What is asked of a baseline: the entries of its expected.toml, a kind of record for each kind of table."""
+
+import hashlib
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from touche.baselines.loader import folder_of
+from touche.baselines.options import arguments_of
+from touche.data.places import at_hand, corpus_at_hand, open_dataset
+from touche.errors import InputError, ToucheError
+from touche.evaluation.ndcg import EVALUATORS
+from touche.evaluation.scores import Evaluated, evaluate
+from touche.files import decoded_lines
+from touche.formats.runs import MAX_DEPTH, RunLine, read_run
+from touche.pairs.figures import MEASURES
+from touche.tasks import PAIR, dataset, datasets
+
+EXPECTED_FILE = "expected.toml"
+PUBLISHED, PINNED = "published", "pinned"
+_DIGITS = 5  # of pinned numbers
+_REMEDY = "write entries like those in docs/organizer.md, section Expected scores"
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """A run that a baseline has just written.
+
+    Attributes:
+        dataset: the id of the dataset that it ranks.
+        lines: the run.
+        evaluated: the run in each dimension whose judgments are at hand; none where it cannot be evaluated.
+        fault: why it cannot.
+    """
+
+    dataset: str
+    lines: Sequence[RunLine]
+    evaluated: Sequence[Evaluated]
+    fault: str = ""
+
+    @classmethod
+    def of(cls, path: Path, dataset_id: str) -> "Rerun":
+        """Reads and evaluates a run file.
+
+        Raises:
+            InputError: if it is no run.
+        """
+        task, fault, found = dataset(dataset_id)[0], "", list[Evaluated]()
+        judged = {name: each for name, each in task.qrels.items() if at_hand("qrels", each.file)}
+        try:
+            found = evaluate([path], replace(task, qrels=judged))
+        except ToucheError as error:
+            fault = str(error)
+        return cls(dataset_id, found[0].lines if found else read_run(path), found, fault)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What an entry asks for, measured: a number or a digest, and Judged@5 where there are judgments."""
+
+    got: float | str
+    judged: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expected:
+    """What is asked of a run of a baseline; each kind of entry is a kind of its own.
+
+    Attributes:
+        baseline: the name or path of its folder, as it was asked for.
+        entry: the number of the entry among those of its table, from 0.
+        dataset: the id of the dataset.
+        options: options of the baseline, by the names of its parameters.
+        kind: ``published`` or ``pinned``.
+        value: what is expected.
+    """
+
+    TABLE: ClassVar[str] = ""
+    PINNED_AS: ClassVar[str] = PINNED  # the key of what --update rewrites
+    KEYS: ClassVar[Iterable[str]] = ()  # beside dataset and options
+
+    baseline: str
+    entry: int = 0
+    dataset: str = ""
+    options: Mapping[str, Any]
+    kind: str = PINNED
+    value: float | str = ""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What is measured, and by which evaluator."""
+        return "", ""
+
+    @property
+    def command(self) -> str:
+        """The baseline with its options, as one would type it."""
+        return " ".join([self.baseline, *self.arguments])
+
+    @property
+    def arguments(self) -> list[str]:
+        """The options as words of the command line."""
+        return arguments_of(self.options)
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether topics, corpus and whatever else is needed are there."""
+        task, corpus = dataset(self.dataset)
+        return at_hand("topics", task.topics) and corpus_at_hand(corpus)
+
+    def measure(self, rerun: Rerun) -> Measured:
+        """What a run has.
+
+        Raises:
+            ToucheError: if it cannot be measured.
+        """
+        raise NotImplementedError
+
+    def difference(self, got: float | str) -> float | None:
+        """By how much a number is above what is expected; None for what is no number."""
+        return got - self.value if isinstance(got, float) and isinstance(self.value, float) else None
+
+    def rounded(self, got: float | str) -> float | str:
+        """As it is pinned."""
+        return got if isinstance(got, str) else round(got, _DIGITS)
+
+    def accepts(self, got: float | str) -> bool:
+        """Whether it is what is expected."""
+        return got == self.value
+
+    @classmethod
+    def problem(cls, entry: Mapping[str, Any]) -> str:
+        """What is wrong with the keys of its own, or nothing."""
+        return ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedScore(Expected):
+    """A mean nDCG@5 to be reached.
+
+    Attributes:
+        dimension, evaluator, qrels: what is measured, as in ``touche.evaluation.scores.Score``.
+        tolerance: by how much the score may differ, in both directions.
+        source: where a published value is printed.
+    """
+
+    TABLE: ClassVar[str] = "score"
+    KEYS: ClassVar[Iterable[str]] = (
+        "dimension",
+        "evaluator",
+        "qrels",
+        PUBLISHED,
+        PINNED,
+        "tolerance",
+        "source",
+    )
+
+    dimension: str
+    evaluator: str
+    qrels: str
+    tolerance: float
+    source: str = ""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.dimension, self.evaluator
+
+    @property
+    def at_hand(self) -> bool:
+        return at_hand("qrels", self.qrels) and super().at_hand
+
+    def measure(self, rerun: Rerun) -> Measured:
+        for each in rerun.evaluated:
+            score = each.scores[self.evaluator]
+            if each.dimension == self.dimension and score.mean is not None:
+                return Measured(score.mean, score.judged)
+        raise ToucheError(rerun.fault or f"{self.evaluator} has no topic to average over; check the run")
+
+    def accepts(self, got: float | str) -> bool:
+        return abs(self.difference(got) or 0.0) <= self.tolerance
+
+    @classmethod
+    def problem(cls, entry: Mapping[str, Any]) -> str:
+        if (PUBLISHED in entry) == (PINNED in entry):
+            return "needs either a published or a pinned value"
+        if wrong := _wrong_text(entry, "dimension", "evaluator", "qrels"):
+            return wrong
+        if wrong := _wrong_number(entry, PUBLISHED if PUBLISHED in entry else PINNED, 1):
+            return wrong
+        judgments = dataset(entry["dataset"])[0].qrels.get(entry["dimension"])
+        if judgments is None or judgments.file != entry["qrels"] or entry["evaluator"] not in EVALUATORS:
+            return "names a dimension, qrels or evaluator that its task does not have"
+        return "" if PINNED in entry or entry.get("source") else "has a published value without a source"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedFigure(Expected):
+    """A figure of a run of pairs that needs no judgments.
+
+    Attributes:
+        name: a key of ``touche.pairs.figures.MEASURES``.
+        tolerance: by how much it may differ, in both directions.
+    """
+
+    TABLE: ClassVar[str] = "figure"
+    KEYS: ClassVar[Iterable[str]] = ("name", PINNED, "tolerance")
+
+    name: str
+    tolerance: float
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.name, ""
+
+    def measure(self, rerun: Rerun) -> Measured:
+        return Measured(float(MEASURES[self.name](rerun.lines, open_dataset(self.dataset).documents)))
+
+    def accepts(self, got: float | str) -> bool:
+        return abs(self.difference(got) or 0.0) <= self.tolerance
+
+    @classmethod
+    def problem(cls, entry: Mapping[str, Any]) -> str:
+        if dataset(entry["dataset"])[0].rules.unit != PAIR:
+            return "asks for a figure of what are no pairs"
+        if entry.get("name") not in MEASURES:
+            return f"needs one of {', '.join(MEASURES)} as its name"
+        return _wrong_number(entry, PINNED, MAX_DEPTH)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedRun(Expected):
+    """A ranking that must stay what it is, document by document: its value is a digest, see ``digest_of``."""
+
+    TABLE: ClassVar[str] = "run"
+    PINNED_AS: ClassVar[str] = "digest"
+    KEYS: ClassVar[Iterable[str]] = ("digest",)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return "ranking", ""
+
+    def measure(self, rerun: Rerun) -> Measured:
+        return Measured(digest_of(rerun.lines))
+
+    @classmethod
+    def problem(cls, entry: Mapping[str, Any]) -> str:
+        return _wrong_text(entry, "digest")
+
+
+KINDS: Mapping[str, type[Expected]] = {
+    kind.TABLE: kind for kind in (ExpectedScore, ExpectedFigure, ExpectedRun)
+}
+
+
+def digest_of(run: Iterable[RunLine]) -> str:
+    """What a ranking is, in 16 hexadecimal digits: those of its lines ``topic rank document``, as they stand.
+
+    In the shell: ``awk '{print $1, $4, $3}' run.txt | sha256sum | head -c 16``.
+    """
+    lines = (f"{line.topic} {line.rank} {line.document}\n" for line in run)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
+
+
+def read_expected(baseline: str) -> list[Expected]:
+    """The entries of a baseline's expected.toml, kind by kind.
+
+    Args:
+        baseline: its name, or the path of its folder.
+
+    Raises:
+        InputError: if the file is missing or broken, or an entry is incomplete or names what there is not.
+    """
+    path = folder_of(baseline) / EXPECTED_FILE
+    if not path.is_file():
+        raise InputError(path, "no such file", _REMEDY)
+    try:
+        content = tomllib.loads("".join(decoded_lines(path)))
+    except ValueError as error:
+        raise InputError(path, f"broken TOML ({error})", "repair the file") from error
+    if not content or not content.keys() <= KINDS.keys() or not all(map(_is_table, content.values())):
+        known = ", ".join(f"[[{name}]]" for name in KINDS)
+        raise InputError(path, f"it does not hold entries ({known}) and nothing else", _REMEDY)
+    return [
+        _expected_of(kind, baseline, number, entry, path)
+        for name, kind in KINDS.items()
+        for number, entry in enumerate(content.get(name, ()))
+    ]
+
+
+def _expected_of(kind: type[Expected], baseline: str, number: int, entry: Any, path: Path) -> Expected:
+    if problem := _problem(kind, entry):
+        raise InputError(path, f"[[{kind.TABLE}]] number {number + 1} {problem}", _REMEDY)
+    values = {name: value for name, value in entry.items() if name not in (PUBLISHED, PINNED, "digest")}
+    key = PUBLISHED if PUBLISHED in entry else kind.PINNED_AS
+    given = entry[key] if isinstance(entry[key], str) else float(entry[key])
+    how = PUBLISHED if PUBLISHED in entry else PINNED
+    return kind(**{"options": {}} | values, baseline=baseline, entry=number, kind=how, value=given)
+
+
+def _problem(kind: type[Expected], entry: Any) -> str:
+    """What is wrong with an entry, or nothing; a check that can never fail, or never pass, is no check."""
+    if not isinstance(entry, dict):
+        return "is no table"
+    if unknown := entry.keys() - {"dataset", "options", *kind.KEYS}:
+        return f"has an unknown key, {min(unknown)!r}"
+    if entry.get("dataset") not in datasets():
+        return f"names an unknown dataset, {entry.get('dataset')!r}"
+    if not isinstance(options := entry.get("options", {}), dict) or any(map(_is_nested, options.values())):
+        return "needs options such as { k1 = 1.2 }"
+    if "tolerance" in kind.KEYS and not _is_number(entry.get("tolerance"), 1e-9, 1):
+        return "needs a number above 0, and at most 1, as its tolerance"
+    return kind.problem(entry)
+
+
+def _wrong_text(entry: Mapping[str, Any], *names: str) -> str:
+    wrong = [name for name in names if not isinstance(entry.get(name), str)]
+    return f"needs a text as its {wrong[0]}" if wrong else ""
+
+
+def _wrong_number(entry: Mapping[str, Any], name: str, most: float) -> str:
+    fine = _is_number(entry.get(name), 0, most)
+    return "" if fine else f"needs a number from 0 to {most} as its {name} value"
+
+
+def _is_number(value: Any, least: float, most: float) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
+
+
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, dict | list)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, list) and bool(value)

@@ -1,0 +1,202 @@
+"""Baselines rerun on every dataset at hand, and what became of everything that is expected of them."""
+
+import logging
+import shutil
+import traceback
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from touche.baselines.loader import folder_of
+from touche.errors import ToucheError
+from touche.evaluation.scores import Evaluated
+from touche.files import write_whole
+from touche.progress import bar
+from touche.regression.expected import EXPECTED_FILE, PINNED, Expected, Rerun
+from touche.sandbox.programs import Log
+from touche.sandbox.runs import Job, Limits, Runner, Usage
+from touche.tira.outputs import RUN_FILE
+
+PASSED, TOO_LOW, TOO_HIGH, CHANGED = "passed", "too low", "too high", "changed"
+NOT_AT_HAND, FAILED, NOT_THE_SAME = "not at hand", "failed", "not the same twice"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was expected and what became of it.
+
+    Attributes:
+        expected: what was expected.
+        verdict: ``passed``, ``too low``, ``too high``, ``changed`` (a ranking), ``not at hand``, ``failed``,
+            ``not the same twice``.
+        got: what was measured, or None.
+        judged: Judged@5, likewise.
+        remark: why it failed.
+        usage: what the run took, or None where there was none.
+        evaluated: the run in all dimensions that have judgments, where runs are kept.
+    """
+
+    expected: Expected
+    verdict: str
+    got: float | str | None = None
+    judged: float | None = None
+    remark: str = ""
+    usage: Usage | None = None
+    evaluated: Sequence[Evaluated] = ()
+
+    @property
+    def difference(self) -> float | None:
+        """``got`` minus what was expected, where these are numbers."""
+        return None if self.got is None else self.expected.difference(self.got)
+
+    @property
+    def broken(self) -> bool:
+        """Whether it makes the regression fail."""
+        return self.verdict not in (PASSED, NOT_AT_HAND)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """A flat record for JSON."""
+        measured = {"got": self.got, "difference": self.difference, "judged": self.judged}
+        used = asdict(self.usage) if self.usage else dict.fromkeys(Usage.__annotations__)
+        about = {"table": self.expected.TABLE} | asdict(self.expected)
+        return about | measured | used | {"verdict": self.verdict, "remark": self.remark}
+
+
+def unreadable(baseline: str, error: Exception) -> Outcome:
+    """What becomes of a baseline whose expected.toml cannot be read."""
+    return Outcome(Expected(baseline=baseline, options={}), FAILED, remark=_told(error))
+
+
+def regress(
+    expected: Sequence[Expected],
+    runner: Runner,
+    limits: Limits,
+    say: Log,
+    *,
+    twice: bool = False,
+    keep: Path | None = None,
+) -> Iterator[Outcome]:
+    """Runs each baseline on each dataset at hand, once, and checks what it has in both directions.
+
+    A score that is higher than expected is a failure, too: the baseline is no longer the same. Whatever goes
+    wrong with one baseline on one dataset is the outcome there, and the others go on.
+
+    Args:
+        expected: what is to be checked.
+        runner: how a baseline is run, and within which limits.
+        say: is told what is run, and given the log of each run.
+        twice: run each once more, and compare run.txt byte by byte.
+        keep: a folder for the runs, or None if they are not needed afterwards.
+    """
+    groups: dict[tuple[str, str], list[Expected]] = {}
+    for each in expected:
+        groups.setdefault((each.command, each.dataset), []).append(each)
+    for group in bar("running", "runs", len(groups), over=groups.values()):
+        yield from _outcomes(group, runner, limits, say, twice, keep)
+
+
+def update(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Writes what was measured over the pinned values that it differs from; published ones are left alone.
+
+    Returns:
+        All outcomes; those whose value was rewritten have passed now, or failed if they cannot be written.
+    """
+    updated = list(outcomes)
+    for baseline in dict.fromkeys(each.expected.baseline for each in updated):
+        moved = [n for n, each in enumerate(updated) if each.expected.baseline == baseline and _moved(each)]
+        try:
+            rewritten = _rewritten(baseline, [updated[number] for number in moved]) if moved else []
+        except Exception as error:
+            rewritten = [replace(updated[number], verdict=FAILED, remark=_told(error)) for number in moved]
+        for number, outcome in zip(moved, rewritten, strict=True):
+            updated[number] = outcome
+    return updated
+
+
+def _moved(outcome: Outcome) -> bool:
+    each, got = outcome.expected, outcome.got
+    sure = each.kind == PINNED and got is not None and outcome.verdict != NOT_THE_SAME
+    return sure and each.rounded(got or 0.0) != each.value
+
+
+def _rewritten(baseline: str, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    import tomlkit  # keeps comments and order
+
+    path = folder_of(baseline) / EXPECTED_FILE
+    document: Any = tomlkit.parse(path.read_text(encoding="utf-8"))
+    rewritten = []
+    for outcome in outcomes:
+        each = outcome.expected
+        value = each.rounded(outcome.got or 0.0)
+        document[each.TABLE][each.entry][each.PINNED_AS] = value
+        rewritten.append(replace(outcome, expected=replace(each, value=value), verdict=PASSED))
+    write_whole(path, tomlkit.dumps(document))
+    return rewritten
+
+
+def _outcomes(
+    group: Sequence[Expected], runner: Runner, limits: Limits, say: Log, twice: bool, keep: Path | None
+) -> list[Outcome]:
+    """Those of a baseline with its options on a dataset."""
+    try:
+        absent = [each for each in group if not each.at_hand]
+    except Exception as error:
+        return _failed(group, error)
+    checked = [each for each in group if each not in absent]
+    try:
+        found = _measured(checked, runner, limits, say, twice, keep) if checked else []
+    except Exception as error:
+        found = _failed(checked, error)
+    return [*(Outcome(each, NOT_AT_HAND) for each in absent), *found]
+
+
+def _measured(
+    group: Sequence[Expected], runner: Runner, limits: Limits, say: Log, twice: bool, keep: Path | None
+) -> list[Outcome]:
+    first = group[0]
+    say(f"{first.command} on {first.dataset}")
+    with TemporaryDirectory(prefix="touche-") as folder:
+        names = ("first", "second")[: 1 + twice]
+        jobs = [Job(first.baseline, first.arguments, first.dataset, Path(folder) / each) for each in names]
+        usages = [runner(job, limits, lambda line: say(f"  {line}")) for job in jobs]
+        same = len({(job.output / RUN_FILE).read_bytes() for job in jobs}) == 1
+        rerun = Rerun.of(_kept(jobs[0], keep) if keep else jobs[0].output / RUN_FILE, first.dataset)
+    outcomes = [replace(_outcome(each, rerun), usage=usages[0]) for each in group]
+    outcomes = outcomes if same else [replace(each, verdict=NOT_THE_SAME) for each in outcomes]
+    return [replace(each, evaluated=rerun.evaluated if keep else ()) for each in outcomes]
+
+
+def _kept(job: Job, folder: Path) -> Path:
+    """A copy of the run of a job under the names of dataset, baseline and options."""
+    words = [Path(job.name).name, *(word.lstrip("-").replace("/", "-") for word in job.arguments)]
+    kept = folder / job.given.replace("/", "-") / f"{'-'.join(words)}.txt"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copyfile(job.output / RUN_FILE, kept))
+
+
+def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
+    try:
+        measured = expected.measure(rerun)
+        got, judged = measured.got, measured.judged
+    except Exception as error:
+        return _failed([expected], error)[0]
+    difference = expected.difference(got)
+    drift = CHANGED if difference is None else TOO_HIGH if difference > 0 else TOO_LOW
+    return Outcome(expected, PASSED if expected.accepts(got) else drift, got, judged)
+
+
+def _failed(group: Iterable[Expected], error: Exception) -> list[Outcome]:
+    return [Outcome(each, FAILED, remark=_told(error)) for each in group]
+
+
+def _told(error: Exception) -> str:
+    """An error in one line; of one that is a bug its kind, too, and with --verbose where it was."""
+    if isinstance(error, ToucheError):
+        return str(error)
+    _log.debug("%s", "".join(traceback.format_exception(error)))
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
