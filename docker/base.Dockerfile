@@ -23,9 +23,10 @@ RUN python3 -m pip --python /opt/touche/bin/python install --no-deps \
  && python3 -m compileall -q --invalidation-mode unchecked-hash .
 
 FROM build AS library
-COPY pyproject.toml constraints.txt README.md LICENSE /src/
+COPY pyproject.toml constraints.txt LICENSE /src/
 COPY src /src/src
-RUN cd /src && PIP_CONSTRAINT=/src/constraints.txt python3 -m pip --python /opt/touche/bin/python install \
+# The README, which says how large this image is, is no part of it.
+RUN cd /src && touch README.md && PIP_CONSTRAINT=/src/constraints.txt python3 -m pip --python /opt/touche/bin/python install \
       --no-deps --target /opt/library . \
  && python3 -m compileall -q --invalidation-mode unchecked-hash /opt/library
 

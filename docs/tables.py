@@ -114,9 +114,7 @@ def for_guide(measured: Mapping[str, Any], text: str) -> str:
 
 def in_order() -> list[str]:
     """The baselines, those with published values first."""
-    return sorted(
-        baselines.names(), key=lambda name: all(each.kind != PUBLISHED for each in scores(name))
-    )
+    return sorted(baselines.names(), key=lambda name: all(each.kind != PUBLISHED for each in scores(name)))
 
 
 def about(name: str) -> str:
@@ -192,7 +190,9 @@ def _row(place: str, entries: Sequence[ExpectedScore], judged: Mapping[str, floa
 
 def _values(entries: Iterable[ExpectedScore]) -> list[str]:
     # A half is rounded up, as people do, and not to whichever side its binary form lies on.
-    return [f"{each.dimension.removeprefix('relevance-')}&nbsp;{float(each.value) + 1e-9:.3f}" for each in entries]
+    return [
+        f"{each.dimension.removeprefix('relevance-')}&nbsp;{float(each.value) + 1e-9:.3f}" for each in entries
+    ]
 
 
 def _by_task(known: Iterable[Row], values: Callable[[Row], Sequence[str]]) -> str:

@@ -133,13 +133,14 @@ def workspace(folder: Path) -> Path:
     return folder
 
 
-def follow(page: Path, folder: Path, but: str = "", **variables: str) -> list[str]:
+def follow(page: Path, folder: Path, but: str = "", team: str = "my-team", **variables: str) -> list[str]:
     """Does what a page says, step by step, in a workspace.
 
     Args:
         page: the page.
         folder: the workspace.
         but: the reason whose commands are tried nevertheless; those with another one are not.
+        team: the name that takes the place of ``my-team``, whose image may be a reader's own.
         variables: further ones of the environment.
 
     Returns:
@@ -147,14 +148,18 @@ def follow(page: Path, folder: Path, but: str = "", **variables: str) -> list[st
     """
     tried = []
     for step in steps(page):
+        path, text = (
+            each.replace("my-team", team).replace("my_team", team.replace("-", "_"))
+            for each in (step.path, step.text)
+        )
         if step.kind == "file":
-            with _made(folder / step.path).open("a" if step.at_end else "w", encoding="utf-8") as file:
-                file.write(step.text)
+            with _made(folder / path).open("a" if step.at_end else "w", encoding="utf-8") as file:
+                file.write(text)
         elif step.kind == "command" and reason(step.text) in ("", but):
-            _type(["sh", "-c", step.text], step.text, folder, variables)
+            _type(["sh", "-c", text], text, folder, variables)
             tried.append(step.text)
-        elif step.kind == "python" and "@baseline" not in step.text:
-            _type([sys.executable, "-c", step.text], step.text, folder, variables)
+        elif step.kind == "python" and "@baseline" not in text:
+            _type([sys.executable, "-c", text], text, folder, variables)
     return tried
 
 

@@ -1,9 +1,13 @@
+import shlex
+import shutil
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 
-from conftest import Touche, Write
+from conftest import ROOT, Touche, Write
 from spotcheck import run_text
+from touche import errors
 from touche.errors import InputError, one_line
 from touche.files import read_lines
 
@@ -40,3 +44,15 @@ def test_a_run_that_is_a_link_to_itself_is_an_error_of_one_line(touche: Touche, 
     for command in ("evaluate", "lint"):
         code, _, err = touche(command, loop, "--task", "spot-check/passages")
         assert code == 2 and err.startswith(f"touche: {loop}: cannot be read (") and err.count("\n") == 1
+
+
+def test_an_extra_is_installed_from_the_clone_wherever_one_is() -> None:
+    *_, what = shlex.split(errors.installing("analysis"))
+    assert what == f"{ROOT}[analysis]"
+
+
+def test_an_extra_is_installed_by_the_name_of_the_package_where_there_is_no_clone(tmp_path: Path) -> None:
+    spec = spec_from_file_location("errors", shutil.copy(errors.__file__, tmp_path / "errors.py"))
+    assert spec and spec.loader
+    spec.loader.exec_module(elsewhere := module_from_spec(spec))
+    assert elsewhere.installing("analysis") == "pip install 'touche-baselines[analysis]'"

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from touche.data.places import cache_folder
-from touche.errors import ToucheError
+from touche.errors import ToucheError, installing
 from touche.files import write_whole
 
 KEY, URL = "CHATNOIR_API_KEY", "CHATNOIR_URL"  # in the environment
@@ -110,7 +110,7 @@ def _models() -> tuple[Any, Any]:
         from chatnoir_api.v1.model import Request, SearchResponse
     except ImportError as error:
         problem = "the client of ChatNoir is not installed"
-        raise ToucheError(f"{problem}; get it with: pip install --editable '.[chatnoir]'") from error
+        raise ToucheError(f"{problem}; get it with: {installing('chatnoir')}") from error
 
     class AnyPage(Request, frozen=True, serialize_by_alias=True):
         """The client asks for the first page only, as it sends ``start`` for what is called ``from``."""

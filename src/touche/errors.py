@@ -32,6 +32,17 @@ class NotAtHandError(ToucheError):
     """A data file that is nowhere to be found."""
 
 
+def installing(extra: str) -> str:
+    """The command that installs what an extra of this project holds, wherever one is.
+
+    A clone is not needed where the package was not installed from one.
+    """
+    root = Path(__file__).parents[2]
+    if (root / "pyproject.toml").is_file():
+        return f"pip install --editable '{root}[{extra}]'"
+    return f"pip install 'touche-baselines[{extra}]'"
+
+
 def check_range(name: str, value: float, least: float, most: float) -> None:
     """Checks an option of a baseline.
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 import touche as package
-from conftest import Touche, Write
+from conftest import ROOT, Touche, Write
 from spotcheck import run_text
 from touche.errors import ToucheError
 
@@ -70,5 +70,5 @@ def test_without_pandas_the_error_says_what_to_install(
     runs: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
-    with pytest.raises(ToucheError, match=r"pip install 'touche-baselines\[analysis\]'"):
+    with pytest.raises(ToucheError, match=rf"get it with: pip install --editable '{ROOT}\[analysis\]'"):
         package.evaluate(runs, TASK)

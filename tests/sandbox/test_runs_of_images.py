@@ -347,12 +347,12 @@ def test_the_commands_of_the_guides_work(tmp_path: Path, name: str) -> None:
     if "docker" not in engines():
         pytest.skip("needs a running docker: install and start it")
     build_once("docker")
-    page, folder = ROOT / "docs" / name, workspace(tmp_path / "clone")
+    page, folder, team = ROOT / "docs" / name, workspace(tmp_path / "clone"), f"guide-{os.getpid()}"
     try:
-        tried = follow(page, folder, but=CONTAINERS)
+        tried = follow(page, folder, but=CONTAINERS, team=team)
         listed = type_in(folder, "touche images list")
     finally:
-        succeeds("docker", "image", "rm", "--force", "touche/my-team")
+        succeeds("docker", "image", "rm", "--force", f"touche/{team}")
     assert tried == [each for each in commands(page) if reason(each) in ("", CONTAINERS)]
     assert re.search(r"^bm25 +touche/bm25 ", listed, flags=re.MULTILINE)
     if name == "participant.md":
@@ -366,18 +366,19 @@ def test_the_commands_of_the_guides_work(tmp_path: Path, name: str) -> None:
 def test_a_new_baseline_becomes_an_image_as_its_files_say(tmp_path: Path, source: str) -> None:
     if "docker" not in engines():
         pytest.skip("needs a running docker: install and start it")
-    write_baseline(tmp_path / "our-team")
-    text = (tmp_path / "our-team" / source).read_text()
+    team = f"starter-{os.getpid()}"
+    write_baseline(tmp_path / team)
+    text = (tmp_path / team / source).read_text()
     commands = re.findall("^ {4,}(?:run: )?((?:touche|docker) .*)$", text, flags=re.MULTILINE)
     script = "\n".join(each for each in commands if "docker" in each or "yml" in source)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     try:
         told = subprocess.run(
-            ["sh", "-exc", f"touche images build ./our-team\n{script}"],
+            ["sh", "-exc", f"touche images build ./{team}\n{script}"],
             cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True,
         )  # fmt: skip
     finally:
-        succeeds("docker", "image", "rm", "--force", "touche/our-team")
+        succeeds("docker", "image", "rm", "--force", f"touche/{team}")
     assert told.returncode == 0, told.stderr
     assert (len(commands), "\n2 passed\n" in told.stdout) == (10 if source == "README.md" else 5, True)
     assert len(list((tmp_path / "out").rglob("run.txt"))) == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from touche import tasks
-from touche.errors import ToucheError
+from touche.errors import ToucheError, installing
 from touche.evaluation import comparison, scores
 from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.notes import warnings_of
@@ -96,5 +96,5 @@ def _frame(kind: type[Any], rows: Sequence[Any]) -> "DataFrame":
     try:
         from pandas import DataFrame
     except ImportError as error:
-        raise ToucheError("pandas is not installed; pip install 'touche-baselines[analysis]'") from error
+        raise ToucheError(f"pandas is not installed; get it with: {installing('analysis')}") from error
     return DataFrame([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])

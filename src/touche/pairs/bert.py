@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from touche.errors import InputError, ToucheError
+from touche.errors import InputError, ToucheError, installing
 from touche.progress import bar, processors
 
 _log = logging.getLogger(__name__)
@@ -29,7 +29,6 @@ FILES = ("config.json", "model.safetensors", "tokenizer.json")
 _BATCH = 8  # inputs of similar length; fixed, for the last bits of a result depend on it
 _CHUNK = 1000  # texts that are tokenized at a time
 _MISSING = "the libraries of the language models are missing"
-_REMEDY = "install them with: pip install 'touche-baselines[models]'"
 
 _GRAPH = """
 <ir_version: 10, opset_import: ["" : 20, "touche" : 1]>
@@ -146,7 +145,7 @@ class Bert:
         except ToucheError:
             raise
         except ImportError as error:
-            raise ToucheError(f"{_MISSING}; {_REMEDY}") from error
+            raise ToucheError(f"{_MISSING}; install them with: {installing('models')}") from error
         except Exception as error:  # what onnxruntime, tokenizers and safetensors raise is no less general
             reason = f"{type(error).__name__}: {shorten(str(error), 100)}"
             problem = f"the model is broken, or no BERT model ({reason})"

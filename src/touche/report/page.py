@@ -3,7 +3,7 @@
 from importlib.metadata import version
 from pathlib import Path
 
-from touche.errors import ToucheError
+from touche.errors import ToucheError, installing
 from touche.evaluation.ndcg import TREC_EVAL_VERSION
 from touche.files import make_folder, write_whole
 from touche.progress import bar
@@ -31,7 +31,7 @@ def write(page: Page, folder: Path) -> Path:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
         problem = "Jinja2 is not installed"
-        raise ToucheError(f"{problem}; get it with: pip install --editable '.[analysis]'") from error
+        raise ToucheError(f"{problem}; get it with: {installing('analysis')}") from error
 
     make_folder(folder)
     environment = Environment(

@@ -8,7 +8,7 @@ from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from touche.errors import ToucheError
+from touche.errors import ToucheError, installing
 from touche.files import whole
 from touche.regression import Outcome
 from touche.report.records import BASELINE, GIVEN, PUBLISHED, Place, View
@@ -152,7 +152,7 @@ def _figure(rows: int, height: float, columns: int = 1) -> "tuple[Figure, list[A
         from matplotlib.figure import Figure
     except ImportError as error:
         problem = "matplotlib is not installed"
-        raise ToucheError(f"{problem}; get it with: pip install --editable '.[analysis]'") from error
+        raise ToucheError(f"{problem}; get it with: {installing('analysis')}") from error
 
     with rc_context(_STYLE):
         figure = Figure(figsize=(_WIDTH, height), layout="constrained")

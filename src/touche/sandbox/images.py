@@ -3,7 +3,7 @@
 import hashlib
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -148,18 +148,46 @@ def origin(folder: Path) -> dict[str, str]:
     return {"revision": commit or "unknown", "source": source or "unknown"}
 
 
-def _content(root: Path, folder: Path) -> str:
-    """A digest of the files that the image of a baseline is made of."""
-    pinned = [root / f"{name}.txt" for name in ("constraints", "pyserini", "minilm")]
-    parts = [folder, root / "src", root / "docker", *pinned]
+def made_of(root: Path, folder: Path) -> Iterator[Path]:
+    """The files that the image of a baseline is made of: its Dockerfile, what that copies, and all below it.
+
+    Args:
+        root: the clone.
+        folder: that of the baseline.
+    """
+    return _made_of(folder / "Dockerfile", folder, root)
+
+
+def digest_of(files: Iterable[Path], root: Path, folder: Path) -> str:
+    """16 hexadecimal digits that change with every file and its place in the folder, or else in the clone."""
+    named = {str(file.relative_to(folder if file.is_relative_to(folder) else root)): file for file in files}
     digest = hashlib.sha256()
-    for part in parts:
-        files = [part] if part.is_file() else sorted(part.rglob("*"))
-        for file in (each for each in files if each.is_file() and not _is_by_the_way(each, part)):
-            digest.update(f"{file.relative_to(part.parent)}\n".encode() + file.read_bytes())
+    for name in sorted(named):
+        digest.update(f"{name}\n".encode() + named[name].read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _is_by_the_way(file: Path, folder: Path) -> bool:
-    """Whether it is what Python, pytest or git keep beside the files that people write."""
-    return any(part == "__pycache__" or part.startswith(".") for part in file.relative_to(folder).parts)
+def _content(root: Path, folder: Path) -> str:
+    return digest_of(made_of(root, folder), root, folder)
+
+
+def _made_of(dockerfile: Path, context: Path, root: Path) -> Iterator[Path]:
+    if not dockerfile.is_file():
+        return
+    text = dockerfile.read_text(encoding="utf-8").replace("\\\n", " ")
+    yield dockerfile
+    for words in re.findall(r"^COPY (?!.*--from=)(.*)$", text, flags=re.MULTILINE):
+        *patterns, _ = (word for word in words.split() if not word.startswith("--"))
+        for pattern in patterns:
+            yield from _copied(pattern.strip("/"), context)
+    for base in re.findall(rf"^FROM {image_of('')}({'|'.join(_BASES)})\b", text, flags=re.MULTILINE):
+        yield from _made_of(root / "docker" / f"{base}.Dockerfile", root, root)
+
+
+def _copied(pattern: str, context: Path) -> Iterator[Path]:
+    """The files that a word of COPY names, without what Python, pytest or git keep beside them."""
+    for path in [context] if pattern == "." else context.glob(pattern):
+        for file in [path] if path.is_file() else path.rglob("*"):
+            inner = file.relative_to(context).parts
+            if file.is_file() and not any(part == "__pycache__" or part.startswith(".") for part in inner):
+                yield file

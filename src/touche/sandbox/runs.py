@@ -16,7 +16,7 @@ from uuid import uuid4
 from touche import tasks
 from touche.baselines.loader import folder_of
 from touche.data import places
-from touche.errors import InputError, ToucheError
+from touche.errors import InputError, ToucheError, installing
 from touche.lint import ERROR, lint_format
 from touche.sandbox.images import check_image, image_of
 from touche.sandbox.meter import LARGEST_PROCESS, metered
@@ -140,7 +140,7 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     """
     program = shutil.which("tira-run", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if program is None:
-        raise ToucheError("tira-run is not installed; get it with: pip install 'touche-baselines[tira]'")
+        raise ToucheError(f"tira-run is not installed; get it with: {installing('tira')}")
     if unsafe := [each for each in job.arguments if not _PLAIN.fullmatch(each)]:
         problem = f"tira-run cannot hand on {unsafe[0]!r}, as it puts the options into a command of the shell"
         raise ToucheError(f"{problem}; use letters, digits and . , / = : + - only, or another runner")
