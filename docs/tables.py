@@ -5,11 +5,16 @@ python docs/tables.py --measure    # first measures the images again; needs Dock
 """
 
 import ast
+import hashlib
+import json
+import os
+import platform
 import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -19,7 +24,7 @@ import tomlkit
 from touche import baselines
 from touche.errors import ToucheError
 from touche.files import write_whole
-from touche.regression import PINNED, PUBLISHED, Expected, ExpectedScore, Outcome, read_expected, regress
+from touche.regression import PINNED, PUBLISHED, ExpectedScore, Outcome, read_expected, regress
 from touche.sandbox import images
 from touche.sandbox.runs import RUNNERS, Limits
 from touche.tasks import SPOT_CHECK, dataset
@@ -35,10 +40,17 @@ SAMPLE, NOTHING = "/sample", "–"
 SHOWN_OPTIONS: Sequence[Mapping[str, Any]] = ({}, {"match": "30%"})  # without it few passages match
 TIMES = 3  # that an image is run
 
+# What time and memory come from, of all that an image holds: parts of src/touche; beside it, all but these.
+RANKS = ("baselines", "files.py", "formats", "lucene", "pairs", "tira", "web")
+BESIDE = ("pyproject.toml", "LICENSE")
+
 _HEADER = """\
-# Written by: python docs/tables.py --measure
+# Written by: python docs/tables.py --measure (with TOUCHE_DATA, in some minutes, on a machine that is quiet).
+# A test fails when anything here was changed by hand, or when an image has other code than was measured. What
+# counts as its code: what its Dockerfile copies of the baseline's folder, docker/, the pinned versions, and
+# of src/touche what reads, ranks and writes: baselines, files.py, formats, lucene, pairs, tira, web.
 # images: the unpacked size in MB; the medians of three runs on the dataset, with one processor: seconds from
-# the start of the container to run.txt, and the peak of memory in MB.
+# the start of the container to run.txt, and the peak of memory in MB, with what that is.
 # judged: Judged@5 of the runs whose scores the tables show.
 
 """
@@ -138,31 +150,73 @@ def measure() -> Mapping[str, Any]:
     Raises:
         ToucheError: if Docker, an image or the samples are not at hand, or a run fails.
     """
-    entries = {name: read_expected(name) for name in in_order()}
-    shown = [each for name in entries for each in entries[name] if is_shown(each)]
+    images.build("docker", in_order(), _say)
+    shown = [each for name in in_order() for each in scores(name) if is_shown(each)]
+    measured = {
+        "measured": _circumstances(),
+        "images": {name: _measured(name) for name in in_order()},
+        "judged": {_key(each): round(outcome.judged or 0, 2) for each, outcome in _outcomes(shown)},
+    }
+    measured["measured"]["digest"] = digest_of(measured)
+    return measured
+
+
+def digest_of(measured: Mapping[str, Any]) -> str:
+    """16 hexadecimal digits that change with everything else in docs/measured.toml."""
+    about = {name: value for name, value in measured["measured"].items() if name != "digest"}
+    text = json.dumps({**measured, "measured": about}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def code_of(name: str) -> str:
+    """The digest of what time and memory of a baseline's image come from; the header says what that is."""
+    folder = ROOT / "baselines" / name
+    return images.digest_of(filter(_is_measured, images.made_of(ROOT, folder)), ROOT, folder)
+
+
+def _is_measured(file: Path) -> bool:
+    source = ROOT / "src" / "touche"
+    if not file.is_relative_to(source):
+        return file.name not in BESIDE
+    first, *others = file.relative_to(source).parts
+    return first in RANKS and others[:1] != ["starter"]
+
+
+def _circumstances() -> dict[str, Any]:
+    processors = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    (model, *_) = re.findall("^model name.*: (.*)$", processors, flags=re.MULTILINE) or [platform.machine()]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
-        "images": {name: _measured(name, entries[name]) for name in entries},
-        "judged": {_key(each.expected): round(each.judged or 0, 2) for each in _outcomes(shown)},
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "commit": images.origin(ROOT)["revision"],
+        "machine": f"{os.cpu_count()} cores of {model}, {memory:.0f} GB of memory",
     }
 
 
-def _measured(name: str, entries: Iterable[Expected]) -> Mapping[str, Any]:
-    first = next(each for each in entries if each.dataset.startswith(SPOT_CHECK) and not each.options)
-    usages = [each.usage for _ in range(TIMES) for each in _outcomes([first]) if each.usage]
+def _measured(name: str) -> Mapping[str, Any]:
+    first = next(each for each in scores(name) if each.dataset.startswith(SPOT_CHECK) and not each.options)
+    usages = [outcome.usage for _ in range(TIMES) for _, outcome in _outcomes([first]) if outcome.usage]
     return {
         "dataset": first.dataset,
+        "code": code_of(name),
         "size": int(images.size("docker", name).removesuffix(" MB")),
         "seconds": round(median(usage.wall for usage in usages), 1),
         "memory": round(median((usage.memory or 0) / 1e6 for usage in usages)),
+        "memory_of": usages[0].memory_of,
     }
 
 
-def _outcomes(entries: Sequence[Expected]) -> Iterable[Outcome]:
-    for outcome in regress(entries, RUNNERS["docker"], Limits(), lambda line: print(line, file=sys.stderr)):
-        if outcome.usage is None:
-            problem = f"{outcome.expected.command} on {outcome.expected.dataset}: {outcome.verdict}"
-            raise ToucheError(f"{problem} {outcome.remark}; set TOUCHE_DATA and build the images")
-        yield outcome
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def _outcomes(entries: Sequence[ExpectedScore]) -> Iterable[tuple[ExpectedScore, Outcome]]:
+    for outcome in regress(entries, RUNNERS["docker"], Limits(), _say):
+        each = outcome.expected
+        if outcome.usage is None or not isinstance(each, ExpectedScore):
+            problem = f"{each.command} on {each.dataset}: {outcome.verdict}"
+            raise ToucheError(f"{problem} {outcome.remark}; set TOUCHE_DATA")
+        yield each, outcome
 
 
 def _known(measured: Mapping[str, Any], key: str) -> Any:
@@ -175,7 +229,7 @@ def _key(entry: ExpectedScore) -> str:
     return f"{entry.command} on {entry.dataset}, {entry.dimension}"
 
 
-def _place(entry: Expected) -> str:
+def _place(entry: ExpectedScore) -> str:
     words = dataset(entry.dataset)[0].id.removeprefix("touche-").replace("-task-", " task ")
     options = f"<br>`{' '.join(entry.arguments)}`" if entry.options else ""
     return words.replace("-v1", "<br>version 1") + options

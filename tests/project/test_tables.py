@@ -5,6 +5,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,14 @@ import pytest
 from conftest import ROOT
 from touche import baselines
 from touche.regression import PUBLISHED, read_expected
+from touche.sandbox import images
 
 PAGES = ("README.md", "docs/replication.md")
+
+_spec = spec_from_file_location("tables", ROOT / "docs" / "tables.py")
+assert _spec and _spec.loader
+sys.modules["tables"] = tables = module_from_spec(_spec)
+_spec.loader.exec_module(tables)
 
 
 @pytest.fixture
@@ -69,6 +77,40 @@ def test_every_baseline_has_its_rows(clone: Path) -> None:
     assert [row[2:5] for row in rows["sentence-coherence"]] == [["–", "–", "–"]]
     headings = [line[3:].partition(":")[0] for line in guide if line.startswith("## ")]
     assert sorted(headings) == baselines.names()
+
+
+def test_figures_are_measured_and_not_typed() -> None:
+    measured = tomllib.loads((ROOT / "docs" / "measured.toml").read_text(encoding="utf-8"))
+    remedy = "run: python docs/tables.py --measure"
+    assert measured["measured"].keys() == {"date", "commit", "machine", "digest"}, remedy
+    assert tables.digest_of(measured) == measured["measured"]["digest"], remedy
+    measured["images"]["bm25"]["seconds"] -= 0.1
+    assert tables.digest_of(measured) != measured["measured"]["digest"]
+
+
+@pytest.mark.parametrize("name", baselines.names())
+def test_figures_of_an_image_are_no_older_than_its_code(name: str) -> None:
+    """With what docs/measured.toml says of which code that is."""
+    measured = tomllib.loads((ROOT / "docs" / "measured.toml").read_text(encoding="utf-8"))
+    assert measured["images"][name]["code"] == tables.code_of(name), "run: python docs/tables.py --measure"
+
+
+def test_the_code_that_figures_come_from_is_what_ranks() -> None:
+    folder = ROOT / "baselines" / "argsrank"
+    files = {
+        str(file.relative_to(ROOT)) for file in images.made_of(ROOT, folder) if tables._is_measured(file)
+    }
+    assert files > {
+        "baselines/argsrank/centrality.py",
+        "baselines/argsrank/lexicons/claim-words.txt",
+        "constraints.txt",
+        "docker/base.Dockerfile",
+        "docker/models.txt",
+        "src/touche/formats/runs.py",
+        "src/touche/lucene/java.py",
+        "src/touche/tira/inputs.py",
+    }
+    assert not {name for name in files if "/cli/" in name or "/starter/" in name or "README" in name}
 
 
 def test_the_guide_tells_how_to_try_every_published_value() -> None:
