@@ -22,9 +22,9 @@ demo: $(READY)
 	    echo; \
 	done
 
-# Run the tests; with TOUCHE_DATA also those on official data.
+# Run the tests, on all processors; with TOUCHE_DATA also those on official data. CHOSEN="-m nightly" and the like.
 test: $(READY)
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadgroup $(CHOSEN)
 
 # Throw 10,000 bad inputs at every reader and command, end runs at random moments, fill disks; ten minutes.
 fuzz: $(READY)

@@ -26,7 +26,7 @@ from touche.errors import ToucheError
 from touche.files import write_whole
 from touche.regression import PINNED, PUBLISHED, ExpectedScore, Outcome, read_expected, regress
 from touche.sandbox import images
-from touche.sandbox.runs import RUNNERS, Limits
+from touche.sandbox.runs import RUNNERS, Limits, Usage
 from touche.tasks import SPOT_CHECK, dataset
 
 ROOT = Path(__file__).parents[1]
@@ -50,7 +50,7 @@ _HEADER = """\
 # counts as its code: what its Dockerfile copies of the baseline's folder, docker/, the pinned versions, and
 # of src/touche what reads, ranks and writes: baselines, files.py, formats, lucene, pairs, tira, web.
 # images: the unpacked size in MB; the medians of three runs on the dataset, with one processor: seconds from
-# the start of the container to run.txt, and the peak of memory in MB, with what that is.
+# the start of the container to run.txt, and the peak of memory in MB (of what: see memory).
 # judged: Judged@5 of the runs whose scores the tables show.
 
 """
@@ -152,9 +152,10 @@ def measure() -> Mapping[str, Any]:
     """
     images.build("docker", in_order(), _say)
     shown = [each for name in in_order() for each in scores(name) if is_shown(each)]
+    usages = {name: _usages(name) for name in in_order()}
     measured = {
-        "measured": _circumstances(),
-        "images": {name: _measured(name) for name in in_order()},
+        "measured": _circumstances() | {"memory": usages["bm25"][0].memory_of},
+        "images": {name: _image(name, usages[name]) for name in usages},
         "judged": {_key(each): round(outcome.judged or 0, 2) for each, outcome in _outcomes(shown)},
     }
     measured["measured"]["digest"] = digest_of(measured)
@@ -193,17 +194,23 @@ def _circumstances() -> dict[str, Any]:
     }
 
 
-def _measured(name: str) -> Mapping[str, Any]:
-    first = next(each for each in scores(name) if each.dataset.startswith(SPOT_CHECK) and not each.options)
-    usages = [outcome.usage for _ in range(TIMES) for _, outcome in _outcomes([first]) if outcome.usage]
+def _usages(name: str) -> list[Usage]:
+    return [outcome.usage for _ in range(TIMES) for _, outcome in _outcomes([_first(name)]) if outcome.usage]
+
+
+def _image(name: str, usages: Sequence[Usage]) -> Mapping[str, Any]:
     return {
-        "dataset": first.dataset,
+        "dataset": _first(name).dataset,
         "code": code_of(name),
         "size": int(images.size("docker", name).removesuffix(" MB")),
         "seconds": round(median(usage.wall for usage in usages), 1),
         "memory": round(median((usage.memory or 0) / 1e6 for usage in usages)),
-        "memory_of": usages[0].memory_of,
     }
+
+
+def _first(name: str) -> ExpectedScore:
+    """What is asked of a baseline on the spot check, as it is without options."""
+    return next(each for each in scores(name) if each.dataset.startswith(SPOT_CHECK) and not each.options)
 
 
 def _say(line: str) -> None:

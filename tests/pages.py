@@ -40,6 +40,7 @@ OFFICIAL = "needs official data: tests/official runs it"
 PUBLISHERS = "asks servers of others: tests/data and tests/baselines have servers of their own"
 TIRA = "needs an account at TIRA; what the image does there, tests/sandbox tries by tira-run"
 MODEL = "downloads a model: tests/sandbox builds and runs the image with a small one"
+MEASURED = "takes minutes and a quiet machine; tests/project/test_tables.py sees what it wrote"
 SET_UP = "changes the set-up of the one who types it"
 ELSEWHERE = {
     "make demo": DONE,
@@ -48,6 +49,8 @@ ELSEWHERE = {
     "make images": CI,
     "tox": "does what make does, once per version of Python",
     "touche regress --twice": CI,
+    'pytest -m "not nightly" tests/evaluation': CI,
+    "python docs/tables.py --measure": MEASURED,
     "touche images list ./my-team": CONTAINERS,
     "touche images build ./my-team": CONTAINERS,
     "touche run ./my-team -i spot-check/passages -o out/sandbox --runner docker": CONTAINERS,

@@ -168,12 +168,14 @@ def _used_until_the_end(process: Process, seconds: float) -> struct_rusage:
 
 def _end(process: Process) -> None:
     """Ends its whole group; a program that still runs is asked to first, so that it can tidy up."""
-    if process.returncode is None:
-        _signal(process, SIGTERM)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(_LAST_WORDS)
-    _signal(process, SIGKILL)
-    process.wait()
+    try:
+        if process.returncode is None:
+            _signal(process, SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_LAST_WORDS)
+    finally:  # even if this program is interrupted a second time
+        _signal(process, SIGKILL)
+        process.wait()
 
 
 def _signal(process: Process, number: Signals) -> None:
