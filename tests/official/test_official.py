@@ -391,6 +391,7 @@ def test_chatnoir_s_parts_on_the_real_passages(official: Path) -> None:
 WITH_DATA = [page for page in pages.PAGES if pages.OFFICIAL in map(pages.reason, pages.commands(page))]
 
 
+@pytest.mark.xdist_group("demo")
 @pytest.mark.parametrize("page", WITH_DATA, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_says_about_official_data_works(
     official: Path, after_demo: Path, tmp_path: Path, page: Path

@@ -14,6 +14,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import version
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,11 @@ OF_PAIRS = ("argsrank", "dirichletlm-pairs", "sentence-coherence")
 SPECIAL = {"chatnoir-bm25f": ["pages"], **{name: ["pairs"] for name in OF_PAIRS}}
 BASELINES = sorted([*SPECIAL, "bm25", "dirichletlm", "rank-bm25", "tfidf"])
 PARTS = {name: SPECIAL.get(name, ["arguments", "passages"]) for name in BASELINES}
+
+
+def with_the_rest_nightly(names: list[str], now: list[str]) -> list[Any]:
+    """Parameters, of which all but some are for the night, as they go the same way."""
+    return [name if name in now else pytest.param(name, marks=pytest.mark.nightly) for name in names]
 
 
 def engines() -> list[str]:
@@ -142,7 +148,7 @@ def test_an_image_explains_itself_and_carries_labels_but_no_tests_and_no_compile
     assert int(images.size(engine, "tfidf").split()[0]) <= 600  # MB
 
 
-@pytest.mark.parametrize("baseline", BASELINES)
+@pytest.mark.parametrize("baseline", with_the_rest_nightly(BASELINES, now=["argsrank", "rank-bm25"]))
 def test_tira_run_gets_the_same_bytes_from_every_image(tmp_path: Path, baseline: str) -> None:
     """The unmodified tira-run."""
     need_tira()
@@ -343,7 +349,9 @@ def test_an_engine_that_does_not_run_is_named(
     )
 
 
-@pytest.mark.parametrize("name", ["participant.md", "organizer.md"])
+@pytest.mark.parametrize(
+    "name", with_the_rest_nightly(["participant.md", "organizer.md"], now=["participant.md"])
+)
 def test_the_commands_of_the_guides_work(tmp_path: Path, name: str) -> None:
     """Those that need images, and the ones before them; tests/project/test_docs.py leaves them out."""
     if "docker" not in engines():
