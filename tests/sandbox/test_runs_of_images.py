@@ -54,7 +54,7 @@ def need_tira() -> None:
 @cache
 def build_once(engine: str) -> None:
     """From the code as it is now."""
-    images.build(engine, [*BASELINES, str(Path(__file__).parent / "faulty")], print)
+    images.build(engine, [*BASELINES, str(ROOT / "tests" / "faulty")], print)
 
 
 @pytest.fixture(params=ENGINES)
@@ -171,7 +171,7 @@ FAULTS = {
 
 
 def faulty(output: Path, fault: str) -> Job:
-    return job(output, str(Path(__file__).parent / "faulty"), "--fault", fault)
+    return job(output, str(ROOT / "tests" / "faulty"), "--fault", fault)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -440,7 +440,7 @@ def test_every_baseline_has_a_dockerfile_of_its_name() -> None:
     for folder in (ROOT / "baselines").iterdir():
         lines = (folder / "Dockerfile").read_text().splitlines()
         assert {"FROM touche/base", "FROM touche/models"} & {*lines}
-        assert f"COPY baseline.py /opt/baselines/{folder.name}/" in lines
+        assert f"COPY *.py /opt/baselines/{folder.name}/" in lines
         assert f'LABEL org.opencontainers.image.title="touche/{folder.name}"' in lines
 
 
