@@ -118,7 +118,9 @@ def test_a_baseline_that_breaks_down_fails_with_its_last_words(touche: Touche, c
     change(clone, "queries, model", "raise ValueError('out of luck')\n    queries, model")
     code, out, err = touche("regress")
     assert code == 1
-    assert re.search("failed: dirichletlm: exit code 1: .*ValueError: out of luck; .*see the lines above", out)
+    assert re.search(
+        "failed: dirichletlm: exit code 1: .*ValueError: out of luck; .*see the lines above", out
+    )
     assert "  raise ValueError" in err
 
 
