@@ -192,8 +192,8 @@ def test_blanks_in_a_tag_are_one_warning_that_says_what_trec_eval_makes_of_them(
     (finding,), _ = lint([path], *tasks.dataset(TASK))
     assert (finding.severity, finding.line) == (WARNING, 1)
     assert finding.message == (
-        "8 lines have more than 6 columns, for there are blanks in the tag; "
-        "trec_eval takes '\"Colbert' for the tag '\"Colbert edinburg\"'"
+        "there are blanks in the tag, in 8 lines: trec_eval takes '\"Colbert' for the tag "
+        "'\"Colbert edinburg\"', and ir_measures refuses them"
     )
 
 

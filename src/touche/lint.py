@@ -370,8 +370,8 @@ def _blanks_in_tags(lines: Sequence[Numbered]) -> Iterator[Breach]:
     if found := [(number, line.tag) for number, line in lines if len(split_columns(line.tag)) > 1]:
         number, tag = found[0]
         taken = f"trec_eval takes {split_columns(tag)[0]!r} for the tag {tag!r}"
-        message = f"{len(found)} lines have more than 6 columns, for there are blanks in the tag; {taken}"
-        remedy = "write tags without blanks; the readers of ir_measures and pytrec_eval refuse the lines"
+        message = f"there are blanks in the tag, in {len(found)} lines: {taken}, and ir_measures refuses them"
+        remedy = "write a tag without blanks"
         yield "blank-in-tag", number, message, remedy
 
 

@@ -276,10 +276,11 @@ UNLOADABLE = {
     "import features.x": "baseline.py:1: it imports features.x, which is not in the features beside it",
     "import feature": "baseline.py:1: it imports feature, but beside it stands features; repair the import",
     "import spoken": "spoken/__init__.py:1: it imports words, but beside it stands words_; repair the import",
-    "import no_such_library.x": "baseline.py:1: it imports no_such_library, which is not installed; install "
-    "its package (pip install no_such_library, if that is its name)",
-    "import learned": "learned.py:2: it imports no_such_library, which is not installed; install its package "
-    "(pip install no_such_library, if that is its name)",
+    "import no_such_library.x": "baseline.py:1: it imports no_such_library, which is neither beside it nor "
+    "installed; put it beside baseline.py if it is a file of your own, else install its package (pip install "
+    "no_such_library, if that is its name)",
+    "import learned": "learned.py:2: it imports no_such_library, which is neither beside it nor installed",
+    "from shlex import absent": f"baseline.py:1: {CANNOT} (ImportError: cannot import name 'absent'",
 }
 
 
@@ -287,6 +288,7 @@ UNLOADABLE = {
 def test_what_cannot_be_loaded_is_named_with_its_line(write: Write, tmp_path: Path, source: str) -> None:
     write("mine/baseline.py", source)
     write("mine/features.py", "")
+    write("mine/shlex.py", "absent = 1")
     write("mine/broken.py", "\nnothing")
     write("mine/cut.py", "f(")
     write("mine/learned.py", "\nimport no_such_library.y")

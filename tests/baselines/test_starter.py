@@ -104,9 +104,9 @@ def test_a_missing_package_is_named(place: Path, touche: Touche, monkeypatch: py
     code, _, err = touche("run", "./us", "-i", "spot-check/passages", "-o", "out")
     assert (code, err) == (
         2,
-        "touche: us/baseline.py:5: it imports rank_bm25, which is not installed; install its package "
-        "(pip install rank_bm25, if that is its name); if it is a file of your own, put it beside "
-        "baseline.py, in an image by COPY\n",
+        "touche: us/baseline.py:5: it imports rank_bm25, which is neither beside it nor installed; put it "
+        "beside baseline.py if it is a file of your own, else install its package (pip install rank_bm25, "
+        "if that is its name)\n",
     )
 
 

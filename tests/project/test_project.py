@@ -48,7 +48,11 @@ def imported(path: Path) -> set[str]:
 
 def sources(module: str) -> list[Path]:
     package = ROOT / "src" / "touche" / module
-    return sorted(package.glob("*.py")) if package.is_dir() else [package.with_suffix(".py")]
+    return (
+        [path for path in sorted(package.rglob("*.py")) if "my-team" not in path.parts]
+        if package.is_dir()
+        else [package.with_suffix(".py")]
+    )
 
 
 @pytest.mark.parametrize("layer", range(len(LAYERS)))

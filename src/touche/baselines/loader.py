@@ -120,7 +120,13 @@ def _refuse(folder: Path, error: Exception) -> NoReturn:
     problem, remedy = f"cannot be loaded ({type(error).__name__}: {error})", "repair it"
     if isinstance(error, ModuleNotFoundError) and error.name:
         problem, remedy = _missing(error.name, (folder / path).parent, folder)
+    elif isinstance(error, ImportError) and _is_hidden(place / f"{error.name}.py", error.path):
+        remedy = f"rename {error.name}.py, as a module of Python or of a library has that name"
     raise InputError(folder / path, problem, remedy, line) from error
+
+
+def _is_hidden(neighbour: Path, imported: str | None) -> bool:
+    return neighbour.is_file() and imported is not None and Path(imported) != neighbour
 
 
 def _missing(module: str, *folders: Path) -> tuple[str, str]:
@@ -132,6 +138,6 @@ def _missing(module: str, *folders: Path) -> tuple[str, str]:
         return f"it imports {module}, which is not in the {name} beside it", "repair the import"
     if nearest := get_close_matches(name, beside, n=1, cutoff=0.7):
         return f"it imports {module}, but beside it stands {nearest[0]}", "repair the import"
-    install = f"install its package (pip install {name}, if that is its name)"
-    own = f"if it is a file of your own, put it beside {FILE}, in an image by COPY"
-    return f"it imports {module}, which is not installed", f"{install}; {own}"
+    own = f"put it beside {FILE} if it is a file of your own"
+    install = f"else install its package (pip install {name}, if that is its name)"
+    return f"it imports {module}, which is neither beside it nor installed", f"{own}, {install}"

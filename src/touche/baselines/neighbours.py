@@ -38,8 +38,8 @@ def use(folder: Path) -> None:
 
 def _modules_in(folder: Path) -> list[str]:
     """The modules that were imported from a folder, and those in its packages; not those of a venv there."""
-    tops = {name for name, each in sys.modules.items() if "." not in name and _stands_in(each, folder)}
-    return [name for name in sys.modules if name.partition(".")[0] in tops]
+    tops = {name for name, each in list(sys.modules.items()) if "." not in name and _stands_in(each, folder)}
+    return [name for name in list(sys.modules) if name.partition(".")[0] in tops]
 
 
 def _stands_in(module: ModuleType, folder: Path) -> bool:

@@ -8,7 +8,8 @@ import click
 
 from touche import tasks
 from touche.cli.commands import Command
-from touche.cli.output import RUNS, TASK, p_value, print_records, print_warnings, show, style
+from touche.cli.output import RUNS, TASK, counted, p_value, print_records, print_warnings, show, style, warn
+from touche.errors import ToucheError
 from touche.evaluation import comparison
 from touche.evaluation.comparison import Comparison, TopicDifference
 from touche.evaluation.ndcg import EVALUATORS, MEASURE
@@ -39,6 +40,10 @@ def compare(runs: Sequence[Path], task_id: str, evaluator: str, per_topic: bool,
     """
     scored = evaluate(runs, tasks.task(task_id), [evaluator])
     compared = comparison.comparisons(scored, evaluator)
+    for text in comparison.not_compared(scored, evaluator):
+        warn(text)
+    if not compared:
+        raise ToucheError("there is nothing to compare; give runs that share two scored topics at least")
     topics = comparison.topic_differences(scored, evaluator)
     if style != "table":
         print_records(TopicDifference if per_topic else Comparison, topics if per_topic else compared, style)
@@ -81,7 +86,9 @@ def _show_tests(compared: Sequence[Comparison]) -> None:
         for each in compared
     ]
     show(header.split("|"), rows)
-    click.echo(f"\n{MEASURE} of {compared[0].evaluator}; Holm's correction is for {len(rows)} rows")
+    click.echo(
+        f"\n{MEASURE} of {compared[0].evaluator}; Holm's correction is for {counted(len(rows), 'row')}"
+    )
 
 
 def _show_topics(differences: Sequence[TopicDifference], *, named: bool = True) -> None:

@@ -8,6 +8,7 @@ import click
 from touche.baselines.starter import write_baseline
 from touche.cli.commands import Command
 from touche.data.places import clone
+from touche.sandbox.images import check_name
 
 _NEXT = """\
     touche run {folder} -i spot-check/arguments -o {out}
@@ -29,6 +30,7 @@ def new(folder: Path) -> None:
 
     NAME is the name of the folder, or its path; its last part becomes the name of the baseline and its image.
     """
+    check_name(folder.resolve())
     write_baseline(folder)
     text = _NEXT if clone() else _WITHOUT_CLONE
     path = f"./{folder}" if len(folder.parts) == 1 else str(folder)  # a mere name is one of the clone

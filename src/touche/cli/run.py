@@ -208,10 +208,12 @@ def _own_frames(baseline: Baseline) -> Iterator[None]:
         shown = error.__traceback__
         for _ in range(0 if _log.isEnabledFor(logging.DEBUG) else frames[0].number):
             shown = shown and shown.tb_next
-        say("".join(traceback.format_exception(type(error), error, shown)).rstrip())
+        for line in "".join(traceback.format_exception(type(error), error, shown)).splitlines():
+            say(line)
         where = f"{baselines.folder_of(baseline.typed) / frames[-1].path}:{frames[-1].line}"
         what = shorten(f"{type(error).__name__}: {error}", _LONGEST)
-        say(f"touche: {where}: {what}; repair it, or see all frames with --verbose")
+        more = "" if _log.isEnabledFor(logging.DEBUG) else ", or see all frames with --verbose"
+        say(f"touche: {where}: {what}; repair it{more}")
         sys.exit(BROKEN)
 
 

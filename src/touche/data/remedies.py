@@ -38,7 +38,8 @@ def remedy(path: str) -> str:
         if record.get("corpus") == path:
             return f"it is handed out by agreement only; apply at {record['url']}, and {_ELSEWHERE}"
     if _is_published(path):
-        command = f"touche data fetch {_task_with(path)}".rstrip()
+        light = "" if path.startswith("corpora/") else " --no-corpora"
+        command = f"touche data fetch {_task_with(path)}".rstrip() + light
         return f"get it with: {command}, or {_ELSEWHERE}"
     return f"it is not published; {_ELSEWHERE}"
 

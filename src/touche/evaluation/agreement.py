@@ -8,7 +8,7 @@ another one? Only the first can be asked without judgments. The authors' own pro
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from math import sqrt
+from math import isclose, sqrt
 from operator import sub
 from pathlib import Path
 from statistics import fmean
@@ -204,7 +204,7 @@ def rbo(a: Sequence[str], b: Sequence[str]) -> float:
     """Rank-biased overlap (Webber et al. 2010): the shared part of the first d results, early d first.
 
     The mean over the depths d from 1 to the length of the longer list of |first d of a ∩ first d of b| / d,
-    weighted by p^(d - 1), p = 0.95: of a long list the first 20 ranks have 64% of the weight. That is the
+    weighted by p^(d - 1), p = 0.95: of a long list the first 20 ranks have 85% of the weight. That is the
     formula of ``repro_eval``, but for its depth of 1000 for lists of any length, at which a short run would
     disagree with itself.
 
@@ -241,7 +241,7 @@ def effect_ratio(a: float, baseline_a: float, b: float, baseline_b: float) -> fl
         1 if the effect has the same size, less if it is smaller, 0 if there is none, below 0 if it is turned
         round; None where the original has no effect.
     """
-    return (b - baseline_b) / (a - baseline_a) if a != baseline_a else None
+    return None if isclose(a, baseline_a, rel_tol=1e-9) else (b - baseline_b) / (a - baseline_a)
 
 
 def delta_ri(a: float, baseline_a: float, b: float, baseline_b: float) -> float | None:

@@ -1,16 +1,17 @@
 """Runs compared pair by pair: differences, paired tests with correction, and the topics that decide."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
-from typing import Any
 
 from touche.errors import ToucheError
 from touche.evaluation.ndcg import MEASURE
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import bootstrap_interval, effect_size, holm, randomisation_test, t_test
 from touche.progress import watched
+
+_FEWEST = 2  # topics that two runs have to share for a test
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class Comparison:
     effect_size: float | None
     p_t_test: float | None
     p_t_test_holm: float | None
-    p_randomisation: float
-    p_randomisation_holm: float
+    p_randomisation: float | None
+    p_randomisation_holm: float | None
     won: int
     lost: int
     tied: int
@@ -75,24 +76,35 @@ class TopicDifference:
 def comparisons(scored: Sequence[Evaluated], evaluator: str) -> list[Comparison]:
     """Compares every two runs in every dimension; all comparisons are one family for the correction.
 
+    Two runs that share fewer than two topics are left out; ``not_compared`` names them.
+
     Args:
         scored: the runs, evaluated.
         evaluator: the one whose scores are compared.
 
     Raises:
-        ToucheError: if there is only one run, or two runs share fewer than two topics.
+        ToucheError: if there is only one run.
     """
     if len({each.path for each in scored}) < 2:
         raise ToucheError("one run alone cannot be compared; give two at least")
-    pairs = _pairs(scored)
-    differences = [_differences(a, b, evaluator) for a, b in pairs]
+    pairs = [pair for pair in _pairs(scored) if len(_paired(*pair, evaluator)) >= _FEWEST]
+    differences = [[of_a - of_b for of_a, of_b in _paired(*pair, evaluator).values()] for pair in pairs]
     t = [t_test(each) for each in differences]
     r = [randomisation_test(each) for each in watched(differences, "testing", "comparisons", len(pairs))]
-    corrected = list(zip(pairs, t, holm(t), r, holm(r), strict=True))
+    p_values = zip(t, holm(t), r, holm(r), strict=True)
+    tested = zip(pairs, differences, p_values, strict=True)
     return [
-        _comparison(*pair, evaluator, p_values)
-        for pair, *p_values in watched(corrected, "bootstrap", "comparisons", len(pairs))
+        _comparison(*pair, evaluator, of_pair, *p)
+        for pair, of_pair, p in watched(tested, "bootstrap", "comparisons", len(pairs))
     ]
+
+
+def not_compared(scored: Sequence[Evaluated], evaluator: str) -> Iterator[str]:
+    """A sentence for every two runs that share too few topics for a test."""
+    for a, b in _pairs(scored):
+        if (topics := len(_paired(a, b, evaluator))) < _FEWEST:
+            problem = f"too few topics are scored for both, {topics} of {_FEWEST} at the least"
+            yield f"{a.name} and {b.name} are not compared in {a.dimension} by {evaluator}: {problem}"
 
 
 def topic_differences(scored: Sequence[Evaluated], evaluator: str) -> list[TopicDifference]:
@@ -123,22 +135,21 @@ def _paired(a: Evaluated, b: Evaluated, evaluator: str) -> dict[str, tuple[float
     return {topic: (of_a[topic].value, of_b[topic].value) for topic in of_a if topic in of_b}
 
 
-def _differences(a: Evaluated, b: Evaluated, evaluator: str) -> list[float]:
-    differences = [of_a - of_b for of_a, of_b in _paired(a, b, evaluator).values()]
-    if len(differences) < 2:
-        problem = f"{a.name} and {b.name} have {len(differences)} scored topics in common, too few for a test"
-        raise ToucheError(f"{problem}; compare runs that share two at least")
-    return differences
-
-
 def _key(a: Evaluated, b: Evaluated, evaluator: str) -> tuple[str, str, str, str, str, str, str]:
     return a.name, b.name, a.task.id, a.dimension, a.qrels, MEASURE, evaluator
 
 
-def _comparison(a: Evaluated, b: Evaluated, evaluator: str, p_values: Sequence[Any]) -> Comparison:
+def _comparison(
+    a: Evaluated,
+    b: Evaluated,
+    evaluator: str,
+    differences: Sequence[float],
+    t: float | None,
+    t_holm: float | None,
+    randomisation: float | None,
+    randomisation_holm: float | None,
+) -> Comparison:
     values_a, values_b = zip(*_paired(a, b, evaluator).values(), strict=True)
-    differences = _differences(a, b, evaluator)
-    t, t_holm, randomisation, randomisation_holm = p_values
     return Comparison(
         *_key(a, b, evaluator),
         fmean(values_a),

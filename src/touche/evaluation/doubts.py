@@ -22,7 +22,10 @@ def doubts(run: Sequence[RunLine], qrels: Qrels, evaluations: Evaluations) -> li
     """
     of_scores = (*_unjudged(evaluations), *_topics_left_out(evaluations))
     of_topics = (*_topics_without_judgments(run, qrels), *_topics_without_results(run, qrels))
-    of_order = (*_equal_ranks(run), *_near_ties(run, qrels))
+    of_order = (
+        *(_equal_ranks(run) if "touche" in evaluations else ()),
+        *(_near_ties(run, qrels) if "trec_eval" in evaluations else ()),
+    )
     return [*_several_tags(run), *of_scores, *of_topics, *of_order]
 
 

@@ -57,10 +57,12 @@ def compare(runs: Runs, task: str, evaluator: str = "trec_eval", *, per_topic: b
         Columns as the attributes of ``touche.evaluation.comparison.Comparison`` or ``TopicDifference``.
 
     Raises:
-        ToucheError: if a file is unusable, judgments are not at hand, or two runs share too few topics.
+        ToucheError: if a file is unusable, or judgments are not at hand.
     """
     _check(evaluator, EVALUATORS)
     scored = _score(runs, task, [evaluator])
+    for text in comparison.not_compared(scored, evaluator):
+        warnings.warn(text, stacklevel=2)
     if per_topic:
         return _frame(comparison.TopicDifference, comparison.topic_differences(scored, evaluator))
     return _frame(comparison.Comparison, comparison.comparisons(scored, evaluator))

@@ -6,8 +6,7 @@ from textwrap import shorten
 
 from touche import tasks
 from touche.data.places import corpus_at_hand, locate, locate_corpus
-from touche.errors import ToucheError
-from touche.evaluation.comparison import Comparison, comparisons
+from touche.evaluation.comparison import Comparison, comparisons, not_compared
 from touche.evaluation.leaderboard import comparable
 from touche.evaluation.ndcg import CUTOFF, EVALUATORS
 from touche.evaluation.notes import notes_of, warnings_of
@@ -84,30 +83,24 @@ def texts_of(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, str]:
 
 
 def _views(found: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
-    """The views, that with most published results first; and why runs could not be compared."""
+    """The views, that with most published results first; and which runs could not be compared."""
     dimensions: dict[str, list[Evaluated]] = {}
     for each in found:
         dimensions.setdefault(each.dimension, []).append(each)
-    views, faults = [], []
+    hashes = {runs[0].qrels: md5(locate("qrels", runs[0].qrels)) for runs in dimensions.values()}
+    several = len({each.path for each in found}) > 1
+    views: list[View] = []
+    faults: list[str] = []
     for evaluator in EVALUATORS:
-        compared, fault = _compared(found, evaluator)
-        faults += fault
+        compared = comparisons(found, evaluator) if several else []
+        faults += not_compared(found, evaluator)
         for dimension, runs in dimensions.items():
-            views.append(_view(runs, evaluator, [each for each in compared if each.dimension == dimension]))
+            of_dimension = [each for each in compared if each.dimension == dimension]
+            views.append(_view(runs, evaluator, of_dimension, hashes[runs[0].qrels]))
     return sorted(views, key=lambda view: -sum(place.kind != GIVEN for place in view.board)), faults
 
 
-def _compared(found: Sequence[Evaluated], evaluator: str) -> tuple[list[Comparison], list[str]]:
-    """All comparisons, or why there are none: one odd run does not cost the report."""
-    if len({each.path for each in found}) < 2:
-        return [], []
-    try:
-        return comparisons(found, evaluator), []
-    except ToucheError as error:
-        return [], [f"runs are not compared by {evaluator}: {error}"]
-
-
-def _view(runs: Sequence[Evaluated], evaluator: str, comparisons: Sequence[Comparison]) -> View:
+def _view(runs: Sequence[Evaluated], evaluator: str, compared: Sequence[Comparison], qrels_md5: str) -> View:
     first = runs[0]
     published = comparable(first.task, first.dimension, evaluator)
     board = [*(_place(each, evaluator) for each in runs), *map(_published, published)]
@@ -115,10 +108,10 @@ def _view(runs: Sequence[Evaluated], evaluator: str, comparisons: Sequence[Compa
         first.dimension,
         evaluator,
         first.qrels,
-        md5(locate("qrels", first.qrels)),
+        qrels_md5,
         sorted(board, key=lambda place: -place.printed),
         {each.name: each.topic_scores[evaluator] for each in runs},
-        comparisons,
+        compared,
         notes_of(runs),
         next((row.selection for row in published if row.selection), ""),
     )

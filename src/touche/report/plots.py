@@ -65,19 +65,19 @@ def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
 
 
 def differences(view: View) -> "Figure":
-    """For each run but the first how much it scores above or below that one, topic by topic."""
+    """How much the first run scores above or below each of the others, topic by topic."""
     first, *others = view.runs
     limit = 1.1 * max(map(view.spread, view.topics), default=0.0) or 1.0
     figure, axes = _figure(len(others), 0.4 + 1.7 * len(others))
     for axis, run in zip(axes, others, strict=True):
-        found = {topic: _difference(view, run, first, topic) for topic in view.topics}
+        found = {topic: _difference(view, first, run, topic) for topic in view.topics}
         ordered = sorted(
             ((value, topic) for topic, value in found.items() if value is not None), reverse=True
         )
         colours = [_BLUE if value > 0 else _ORANGE for value, _ in ordered]
         axis.bar(range(len(ordered)), [value for value, _ in ordered], color=colours, width=0.8)
         axis.set_xticks(range(len(ordered)), [topic for _, topic in ordered], rotation=90, fontsize=6)
-        axis.set_title(f"{_label(run)} minus {_label(first)}", fontsize=9, loc="left", color=_INK)
+        axis.set_title(f"{_label(first)} minus {_label(run)}", fontsize=9, loc="left", color=_INK)
         axis.set_ylim(-limit, limit)
         axis.axhline(0, color=_INK, linewidth=0.6)
         axis.margins(x=0.01)

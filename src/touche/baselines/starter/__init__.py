@@ -7,7 +7,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from touche.errors import InputError
-from touche.sandbox.images import check_name
 
 _EXAMPLE = "my-team"  # and my_team in Python; it stands in the files wherever the name belongs
 _FILES = (
@@ -26,10 +25,9 @@ def write_baseline(folder: Path) -> None:
     """Writes a new baseline, whole or not at all; its folder's name is that of its image and function, too.
 
     Raises:
-        InputError: if image or function cannot have the name, the folder is not empty, or cannot be written.
+        InputError: if the function cannot have the name, the folder is not empty, or cannot be written.
     """
     target = folder.resolve()
-    check_name(target)
     function = re.sub(r"\W", "_", target.name)
     if not function.isidentifier() or function in _TAKEN:
         problem = f"its function in Python cannot be called {function}"
