@@ -47,3 +47,13 @@ class Argument:
 
 
 AnyDocument = Document | Argument | Page
+
+
+def premises_of(document: AnyDocument) -> str:
+    """The reasons of an argument, joined by spaces; of what is no argument, the text."""
+    return " ".join(document.premises) if isinstance(document, Argument) else document.text
+
+
+def conclusion_of(document: AnyDocument) -> str:
+    """The claim of an argument; of what is no argument, nothing."""
+    return document.conclusion if isinstance(document, Argument) else ""

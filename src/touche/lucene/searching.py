@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
+from itertools import chain
 from typing import Any, Self
 
 import jpype
@@ -58,11 +59,12 @@ class Index:
         self._check_known([term])
         return int(self._reader.docFreq(self._term(field, term)))
 
-    def collection_probability(self, term: str, field: str = "text") -> float:
-        """The share of a term in the tokens of a field, each plus 1: P(t) of DirichletLM."""
+    def collection_probability(self, term: str) -> float:
+        """The share of a term in the tokens of all fields, each plus 1: P(t) of DirichletLM."""
         self._check_known([term])
-        occurrences = self._reader.totalTermFreq(self._term(field, term))
-        return float((occurrences + 1) / (self._reader.getSumTotalTermFreq(field) + 1))
+        occurrences = sum(self._reader.totalTermFreq(self._term(field, term)) for field in self._fields)
+        tokens = sum(self._reader.getSumTotalTermFreq(field) for field in self._fields)
+        return float((occurrences + 1) / (tokens + 1))
 
     def search(
         self,
@@ -71,6 +73,7 @@ class Index:
         *,
         among: Iterable[str] | None = None,
         boosts: Mapping[str, float] | None = None,
+        best_field: bool = False,
     ) -> list[tuple[str, float]]:
         """The documents with the highest scores, best first, ties by document id descending.
 
@@ -79,6 +82,7 @@ class Index:
             depth: how many documents at the most.
             among: the only documents to rank, as in re-ranking; the statistics remain the collection's.
             boosts: weights of the fields; the score of a document is the weighted sum over its fields.
+            best_field: the score is that of the best field instead, as of Elasticsearch's multi_match.
 
         Returns:
             (document id, score) for each document that has a term of the query; scores are float32 in value.
@@ -88,16 +92,13 @@ class Index:
         """
         weights = self.terms(query) if isinstance(query, str) else query
         self._check_known(weights)
-        clauses = java("org.apache.lucene.search.BooleanQuery").Builder()
-        occur = java("org.apache.lucene.search.BooleanClause").Occur
-        for field in self._fields:
-            boost = (boosts or {}).get(field, 1.0)
-            for term, weight in weights.items():
-                clauses.add(self._term_query(field, term, boost * weight), occur.SHOULD)
-        if among is not None:
-            clauses.add(having_id(among), occur.FILTER)
-        clauses.setMinimumNumberShouldMatch(1)
-        return self.run(clauses.build(), depth)
+        of_fields = [
+            [self._term_query(field, term, boost * weight) for term, weight in weights.items()]
+            for field in self._fields
+            for boost in [(boosts or {}).get(field, 1.0)]
+        ]
+        found = best_of(map(any_of, of_fields)) if best_field else any_of(chain.from_iterable(of_fields))
+        return self.run(found if among is None else all_of([found], filters=[having_id(among)]), depth)
 
     def run(self, query: Any, depth: int) -> list[tuple[str, float]]:
         """The documents with the highest scores for a query of Lucene, in the order of ``search``.
@@ -227,6 +228,14 @@ def any_of(queries: Iterable[Any], least: int = 1) -> Any:
     for each in queries:
         clauses.add(each, occur.SHOULD)
     return clauses.setMinimumNumberShouldMatch(least).build()
+
+
+def best_of(queries: Iterable[Any]) -> Any:
+    """A query for what matches any of these queries, whose highest score counts."""
+    parts = java("java.util.ArrayList")()
+    for each in queries:
+        parts.add(each)
+    return java("org.apache.lucene.search.DisjunctionMaxQuery")(parts, 0.0)
 
 
 @cache

@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 from math import log
 
 from touche import lucene
-from touche.formats.documents import AnyDocument, Argument
+from touche.formats.documents import AnyDocument, Argument, conclusion_of, premises_of
 from touche.formats.topics import Topic
 from touche.pairs.sentences import arguments_in_sentences, distinct_sentences, normalised
 
 FEWEST = 100  # pairs per topic, by the rules of the task
 ARGUMENTS = 100  # per topic, whose sentences are candidates
 _OPPOSITE = {"PRO", "CON"}
+_FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
 
 _log = logging.getLogger(__name__)
 
@@ -122,9 +123,9 @@ def by_dirichletlm(
 
 
 def argument_index(topics: Sequence[Topic], documents: Iterable[AnyDocument], mu: float) -> lucene.Index:
-    """An index of whole arguments for these topics, to be searched by DirichletLM."""
-    queries = [topic.title for topic in topics]
-    return lucene.index(documents, queries=queries, analyzer="standard", similarity=lucene.dirichlet(mu))
+    """An index of arguments for these topics, to be searched by DirichletLM of premises or conclusion."""
+    queries, model = [topic.title for topic in topics], lucene.dirichlet(mu)
+    return lucene.index(documents, fields=_FIELDS, queries=queries, analyzer="standard", similarity=model)
 
 
 def best_arguments(
@@ -149,7 +150,7 @@ def best_arguments(
     enough, deep = False, depth
     while not enough:
         deep *= 2
-        found = [index.search(topic.title, deep, among=topic.candidates) for topic in topics]
+        found = [_ranked(index, topic, deep) for topic in topics]
         missing = {id for ranked in found for id, _ in ranked} - arguments.keys()
         arguments |= {one.id: one for one in arguments_in_sentences(_among(documents, missing))}
         kept = [_different(((arguments[id], score) for id, score in ranked), sentences) for ranked in found]
@@ -221,6 +222,10 @@ def pair_of(one: ScoredSentence, other: ScoredSentence, score: float) -> Pair:
     else:
         first, second = sorted((one, other), key=lambda each: (-each.score, each.id))
     return Pair(first, second, score)
+
+
+def _ranked(index: lucene.Index, topic: Topic, depth: int) -> list[tuple[str, float]]:
+    return index.search(topic.title, depth, among=topic.candidates, best_field=True)
 
 
 def _among(documents: Iterable[AnyDocument], ids: set[str]) -> Iterator[AnyDocument]:
