@@ -1,4 +1,4 @@
-"""DirichletLM (Zhai and Lafferty 2001): query likelihood with Dirichlet smoothing, by the better of two fields."""
+"""DirichletLM: Dirichlet-smoothed query likelihood (Zhai and Lafferty 2001), by the better of two fields."""
 
 from touche import Documents, Rankings, Topics, baseline, lucene
 from touche.formats.documents import conclusion_of, premises_of

@@ -15,7 +15,7 @@ from touche import Documents, Rankings, Topics, baseline, baselines, lucene
 from touche.baselines import arguments_of
 from touche.errors import ParameterError, ToucheError
 from touche.formats.argsme import read_argsme_json
-from touche.formats.documents import Document
+from touche.formats.documents import Document, conclusion_of, premises_of
 from touche.formats.topics import Topic, read_topics_xml
 from touche.sandbox.images import check_name
 from touche.tira import inputs
@@ -24,7 +24,6 @@ TOPICS = read_topics_xml(ROOT / "topics" / "spot-check-arguments.xml")
 ARGUMENTS = list(read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"))
 
 EXPECTED: dict[str, tuple[str, dict[str, Any], Any]] = {
-    "dirichletlm": ("standard", {}, lambda c, q, d: c.dirichlet(q, d, 2000)),
     "bm25": ("english", {}, lambda c, q, d: c.bm25(q, d, 0.9, 0.4)),
     "tfidf": ("english", {}, lambda c, q, d: c.terrier_tfidf(q, d, 1.2, 0.75)),
     "tfidf classic": ("english", {"variant": "classic"}, lambda c, q, d: c.classic_tfidf(q, d)),
@@ -43,6 +42,22 @@ def test_every_baseline_scores_by_its_formula(case: str) -> None:
             assert len(found) > 20
             for document, score in found.items():
                 assert score == pytest.approx(formula(collection, query, document), abs=1e-4)
+
+
+def test_dirichletlm_scores_by_the_better_field() -> None:
+    with lucene.index(ARGUMENTS, analyzer="standard", similarity=lucene.classic()) as index:
+        premises, conclusions = (
+            Collection({each.id: index.terms(text_of(each)) for each in ARGUMENTS})
+            for text_of in (premises_of, conclusion_of)
+        )
+        won = Counter[bool]()
+        for topic, hits in baselines.load("dirichletlm")(TOPICS, ARGUMENTS):
+            query = list(index.terms(topic.title).elements())
+            for document, score in hits:
+                by_field = [each.dirichlet(query, document, 2000) for each in (premises, conclusions)]
+                assert score == pytest.approx(max(by_field), abs=1e-4)
+                won[by_field[0] < by_field[1]] += 1
+    assert min(won[True], won[False]) > 20
 
 
 def test_rank_bm25_scores_by_its_formula() -> None:
