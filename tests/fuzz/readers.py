@@ -169,7 +169,10 @@ COMMANDS = {
         "run.txt", samples.RUN, f"report IN/run.txt IN/other.txt {_SPOT} -o OUT", {"other.txt": samples.RUN}
     ),
     "regress": Called(
-        "expected.toml", samples.EXPECTED, "regress IN --dataset spot-check/passages", _FOLDER_OF_BASELINE
+        "expected.toml",
+        samples.EXPECTED,
+        "regress IN --dataset spot-check/passages --json IN/r.json",
+        _FOLDER_OF_BASELINE,
     ),
     "tasks check": Called("cats-2026.toml", samples.CARD, "tasks check IN/cats-2026.toml"),
     "data fetch --from": Called(

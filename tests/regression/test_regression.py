@@ -185,7 +185,13 @@ def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
         (ENTRY.format(value="true"), "number 1 needs a number from 0 to 1 as its pinned value"),
         (ENTRY.format(value="nan"), "number 1 needs a number from 0 to 1 as its pinned value"),
         (ENTRY.format(value=1) + "options = 1", "number 1 needs options such as"),
-        (ENTRY.format(value=1) + "options = { k1 = [1] }", "number 1 needs options such as"),
+        (ENTRY.format(value=1) + "options = { k1 = { a = 1 } }", "number 1 needs options such as"),
+        (ENTRY.format(value=1) + "options = { variant = 2020-01-01 }", "number 1 needs options such as"),
+        (ENTRY.format(value=1) + "options = { depth = nan }", "number 1 needs options such as"),
+        (ENTRY.format(value=1) + "options = { depth = -inf }", "number 1 needs options such as"),
+        (ENTRY.format(value=1) + f"options = {{ depth = 0x{'f' * 4000} }}", "number 1 needs options such as"),
+        (ENTRY.format(value=1) + "source = 2020-01-01", "number 1 needs a text as its source"),
+        (ELSEWHERE.replace('"table 6"', "6"), "number 1 needs a text as its source"),
         (
             ENTRY.format(value=1).replace("0.00005", "inf"),
             "needs a number above 0, and at most 1, as its tol",
@@ -222,7 +228,9 @@ def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
 )
 def test_an_unusable_entry_is_named(touche: Touche, clone: Path, text: str, message: str) -> None:
     path = expect(clone, text)
-    code, out, err = touche("regress")
+    code, out, err = touche("regress", "--json", clone / "r.json")
+    (record,) = json.loads((clone / "r.json").read_text())
+    assert message in record["remark"]
     assert (code, err) == (1, "")
     assert f"  failed: {path}: " in out and message in out and "; " in out
     assert out.endswith("\n1 failed\n")

@@ -21,6 +21,7 @@ from touche.tasks import PAIR, dataset, datasets
 EXPECTED_FILE = "expected.toml"
 PUBLISHED, PINNED = "published", "pinned"
 _DIGITS = 5  # of pinned numbers
+_LARGEST = 2**63 - 1  # that TOML promises
 _REMEDY = "write entries like those in docs/organizer.md, section Expected scores"
 
 
@@ -191,7 +192,9 @@ class ExpectedScore(Expected):
         judgments = dataset(entry["dataset"])[0].qrels.get(entry["dimension"])
         if judgments is None or judgments.file != entry["qrels"] or entry["evaluator"] not in EVALUATORS:
             return "names a dimension, qrels or evaluator that its task does not have"
-        return "" if PINNED in entry or entry.get("source") else "has a published value without a source"
+        if PUBLISHED in entry and not entry.get("source"):
+            return "has a published value without a source"
+        return _wrong_text({"source": ""} | entry, "source")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -306,7 +309,7 @@ def _problem(kind: type[Expected], entry: Any) -> str:
         return f"has an unknown key, {min(unknown)!r}"
     if entry.get("dataset") not in datasets():
         return f"names an unknown dataset, {entry.get('dataset')!r}"
-    if not isinstance(options := entry.get("options", {}), dict) or any(map(_is_nested, options.values())):
+    if not isinstance(options := entry.get("options", {}), dict) or not all(map(_is_option, options.values())):
         return "needs options such as { k1 = 1.2 }"
     if "tolerance" in kind.KEYS and not _is_number(entry.get("tolerance"), 1e-9, 1):
         return "needs a number above 0, and at most 1, as its tolerance"
@@ -327,8 +330,9 @@ def _is_number(value: Any, least: float, most: float) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
 
 
-def _is_nested(value: Any) -> bool:
-    return isinstance(value, dict | list)
+def _is_option(value: Any) -> bool:
+    """Whether it can be a word of the command line, and in JSON: no date, no nan, no number without end."""
+    return isinstance(value, str | bool) or _is_number(value, -_LARGEST, _LARGEST)
 
 
 def _is_table(value: Any) -> bool:
