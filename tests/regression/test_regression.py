@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from math import log2
 from pathlib import Path
 from tempfile import gettempdir
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -186,6 +187,9 @@ def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
         (ENTRY.format(value="nan"), "number 1 needs a number from 0 to 1 as its pinned value"),
         (ENTRY.format(value=1) + "options = 1", "number 1 needs options such as"),
         (ENTRY.format(value=1) + "options = { k1 = { a = 1 } }", "number 1 needs options such as"),
+        (ENTRY.format(value=1) + "options = { k1 = [] }", "number 1 needs options such as"),
+        (ENTRY.format(value=1) + "options = { k1 = [[1]] }", "number 1 needs options such as"),
+        (ENTRY.format(value=1) + "options = { k1 = [1, nan] }", "number 1 needs options such as"),
         (ENTRY.format(value=1) + "options = { variant = 2020-01-01 }", "number 1 needs options such as"),
         (ENTRY.format(value=1) + "options = { depth = nan }", "number 1 needs options such as"),
         (ENTRY.format(value=1) + "options = { depth = -inf }", "number 1 needs options such as"),
@@ -328,6 +332,22 @@ def test_results_that_cannot_be_written_are_known_before_anything_runs(touche: T
 def test_options_are_given_to_the_command() -> None:
     expected = Expected(baseline="b", options={"k_1": 1.5, "loud": True, "quiet": False})
     assert expected.command == "b --k-1 1.5 --loud --no-quiet"
+
+
+def test_an_option_of_several_values_can_be_pinned(touche: Touche, clone: Path) -> None:
+    change(clone, "mu: float = 2000.0", "mus: tuple[float, float] = (1.0, 2.0)")
+    change(clone, "lucene.dirichlet(mu)", "lucene.dirichlet(sum(mus))")
+    expect(clone, ENTRY.format(value=SCORE) + "options = { mus = [500, 1500.0] }")
+    code, out, _ = touche("regress", "--json", clone / "r.json")
+    assert code == 0 and out.splitlines()[1].startswith("dirichletlm --mus 500 1500.0 ")
+    assert json.loads((clone / "r.json").read_text())[0]["options"] == {"mus": [500, 1500.0]}
+
+
+@pytest.mark.parametrize(("value", "got", "same"), [(1, 0.2, False), (1, 1.0, True), ("a", 0.2, False)])
+def test_a_number_is_accepted_only_if_it_is_near_one(value: float | str, got: float, same: bool) -> None:
+    about: dict[str, Any] = {"dataset": "d", "dimension": "relevance", "evaluator": "touche", "qrels": "q"}
+    expected = ExpectedScore(baseline="b", options={}, tolerance=0.01, value=value, **about)
+    assert expected.accepts(got) == same
 
 
 def test_a_ranking_that_changes_is_seen_where_the_score_is_not(touche: Touche, clone: Path) -> None:

@@ -120,7 +120,7 @@ class Expected:
 
     def difference(self, got: float | str) -> float | None:
         """By how much a number is above what is expected; None for what is no number."""
-        return got - self.value if isinstance(got, float) and isinstance(self.value, float) else None
+        return None if isinstance(got, str) or isinstance(self.value, str) else got - self.value
 
     def rounded(self, got: float | str) -> float | str:
         """As it is pinned."""
@@ -137,12 +137,26 @@ class Expected:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExpectedScore(Expected):
+class ExpectedNumber(Expected):
+    """A number to be reached.
+
+    Attributes:
+        tolerance: by how much it may differ, in both directions.
+    """
+
+    tolerance: float
+
+    def accepts(self, got: float | str) -> bool:
+        difference = self.difference(got)
+        return difference is not None and abs(difference) <= self.tolerance
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExpectedScore(ExpectedNumber):
     """A mean nDCG@5 to be reached.
 
     Attributes:
         dimension, evaluator, qrels: what is measured, as in ``touche.evaluation.scores.Score``.
-        tolerance: by how much the score may differ, in both directions.
         source: where a published value is printed.
     """
 
@@ -160,7 +174,6 @@ class ExpectedScore(Expected):
     dimension: str
     evaluator: str
     qrels: str
-    tolerance: float
     source: str = ""
 
     @property
@@ -178,9 +191,6 @@ class ExpectedScore(Expected):
                 return Measured(score.mean, score.judged)
         raise ToucheError(rerun.fault or f"{self.evaluator} has no topic to average over; check the run")
 
-    def accepts(self, got: float | str) -> bool:
-        return abs(self.difference(got) or 0.0) <= self.tolerance
-
     @classmethod
     def problem(cls, entry: Mapping[str, Any]) -> str:
         if (PUBLISHED in entry) == (PINNED in entry):
@@ -194,23 +204,21 @@ class ExpectedScore(Expected):
             return "names a dimension, qrels or evaluator that its task does not have"
         if PUBLISHED in entry and not entry.get("source"):
             return "has a published value without a source"
-        return _wrong_text({"source": ""} | entry, "source")
+        return _wrong_text({"source": "", **entry}, "source")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExpectedFigure(Expected):
+class ExpectedFigure(ExpectedNumber):
     """A figure of a run of pairs that needs no judgments.
 
     Attributes:
         name: a key of ``touche.pairs.figures.MEASURES``.
-        tolerance: by how much it may differ, in both directions.
     """
 
     TABLE: ClassVar[str] = "figure"
     KEYS: ClassVar[Iterable[str]] = ("name", PINNED, "tolerance")
 
     name: str
-    tolerance: float
 
     @property
     def names(self) -> tuple[str, str]:
@@ -218,9 +226,6 @@ class ExpectedFigure(Expected):
 
     def measure(self, rerun: Rerun) -> Measured:
         return Measured(float(MEASURES[self.name](rerun.lines, open_dataset(self.dataset).documents)))
-
-    def accepts(self, got: float | str) -> bool:
-        return abs(self.difference(got) or 0.0) <= self.tolerance
 
     @classmethod
     def problem(cls, entry: Mapping[str, Any]) -> str:
@@ -295,10 +300,14 @@ def _expected_of(kind: type[Expected], baseline: str, number: int, entry: Any, p
     if problem := _problem(kind, entry):
         raise InputError(path, f"[[{kind.TABLE}]] number {number + 1} {problem}", _REMEDY)
     values = {name: value for name, value in entry.items() if name not in (PUBLISHED, PINNED, "digest")}
+    options = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in entry.get("options", {}).items()
+    }
     key = PUBLISHED if PUBLISHED in entry else kind.PINNED_AS
     given = entry[key] if isinstance(entry[key], str) else float(entry[key])
     how = PUBLISHED if PUBLISHED in entry else PINNED
-    return kind(**{"options": {}} | values, baseline=baseline, entry=number, kind=how, value=given)
+    return kind(**values | {"options": options}, baseline=baseline, entry=number, kind=how, value=given)
 
 
 def _problem(kind: type[Expected], entry: Any) -> str:
@@ -309,7 +318,9 @@ def _problem(kind: type[Expected], entry: Any) -> str:
         return f"has an unknown key, {min(unknown)!r}"
     if entry.get("dataset") not in datasets():
         return f"names an unknown dataset, {entry.get('dataset')!r}"
-    if not isinstance(options := entry.get("options", {}), dict) or not all(map(_is_option, options.values())):
+    if not isinstance(options := entry.get("options", {}), dict) or not all(
+        map(_are_options, options.values())
+    ):
         return "needs options such as { k1 = 1.2 }"
     if "tolerance" in kind.KEYS and not _is_number(entry.get("tolerance"), 1e-9, 1):
         return "needs a number above 0, and at most 1, as its tolerance"
@@ -328,6 +339,10 @@ def _wrong_number(entry: Mapping[str, Any], name: str, most: float) -> str:
 
 def _is_number(value: Any, least: float, most: float) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
+
+
+def _are_options(value: Any) -> bool:
+    return all(map(_is_option, value)) and bool(value) if isinstance(value, list) else _is_option(value)
 
 
 def _is_option(value: Any) -> bool:
