@@ -5,10 +5,12 @@ import sys
 import time
 from pathlib import Path
 from subprocess import TimeoutExpired
+from threading import Thread
 
 import pytest
 
-from touche.sandbox.programs import execute
+from touche.sandbox import programs
+from touche.sandbox.programs import answer, execute, succeeds
 
 LEAVES = "import subprocess, sys; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"
 HANGS = f"{LEAVES}; import time; time.sleep(600)"
@@ -78,3 +80,30 @@ def test_the_exit_code_last_line_and_usage_are_those_of_the_program() -> None:
     )
     assert (ended.code, ended.last_line) == (3, "two")
     assert ended.used.ru_maxrss > 190_000
+
+
+def test_an_interruption_before_anything_is_read_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "pid"
+
+    def interrupted(reader: Thread) -> None:
+        while not (path.exists() and path.read_text()):
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(programs._Reader, "start", interrupted)
+    script = (
+        "import os, pathlib, time; pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(600)"
+    )
+    with pytest.raises(KeyboardInterrupt):
+        execute(python(script, str(path)), print)
+    assert ends(path.read_text())
+
+
+def test_a_command_is_asked_no_longer_than_the_patience_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (succeeds("true"), succeeds("false")) == (True, False)
+    odd = python("sys.stdout.buffer.write(b' a\\xff\\n'); sys.exit(len(sys.argv) - 1)")
+    assert (answer(*odd), answer(*odd, "fails")) == ("a\ufffd", "")
+    monkeypatch.setattr(programs, "_PATIENCE", 0.1)
+    assert (succeeds("sleep", "600"), answer("sleep", "600")) == (False, "")

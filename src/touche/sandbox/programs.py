@@ -14,6 +14,7 @@ from math import inf
 from resource import struct_rusage
 from signal import SIGKILL, SIGTERM, Signals
 from threading import Thread
+from typing import IO
 
 from touche.errors import ToucheError
 
@@ -59,9 +60,7 @@ def check_engine(engine: str) -> None:
 def _problem(engine: str) -> str:
     if shutil.which(engine) is None:
         return f"{engine} is not installed; install it"
-    try:
-        told = subprocess.run([engine, "info"], capture_output=True, text=True, timeout=_PATIENCE)
-    except subprocess.TimeoutExpired:
+    if (told := _asked(engine, "info")) is None:
         return f"{engine} does not answer; start its engine again"
     if told.returncode == 0:
         return ""
@@ -71,19 +70,21 @@ def _problem(engine: str) -> str:
 
 def succeeds(*command: str) -> bool:
     """Whether a command ends with exit code 0 in a minute; what it writes is dropped."""
-    try:
-        return subprocess.run(command, capture_output=True, timeout=_PATIENCE).returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
+    told = _asked(*command)
+    return told is not None and told.returncode == 0
 
 
 def answer(*command: str) -> str:
     """What a command writes to standard output, or nothing if it fails or takes more than a minute."""
-    try:
-        told = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE)
-    except subprocess.TimeoutExpired:
-        return ""
-    return told.stdout.strip() if told.returncode == 0 else ""
+    told = _asked(*command)
+    return told.stdout.strip() if told is not None and told.returncode == 0 else ""
+
+
+def _asked(*command: str) -> subprocess.CompletedProcess[str] | None:
+    """A command that has ended; None for one that has been stopped, as it takes more than a minute."""
+    with suppress(subprocess.TimeoutExpired):
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE)
+    return None
 
 
 def execute(
@@ -104,6 +105,7 @@ def execute(
         Exception: what the log raised first.
     """
     _log.debug("calling: %s", shlex.join(command))
+    reader = _Reader(log)
     process = subprocess.Popen(
         command,
         env=environment,
@@ -115,13 +117,12 @@ def execute(
         errors="replace",
         start_new_session=True,
     )
-    reader = _Reader(process, log)
-    reader.start()
     try:
+        reader.follow(process)
         used = _used_until_the_end(process, seconds)
     finally:
         _end(process)
-        reader.join(_LAST_WORDS)
+        reader.finish()
     if reader.fault is not None:
         raise reader.fault
     return Ended(process.returncode, reader.last, used)
@@ -133,14 +134,24 @@ class _Reader(Thread):
     All is read even if the log fails, as a program waits when nobody reads what it writes.
     """
 
-    def __init__(self, process: Process, log: Log) -> None:
+    def __init__(self, log: Log) -> None:
         super().__init__(daemon=True)
-        self._process, self._log = process, log
+        self._log = log
+        self._pipe: IO[str] | None = None
         self.last = "it wrote nothing"
         self.fault: Exception | None = None
 
+    def follow(self, process: Process) -> None:
+        self._pipe = process.stdout
+        self.start()
+
+    def finish(self) -> None:
+        """Waits for the last lines, unless it has never begun."""
+        if self.is_alive():
+            self.join(_LAST_WORDS)
+
     def run(self) -> None:
-        with self._process.stdout or nullcontext(()) as lines:
+        with self._pipe or nullcontext(()) as lines:
             for line in lines:
                 if printable := "".join(each for each in line if each.isprintable()).strip():
                     self._take(printable)
