@@ -163,16 +163,17 @@ def test_what_a_killed_process_has_left_is_removed_and_what_is_in_use_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    left, part = tmp_path / "touche-index-left", tmp_path / ".[run].txt.1.part"
+    left, part = tmp_path / "touche-index-a1b2c3_d", tmp_path / ".[run].txt.1.part"
     (left / "index").mkdir(parents=True)
+    (own := tmp_path / "touche-index-notes").mkdir()
     part.write_text("half")
     with temporary_folder("touche-index-") as first:
-        for path in (left, part, first):
+        for path in (left, part, first, own):
             os.utime(path, (0, 0))
         with temporary_folder("touche-index-") as second:
-            assert sorted(tmp_path.glob("touche-index-*")) == sorted([first, second])
+            assert sorted(tmp_path.glob("touche-index-*")) == sorted([first, own, second])
     write_whole(tmp_path / "[run].txt", "whole")
-    assert [path.name for path in tmp_path.iterdir()] == ["[run].txt"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["[run].txt", own.name]
 
 
 def test_what_another_process_is_writing_is_left_alone(tmp_path: Path) -> None:

@@ -304,7 +304,7 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
     Raises:
         OSError: if it cannot be made.
     """
-    _remove_abandoned(Path(tempfile.gettempdir()), f"{prefix}*")
+    _remove_abandoned(Path(tempfile.gettempdir()), f"{prefix}{'?' * 8}")  # and nothing that a user has made
     made = tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
     held = os.open(made.name, os.O_RDONLY)
     try:

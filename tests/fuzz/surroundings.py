@@ -27,7 +27,8 @@ RUN = [*BM25, *SPOT]
 OWN = [*BM25, "-i", "IN", "-o", "OUT"]
 CRAWL = [*PAGES, "-i", "spot-check/pages", "-o", "OUT"]
 EVALUATE = [*TOUCHE, "evaluate", "IN/run.txt", "--task", "spot-check/passages"]
-KILLED = ((RUN, 1.5), (OWN, 4.0), (CRAWL, 2.5))  # and about how many seconds they take
+REGRESS = [*TOUCHE, "regress", "bm25", "--dataset", "spot-check/passages"]
+KILLED = ((RUN, 1.5), (OWN, 4.0), (CRAWL, 2.5), (REGRESS, 4.0))  # and about how many seconds they take
 CODES = {signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGKILL: -9}
 _WORDS = ("cats", "birds", "leash", "café", "garden", "hunt", "pupils", "uniforms", "nuclear", "vegan")
 
@@ -149,7 +150,7 @@ def _called(trial: Trial, number: int, folder: Path) -> Outcome:
     try:
         said = process.communicate(timeout=PATIENCE)[0].decode("utf-8", "replace")
     except subprocess.TimeoutExpired:
-        _end_session(process.pid)
+        _end_session(process.pid, folder)
         said = process.communicate()[0].decode("utf-8", "replace")
         return Outcome(trial.name, number, _typed(trial.command), f"longer than {PATIENCE} s", said)
     ended = ending(process.returncode, said, folder / "out" / "run.txt")
@@ -189,28 +190,29 @@ def _write_input(folder: Path) -> None:
 def _left(session: int, folder: Path) -> str:
     """What a call has left behind, processes or temporary files; or nothing."""
     deadline = time.monotonic() + 3
-    while _session(session) and time.monotonic() < deadline:
+    while _session(session, folder) and time.monotonic() < deadline:
         time.sleep(0.05)
-    if processes := _session(session):
-        _end_session(session)
+    if processes := _session(session, folder):
+        _end_session(session, folder)
         return f"left {len(processes)} processes"
     files = [*(folder / "tmp").iterdir(), *(folder / "out").glob(".*")]
     return f"left {files[0].name}" if files else ""
 
 
-def _session(leader: int) -> list[int]:
-    """The processes of a session that are alive."""
+def _session(leader: int, folder: Path) -> list[int]:
+    """The processes of a session that are alive, and those of other sessions that know its folder."""
     found = []
-    for each in Path("/proc").glob("[0-9]*/stat"):
+    for each in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            state, _, _, session, *_ = each.read_text().rpartition(")")[2].split()
-            if int(session) == leader and state != "Z":
-                found.append(int(each.parent.name))
+            state, _, _, session, *_ = (each / "stat").read_text().rpartition(")")[2].split()
+            known = f"TMPDIR={folder}/".encode() in (each / "environ").read_bytes()
+            if state != "Z" and (int(session) == leader or known):
+                found.append(int(each.name))
     return found
 
 
-def _end_session(leader: int) -> None:
-    for each in _session(leader):
+def _end_session(leader: int, folder: Path) -> None:
+    for each in _session(leader, folder):
         with contextlib.suppress(ProcessLookupError):
             os.kill(each, signal.SIGKILL)
 
@@ -259,10 +261,10 @@ def _after(process: subprocess.Popen[bytes], sign: signal.Signals, said: str, fo
         return "run.txt not whole"
     if sign != signal.SIGKILL:
         return _left(process.pid, folder) or RESULT
-    deadline = time.monotonic() + 3
-    while (left := _session(process.pid)) and time.monotonic() < deadline:
+    deadline = time.monotonic() + 6
+    while (left := _session(process.pid, folder)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    _end_session(process.pid)
+    _end_session(process.pid, folder)
     return f"left {len(left)} processes" if left else RESULT
 
 

@@ -1,9 +1,12 @@
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from math import log2
 from pathlib import Path
 from tempfile import gettempdir
@@ -454,6 +457,53 @@ def test_a_child_of_a_baseline_that_holds_its_output_prolongs_nothing(clone: Pat
     change(clone, "queries, model", fork)
     (outcome,) = regress(read_expected("dirichletlm")[:1], run_locally, Limits(), print)
     assert outcome.verdict == "passed" and outcome.usage and outcome.usage.wall < 300
+
+
+def test_a_regression_that_is_killed_takes_its_run_along_and_the_next_one_tidies_up(
+    clone: Path, tmp_path: Path
+) -> None:
+    change(
+        clone,
+        "queries, model",
+        "import time\n    print('begun', flush=True)\n    time.sleep(600)\n    queries, model",
+    )
+    (temporary := tmp_path / "tmp").mkdir()
+    command = [sys.executable, "-m", "touche", "regress", "dirichletlm", "--dataset", "spot-check/passages"]
+    environment = os.environ | {"TMPDIR": str(temporary)}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as killed:
+        assert killed.stderr and "  begun\n" in iter(killed.stderr.readline, "")
+        started = [pid for pid in processes_in(temporary) if pid != killed.pid]
+        killed.kill()
+    assert started and list(temporary.glob("touche-*"))
+    try:
+        assert ended(temporary)
+    finally:
+        for pid in processes_in(temporary):
+            os.kill(pid, 9)
+    for left in temporary.iterdir():
+        os.utime(left, (0, 0))
+    change(clone, "time.sleep(600)", "pass")
+    assert subprocess.run(command, capture_output=True, env=environment).returncode == 0
+    assert list(temporary.iterdir()) == []
+
+
+def processes_in(temporary: Path) -> list[int]:
+    """The processes, whosever children they are, whose temporary files are in a folder."""
+    found = []
+    for each in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            zombie = (each / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
+            if not zombie and f"TMPDIR={temporary}".encode() in (each / "environ").read_bytes():
+                found.append(int(each.name))
+    return found
+
+
+def ended(temporary: Path) -> bool:
+    """Whether they are gone in a while, as a signal takes one to arrive."""
+    deadline = time.monotonic() + 30
+    while processes_in(temporary) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not processes_in(temporary)
 
 
 def test_a_file_that_cannot_be_rewritten_is_the_outcome(clone: Path) -> None:

@@ -6,13 +6,12 @@ import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from touche.baselines.loader import folder_of
 from touche.errors import ToucheError
 from touche.evaluation.scores import Evaluated
-from touche.files import write_whole
+from touche.files import temporary_folder, write_whole
 from touche.progress import bar
 from touche.regression.expected import EXPECTED_FILE, PINNED, Expected, Rerun
 from touche.sandbox.programs import Log
@@ -160,9 +159,9 @@ def _measured(
 ) -> list[Outcome]:
     first = group[0]
     say(f"{first.command} on {first.dataset}")
-    with TemporaryDirectory(prefix="touche-") as folder:
+    with temporary_folder("touche-regress-") as folder:
         names = ("first", "second")[: 1 + twice]
-        jobs = [Job(first.baseline, first.arguments, first.dataset, Path(folder) / each) for each in names]
+        jobs = [Job(first.baseline, first.arguments, first.dataset, folder / each) for each in names]
         usages = [runner(job, limits, lambda line: say(f"  {line}")) for job in jobs]
         same = len({(job.output / RUN_FILE).read_bytes() for job in jobs}) == 1
         rerun = Rerun.of(_kept(jobs[0], keep) if keep else jobs[0].output / RUN_FILE, first.dataset)

@@ -7,8 +7,8 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from math import inf
 from resource import struct_rusage
@@ -27,6 +27,7 @@ _log = logging.getLogger(__name__)
 _PATIENCE = 60.0  # seconds that an engine may take to answer a question
 _LAST_WORDS = 3.0  # seconds that a program has to tidy up, and its last lines to arrive
 _ASKED_EVERY = 0.01  # seconds
+_WATCHER = f"read line; kill -s TERM -- -$1; sleep {_LAST_WORDS:g}; kill -s KILL -- -$1"
 _POINTS_TO_HELP = re.compile("^(See|Run) '.* --help'")  # what Docker adds below the reason
 
 
@@ -98,7 +99,7 @@ def execute(
     """Runs a program until it ends; a log is given every line that it writes.
 
     It leads a group of processes of its own, and none of them outlives it: neither one that it leaves behind
-    when it ends, nor any when its time is up or this program is interrupted.
+    when it ends, nor any when its time is up or this program is interrupted or killed.
 
     Raises:
         TimeoutExpired: if it does not end in so many seconds.
@@ -119,7 +120,8 @@ def execute(
     )
     try:
         reader.follow(process)
-        used = _used_until_the_end(process, seconds)
+        with _watched(process):
+            used = _used_until_the_end(process, seconds)
     finally:
         _end(process)
         reader.finish()
@@ -163,6 +165,23 @@ class _Reader(Thread):
                 self._log(line)
         except Exception as error:
             self.fault = error
+
+
+@contextmanager
+def _watched(process: Process) -> Iterator[None]:
+    """Has a shell end the group of a process when this program is killed, as then its standard input ends."""
+    watcher = subprocess.Popen(
+        ["sh", "-c", _WATCHER, "sh", str(process.pid)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield
+    finally:
+        watcher.kill()
+        watcher.communicate()
 
 
 def _used_until_the_end(process: Process, seconds: float) -> struct_rusage:

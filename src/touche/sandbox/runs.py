@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import TimeoutExpired
-from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 from touche import tasks
 from touche.baselines.loader import folder_of
 from touche.data import places
 from touche.errors import InputError, ToucheError, installing
+from touche.files import temporary_folder
 from touche.lint import ERROR, lint_format
 from touche.sandbox.images import check_image, image_of
 from touche.sandbox.meter import LARGEST_PROCESS, metered
@@ -102,8 +102,8 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
     command = [sys.executable, "-m", "touche", "run", job.baseline, *job.arguments]
     command += ["-i", job.given, "-o", str(job.output)]
     began = time.monotonic()
-    with TemporaryDirectory(prefix="touche-") as scratch:  # so that nothing is left even if it is killed
-        ended = execute(command, log, environment=os.environ | {"TMPDIR": scratch})
+    with temporary_folder("touche-run-") as scratch:  # so that nothing is left even if it is killed
+        ended = execute(command, log, environment=os.environ | {"TMPDIR": str(scratch)})
     check_exit(job.name, ended)
     _check_run(job)
     kilobyte = 1 if sys.platform == "darwin" else 1024
@@ -208,13 +208,13 @@ def _run_container(
     engine: str, name: str, command: Sequence[str], job: Job, limits: Limits, log: Log
 ) -> Usage:
     began = time.monotonic()
-    with TemporaryDirectory(prefix="touche-") as scratch:
-        id_file = Path(scratch) / "id"
+    with temporary_folder("touche-run-") as scratch:
+        id_file = scratch / "id"
         with metered(id_file) as meter:
             command = [engine, "run", "--cidfile", str(id_file), *command]
-            ended = _in_time(command, job, limits, log, scratch)
+            ended = _in_time(command, job, limits, log, str(scratch))
         # Podman, with control groups of version 1, says it by an empty file where it was started.
-        out_of_memory = (Path(scratch) / "oom").exists()
+        out_of_memory = (scratch / "oom").exists()
     usage = Usage(time.monotonic() - began, meter.cpu, meter.memory, meter.memory_of)
     if out_of_memory or answer(engine, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
         problem = f"{job.name} reached its limit of {limits.memory} of memory and was stopped"
@@ -245,14 +245,14 @@ def _input_directory(given: str) -> Iterator[Path]:
     if Path(given).is_dir():
         yield Path(given)
         return
-    with TemporaryDirectory(prefix="touche-input-") as folder:
+    with temporary_folder("touche-input-") as folder:
         for name, path in _files(given).items():
             if path.is_dir():
-                shutil.copytree(path, Path(folder) / name, copy_function=_link)
+                shutil.copytree(path, folder / name, copy_function=_link)
             else:
-                _link(path, Path(folder) / name)
-        Path(folder).chmod(0o755)
-        yield Path(folder)
+                _link(path, folder / name)
+        folder.chmod(0o755)
+        yield folder
 
 
 def _link(path: str | Path, place: str | Path) -> None:
