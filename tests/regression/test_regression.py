@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from math import log2
 from pathlib import Path
@@ -17,8 +16,7 @@ import pytest
 
 from conftest import ROOT, Touche, Write
 from touche import baselines, tasks
-from touche.evaluation.scores import Evaluated, evaluate
-from touche.formats.runs import read_run
+from touche.formats.runs import RunLine, read_run
 from touche.regression import (
     Expected,
     ExpectedRun,
@@ -307,6 +305,30 @@ def test_each_option_has_a_run_and_each_dimension_its_judgments(
     assert [each.got for each in outcomes] == pytest.approx([1, 1 / log2(3)])
 
 
+def test_unusable_judgments_fail_the_scores_of_their_own_dimension_only(
+    clone: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = write("data/qrels/touche-task2-2022-relevance.qrels", "2 0 a\n")
+    write("data/qrels/touche-task2-2022-quality.qrels", "2 0 a 1\n")
+    write("data/corpora/touche-2022-task-2-sample/passages.jsonl", "{}")
+    write(
+        "data/topics/touche-2022-task-2.xml",
+        "<topics><topic><number>2</number><title>c</title></topic></topics>",
+    )
+    monkeypatch.setenv("TOUCHE_DATA", str(broken.parents[1]))
+    quality = QUALITY.format(mu=1)
+    expect(clone, quality + quality.replace("quality", "relevance"))
+
+    def rank(job: Job, limits: Limits, log: Log) -> Usage:
+        job.output.mkdir()
+        (job.output / "run.txt").write_text("2 Q0 a 1 1 t\n")
+        return Usage(1.0)
+
+    outcomes = list(regress(read_expected("dirichletlm"), rank, Limits(), print))
+    assert [(each.verdict, each.got) for each in outcomes] == [("too high", 1.0), ("failed", None)]
+    assert str(broken) in outcomes[1].remark
+
+
 def test_a_run_that_is_not_the_same_twice_is_never_pinned(clone: Path) -> None:
     path = expect(clone, ENTRY.format(value=0.4))
     (expected,) = read_expected("dirichletlm")
@@ -513,23 +535,23 @@ def test_a_file_that_cannot_be_rewritten_is_the_outcome(clone: Path) -> None:
     assert outcome.verdict == "failed" and "No such file" in outcome.remark
 
 
-def test_a_report_shows_what_was_evaluated_and_does_not_evaluate_again(
+def test_a_report_shows_what_was_evaluated_and_reads_no_run_again(
     touche: Touche, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    evaluated: list[Path] = []
+    read: list[Path] = []
 
-    def counting(paths: Sequence[Path], task: tasks.Task) -> list[Evaluated]:
-        evaluated.extend(paths)
-        return evaluate(paths, task)
+    def counting(path: Path) -> list[RunLine]:
+        read.append(path)
+        return read_run(path)
 
     for module in [each for name, each in sys.modules.items() if name.startswith("touche.")]:
-        if getattr(module, "evaluate", None) is evaluate:
-            monkeypatch.setattr(module, "evaluate", counting)
+        if getattr(module, "read_run", None) is read_run and module.__name__ != "touche.formats.runs":
+            monkeypatch.setattr(module, "read_run", counting)
     expect(clone, ENTRY.format(value=0) + "options = { mu = 1 }\n" + ENTRY.format(value=0) + RUN)
     touche("regress", "--report", tmp_path / "out")
-    assert [path.name for path in evaluated] == ["dirichletlm-mu-1.txt", "dirichletlm.txt"]
+    assert [path.name for path in read] == ["dirichletlm-mu-1.txt", "dirichletlm.txt"]
     page = (tmp_path / "out" / "index.html").read_text()
-    assert all(str(path) in page for path in evaluated) and "7ecb7394a4c72f75" in page
+    assert all(str(path) in page for path in read) and "7ecb7394a4c72f75" in page
 
 
 def test_every_baseline_is_pinned_on_all_samples_and_every_published_one_is_expected() -> None:

@@ -151,6 +151,18 @@ def evaluate(
     return told_apart(found)
 
 
+def evaluated(path: Path, run: Sequence[RunLine], task: Task, dimension: str) -> Evaluated:
+    """Evaluates a run that has been read in one dimension of a task, by all evaluators.
+
+    Raises:
+        ToucheError: if the judgments are not at hand or unusable, or are of other topics.
+    """
+    judgments = qrels_of(task, dimension)
+    return _with_scores(
+        _unscored(path, run, task, titles_of(task), dimension, judgments, False), list(EVALUATORS)
+    )
+
+
 def told_apart(found: Sequence[Evaluated]) -> list[Evaluated]:
     """The same records, named by their tags, or by their paths where several runs have that tag."""
     tags = Counter({each.path: each.tag for each in found}.values())

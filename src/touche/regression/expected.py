@@ -3,7 +3,7 @@
 import hashlib
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from touche.baselines.options import arguments_of
 from touche.data.places import at_hand, corpus_at_hand, open_dataset
 from touche.errors import InputError, ToucheError
 from touche.evaluation.ndcg import EVALUATORS
-from touche.evaluation.scores import Evaluated, evaluate
+from touche.evaluation.scores import Evaluated, evaluated
 from touche.files import decoded_lines
 from touche.formats.runs import MAX_DEPTH, RunLine, read_run
 from touche.pairs.figures import MEASURES
@@ -32,14 +32,14 @@ class Rerun:
     Attributes:
         dataset: the id of the dataset that it ranks.
         lines: the run.
-        evaluated: the run in each dimension whose judgments are at hand; none where it cannot be evaluated.
-        fault: why it cannot.
+        evaluated: the run in each dimension whose judgments are at hand and fit it.
+        faults: why it could not be evaluated in others, by dimension.
     """
 
     dataset: str
     lines: Sequence[RunLine]
     evaluated: Sequence[Evaluated]
-    fault: str = ""
+    faults: Mapping[str, str]
 
     @classmethod
     def of(cls, path: Path, dataset_id: str) -> "Rerun":
@@ -48,13 +48,14 @@ class Rerun:
         Raises:
             InputError: if it is no run.
         """
-        task, fault, found = dataset(dataset_id)[0], "", list[Evaluated]()
-        judged = {name: each for name, each in task.qrels.items() if at_hand("qrels", each.file)}
-        try:
-            found = evaluate([path], replace(task, qrels=judged))
-        except ToucheError as error:
-            fault = str(error)
-        return cls(dataset_id, found[0].lines if found else read_run(path), found, fault)
+        task, lines = dataset(dataset_id)[0], read_run(path)
+        found, faults = list[Evaluated](), dict[str, str]()
+        for dimension in [name for name, each in task.qrels.items() if at_hand("qrels", each.file)]:
+            try:
+                found.append(evaluated(path, lines, task, dimension))
+            except ToucheError as error:
+                faults[dimension] = str(error)
+        return cls(dataset_id, lines, found, faults)
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,8 @@ class ExpectedScore(ExpectedNumber):
             score = each.scores[self.evaluator]
             if each.dimension == self.dimension and score.mean is not None:
                 return Measured(score.mean, score.judged)
-        raise ToucheError(rerun.fault or f"{self.evaluator} has no topic to average over; check the run")
+        problem = f"{self.evaluator} has no topic to average over; check the run"
+        raise ToucheError(rerun.faults.get(self.dimension, problem))
 
     @classmethod
     def problem(cls, entry: Mapping[str, Any]) -> str:
