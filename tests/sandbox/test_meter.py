@@ -1,12 +1,14 @@
 """Control groups of both versions, in made-up trees of files."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from threading import Semaphore
 
 import pytest
 
 from conftest import Write
 from touche.sandbox import meter
-from touche.sandbox.meter import PEAK, SAMPLES, Meter
+from touche.sandbox.meter import PEAK, SAMPLES, Meter, metered
 
 ID = "c0ffee"
 
@@ -72,3 +74,35 @@ def test_the_largest_sample_is_kept(write: Write, group: str) -> None:
         write(f"cgroup/{group}/memory.stat", f"anon {anonymous}\nshmem 0\n")
         found._sample(meter._groups_of(ID))
     assert found.memory == 30
+
+
+@pytest.mark.usefixtures("group")
+def test_a_container_is_sampled_from_when_its_id_is_known_and_looked_for_once(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look, sample = meter._groups_of, Meter._sample
+    found, sampled = list[dict[str, Path]](), Semaphore(0)
+
+    def looked(container: str) -> dict[str, Path]:
+        found.append(look(container))
+        return found[-1]
+
+    def sampled_now(self: Meter, groups: Mapping[str, Path]) -> None:
+        try:
+            sample(self, groups)
+        finally:
+            sampled.release()
+
+    monkeypatch.setattr(meter, "_groups_of", looked)
+    monkeypatch.setattr(Meter, "_sample", sampled_now)
+    with metered(tmp_path / "id") as watched:
+        write("id", "\n")  # the engine has made the file, and not written it
+        assert sampled.acquire(timeout=60) and not found[0]
+        write("id", f"{ID}\n")
+        while not (found and found[-1]):
+            assert sampled.acquire(timeout=60)
+        count = len(found)
+        for _ in range(3):
+            assert sampled.acquire(timeout=60)
+    assert len(found) == count
+    assert (watched.memory, watched.cpu, watched.memory_of) == (1200, 2.5, SAMPLES)
