@@ -23,7 +23,7 @@ from touche.formats.side_files import read_scores
 from touche.formats.topics import read_queries_jsonl, read_topics_xml
 from touche.formats.warc import read_warc
 from touche.lint import lint
-from touche.regression import read_expected
+from touche.regression.expected import read_expected
 from touche.tasks.cards import read_card
 from touche.web.extraction import parse
 from touche.web.page import RawPage

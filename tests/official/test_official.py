@@ -20,7 +20,7 @@ from scipy import stats
 import pages
 from conftest import OFFICIAL, ROOT
 from formulas import Collection, length_in_one_byte
-from touche import baselines, lucene, regression, tasks
+from touche import baselines, lucene, tasks
 from touche.data.places import qrels_of
 from touche.evaluation import ndcg
 from touche.evaluation.agreement import overlaps, scored_overlaps
@@ -36,6 +36,8 @@ from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score, re
 from touche.formats.topics import read_topics_xml
 from touche.lint import lint
 from touche.lucene.analysis import analyzer_named, terms
+from touche.regression.expected import ExpectedScore, read_expected
+from touche.regression.running import PASSED, regress
 from touche.sandbox.programs import Log
 from touche.sandbox.runs import Job, Limits, Usage
 
@@ -188,12 +190,12 @@ def test_baselines_score_what_is_expected_of_them(
     expected = [
         each
         for name in baselines.names()
-        for each in regression.read_expected(name)
-        if each.dataset.endswith("/sample") and isinstance(each, regression.ExpectedScore)
+        for each in read_expected(name)
+        if each.dataset.endswith("/sample") and isinstance(each, ExpectedScore)
     ]
-    outcomes = list(regression.regress(expected, copy, Limits(), print))
+    outcomes = list(regress(expected, copy, Limits(), print))
     assert len(outcomes) == 66
-    assert [each for each in outcomes if each.verdict != regression.PASSED] == []
+    assert [each for each in outcomes if each.verdict != PASSED] == []
 
 
 @pytest.mark.parametrize(

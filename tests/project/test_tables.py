@@ -13,7 +13,7 @@ import pytest
 
 from conftest import ROOT
 from touche import baselines
-from touche.regression import PUBLISHED, read_expected
+from touche.regression.expected import PUBLISHED, read_expected
 from touche.sandbox import images
 
 PAGES = ("README.md", "docs/replication.md")

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 import click
 
-from touche import baselines, regression, tasks
+from touche import baselines, tasks
 from touche.cli.commands import BASELINE, DATASET_ID, Command
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, show, tell
 from touche.cli.sandbox import OPTIONS, check_limits
@@ -20,7 +20,9 @@ from touche.errors import ToucheError
 from touche.evaluation.scores import Evaluated, told_apart
 from touche.files import make_folder, write_whole
 from touche.progress import processors
-from touche.regression import (
+from touche.regression import running
+from touche.regression.expected import Expected, read_expected
+from touche.regression.running import (
     CHANGED,
     FAILED,
     NOT_AT_HAND,
@@ -28,8 +30,8 @@ from touche.regression import (
     PASSED,
     TOO_HIGH,
     TOO_LOW,
-    Expected,
     Outcome,
+    unreadable,
 )
 from touche.sandbox.runs import RUNNERS, Limits, Usage
 
@@ -109,7 +111,7 @@ def regress(
         make_folder(report_folder)
     how = (RUNNERS[runner], Limits(**limits), tell)
     keep = report_folder / "runs" if report_folder else None
-    for outcome in regression.regress(expected, *how, twice=twice, keep=keep):
+    for outcome in running.regress(expected, *how, twice=twice, keep=keep):
         outcomes.append(outcome)
         _write_json(outcomes, json_file)  # so that a night that is cut off has told what it knew
     if update:
@@ -139,9 +141,9 @@ def _expected(names: Sequence[str], chosen: Sequence[str]) -> tuple[list[Expecte
     broken: list[Outcome] = []
     for name in [name for name in names if baselines.folder_of(name)]:  # or an error that names it
         try:
-            entries += regression.read_expected(name)
+            entries += read_expected(name)
         except Exception as error:
-            broken.append(regression.unreadable(name, error))
+            broken.append(unreadable(name, error))
     found = [each for each in entries if not chosen or each.dataset in chosen]
     if not found and not broken:
         raise ToucheError("nothing is expected of these baselines on these datasets; name others")
@@ -149,7 +151,7 @@ def _expected(names: Sequence[str], chosen: Sequence[str]) -> tuple[list[Expecte
 
 
 def _update(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    updated = regression.update(outcomes)
+    updated = running.update(outcomes)
     for before, after in zip(outcomes, updated, strict=True):
         if before.expected.value != after.expected.value:
             old, new = (each.expected.value for each in (before, after))

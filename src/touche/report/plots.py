@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from touche.errors import ToucheError, installing
 from touche.files import whole
-from touche.regression import Outcome
+from touche.regression.running import Outcome
 from touche.report.records import BASELINE, GIVEN, PUBLISHED, Place, View
 
 if TYPE_CHECKING:

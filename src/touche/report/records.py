@@ -9,7 +9,7 @@ from touche.evaluation.comparison import Comparison
 from touche.evaluation.leaderboard import DIGITS
 from touche.evaluation.ndcg import CUTOFF, MEASURE
 from touche.evaluation.scores import TopicScore
-from touche.regression import Outcome
+from touche.regression.running import Outcome
 from touche.tasks import Task
 
 GIVEN, BASELINE, PUBLISHED = "given", "baseline", "published"
