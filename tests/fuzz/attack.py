@@ -192,7 +192,7 @@ def _call(called: Called, folder: Path) -> tuple[str, str, int]:
         said.seek(0)
         text = said.read().decode("utf-8", "surrogateescape")
     seconds = usage.ru_utime + usage.ru_stime
-    ended = ending(process.returncode, text, out / "run.txt", usage.ru_maxrss * 1024, seconds)
+    ended = ending(process.returncode, text, out / "run.txt", words, usage.ru_maxrss * 1024, seconds)
     if ended in (RESULT, REFUSED) and (left := list(temporary.iterdir())):
         ended = f"left {left[0].name}"
     return ended, text, usage.ru_maxrss * 1024

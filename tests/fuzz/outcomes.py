@@ -4,6 +4,7 @@ import contextlib
 import os
 import signal
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,8 @@ ROOT = Path(__file__).parents[2]
 SECONDS, MEMORY = 20, 2 << 30  # of a processor, and bytes
 PATIENCE = 4 * SECONDS  # by the clock, as the machine may have other things to do
 RESULT, REFUSED = "result", "one line"
+ANSWERS = {"lint", "regress", "verify"}  # with 1, where a rule is broken or something differs
+REPAIR = "; repair it, or see all frames with --verbose\n"  # of a baseline whose code fails
 PROCESSES = len(os.sched_getaffinity(0))
 
 
@@ -49,22 +52,30 @@ def is_broken(message: str) -> bool:
     return any(unicodedata.category(each) == "Cc" for each in message)
 
 
-def ending(code: int, said: str, run: Path, memory: int = 0, seconds: float = 0) -> str:
-    """How a command ended, by its exit code, what it said, the run that it left and the memory it took."""
+def ending(
+    code: int, said: str, run: Path, words: Collection[str] = (), memory: int = 0, seconds: float = 0
+) -> str:
+    """How a command ended, by its exit code, what it said, the run that it left and what it took.
+
+    Exit code 1 is an answer of some commands, and what follows the frames of a faulty baseline; else it is
+    Python or Java that ended.
+    """
     lines = said.split("\n")[:-1]
-    if "Traceback" in said:
+    faulty = code == 1 and "run" in words and said.endswith(REPAIR)
+    if "Traceback" in said and not faulty:
         return "traceback"
     if seconds > SECONDS or code in (137, -signal.SIGKILL):
         return f"longer than {SECONDS} s"
     if memory > MEMORY:
         return "memory"
-    if code not in (0, 1, 2) or (code == 2 and not _is_error(lines[-1:])):
+    expected = {0: True, 1: faulty or not ANSWERS.isdisjoint(words), 2: _is_error(lines[-1:])}
+    if not expected.get(code):
         return f"exit code {code}"
     if any(map(is_broken, lines)):
         return "message of several lines"
     if run.exists() and not (code == 0 and _is_whole(run)):
         return "run.txt not whole"
-    return REFUSED if code == 2 else RESULT
+    return REFUSED if code == 2 or faulty else RESULT
 
 
 def _is_whole(run: Path) -> bool:

@@ -1,7 +1,7 @@
 """All that reads a stranger's file: a function for each reader, and a command line for each command."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,12 +22,11 @@ from touche.formats.runs import read_run
 from touche.formats.side_files import read_scores
 from touche.formats.topics import read_queries_jsonl, read_topics_xml
 from touche.formats.warc import read_warc
-from touche.lint import lint
+from touche.lint import Finding, lint
 from touche.regression.expected import read_expected
 from touche.tasks.cards import read_card
 from touche.web.extraction import parse
-from touche.web.page import RawPage
-from touche.web.workers import _parse_one
+from touche.web.page import Page, PageError, RawPage
 
 
 @dataclass(frozen=True)
@@ -68,24 +67,35 @@ def _all(read: Callable[[Path], Iterable[Any]]) -> Callable[[Path], list[Any]]:
     return lambda path: list(read(path))
 
 
-def _page(path: Path) -> None:
-    """In a sandbox of its own it may fail as it likes; here nothing stands between."""
-    content = path.read_bytes() if path.is_file() else b""
-    _parse_one(RawPage("p1", "http://a.example/", content), parse)
+def _page(path: Path) -> Page | None:
+    return _parsed(RawPage("p1", "http://a.example/", path.read_bytes() if path.is_file() else b""))
 
 
-def _linted(path: Path) -> None:
-    lint([path], *tasks.dataset("spot-check/passages"))
+def _pages(path: Path) -> list[Page]:
+    raw = (each for each in read_warc(path) if isinstance(each, RawPage))
+    return [page for page in map(_parsed, raw) if page]
 
 
-def _fetched(member: str, path: Path) -> None:
+def _parsed(page: RawPage) -> Page | None:
+    """Parsed by nobody but the parser: what runs it leaves a page out whatever it raises."""
+    try:
+        return parse(page)
+    except PageError:
+        return None
+
+
+def _linted(path: Path) -> Sequence[Finding]:
+    return lint([path], *tasks.dataset("spot-check/passages"))[0]
+
+
+def _fetched(member: str, path: Path) -> bool:
     """An archive in a mirror; its md5 is right, or else nobody would open it."""
     md5 = hashlib.md5(path.read_bytes()).hexdigest() if path.is_file() else ""
     source = publishers.Source(
         f"topics/{member}", "", "", "", f"http://a.example/{path.name}", md5, 1, member
     )
     with patch.object(publishers, "home", lambda: path.parent / "home"):
-        publishers.fetch(source, path.parent)
+        return publishers.fetch(source, path.parent).word == "fetched"
 
 
 _HTML = {"html/a.html": samples.HTML, "html/b.html": b"<p>Cats"}
@@ -101,7 +111,7 @@ READERS = {
     "args_processed.csv": Reader("args_processed.csv", samples.PROCESSED, _all(read_args_processed_csv)),
     "pages.csv": Reader("pages.csv", samples.PAGES, _all(read_pages_csv), _HTML),
     "HTML": Reader("a.html", samples.HTML, _page),
-    "web archive": Reader("pages.warc", samples.WARC, _all(read_warc)),
+    "web archive": Reader("pages.warc", samples.WARC, _pages),
     "spam-ranks.txt": Reader("spam-ranks.txt", samples.SPAM_RANKS, partial(read_scores, wanted={"p1", "p2"})),
     "run": Reader("run.txt", samples.RUN, read_run),
     "run, linted": Reader("run.txt", samples.RUN, _linted),

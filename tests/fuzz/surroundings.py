@@ -153,7 +153,9 @@ def _called(trial: Trial, number: int, folder: Path) -> Outcome:
         _end_session(process.pid, folder)
         said = process.communicate()[0].decode("utf-8", "replace")
         return Outcome(trial.name, number, _typed(trial.command), f"longer than {PATIENCE} s", said)
-    ended = ending(process.returncode, said, folder / "out" / "run.txt")
+    if said.startswith("setpriv: "):
+        return Outcome(trial.name, number, "", "skipped", said)
+    ended = ending(process.returncode, said, folder / "out" / "run.txt", trial.command)
     if ended in (RESULT, REFUSED):
         ended = _left(process.pid, folder) or ended
     return Outcome(trial.name, number, _typed(trial.command), ended, said)
