@@ -130,7 +130,7 @@ def prepare(case: Case) -> tuple[Path, str]:
 
 
 def _place(case: Case) -> Path:
-    return Path(tempfile.gettempdir()) / f"touche fuzz {case.number}"
+    return Path(tempfile.gettempdir()) / f"{case.number}"
 
 
 def _clean(case: Case, keep: bool = True) -> None:
@@ -251,7 +251,9 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the tables in docs/internals.md")
     options = parser.parse_args()
     cases = cases_of(options.inputs, options.commands, options.seed)
-    read = list(trouble(attack(cases)))
+    with tempfile.TemporaryDirectory(prefix="touche fuzz ") as tempfile.tempdir:  # another attack has its own
+        read = list(trouble(attack(cases)))
+    tempfile.tempdir = None
     around = list(trouble(surroundings.tried())) if options.surroundings else []
     around += trouble(surroundings.killed(options.signals, options.seed))
     page = tables.of(read, around, options.seed)
