@@ -50,7 +50,8 @@ def test_what_is_nowhere_is_named_with_the_places_that_were_looked_at(
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
     looked = f"looked in {tmp_path}/qrels, {ROOT}/qrels, {tmp_path}/cache/touche/qrels"
     name = "touche-task1-2022-quality-dedup.qrels"
-    remedy = "get it with: touche data fetch touche-2022-task-1, or set TOUCHE_DATA to a folder that has it"
+    command = "touche data fetch touche-2022-task-1 --no-corpora"
+    remedy = f"get it with: {command}, or set TOUCHE_DATA to a folder that has it"
     with pytest.raises(NotAtHandError, match=rf"{name} is not at hand \({looked}\); {remedy}$"):
         places.locate("qrels", name)
     with pytest.raises(NotAtHandError, match=r"\); it is not published; set TOUCHE_DATA to a folder"):
