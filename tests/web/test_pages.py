@@ -70,6 +70,9 @@ def test_a_title_is_the_first_that_is_there(head: str, body: str, title: str) ->
         ("latin-1", "iso-8859-1", "iso-8859-1"),
         ("latin-1", "utf-8", "utf-8"),  # a wrong promise
         ("utf-16", "utf-8", None),
+        ("latin-1", "iso-8859-1", "utf8mb4"),  # which is none
+        ("utf-8", "utf-8", "base64"),  # which is none of a text
+        ("utf-8", "utf-8", "\0"),
     ],
 )
 def test_encodings_are_repaired(encoding: str, declared: str, charset: str | None) -> None:

@@ -53,12 +53,21 @@ def _tree(raw: RawPage) -> HTMLTree:
         raise PageError("larger than 1 MiB")
     if detect_mime(raw.content).startswith(_BINARY):
         raise PageError("not of text")
-    tree = HTMLTree.parse(bytes_to_str(raw.content, raw.charset or detect_encoding(raw.content) or "utf-8"))
+    tree = HTMLTree.parse(_text(raw))
     if tree.body is None or tree.document is None:
         raise PageError("without readable text")
     if tree.document.query_selector(_TOO_DEEP) is not None:
         raise PageError("nested too deeply")
     return tree
+
+
+def _text(raw: RawPage) -> str:
+    try:
+        if raw.charset:
+            return bytes_to_str(raw.content, raw.charset)
+    except (LookupError, ValueError):  # a server may name what is no encoding
+        pass
+    return bytes_to_str(raw.content, detect_encoding(raw.content) or "utf-8")
 
 
 def _is_unreadable(character: str) -> bool:
