@@ -115,6 +115,13 @@ def test_an_archive_without_a_page_does_not_end_a_run(
         assert f"{path} holds no record; is it a web archive?" in caplog.messages
 
 
+@pytest.mark.parametrize("content", [b"", record("a", b"<p>words")[:-9], record("a", b"<p>words") + b"junk"])
+def test_warnings_stay_on_their_line(write: Write, content: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    list(read_warc(write("odd\n\x1b/a.warc", content)))
+    assert caplog.messages
+    assert all(each.isprintable() and r"odd\n\x1b" in each for each in caplog.messages)
+
+
 def test_a_missing_archive_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"missing.warc: cannot be read \(No such file"):
         list(read_warc(tmp_path / "missing.warc"))

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from touche.errors import InputError
+from touche.errors import InputError, one_line
 from touche.files import new_id, opened
 from touche.web.page import LARGEST, TEXTS, RawPage, Skipped
 
@@ -41,9 +41,9 @@ def read_warc(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Sk
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror or error})", "check the path") from error
     if not count:
-        _log.warning("%s holds no record; is it a web archive?", path)
+        _log.warning("%s holds no record; is it a web archive?", one_line(str(path)))
     elif not whole:
-        _log.warning("%s is cut off after %d records; what precedes is kept", path, count)
+        _log.warning("%s is cut off after %d records; what precedes is kept", one_line(str(path)), count)
 
 
 def _records(path: Path) -> Iterator[Any]:
@@ -57,7 +57,8 @@ def _records(path: Path) -> Iterator[Any]:
                 count += 1
                 yield record
         except OSError as error:
-            _log.warning("%s is broken after %d records (%s); what can be read is kept", path, count, error)
+            broken = "%s is broken after %d records (%s); what can be read is kept"
+            _log.warning(broken, one_line(str(path)), count, error)
             lenient = ArchiveIterator(again, auto_decode="all", strict_mode=False, quirks_mode=True)
             try:
                 yield from islice(lenient, count, None)
