@@ -65,7 +65,7 @@ class _ShallowJson(LineCounter):
     """Refuses JSON nested absurdly deep, for which ijson would take memory by the square of the depth."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        super().__init__(file)
+        super().__init__(file, limit=1 << 20)  # a text of many pieces takes time by the square of them
         self._depth, self._events = 0, ijson.sendable_list()
         self._parser = ijson.basic_parse_coro(self._events)
 
