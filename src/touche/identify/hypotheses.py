@@ -1,0 +1,82 @@
+"""What may have made a run: a model, an analysis, fields and how they are combined, lengths, a weight."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from touche.identify.counts import ANALYSES, Analysis
+from touche.identify.models import BM25, MODELS
+
+SUM, MAXIMUM = "sum", "maximum"
+WEIGHTS = (0.5, 0.25)  # that are tried beside 1 and a free one
+OFFSETS = (-1, 1, 2, 3, 4, 5)  # tokens
+_BM25 = "BM25 or Terrier's TF_IDF"
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """What may have made a run.
+
+    Attributes:
+        model: the name of one of ``MODELS``.
+        analysis: from text to terms.
+        fields: the names of one field or two.
+        combination: of two fields, ``SUM`` or ``MAXIMUM``; empty for one.
+        lengths: the name of one of ``LENGTHS``.
+        offset: by how many tokens the engine's lengths exceed ours.
+        weight: that of the second field, None where it is free; 1 where it cannot show.
+    """
+
+    model: str
+    analysis: Analysis
+    fields: tuple[str, ...]
+    combination: str = ""
+    lengths: str = "one byte"
+    offset: int = 0
+    weight: float | None = 1.0
+
+    def __str__(self) -> str:
+        return ", ".join([self.axes["model"], *list(self.axes.values())[1:]])
+
+    @property
+    def axes(self) -> dict[str, str]:
+        """What it says on every axis of the search, in words."""
+        offset = f" {self.offset:+d} token{'s' if abs(self.offset) > 1 else ''}" if self.offset else ""
+        return {
+            "model": _BM25 if self.model == BM25 else self.model,
+            "stop words": self.analysis.stopping,
+            "stems": self.analysis.stemming,
+            "fields": self._fields,
+            "lengths": f"lengths {_LENGTHS[self.lengths]}{offset}",
+        }
+
+    @property
+    def _fields(self) -> str:
+        if not self.combination:
+            return self.fields[0]
+        first, second = self.fields
+        weight = "a free weight times " if self.weight is None else f"{self.weight:g} times "
+        return f"{self.combination} of {first} and {'' if self.weight == 1 else weight}{second}"
+
+    def variants(self) -> Iterator["Hypothesis"]:
+        """The same with other weights and lengths."""
+        if self.combination and not MODELS[self.model].linear:
+            yield from (replace(self, weight=weight) for weight in (1.0, *WEIGHTS, None))
+        yield from (replace(self, offset=offset) for offset in OFFSETS)
+
+
+_LENGTHS = {"one byte": "in one byte", "before Lucene 7": "as before Lucene 7", "exact": "exact"}
+
+
+def space(fields: Sequence[str]) -> Iterator[Hypothesis]:
+    """All hypotheses on documents with these fields, the first of which goes with each of the others.
+
+    Weights are 1 or free; ``variants`` has the other ones.
+    """
+    for analysis, (name, model) in product(ANALYSES, MODELS.items()):
+        for lengths in model.lengths:
+            for field in fields:
+                yield Hypothesis(name, analysis, (field,), "", lengths)
+            for other, combination in product(fields[1:], (SUM, MAXIMUM)):
+                for weight in (1.0,) if model.linear else (1.0, None):
+                    yield Hypothesis(name, analysis, (fields[0], other), combination, lengths, 0, weight)

@@ -1,0 +1,211 @@
+"""From all hypotheses to the few that are fitted to every document, in rounds that halve them and more."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from typing import NamedTuple
+
+import numpy as np
+
+from touche.errors import ToucheError
+from touche.identify.counts import Analysis, Fields, counts_of
+from touche.identify.fitting import SCALES, Problem, fit
+from touche.identify.hypotheses import Hypothesis, space
+from touche.identify.samples import Array, Integers, Sample
+from touche.progress import processors, watched
+
+MET = 1e-5  # a score is met where it is missed by no more
+_VARIED = 3  # leading hypotheses, whose weights and lengths are varied
+_BATCH = 4  # problems that a process takes at a time
+
+
+class Round(NamedTuple):
+    """Which documents a round takes, topics with the most of them first, and how many hypotheses it keeps."""
+
+    documents: int
+    per_topic: int
+    scales: tuple[float, ...]
+    kept: int
+
+
+_ALL = 10**9
+ROUNDS = (
+    Round(160, 20, (1.0, 0.1, 0.01), 100),
+    Round(320, 40, SCALES, 12),
+    Round(1000, 20, SCALES, 3),
+    Round(_ALL, _ALL, SCALES, _ALL),
+)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A hypothesis with its numbers.
+
+    Attributes:
+        hypothesis: the hypothesis.
+        numbers: in the order of ``Problem``.
+        errors: by how much each document's score is missed, beyond what rounding in the file explains.
+    """
+
+    hypothesis: Hypothesis
+    numbers: Array
+    errors: Array
+
+    @property
+    def floor(self) -> float:
+        """The share of scores that the free numbers could meet if the hypothesis were wrong."""
+        return len(self.numbers) / len(self.errors)
+
+    @property
+    def gain(self) -> float:
+        """The share of scores that are met, less the floor."""
+        return self.share() - self.floor
+
+    @property
+    def median(self) -> float:
+        """The median error."""
+        return float(np.median(self.errors))
+
+    def share(self, within: float = MET) -> float:
+        """Of the documents whose scores are missed by no more."""
+        return float(np.mean(self.errors <= within))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What came of a search.
+
+    Attributes:
+        fits: of the hypotheses that were fitted to all documents, the best first.
+        counts: by analysis; those that no score can tell from another one are left out.
+        twins: the analyses that were left out, by the one that stands for them.
+        tried: how many hypotheses there were.
+    """
+
+    fits: tuple[Fit, ...]
+    counts: Mapping[Analysis, Fields]
+    twins: Mapping[Analysis, tuple[Analysis, ...]]
+    tried: int
+
+    def problem(self, fit: Fit, sample: Sample) -> Problem:
+        """The problem that a fit solves."""
+        return problem_of(fit.hypothesis, self.counts, sample, np.arange(len(sample.scores)))
+
+
+def search(sample: Sample) -> Found:
+    """Fits all hypotheses to the scores of a sample, on all processors.
+
+    Raises:
+        ToucheError: if the processes that fit die.
+    """
+    counts, twins = distinct(watched(counts_of(sample), "analysing", "analyses", None))
+    hypotheses = [each for each in space(list(sample.texts)) if each.analysis in counts]
+    tried = len(hypotheses)
+    with _processes() as executor:
+        for place, each in enumerate(ROUNDS):
+            chosen = chosen_documents(sample, each)
+            problems = (problem_of(hypothesis, counts, sample, chosen) for hypothesis in hypotheses)
+            solve = partial(_solve, sample.slack[chosen], each.scales)
+            told = f"fitting, round {place + 1} of {len(ROUNDS)}"
+            solved = _mapped(executor, solve, problems)
+            fits = ranked(watched(solved, told, "hypotheses", len(hypotheses)))
+            hypotheses = [fit.hypothesis for fit in kept(fits, each.kept)]
+            if place == 1:
+                varied = [more for fit in fits[:_VARIED] for more in fit.hypothesis.variants()]
+                hypotheses = list(dict.fromkeys([*hypotheses, *varied]))
+                tried += len(varied)
+    return Found(tuple(fits), counts, twins, tried)
+
+
+def distinct(
+    found: Iterable[tuple[Analysis, Fields]],
+) -> tuple[dict[Analysis, Fields], dict[Analysis, tuple[Analysis, ...]]]:
+    """Analyses that differ on the sample, and those that are the same as one of them."""
+    counts: dict[Analysis, Fields] = {}
+    twins: dict[Analysis, tuple[Analysis, ...]] = {}
+    for analysis, fields in found:
+        for other, known in counts.items():
+            if all(fields[name].same_as(known[name]) for name in fields):
+                twins[other] = (*twins.get(other, ()), analysis)
+                break
+        else:
+            counts[analysis] = fields
+    return counts, twins
+
+
+def chosen_documents(sample: Sample, of_round: Round) -> Integers:
+    """The places of a round's documents, ascending."""
+    places: dict[str, list[int]] = {}
+    for place, topic in enumerate(sample.topics):
+        places.setdefault(topic, []).append(place)
+    most_first = sorted(places.values(), key=len, reverse=True)
+    chosen = [place for of_topic in most_first for place in _spread(of_topic, of_round.per_topic)]
+    return np.array(sorted(chosen[: of_round.documents]))
+
+
+def problem_of(
+    hypothesis: Hypothesis, counts: Mapping[Analysis, Fields], sample: Sample, chosen: Integers
+) -> Problem:
+    """A hypothesis on some of the documents."""
+    fields = counts[hypothesis.analysis]
+    return Problem(hypothesis, tuple(fields[name].of(chosen) for name in hypothesis.fields), sample.scores[chosen])
+
+
+def ranked(fits: Iterable[Fit]) -> list[Fit]:
+    """The best first: by the share of scores that are met less the floor, then by the median error."""
+    return sorted(fits, key=lambda fit: (-fit.gain, fit.median))
+
+
+def kept(fits: Sequence[Fit], count: int) -> list[Fit]:
+    """The best by either figure, and on each axis the best of so many values: the winner has to be told from these."""
+    by_median = sorted(fits, key=lambda fit: fit.median)
+    chosen = {fit.hypothesis for fit in (*fits[:count], *by_median[:count])}
+    for axis in fits[0].hypothesis.axes:
+        of_values = {fit.hypothesis.axes[axis]: fit.hypothesis for fit in reversed(fits)}
+        chosen |= {each for each in [*of_values.values()][-count:]}
+    return [fit for fit in fits if fit.hypothesis in chosen]
+
+
+def _spread(places: Sequence[int], count: int) -> list[int]:
+    """So many of a topic's places, from its best document to its worst."""
+    if len(places) <= count:
+        return list(places)
+    return [places[int(at)] for at in np.linspace(0, len(places) - 1, count)]
+
+
+def _solve(slack: Array, scales: Sequence[float], problem: Problem) -> Fit:
+    numbers = fit(problem, scales)
+    return Fit(problem.hypothesis, numbers, np.maximum(np.abs(problem.residuals(numbers)) - slack, 0))
+
+
+def _mapped(executor: ProcessPoolExecutor, solve: partial[Fit], problems: Iterable[Problem]) -> Iterator[Fit]:
+    try:
+        yield from executor.map(solve, problems, chunksize=_BATCH)
+    except BrokenProcessPool as error:
+        problem = "the processes that fit have died"
+        remedy = 'give them more memory; in a script of your own, put the call below if __name__ == "__main__":'
+        raise ToucheError(f"{problem}; {remedy}") from error
+
+
+@contextmanager
+def _processes() -> Iterator[ProcessPoolExecutor]:
+    """A process for each processor: spawned, as one that runs Java cannot be forked, with a thread each."""
+    threads = "OPENBLAS_NUM_THREADS"
+    before = os.environ.get(threads)
+    os.environ[threads] = "1"  # read when a process begins
+    try:
+        executor = ProcessPoolExecutor(processors(), mp_context=get_context("spawn"))
+        try:
+            yield executor
+        finally:
+            executor.shutdown(cancel_futures=True)
+    finally:
+        if before is None:
+            del os.environ[threads]
+        else:
+            os.environ[threads] = before
