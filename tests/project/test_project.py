@@ -26,7 +26,7 @@ LAYERS = [
     {"tira"},
     {"data", "lucene"},
     {"evaluation", "baselines", "lint"},
-    {"pairs", "sandbox"},
+    {"identify", "pairs", "sandbox"},
     {"regression"},
     {"report"},
     {"cli"},

@@ -16,6 +16,7 @@ from touche.cli.compare import compare
 from touche.cli.completion import VARIABLE, completion
 from touche.cli.data import data
 from touche.cli.evaluate import evaluate
+from touche.cli.identify import identify
 from touche.cli.images import images
 from touche.cli.lint import lint
 from touche.cli.new import new
@@ -56,7 +57,21 @@ def cli() -> None:
     """Reruns the baselines of the Touché shared tasks and scores runs as the organizers did."""
 
 
-commands = (run, evaluate, compare, report, new, overlap, lint, regress, tasks, data, images, completion)
+commands = (
+    run,
+    evaluate,
+    compare,
+    report,
+    new,
+    overlap,
+    identify,
+    lint,
+    regress,
+    tasks,
+    data,
+    images,
+    completion,
+)
 for command in commands:
     cli.add_command(command)
 

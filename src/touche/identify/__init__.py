@@ -1,1 +1,25 @@
 """What made a run: the model, the analysis, the fields and the numbers that its scores give away."""
+
+from pathlib import Path
+
+from touche.data import places
+from touche.identify.answer import Answer, answer
+from touche.identify.samples import read_scores, sample_of
+
+
+def identify(run: Path, dataset: str) -> Answer:
+    """Searches for what made a run, with the documents of a dataset.
+
+    Of the documents that both have, at most 150 of a topic are taken. In a script this belongs below
+    ``if __name__ == "__main__":``, as hypotheses are fitted by processes of their own.
+
+    Args:
+        run: a run, or a file ``*.tsv`` with topic, document and score on each line.
+        dataset: such as ``touche-2021-task-1/sample``; a part of the documents is enough.
+
+    Raises:
+        ToucheError: if the run is broken, the dataset is not at hand, or they have no document in common.
+    """
+    scores = read_scores(run)
+    given = places.open_dataset(dataset)
+    return answer(sample_of(scores, given.topics, given.documents, dataset))

@@ -153,7 +153,9 @@ def problem_of(
 ) -> Problem:
     """A hypothesis on some of the documents."""
     fields = counts[hypothesis.analysis]
-    return Problem(hypothesis, tuple(fields[name].of(chosen) for name in hypothesis.fields), sample.scores[chosen])
+    return Problem(
+        hypothesis, tuple(fields[name].of(chosen) for name in hypothesis.fields), sample.scores[chosen]
+    )
 
 
 def ranked(fits: Iterable[Fit]) -> list[Fit]:
@@ -166,8 +168,10 @@ def kept(fits: Sequence[Fit], count: int) -> list[Fit]:
     by_median = sorted(fits, key=lambda fit: fit.median)
     chosen = {fit.hypothesis for fit in (*fits[:count], *by_median[:count])}
     for axis in fits[0].hypothesis.axes:
-        of_values = {fit.hypothesis.axes[axis]: fit.hypothesis for fit in reversed(fits)}
-        chosen |= {each for each in [*of_values.values()][-count:]}
+        of_values: dict[str, Hypothesis] = {}
+        for fit in fits:
+            of_values.setdefault(fit.hypothesis.axes[axis], fit.hypothesis)
+        chosen |= set(list(of_values.values())[:count])
     return [fit for fit in fits if fit.hypothesis in chosen]
 
 
@@ -188,7 +192,9 @@ def _mapped(executor: ProcessPoolExecutor, solve: partial[Fit], problems: Iterab
         yield from executor.map(solve, problems, chunksize=_BATCH)
     except BrokenProcessPool as error:
         problem = "the processes that fit have died"
-        remedy = 'give them more memory; in a script of your own, put the call below if __name__ == "__main__":'
+        remedy = (
+            'give them more memory; in a script of your own, put the call below if __name__ == "__main__":'
+        )
         raise ToucheError(f"{problem}; {remedy}") from error
 
 
