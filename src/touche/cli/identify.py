@@ -32,8 +32,8 @@ from touche.identify.words import first_line, sentences
 def identify(run: Path, dataset: str, style: str) -> None:
     """Find out what made a RUN: model, analysis, fields, lengths and parameters, from its scores.
 
-    All hypotheses of the search are fitted to the scores of documents that are at hand, at most 150 of a topic.
-    The best one is the answer if it stands out. RUN can also be a file *.tsv with topic, document and score.
+    Hypotheses are fitted to the scores of the documents that are at hand, at most 150 of a topic. The best
+    one is the answer if it stands out. RUN can also be a file *.tsv with topic, document and score.
     """
     found = identified(run, dataset)
     if style == "json":

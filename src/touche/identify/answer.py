@@ -1,7 +1,7 @@
 """The answer to what made a run, as plain records."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -73,6 +73,7 @@ class Answer:
         stands_out: whether the first candidate is the answer.
         reason: why it is, or is not.
         candidates: the best one, and the next five.
+        nearest: the one with the smallest median error.
         undecided: by axis, values that cannot be told apart, the best one's first.
         numbers: of the first candidate, those that all terms share.
         terms: of the first candidate, those of terms.
@@ -87,6 +88,7 @@ class Answer:
     stands_out: bool
     reason: str
     candidates: tuple[Candidate, ...]
+    nearest: Candidate
     undecided: Mapping[str, tuple[str, ...]]
     numbers: tuple[Number, ...]
     terms: tuple[TermNumber, ...]
@@ -105,6 +107,7 @@ def answer(sample: Sample) -> Answer:
     judged = verdict(found)
     problem, winner = found.problem(judged.winner, sample), judged.winner
     equal = {each.hypothesis for each in (winner, *judged.equal)}
+    nearest = min(found.fits, key=lambda fit: fit.median)
     known = judged.stands_out and winner.hypothesis.model == BM25
     return Answer(
         sample.in_run,
@@ -113,6 +116,7 @@ def answer(sample: Sample) -> Answer:
         judged.stands_out,
         judged.reason,
         tuple(_candidate(fit, fit.hypothesis not in equal) for fit in found.fits[: 1 + _NEXT]),
+        _candidate(nearest, nearest.hypothesis not in equal),
         judged.undecided,
         tuple(shared_numbers(problem, winner.numbers)),
         tuple(_terms(problem, winner)),
@@ -138,5 +142,5 @@ def _terms(problem: Problem, fit: Fit) -> Iterator[TermNumber]:
 def _topics(sample: Sample, fit: Fit) -> Iterator[TopicShare]:
     for topic in dict.fromkeys(sample.topics):
         errors = fit.errors[np.array(sample.topics) == topic]
-        of_topic = Fit(fit.hypothesis, fit.numbers, errors)
+        of_topic = replace(fit, errors=errors)
         yield TopicShare(topic, sample.titles[topic], len(errors), of_topic.share())

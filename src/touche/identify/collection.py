@@ -12,7 +12,7 @@ import numpy as np
 from touche.identify.fitting import Problem
 from touche.identify.numbers import k1_and_b
 from touche.identify.samples import Array
-from touche.identify.search import MET, Fit
+from touche.identify.search import Fit
 
 _LARGEST = 2_000_000  # documents; the passages of 2022 are 868,655
 _BLOCK = 100_000
@@ -22,7 +22,6 @@ _AROUND, _LIKELY = (
     1000,
     3.0,
 )  # how far N is looked at for its precision, and e to the power of what still counts
-_FLOAT32 = 2e-7  # of a weight, which Lucene keeps in that precision
 
 
 @dataclass(frozen=True)
@@ -44,28 +43,17 @@ class Collection:
 
 def collections_of(problem: Problem, fit: Fit) -> dict[str, Collection]:
     """The collection by field, for those fields where all df come out as whole numbers for one N only."""
-    deviations = standard_errors(problem, fit)
-    found = {}
+    found: dict[str, Collection] = {}
     for field, counts, columns in zip(
         fit.hypothesis.fields, problem.counts, problem.own_columns, strict=True
     ):
-        weights, errors = fit.numbers[columns], deviations[columns]
+        weights, errors = fit.numbers[columns], fit.deviations[columns]
         sure = np.flatnonzero((errors < 1e-3) & (weights > 0))
         rarest = sure[np.argsort(-weights[sure])][:_TERMS]
         names = [counts.vocabulary[each] for each in rarest]
         best = _best(names, weights[rarest], errors[rarest], _meanings(float(np.exp(fit.numbers[0]))))
         found |= {field: best} if best else {}
     return found
-
-
-def standard_errors(problem: Problem, fit: Fit) -> Array:
-    """Of the fitted numbers, from the documents whose scores are met; large where none depends on a number."""
-    met = fit.errors <= MET
-    slopes = problem.jacobian(fit.numbers)[met]
-    variance = np.mean(np.square(problem.residuals(fit.numbers)[met])) if met.any() else 1.0
-    information = slopes.T @ slopes + 1e-9 * np.eye(slopes.shape[1])
-    errors: Array = np.sqrt(variance * np.diag(np.linalg.inv(information)))
-    return np.maximum(errors, _FLOAT32 * np.abs(fit.numbers))
 
 
 Meaning = Callable[[Array, Array], Array]
@@ -124,7 +112,7 @@ def _with_errors(n: Array, w: Array, errors: Array, df: Meaning) -> tuple[Array,
 
 
 def _evidence(df: Array, spread: Array) -> Array:
-    """For each df the density of a normal distribution around the nearest whole number, over that of chance."""
+    """For each df the density of a normal distribution around the nearest whole number, over chance."""
     spread = np.maximum(spread, 1e-3)
     off = (df - np.round(df)) / spread
     known = -0.5 * np.square(np.minimum(off, 8)) - np.log(spread) - 0.919

@@ -4,17 +4,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from touche.identify.counts import Counts
 from touche.identify.hypotheses import MAXIMUM, Hypothesis
 from touche.identify.lengths import LENGTHS
 from touche.identify.models import MODELS, Part
-from touche.identify.samples import Array, Integers
+from touche.identify.samples import Array
 
 # Of the loss: at the first all scores pull, at the last only those that are met.
 SCALES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
 _STEPS = 15  # at each scale
 _FARTHEST = np.log(1000.0)  # of a shared number from where it begins, as a logarithm
+_FLOAT32 = 2e-7  # of a number, which engines keep in that precision
+_UNKNOWN = 1e-9  # information on a number of which nothing is known
 _WEIGHT = 0.5  # a free one begins here
 
 
@@ -22,8 +25,8 @@ _WEIGHT = 0.5  # a free one begins here
 class Problem:
     """A hypothesis as a function of its free numbers, on the documents of a sample.
 
-    The numbers stand in this order: the logarithms of those that all fields share; for each field those of its
-    own shared ones, then one for each term; the logarithm of the second field's weight where that is free.
+    The numbers stand in this order: those that all fields share; for each field its own shared ones, then one
+    for each term; the second field's weight where that is free. All but those of terms are logarithms.
 
     Attributes:
         hypothesis: the hypothesis.
@@ -122,7 +125,8 @@ class Problem:
             yield at, (value * factor, slopes[0] * factor, slopes[1] * factor)
 
     def _by_row(self, at: int, values: Array) -> Array:
-        return np.bincount(self.counts[at].rows, values, minlength=len(self.scores))
+        found: Array = np.bincount(self.counts[at].rows, values, minlength=len(self.scores)).astype(float)
+        return found
 
     def _combined(self, sums: Array) -> Array:
         best: Array = sums.max(axis=0) if self.hypothesis.combination == MAXIMUM else sums.sum(axis=0)
@@ -131,7 +135,8 @@ class Problem:
     def _counted(self, sums: Array, at: int) -> Array:
         """1 for documents whose score this field is part of, else 0."""
         if self.hypothesis.combination == MAXIMUM:
-            return (sums.argmax(axis=0) == at).astype(float)
+            best: Array = (sums.argmax(axis=0) == at).astype(float)
+            return best
         return np.ones(len(self.scores))
 
 
@@ -157,3 +162,12 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES, begin: Array | None 
         )
         numbers = found.x
     return numbers
+
+
+def standard_errors(problem: Problem, numbers: Array, met: npt.NDArray[np.bool_]) -> Array:
+    """Of fitted numbers, from the documents that are met; large where none of these depends on a number."""
+    slopes = problem.jacobian(numbers)[met]
+    variance = np.mean(np.square(problem.residuals(numbers)[met])) if met.any() else 1.0
+    information = slopes.T @ slopes + _UNKNOWN * np.eye(problem.size)
+    errors: Array = np.sqrt(variance * np.diag(np.linalg.inv(information)))
+    return np.maximum(errors, _FLOAT32 * np.abs(numbers))

@@ -14,14 +14,18 @@ def one_byte(lengths: Array) -> Array:
     above = np.maximum(lengths - _EXACT_IN_A_BYTE, 0)
     _, bits = np.frexp(above)
     unit = np.ldexp(1.0, np.maximum(bits - _KEPT_BITS, 0))
-    return np.where(lengths < _EXACT_IN_A_BYTE, lengths, _EXACT_IN_A_BYTE + np.floor(above / unit) * unit)
+    found: Array = np.where(
+        lengths < _EXACT_IN_A_BYTE, lengths, _EXACT_IN_A_BYTE + np.floor(above / unit) * unit
+    )
+    return found
 
 
 def before_7(lengths: Array) -> Array:
     """Lucene before version 7: 1 / sqrt(length) in a byte with three bits of mantissa (floatToByte315)."""
     norms = (1 / np.sqrt(np.maximum(lengths, 1))).astype(np.float32)
     kept = (norms.view(np.int32) >> 21 << 21).view(np.float32)
-    return 1.0 / np.square(kept.astype(float))
+    found: Array = 1.0 / np.square(kept.astype(float))
+    return found
 
 
 def exact(lengths: Array) -> Array:

@@ -69,7 +69,7 @@ def _is(c0: float, k1: float, b: float) -> bool:
 
 
 def _with_k1_and_b(found: list[Number]) -> Iterator[Number]:
-    """BM25's numbers with notes; k1 and b cannot be told apart without the average length, which depends on them."""
+    """BM25's numbers with notes: two numbers cannot tell k1, b and the average length."""
     pairs = k1_and_b(found[0].value)[:3]
     for number in found:
         if number.name == C0:

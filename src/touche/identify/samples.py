@@ -67,7 +67,15 @@ def read_scores(path: Path) -> list[Score]:
     """
     if path.suffix != ".tsv":
         return [Score(line.topic, line.document, line.score) for line in read_run(path)]
-    found = {(each.topic, each.document): each for each in map(_line, *zip(*_lines(path), strict=True))}
+    found: dict[tuple[str, str], Score] = {}
+    for number, text in read_lines(path):
+        score = _line(path, number, text)
+        if (score.topic, score.document) in found:
+            problem = f"document {score.document!r} occurs a second time for topic {score.topic}"
+            raise InputError(path, problem, "remove one of the two", number)
+        found[score.topic, score.document] = score
+    if not found:
+        raise InputError(path, "the file is empty", "give topic, document and score on each line")
     return list(found.values())
 
 
@@ -133,13 +141,6 @@ def _at_most(count: int, scores: Iterable[Score]) -> list[Score]:
 
 def _drawn(score: Score) -> bytes:
     return hashlib.sha256(f"{_SEED} {score.topic} {score.document}".encode()).digest()
-
-
-def _lines(path: Path) -> list[tuple[Path, int, str]]:
-    found = [(path, number, text) for number, text in read_lines(path)]
-    if not found:
-        raise InputError(path, "the file is empty", "give topic, document and score on each line")
-    return found
 
 
 def _line(path: Path, number: int, text: str) -> Score:

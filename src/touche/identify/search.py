@@ -14,7 +14,7 @@ import numpy as np
 
 from touche.errors import ToucheError
 from touche.identify.counts import Analysis, Fields, counts_of
-from touche.identify.fitting import SCALES, Problem, fit
+from touche.identify.fitting import SCALES, Problem, fit, standard_errors
 from touche.identify.hypotheses import Hypothesis, space
 from touche.identify.samples import Array, Integers, Sample
 from touche.progress import processors, watched
@@ -49,11 +49,13 @@ class Fit:
     Attributes:
         hypothesis: the hypothesis.
         numbers: in the order of ``Problem``.
+        deviations: their standard errors.
         errors: by how much each document's score is missed, beyond what rounding in the file explains.
     """
 
     hypothesis: Hypothesis
     numbers: Array
+    deviations: Array
     errors: Array
 
     @property
@@ -164,13 +166,13 @@ def ranked(fits: Iterable[Fit]) -> list[Fit]:
 
 
 def kept(fits: Sequence[Fit], count: int) -> list[Fit]:
-    """The best by either figure, and on each axis the best of so many values: the winner has to be told from these."""
+    """The best by either figure, and the best of so many values on each axis, to tell the winner from."""
     by_median = sorted(fits, key=lambda fit: fit.median)
     chosen = {fit.hypothesis for fit in (*fits[:count], *by_median[:count])}
     for axis in fits[0].hypothesis.axes:
         of_values: dict[str, Hypothesis] = {}
-        for fit in fits:
-            of_values.setdefault(fit.hypothesis.axes[axis], fit.hypothesis)
+        for hypothesis in (each.hypothesis for each in fits):
+            of_values.setdefault(hypothesis.axes[axis], hypothesis)
         chosen |= set(list(of_values.values())[:count])
     return [fit for fit in fits if fit.hypothesis in chosen]
 
@@ -183,8 +185,10 @@ def _spread(places: Sequence[int], count: int) -> list[int]:
 
 
 def _solve(slack: Array, scales: Sequence[float], problem: Problem) -> Fit:
+    """In a process of its own: linear algebra needs more of the stack than one that runs Java has left."""
     numbers = fit(problem, scales)
-    return Fit(problem.hypothesis, numbers, np.maximum(np.abs(problem.residuals(numbers)) - slack, 0))
+    errors = np.maximum(np.abs(problem.residuals(numbers)) - slack, 0)
+    return Fit(problem.hypothesis, numbers, standard_errors(problem, numbers, errors <= MET), errors)
 
 
 def _mapped(executor: ProcessPoolExecutor, solve: partial[Fit], problems: Iterable[Problem]) -> Iterator[Fit]:

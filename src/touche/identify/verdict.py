@@ -51,11 +51,11 @@ def verdict(found: Found) -> Verdict:
 def told_apart(a: Fit, b: Fit) -> bool:
     """Whether one meets clearly more scores than the other.
 
-    Counted are the documents that only one of them meets, as in McNemar's test: the two counts have to differ by
-    more than two standard errors, and by more than the one has free numbers beyond the other.
+    Counted are the documents that only one of them meets, as in McNemar's test: the two counts have to differ
+    by more than two standard errors, and by more than the one has free numbers beyond the other.
     """
     met_a, met_b = a.errors <= MET, b.errors <= MET
-    only_a, only_b = np.sum(met_a & ~met_b), np.sum(met_b & ~met_a)
+    only_a, only_b = int(np.sum(met_a & ~met_b)), int(np.sum(met_b & ~met_a))
     freedom = abs(len(a.numbers) - len(b.numbers))
     return bool(abs(only_a - only_b) > _ERRORS * np.sqrt(only_a + only_b) + freedom)
 

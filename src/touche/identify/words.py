@@ -22,6 +22,10 @@ def sentences(answer: Answer) -> Iterator[str]:
     if answer.stands_out:
         for axis, values in answer.undecided.items():
             yield f"The scores do not decide on {axis}: {'; or '.join(values)}."
+    else:
+        near = answer.nearest
+        yield f"Nearest by its median error, {near.median:.2g}, is {near.hypothesis}."
+        yield "Such scores come of a model, a tokenizer or a field outside of the search, or of re-ranking."
     for field, found in answer.collections.items():
         most = f"N = {found.documents:,}" + (f" (within {found.within})" if found.within else "")
         yield f"In {field} the weights are {found.weight}: df are whole numbers for {most}."

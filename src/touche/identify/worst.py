@@ -1,4 +1,4 @@
-"""The documents whose scores are missed most, with the smallest difference in text that would explain each."""
+"""The documents whose scores are missed most, with the smallest difference in text that explains each."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

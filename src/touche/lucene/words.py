@@ -1,13 +1,14 @@
-"""Many analyses of the same texts at the price of one: words are split once, then each distinct one is mapped.
+"""Many analyses of the same texts at the price of one: split once, each distinct word mapped by each.
 
 Lucene's filters look at one token at a time, so that what an analyzer makes of a text follows from what it
 makes of each word.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from touche.lucene.analysis import tokens
-from touche.lucene.java import java, string
+from touche.lucene.java import java
 
 STOP_LISTS = {
     "none": "",
@@ -34,20 +35,17 @@ def stop_words(name: str) -> frozenset[str]:
     place = STOP_LISTS[name]
     if not place:
         return frozenset()
-    if place.endswith(".txt"):
-        found = _snowball(place)
-    else:
-        found = java(place).ENGLISH_STOP_WORDS_SET
+    found = _snowball(place) if place.endswith(".txt") else java(place).ENGLISH_STOP_WORDS_SET
     return frozenset(str(java("java.lang.String")(each)) for each in found)
 
 
-def _snowball(place: str) -> object:
+def _snowball(place: str) -> Any:
     stream = java("java.lang.ClassLoader").getSystemResourceAsStream(place)
     reader = java("java.io.InputStreamReader")(stream, java("java.nio.charset.StandardCharsets").UTF_8)
     return java("org.apache.lucene.analysis.WordlistLoader").getSnowballWordSet(reader)
 
 
-def _chain(tokenizer: str, filters: Sequence[str]) -> object:
+def _chain(tokenizer: str, filters: Sequence[str]) -> Any:
     builder = java("org.apache.lucene.analysis.custom.CustomAnalyzer").builder().withTokenizer(tokenizer)
     for each in filters:
         builder = builder.addTokenFilter(each)

@@ -1,0 +1,76 @@
+"""A hypothesis as a function of its numbers, and the numbers found again from the scores that they make."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from identifying import STANDARD, made_counts
+from touche.identify.fitting import Problem, fit
+from touche.identify.hypotheses import MAXIMUM, SUM, Hypothesis
+from touche.identify.models import BM25, DPH, LM_DIRICHLET, MODELS
+
+PAIR = ("premises", "conclusion")
+SHAPES = [
+    (PAIR[:1], "", 1.0),
+    *[(PAIR, how, weight) for how in (SUM, MAXIMUM) for weight in (1.0, 0.25, None)],
+]
+
+
+def problem(
+    model: str, shape: tuple[tuple[str, ...], str, float | None], seed: int, rows: int = 12
+) -> Problem:
+    fields, how, weight = shape
+    hypothesis = Hypothesis(model, STANDARD, fields, how, "one byte", 0, weight)
+    return Problem(
+        hypothesis, tuple(made_counts(seed + at, rows) for at in range(len(fields))), np.zeros(rows)
+    )
+
+
+def test_scores_are_sums_over_terms_and_fields_by_hand() -> None:
+    """With one number for all: w = 1, c0 = 0.5, c1 = 0.003."""
+    for how in (SUM, MAXIMUM):
+        made = problem(BM25, (PAIR, how, 0.25), seed=3)
+        numbers = made.begin()
+        for columns in made.own_columns:
+            numbers[columns] = 1.0
+        fields = np.zeros((2, 12))
+        for at, counts in enumerate(made.counts):
+            for row, tf, qtf in zip(counts.rows, counts.tf, counts.qtf, strict=True):
+                length = counts.lengths[row]
+                bits = max(0, int(length - 24).bit_length() - 4)
+                length = 24 + (int(length - 24) >> bits << bits)
+                fields[at, row] += qtf * tf / (tf + 0.5 + 0.003 * length)
+        expected = np.maximum(fields[0], fields[1] / 4) if how == MAXIMUM else fields[0] + fields[1] / 4
+        np.testing.assert_allclose(made.predicted(numbers), expected)
+
+
+@settings(deadline=None)
+@given(st.sampled_from([*MODELS]), st.sampled_from(SHAPES), st.integers(0, 1000))
+def test_the_jacobian_is_that_of_differences(
+    model: str, shape: tuple[tuple[str, ...], str, float | None], seed: int
+) -> None:
+    made, step = problem(model, shape, seed), 1e-7
+    numbers = made.begin() + np.random.default_rng(seed).normal(0, 0.3, made.size)
+    moves = np.eye(made.size) * step
+    columns = [(made.residuals(numbers + by) - made.residuals(numbers - by)) / (2 * step) for by in moves]
+    np.testing.assert_allclose(made.jacobian(numbers), np.array(columns).T, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("model", [LM_DIRICHLET, BM25, DPH])
+def test_numbers_are_found_again_in_spite_of_outliers(model: str) -> None:
+    made = problem(model, SHAPES[0], seed=1, rows=80)
+    true = made.begin() + np.random.default_rng(5).normal(0, 0.3, made.size)
+    scores = made.predicted(true)
+    scores[::10] += 0.5
+    again = Problem(made.hypothesis, made.counts, scores)
+    errors = np.abs(again.residuals(fit(again)))
+    assert np.all(errors[np.arange(80) % 10 > 0] < 1e-6) and np.all(errors[::10] > 0.4)
+
+
+def test_other_lengths_cannot_meet_the_scores() -> None:
+    made = problem(BM25, SHAPES[0], seed=1, rows=80)
+    scores = made.predicted(made.begin())
+    exact = Hypothesis(BM25, STANDARD, PAIR[:1], lengths="exact")
+    wrong = Problem(exact, made.counts, scores)
+    assert np.mean(np.abs(wrong.residuals(fit(wrong))) < 1e-5) < 0.3

@@ -1,0 +1,38 @@
+"""Small samples for the tests of touche identify."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from touche.formats.documents import Document
+from touche.formats.topics import Topic
+from touche.identify.counts import ANALYSES, Counts
+from touche.identify.hypotheses import Hypothesis
+from touche.identify.samples import Array, Sample, Score, sample_of
+from touche.identify.search import Fit
+
+STANDARD = ANALYSES[0]
+TEXT = ("text",)
+
+
+def sample(texts: Mapping[str, str], titles: Mapping[str, str], scores: Sequence[Score]) -> Sample:
+    """A sample of documents that have one text each."""
+    topics = [Topic(number, title) for number, title in titles.items()]
+    return sample_of(scores, topics, [Document(id, text) for id, text in texts.items()], "made up")
+
+
+def made_counts(seed: int, rows: int = 12, terms: int = 3) -> Counts:
+    """Random counts, in which each document has each term or not."""
+    random = np.random.default_rng(seed)
+    row, term = np.nonzero(random.random((rows, terms)) < 0.7)
+    tf = random.integers(1, 9, len(row)).astype(float)
+    lengths = random.integers(50, 500, rows).astype(float)
+    qtf = random.integers(1, 3, terms)[term].astype(float)
+    return Counts(row, term, tf, qtf, lengths, tuple(f"t{each}" for each in range(terms)))
+
+
+def fit(errors: Sequence[float] | Array, numbers: int = 1, **axes: object) -> Fit:
+    """A fit with these errors and so many free numbers."""
+    hypothesis = Hypothesis(**({"model": "DPH", "analysis": STANDARD, "fields": TEXT} | axes))  # type: ignore[arg-type]
+    zeros = np.zeros(numbers)
+    return Fit(hypothesis, zeros, zeros, np.array(errors, dtype=float))
