@@ -20,7 +20,7 @@ from touche.identify.samples import Array, Integers, Sample
 from touche.progress import processors, watched
 
 MET = 1e-5  # a score is met where it is missed by no more
-_VARIED = 3  # leading hypotheses, whose weights and lengths are varied
+_VARYING, _VARIED = 1, 3  # after this round weights and lengths of so many leading hypotheses are varied
 _BATCH = 4  # problems that a process takes at a time
 
 
@@ -108,19 +108,24 @@ def search(sample: Sample) -> Found:
     counts, twins = distinct(watched(counts_of(sample), "analysing", "analyses", None))
     hypotheses = [each for each in space(list(sample.texts)) if each.analysis in counts]
     tried = len(hypotheses)
+    fits: list[Fit] = []
     with _processes() as executor:
-        for place, each in enumerate(ROUNDS):
+        for place, (before, each) in enumerate(zip((None, *ROUNDS), ROUNDS, strict=False)):
             chosen = chosen_documents(sample, each)
-            problems = (problem_of(hypothesis, counts, sample, chosen) for hypothesis in hypotheses)
-            solve = partial(_solve, sample.slack[chosen], each.scales)
+            # A small sample is the same in several rounds.
+            same = before is not None and before.scales == each.scales and len(chosen) == len(fits[0].errors)
+            known = {fit.hypothesis: fit for fit in fits} if same else {}
+            new = [hypothesis for hypothesis in hypotheses if hypothesis not in known]
+            problems = (problem_of(hypothesis, counts, sample, chosen) for hypothesis in new)
+            solved = _mapped(executor, partial(_solve, sample.slack[chosen], each.scales), problems)
             told = f"fitting, round {place + 1} of {len(ROUNDS)}"
-            solved = _mapped(executor, solve, problems)
-            fits = ranked(watched(solved, told, "hypotheses", len(hypotheses)))
+            again = [known[hypothesis] for hypothesis in hypotheses if hypothesis in known]
+            fits = ranked([*again, *watched(solved, told, "hypotheses", len(new))])
             hypotheses = [fit.hypothesis for fit in kept(fits, each.kept)]
-            if place == 1:
+            if place == _VARYING:
                 varied = [more for fit in fits[:_VARIED] for more in fit.hypothesis.variants()]
+                tried += len({*varied} - {*hypotheses})
                 hypotheses = list(dict.fromkeys([*hypotheses, *varied]))
-                tried += len(varied)
     return Found(tuple(fits), counts, twins, tried)
 
 

@@ -1,0 +1,159 @@
+"""Runs that were made with known settings are identified, from the first line to the last."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache
+from math import log2, pi
+
+import numpy as np
+import pytest
+
+from conftest import Touche, Write
+from touche import baselines, lucene
+from touche.data import places
+from touche.formats.documents import Document
+from touche.identify.answer import Answer, answer
+from touche.identify.samples import Score, read_scores, sample_of
+from touche.identify.words import NOTHING, first_line, sentences
+from touche.lucene.analysis import analyzer_named, terms
+from touche.tira.inputs import Input
+
+STANDARD = "standard analysis (no stop words, no stemming)"
+ENGLISH = "english analysis (Lucene's 33 English stop words, Porter's stemmer, possessives cut off)"
+
+
+@cache
+def given() -> Input:
+    """The arguments of the spot check, as documents of one field, which is what baselines search."""
+    arguments = places.open_dataset("spot-check/arguments")
+    documents = [Document(each.id, each.text) for each in arguments.documents]
+    return replace(arguments, documents=documents)
+
+
+def found(scores: Iterable[Score]) -> Answer:
+    """The answer from the first documents of each topic, which are enough and take less time."""
+    some: dict[str, list[Score]] = {}
+    for each in scores:
+        some.setdefault(each.topic, []).append(each)
+    few = [each for of_topic in some.values() for each in sorted(of_topic, key=_best_first)[:32]]
+    return answer(sample_of(few, given().topics, given().documents, "the spot check"))
+
+
+def _best_first(score: Score) -> float:
+    return -score.value
+
+
+def by_baseline(name: str, **options: float | str) -> list[Score]:
+    baseline = baselines.load(name)
+    settings = {key: each.default for key, each in baseline.options.items()} | options
+    ranked = baseline.method(given().topics, given().documents, **settings)
+    return [Score(topic.number, id, float(score)) for topic, hits in ranked for id, score in hits]
+
+
+def by_lucene(analyzer: str, similarity: object) -> list[Score]:
+    with lucene.index(given().documents, analyzer=analyzer, similarity=similarity) as index:
+        return [
+            Score(topic.number, id, float(score))
+            for topic in given().topics
+            for id, score in index.search(topic.title, 1000)
+        ]
+
+
+def by_dph() -> list[Score]:
+    """DPH in plain Python, from its definition."""
+    analyzer = analyzer_named("english")
+    texts = {each.id: terms(analyzer, each.text) for each in given().documents}
+    mean = sum(each.total() for each in texts.values()) / len(texts)
+    scores = []
+    for topic in given().topics:
+        for id, counts in texts.items():
+            score, dl = 0.0, counts.total()
+            for term, qtf in terms(analyzer, topic.title).items():
+                if tf := counts[term]:
+                    ttf, f = sum(each[term] for each in texts.values()), tf / dl
+                    inner = tf * log2(tf * mean / dl * len(texts) / ttf) + 0.5 * log2(2 * pi * tf * (1 - f))
+                    score += qtf * (1 - f) ** 2 / (tf + 1) * inner
+            scores += [Score(topic.number, id, float(np.float32(score)))] * (score != 0)
+    return scores
+
+
+@pytest.mark.parametrize(
+    ("made", "line"),
+    [
+        (
+            lambda: by_baseline("dirichletlm"),
+            f"LMDirichlet of text, {STANDARD}, lengths in one byte; mu = 2000",
+        ),
+        (
+            lambda: by_lucene("english", lucene.dirichlet(1500)),
+            f"LMDirichlet of text, {ENGLISH}, lengths in one byte; mu = 1500",
+        ),
+        (
+            lambda: by_baseline("bm25"),
+            f"BM25 of text, {ENGLISH}, lengths in one byte; k1 = 0.9, b = 0.4 (Anserini's defaults)",
+        ),
+        (
+            lambda: by_lucene("standard", lucene.bm25(1.2, 0.75)),
+            f"BM25 of text, {STANDARD}, lengths in one byte; k1 = 1.2, b = 0.75 (Lucene's and Terrier's",
+        ),
+        (
+            lambda: by_baseline("tfidf"),
+            f"Terrier's TF_IDF of text, {ENGLISH}, lengths in one byte; k1 = 1.2, b = 0.75",
+        ),
+        (
+            lambda: by_baseline("tfidf", variant="classic"),
+            f"Lucene's classic of text, {ENGLISH}, lengths in one byte",
+        ),
+        (lambda: by_dph(), f"DPH of text, {ENGLISH}, lengths exact"),
+    ],
+    ids=["dirichletlm", "mu = 1500", "bm25", "standard", "tfidf", "classic", "DPH"],
+)
+def test_runs_of_known_settings_are_identified(made: Callable[[], list[Score]], line: str) -> None:
+    assert first_line(found(made())).startswith(line)
+
+
+def test_the_collection_of_a_run_of_bm25_is_found() -> None:
+    answered = found(by_baseline("bm25"))
+    (collection,) = answered.collections.values()
+    texts = [terms(analyzer_named("english"), each.text) for each in given().documents]
+    assert (collection.documents, collection.within) == (len(texts), 0)
+    assert collection.df and collection.df == {
+        term: sum(term in text for text in texts) for term in collection.df
+    }
+    (avgdl,) = (each.note for each in answered.numbers if "avgdl" in each.note)
+    assert (
+        avgdl
+        == f"then avgdl is {sum(map(len, map(list, map(lambda t: t.elements(), texts)))) / len(texts):.2f}"
+    )
+    assert answered.candidates[0].shares[0] > 0.99 and not answered.worst
+
+
+def test_nothing_stands_out_among_scores_that_no_model_made() -> None:
+    made = by_baseline("bm25")
+    random = np.random.default_rng(1).random(len(made))
+    answered = found(each._replace(value=float(value)) for each, value in zip(made, random, strict=True))
+    assert first_line(answered) == NOTHING and not answered.collections
+    assert list(sentences(answered))[0].startswith("The best one meets")
+
+
+def test_the_command_prints_the_answer_as_a_table_and_as_json(
+    touche: Touche, monkeypatch: pytest.MonkeyPatch, write: Write
+) -> None:
+    """Of a search that is done once; the dataset is one that ships."""
+    run = write("run.tsv", "".join(f"{t}\t{d}\t{v!r}\n" for t, d, v in by_baseline("bm25") if v > 6))
+    made = found(read_scores(run))
+    monkeypatch.setattr("touche.identify.answer", lambda sample: made)
+    code, out, err = touche("identify", run, "--task", "spot-check/arguments")
+    assert (code, err) == (0, "") and first_line(made) in out.splitlines()
+    for title in ("The best hypotheses", "Fitted numbers", "Documents with a term in text", "Topics"):
+        assert f"\n{title}" in out
+    told = json.loads(touche("identify", run, "--task", "spot-check/arguments", "--format", "json")[1])
+    assert told["stands_out"] and told["collections"]["text"]["documents"] == 270
+    assert len(told["candidates"]) == 6 and {each["field"] for each in told["terms"]} == {"text"}
+
+
+def test_the_command_names_what_is_wrong_with_its_arguments(touche: Touche, write: Write) -> None:
+    code, out, err = touche("identify", write("a.run", "1 Q0 x 1 1 t\n"), "--task", "spot-check/arguments")
+    assert (code, out) == (2, "") and err.count("\n") == 1 and "name the dataset" in err
+    assert "a.tsv:1: 2 columns" in touche("identify", write("a.tsv", "1 x"), "--task", "spot-check/pages")[2]
