@@ -122,10 +122,8 @@ def test_the_collection_of_a_run_of_bm25_is_found() -> None:
         term: sum(term in text for text in texts) for term in collection.df
     }
     (avgdl,) = (each.note for each in answered.numbers if "avgdl" in each.note)
-    assert (
-        avgdl
-        == f"then avgdl is {sum(map(len, map(list, map(lambda t: t.elements(), texts)))) / len(texts):.2f}"
-    )
+    mean = sum(text.total() for text in texts) / len(texts)
+    assert avgdl == f"then avgdl is {mean:.2f}"
     assert answered.candidates[0].shares[0] > 0.99 and not answered.worst
 
 
@@ -134,7 +132,7 @@ def test_nothing_stands_out_among_scores_that_no_model_made() -> None:
     random = np.random.default_rng(1).random(len(made))
     answered = found(each._replace(value=float(value)) for each, value in zip(made, random, strict=True))
     assert first_line(answered) == NOTHING and not answered.collections
-    assert list(sentences(answered))[0].startswith("The best one meets")
+    assert next(sentences(answered)).startswith("The best one meets")
 
 
 def test_the_command_prints_the_answer_as_a_table_and_as_json(

@@ -3,10 +3,11 @@
 import numpy as np
 
 from identifying import STANDARD, TEXT, fit
-from touche.identify.counts import ANALYSES
+from touche.identify.counts import Analysis
 from touche.identify.search import Found, Round, chosen_documents, kept, ranked
 from touche.identify.verdict import told_apart, verdict
 
+PLURAL = Analysis(False, "none", "plurals to singulars")
 MET, MISSED = 0.0, 1.0
 GOOD = [MET] * 90 + [MISSED] * 10
 BAD = [MET] * 12 + [MISSED] * 88
@@ -40,7 +41,7 @@ def test_where_everything_fits_or_two_models_do_nothing_stands_out() -> None:
 
 def test_undecided_axes_name_all_values_those_of_twins_too() -> None:
     best, same = fit(GOOD, 10, model="BM25"), fit(GOOD, 10, model="BM25", lengths="exact")
-    judged = verdict(found(best, same, fit(BAD, 10), twins={STANDARD: (ANALYSES[1],)}))
+    judged = verdict(found(best, same, fit(BAD, 10), twins={STANDARD: (PLURAL,)}))
     assert judged.stands_out
     assert judged.undecided == {
         "stems": ("no stemming", "plurals to singulars"),
@@ -62,13 +63,13 @@ def test_the_best_of_other_values_are_kept_on_each_axis() -> None:
             fit(BAD, 10, model="BM25", lengths="exact"),
             fit(BAD, 11, model="DPH"),
             fit(BAD, 12, fields=("other",)),
-            fit(BAD, 13, fields=("other",), analysis=ANALYSES[1]),
+            fit(BAD, 13, fields=("other",), analysis=PLURAL),
         ]
     )
     hypotheses = [each.hypothesis for each in kept(fits, 2)]
     assert {each.model for each in hypotheses} == {"BM25", "DPH"}
     assert {each.fields for each in hypotheses} == {TEXT, ("other",)}
-    assert {each.analysis for each in hypotheses} == {*ANALYSES[:2]} and len(hypotheses) < len(fits)
+    assert {each.analysis for each in hypotheses} == {STANDARD, PLURAL} and len(hypotheses) < len(fits)
 
 
 def test_a_round_takes_whole_topics_first_and_spreads_over_their_ranks() -> None:

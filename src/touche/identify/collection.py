@@ -84,7 +84,7 @@ def _best(names: list[str], w: Array, errors: Array, meanings: Mapping[str, Mean
         return None
     around = np.arange(max(1, documents - _AROUND), documents + _AROUND + 1, dtype=float)[:, None]
     likely = _evidence(*_with_errors(around, w, errors, meanings[told])).sum(axis=1) > evidence - _LIKELY
-    within = int(np.abs(around[likely] - documents).max())
+    within = int(np.abs(around[~likely] - documents).min(initial=_AROUND)) - 1
     df, spread = _with_errors(np.array([[float(documents)]]), w, errors, meanings[told])
     sure = [(name, round(d)) for name, d, s in zip(names, df[0], spread[0], strict=True) if s < 0.1]
     return Collection(told, documents, within, dict(sure))

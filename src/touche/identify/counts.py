@@ -37,6 +37,11 @@ class Analysis:
         return f"{_NAMES[self]} analysis ({told})" if self in _NAMES else told
 
     @property
+    def named(self) -> bool:
+        """Whether it is that of an analyzer that engines have by default."""
+        return self in _NAMES
+
+    @property
     def stopping(self) -> str:
         """Which stop words are removed, in words."""
         return "no stop words" if self.stop == NO_STOP_WORDS else f"{self.stop} stop words"
@@ -47,11 +52,13 @@ class Analysis:
         return f"{self.stemmer}, possessives cut off" if self.possessives else self.stemmer
 
 
-ANALYSES = [Analysis(*choice) for choice in product((False, True), words.STOP_LISTS, STEMMERS)]
 _NAMES = {
     Analysis(False, NO_STOP_WORDS, "no stemming"): "standard",
     Analysis(True, LUCENE_STOP_WORDS, "Porter's stemmer"): "english",
 }
+_ALL = [Analysis(*choice) for choice in product((False, True), words.STOP_LISTS, STEMMERS)]
+# Those that have a name stand for those that are the same on a sample.
+ANALYSES = [*_NAMES, *(each for each in _ALL if each not in _NAMES)]
 
 
 @dataclass(frozen=True)

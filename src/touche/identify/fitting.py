@@ -14,7 +14,7 @@ from touche.identify.samples import Array
 
 # Of the loss: at the first all scores pull, at the last only those that are met.
 SCALES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
-_STEPS = 15  # at each scale
+_FIRST_STEPS, _STEPS = 100, 15  # at the first scale, which has the longest way to go, and at each other one
 _FARTHEST = np.log(1000.0)  # of a shared number from where it begins, as a logarithm
 _FLOAT32 = 2e-7  # of a number, which engines keep in that precision
 _UNKNOWN = 1e-9  # information on a number of which nothing is known
@@ -158,7 +158,7 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES, begin: Array | None 
             bounds=(low, high),
             loss="cauchy",
             f_scale=scale,
-            max_nfev=_STEPS,
+            max_nfev=_FIRST_STEPS if scale == scales[0] else _STEPS,
         )
         numbers = found.x
     return numbers
