@@ -1,0 +1,55 @@
+"""What made official runs, as far as their scores tell; skipped where TOUCHE_DATA is not set."""
+
+from pathlib import Path
+
+import pytest
+
+from touche.identify import identify
+from touche.identify.words import NOTHING, first_line, sentences
+
+TWENTY_ONE, TWENTY_TWO = "touche-2021-task-1", "touche-2022-task-2"
+
+
+def test_the_baseline_of_2021_is_dirichlet_and_a_maximum_is_not_told_from_one_field(official: Path) -> None:
+    run = official / "runs" / TWENTY_ONE / "baseline-dirichlet-in-sample.tsv"
+    found = identify(run, f"{TWENTY_ONE}/sample")
+    expected = "LMDirichlet of premises, standard analysis (no stop words, no stemming), lengths in one byte; mu = 2000"
+    assert first_line(found) == expected
+    best = found.candidates[0]
+    assert (best.documents, best.free_numbers) == (216, 19)
+    assert round(best.shares[0] * 216) == 186 and best.median == 0
+    assert found.undecided["fields"][:2] == ("premises", "maximum of premises and conclusion")
+    assert "model" not in found.undecided and "lengths" not in found.undecided
+    assert found.numbers[0].value == pytest.approx(2000, abs=0.01)
+
+
+def test_the_baseline_of_2022_is_bm25_with_the_settings_of_ours_and_tells_how_large_its_corpus_was(
+    official: Path,
+) -> None:
+    found = identify(official / "runs" / TWENTY_TWO / "puss-in-boots-1.run", f"{TWENTY_TWO}/sample")
+    assert first_line(found).startswith(
+        "BM25 of text, english analysis (Lucene's 33 English stop words, Porter's"
+    )
+    assert "lengths in one byte; k1 = 0.9, b = 0.4 (Anserini's defaults); avgdl is 108.5" in first_line(found)
+    assert not found.undecided and found.candidates[0].documents == 1343 and found.decimals == 4
+    assert found.candidates[0].shares[0] > 0.97 and found.candidates[0].shares[1] > 0.99
+    collection = found.collections["text"]
+    assert abs(collection.documents - 868_655) <= collection.within < 20
+    assert collection.df["quicksort"] == 599
+
+
+@pytest.mark.parametrize(
+    ("run", "dataset"),
+    [
+        (f"{TWENTY_TWO}/captain-levi-5", f"{TWENTY_TWO}/sample"),
+        (f"{TWENTY_ONE}/jean-pierre-polnareff-dirichlet", f"{TWENTY_ONE}/sample"),
+    ],
+    ids=["a neural run", "another tokenizer"],
+)
+def test_nothing_stands_out_where_the_search_does_not_know_what_made_a_run(
+    official: Path, run: str, dataset: str
+) -> None:
+    found = identify(official / "runs" / f"{run}.run", dataset)
+    assert first_line(found) == NOTHING and not found.collections
+    assert any("outside of the search" in each for each in sentences(found))
+    assert found.candidates[0].shares[0] < 0.2
