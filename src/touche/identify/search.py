@@ -96,7 +96,7 @@ class Found:
 
     def problem(self, fit: Fit, sample: Sample) -> Problem:
         """The problem that a fit solves."""
-        return problem_of(fit.hypothesis, self.counts, sample, np.arange(len(sample.scores)))
+        return problem_of(fit.hypothesis, self.counts, sample.scores)
 
 
 def search(sample: Sample) -> Found:
@@ -110,20 +110,17 @@ def search(sample: Sample) -> Found:
     tried = len(hypotheses)
     fits: list[Fit] = []
     with _processes() as executor:
-        for place, (before, each) in enumerate(zip((None, *ROUNDS), ROUNDS, strict=False)):
-            chosen = chosen_documents(sample, each)
+        for place, now in enumerate(ROUNDS):
+            chosen = chosen_documents(sample, now)
+            some = {analysis: _of(fields, chosen) for analysis, fields in counts.items()}
+            problems = [problem_of(each, some, sample.scores[chosen]) for each in hypotheses]
             # A small sample is the same in several rounds.
-            same = before is not None and before.scales == each.scales and len(chosen) == len(fits[0].errors)
-            known = {fit.hypothesis: fit for fit in fits} if same else {}
-            new = [hypothesis for hypothesis in hypotheses if hypothesis not in known]
-            problems = (problem_of(hypothesis, counts, sample, chosen) for hypothesis in new)
-            solved = _mapped(executor, partial(_solve, sample.slack[chosen], each.scales), problems)
+            known = fits if place and _same(ROUNDS[place - 1], now, fits, chosen) else []
             told = f"fitting, round {place + 1} of {len(ROUNDS)}"
-            again = [known[hypothesis] for hypothesis in hypotheses if hypothesis in known]
-            fits = ranked([*again, *watched(solved, told, "hypotheses", len(new))])
-            hypotheses = [fit.hypothesis for fit in kept(fits, each.kept)]
+            fits = _solved(executor, partial(_solve, sample.slack[chosen], now.scales), problems, known, told)
+            hypotheses = [fit.hypothesis for fit in kept(fits, now.kept)]
             if place == _VARYING:
-                varied = [more for fit in fits[:_VARIED] for more in fit.hypothesis.variants()]
+                varied = _varied(fits)
                 tried += len({*varied} - {*hypotheses})
                 hypotheses = list(dict.fromkeys([*hypotheses, *varied]))
     return Found(tuple(fits), counts, twins, tried)
@@ -155,14 +152,14 @@ def chosen_documents(sample: Sample, of_round: Round) -> Integers:
     return np.array(sorted(chosen[: of_round.documents]))
 
 
-def problem_of(
-    hypothesis: Hypothesis, counts: Mapping[Analysis, Fields], sample: Sample, chosen: Integers
-) -> Problem:
-    """A hypothesis on some of the documents."""
+def problem_of(hypothesis: Hypothesis, counts: Mapping[Analysis, Fields], scores: Array) -> Problem:
+    """A hypothesis on documents with these counts and scores."""
     fields = counts[hypothesis.analysis]
-    return Problem(
-        hypothesis, tuple(fields[name].of(chosen) for name in hypothesis.fields), sample.scores[chosen]
-    )
+    return Problem(hypothesis, tuple(fields[name] for name in hypothesis.fields), scores)
+
+
+def _of(fields: Fields, chosen: Integers) -> Fields:
+    return {name: counts.of(chosen) for name, counts in fields.items()}
 
 
 def ranked(fits: Iterable[Fit]) -> list[Fit]:
@@ -199,14 +196,33 @@ def _solve(slack: Array, scales: Sequence[float], problem: Problem) -> Fit:
     return Fit(problem.hypothesis, numbers, standard_errors(problem, numbers, errors <= MET), errors)
 
 
-def _mapped(executor: ProcessPoolExecutor, solve: partial[Fit], problems: Iterable[Problem]) -> Iterator[Fit]:
+def _same(before: Round, now: Round, fits: Sequence[Fit], chosen: Integers) -> bool:
+    """Whether a round takes the documents of the one before, at the same scales."""
+    return before.scales == now.scales and len(fits[0].errors) == len(chosen)
+
+
+def _varied(fits: Sequence[Fit]) -> list[Hypothesis]:
+    """The leading hypotheses with other weights and lengths."""
+    return [more for fit in fits[:_VARIED] for more in fit.hypothesis.variants()]
+
+
+def _solved(
+    executor: ProcessPoolExecutor,
+    solve: partial[Fit],
+    problems: Sequence[Problem],
+    known: Sequence[Fit],
+    told: str,
+) -> list[Fit]:
+    """The fits of problems, the best first; those that are known are not fitted again."""
+    fits = {fit.hypothesis: fit for fit in known}
+    new = [each for each in problems if each.hypothesis not in fits]
+    again = [fits[each.hypothesis] for each in problems if each.hypothesis in fits]
+    solved = executor.map(solve, new, chunksize=_BATCH)
     try:
-        yield from executor.map(solve, problems, chunksize=_BATCH)
+        return ranked([*again, *watched(solved, told, "hypotheses", len(new))])
     except BrokenProcessPool as error:
         problem = "the processes that fit have died"
-        remedy = (
-            'give them more memory; in a script of your own, put the call below if __name__ == "__main__":'
-        )
+        remedy = 'give them more memory; in a script of your own, call it below if __name__ == "__main__":'
         raise ToucheError(f"{problem}; {remedy}") from error
 
 
