@@ -9,7 +9,6 @@ from identifying import sample
 from touche.data import places
 from touche.identify.counts import ANALYSES, Analysis, Counts, counts_of
 from touche.identify.samples import Score
-from touche.lucene import words
 from touche.lucene.analysis import analyzer_named, terms
 
 TEXTS = {
@@ -66,14 +65,6 @@ def test_stop_words_go_before_stems_and_possessives_before_both() -> None:
         assert counts.lengths == [lengths] and counts.vocabulary == ("be",)
     (snowball,) = found[Analysis(True, "Snowball's 174 English", "no stemming")]["text"].lengths
     assert snowball == 0
-
-
-def test_lists_of_stop_words_are_as_long_as_they_are_called() -> None:
-    assert {name: len(words.stop_words(name)) for name in words.STOP_LISTS} == {
-        "none": 0,
-        "Lucene's 33 English": 33,
-        "Snowball's 174 English": 174,
-    }
 
 
 def test_every_analysis_is_there_once_and_some_of_the_documents_have_the_same_counts() -> None:

@@ -24,10 +24,12 @@ def split(texts: Sequence[str]) -> list[list[str]]:
 
 
 def mapped(words: Sequence[str], filters: Sequence[str]) -> list[str]:
-    """What each word becomes by Lucene's token filters of these names; none of them may drop or split one."""
-    found = tokens(_chain("whitespace", filters), " ".join(words))
-    assert len(found) == len(words), filters
-    return found
+    """What each word becomes by Lucene's token filters of these names; empty if they drop it."""
+    chain = _chain("whitespace", filters)
+    found = tokens(chain, " ".join(words))  # one crossing to Java for all of them
+    if len(found) == len(words):
+        return found
+    return ["".join(tokens(chain, word)) for word in words]
 
 
 def stop_words(name: str) -> frozenset[str]:

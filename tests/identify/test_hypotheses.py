@@ -1,0 +1,45 @@
+"""What is searched, and how it is said."""
+
+from collections import Counter
+
+from identifying import STANDARD, TEXT
+from touche.identify.hypotheses import MAXIMUM, SUM, Hypothesis, space
+from touche.identify.models import BM25, LM_DIRICHLET
+
+PARTS = ("premises", "conclusion", "both")
+
+
+def test_every_hypothesis_is_tried_once() -> None:
+    arguments, texts = list(space(PARTS)), list(space(TEXT))
+    assert len({*arguments}) == len(arguments) == 2064 and len({*texts}) == len(texts) == 240
+    assert Counter(each.model for each in texts) == {
+        "LMDirichlet": 72,
+        "BM25": 72,
+        "Lucene's classic": 72,
+        "DPH": 24,
+    }
+
+
+def test_a_weight_is_varied_where_it_can_show_and_lengths_always() -> None:
+    free = Hypothesis(LM_DIRICHLET, STANDARD, PARTS[:2], SUM, weight=None)
+    assert {each.weight for each in free.variants()} == {1.0, 0.5, 0.25, None}
+    hidden = Hypothesis(BM25, STANDARD, PARTS[:2], SUM)
+    assert {each.weight for each in hidden.variants()} == {1.0}
+    assert {each.offset for each in hidden.variants()} == {-1, 1, 2, 3, 4, 5}
+
+
+def test_a_hypothesis_is_said_in_words_and_axis_by_axis() -> None:
+    found = Hypothesis(LM_DIRICHLET, STANDARD, PARTS[:2], MAXIMUM, "exact", 2, 0.25)
+    assert str(found) == (
+        "LMDirichlet of maximum of premises and 0.25 times conclusion, "
+        "standard analysis (no stop words, no stemming), lengths exact +2 tokens"
+    )
+    assert found.axes == {
+        "model": "LMDirichlet",
+        "stop words": "no stop words",
+        "stems": "no stemming",
+        "fields": "maximum of premises and 0.25 times conclusion",
+        "lengths": "lengths exact +2 tokens",
+    }
+    assert " +1 token" in str(Hypothesis(BM25, STANDARD, TEXT, offset=1))
+    assert "a free weight times" in str(Hypothesis(BM25, STANDARD, PARTS[:2], SUM, weight=None))
