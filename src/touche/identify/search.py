@@ -117,7 +117,9 @@ def search(sample: Sample) -> Found:
             # A small sample is the same in several rounds.
             known = fits if place and _same(ROUNDS[place - 1], now, fits, chosen) else []
             told = f"fitting, round {place + 1} of {len(ROUNDS)}"
-            fits = _solved(executor, partial(_solve, sample.slack[chosen], now.scales), problems, known, told)
+            fits = _solved(
+                executor, partial(_solve, sample.slack[chosen], _scales(now, sample)), problems, known, told
+            )
             hypotheses = [fit.hypothesis for fit in kept(fits, now.kept)]
             if place == _VARYING:
                 varied = _varied(fits)
@@ -194,6 +196,11 @@ def _solve(slack: Array, scales: Sequence[float], problem: Problem) -> Fit:
     numbers = fit(problem, scales)
     errors = np.maximum(np.abs(problem.residuals(numbers)) - slack, 0)
     return Fit(problem.hypothesis, numbers, standard_errors(problem, numbers, errors <= MET), errors)
+
+
+def _scales(of_round: Round, sample: Sample) -> tuple[float, ...]:
+    """Those of a round that are no finer than the decimals of the scores; below, rounding is an outlier."""
+    return tuple(each for each in of_round.scales if each >= 0.99 * 10.0**-sample.decimals)
 
 
 def _same(before: Round, now: Round, fits: Sequence[Fit], chosen: Integers) -> bool:
