@@ -78,6 +78,7 @@ def by_dph() -> list[Score]:
     return scores
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("made", "line"),
     [

@@ -42,7 +42,7 @@ def verdict(found: Found) -> Verdict:
     equal = tuple(each for each in others if not told_apart(winner, each))
     doubt = _doubt(winner, equal)
     reason = doubt or (
-        f"{_beyond(winner):.0%} of the scores that free numbers cannot account for are met, and every other "
+        f"{_beyond(winner):.1%} of the scores that free numbers cannot account for are met, and every other "
         "model can be told from it"
     )
     return Verdict(winner, not doubt, reason, equal, _undecided(winner, equal, found.twins))
