@@ -14,7 +14,7 @@ from touche import baselines, lucene
 from touche.data import places
 from touche.formats.documents import Document
 from touche.identify.answer import Answer, answer
-from touche.identify.samples import Score, read_scores, sample_of
+from touche.identify.samples import Score, sample_of
 from touche.identify.words import NOTHING, first_line, sentences
 from touche.lucene.analysis import analyzer_named, terms
 from touche.tira.inputs import Input
@@ -49,6 +49,11 @@ def by_baseline(name: str, **options: float | str) -> list[Score]:
     settings = {key: each.default for key, each in baseline.options.items()} | options
     ranked = baseline.method(given().topics, given().documents, **settings)
     return [Score(topic.number, id, float(score)) for topic, hits in ranked for id, score in hits]
+
+
+@cache
+def of_bm25() -> Answer:
+    return found(by_baseline("bm25"))
 
 
 def by_lucene(analyzer: str, similarity: object) -> list[Score]:
@@ -115,7 +120,7 @@ def test_runs_of_known_settings_are_identified(made: Callable[[], list[Score]], 
 
 
 def test_the_collection_of_a_run_of_bm25_is_found() -> None:
-    answered = found(by_baseline("bm25"))
+    answered = of_bm25()
     (collection,) = answered.collections.values()
     texts = [terms(analyzer_named("english"), each.text) for each in given().documents]
     assert (collection.documents, collection.within) == (len(texts), 0)
@@ -139,9 +144,8 @@ def test_nothing_stands_out_among_scores_that_no_model_made() -> None:
 def test_the_command_prints_the_answer_as_a_table_and_as_json(
     touche: Touche, monkeypatch: pytest.MonkeyPatch, write: Write
 ) -> None:
-    """Of a search that is done once; the dataset is one that ships."""
-    run = write("run.tsv", "".join(f"{t}\t{d}\t{v!r}\n" for t, d, v in by_baseline("bm25") if v > 6))
-    made = found(read_scores(run))
+    run = write("run.tsv", "".join(f"{t}\t{d}\t{v!r}\n" for t, d, v in by_baseline("bm25")))
+    made = of_bm25()
     monkeypatch.setattr("touche.identify.answer", lambda sample: made)
     code, out, err = touche("identify", run, "--task", "spot-check/arguments")
     assert (code, err) == (0, "") and first_line(made) in out.splitlines()
