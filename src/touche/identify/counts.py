@@ -6,10 +6,10 @@ from itertools import product
 
 import numpy as np
 
+from touche.identify import chains
 from touche.identify.samples import Array, Integers, Sample
-from touche.lucene import words
 
-NO_STOP_WORDS, LUCENE_STOP_WORDS = list(words.STOP_LISTS)[:2]
+NO_STOP_WORDS, LUCENE_STOP_WORDS = list(chains.STOP_LISTS)[:2]
 STEMMERS: Mapping[str, tuple[str, ...]] = {
     "no stemming": (),
     "plurals to singulars": ("englishMinimalStem",),
@@ -56,7 +56,7 @@ _NAMES = {
     Analysis(False, NO_STOP_WORDS, "no stemming"): "standard",
     Analysis(True, LUCENE_STOP_WORDS, "Porter's stemmer"): "english",
 }
-_ALL = [Analysis(*choice) for choice in product((False, True), words.STOP_LISTS, STEMMERS)]
+_ALL = [Analysis(*choice) for choice in product((False, True), chains.STOP_LISTS, STEMMERS)]
 # Those that have a name stand for those that are the same on a sample.
 ANALYSES = [*_NAMES, *(each for each in _ALL if each not in _NAMES)]
 
@@ -126,7 +126,7 @@ def counts_of(sample: Sample) -> Iterator[tuple[Analysis, Fields]]:
 
 
 def _split(texts: Sequence[str], known: dict[str, int]) -> _Split:
-    found = words.split(texts)
+    found = chains.split(texts)
     rows = np.repeat(np.arange(len(texts)), [len(each) for each in found])
     places = [known.setdefault(word, len(known)) for each in found for word in each]
     return _Split(rows, np.array(places, dtype=np.int64), len(texts))
@@ -135,9 +135,9 @@ def _split(texts: Sequence[str], known: dict[str, int]) -> _Split:
 def _terms(vocabulary: Sequence[str], analysis: Analysis) -> list[str]:
     """The term of each word, empty where it is a stop word."""
     first = ("englishPossessive", "lowercase") if analysis.possessives else ("lowercase",)
-    plain = words.mapped(vocabulary, first)
-    stop = words.stop_words(analysis.stop)
-    stems = words.mapped(plain, STEMMERS[analysis.stemmer])
+    plain = chains.mapped(vocabulary, first)
+    stop = chains.stop_words(analysis.stop)
+    stems = chains.mapped(plain, STEMMERS[analysis.stemmer])
     return ["" if word in stop else stem for word, stem in zip(plain, stems, strict=True)]
 
 
