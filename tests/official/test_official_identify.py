@@ -10,6 +10,8 @@ from touche.identify.words import NOTHING, first_line, sentences
 STANDARD = "standard analysis (no stop words, no stemming)"
 TWENTY_ONE, TWENTY_TWO = "touche-2021-task-1", "touche-2022-task-2"
 
+pytestmark = pytest.mark.nightly  # minutes each
+
 
 def test_the_baseline_of_2021_is_dirichlet_and_a_maximum_is_not_told_from_one_field(official: Path) -> None:
     run = official / "runs" / TWENTY_ONE / "baseline-dirichlet-in-sample.tsv"
