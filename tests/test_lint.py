@@ -1,5 +1,6 @@
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -227,6 +228,14 @@ def test_ties_tell_whether_they_reach_the_cutoff_and_in_how_many_topics(
     assert [each for each in notes if TIES in each] == ([f"{path} has {note}"] if note else [])
     changed = [each.message.endswith("as float32, which changes the first 5") for each in findings]
     assert sum(changed) == (1 if note and note.endswith("1") else 0)
+
+
+def test_the_cutoff_of_ties_is_that_of_the_task(write: Write) -> None:
+    task, corpus = tasks.dataset(TASK)
+    path = write("run.txt", tied(9, 8, 7, 6, 5, 4, 4))
+    findings, notes = lint([path], replace(task, measure="nDCG@10"), corpus)
+    assert f"{path} has {TIES} 1 topics; they change the first 10 results, so nDCG@10, of 1" in notes
+    assert findings[0].message.endswith("which changes the first 10")
 
 
 def test_a_tie_that_is_cut_off_below_what_trec_eval_turns_round_changes_nothing(write: Write) -> None:

@@ -16,7 +16,7 @@ from touche.formats.columns import split_columns
 from touche.formats.documents import AnyDocument, Argument
 from touche.formats.runs import LineError, RunLine, parse_line
 from touche.formats.topics import read_topics_xml
-from touche.tasks import PAIR, Corpus, Rules, Task
+from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
 from touche.tira.inputs import find_documents
 
 ERROR, WARNING = "error", "warning"  # an error breaks a rule; a warning changes no rule, but may mislead
@@ -45,8 +45,6 @@ CODES = {
     "byte-order-mark": ERROR,
     "too-many-runs": ERROR,
 }
-
-_CUTOFF = 5  # all years are scored by nDCG@5
 
 _MOST_BROKEN = 100_000  # lines; a run has 50,000
 
@@ -111,11 +109,11 @@ def lint(paths: Sequence[Path], task: Task, corpus: Corpus) -> tuple[list[Findin
     runs = {path: lines for path, (lines, _) in parsed.items()}
     known, notes = _known(runs.values(), task, corpus)
     notes += [note for path, lines in runs.items() for note in _missing_topics(path, lines, known)]
-    notes += [note for path, lines in runs.items() for note in _tie_notes(path, lines)]
+    notes += [note for path, lines in runs.items() for note in _tie_notes(path, lines, task)]
     findings = [*_too_many_runs(paths, task.rules), *_shared_tags(runs)]
     for path, (lines, broken) in parsed.items():
         breaches = [breach for check in _TASK_CHECKS for breach in check(lines, task.rules, known)]
-        findings += _findings(path, [*broken, *_format_breaches(lines), *breaches])
+        findings += _findings(path, [*broken, *_format_breaches(lines, task.cutoff), *breaches])
     return findings, notes
 
 
@@ -126,11 +124,11 @@ def lint_format(path: Path) -> list[Finding]:
         ToucheError: if the file cannot be read as text.
     """
     lines, broken = _parse(path)
-    return _findings(path, [*broken, *_format_breaches(lines)])
+    return _findings(path, [*broken, *_format_breaches(lines, CUTOFF)])
 
 
-def _format_breaches(lines: Sequence[Numbered]) -> list[Breach]:
-    return [breach for check in _FORMAT_CHECKS for breach in check(lines)]
+def _format_breaches(lines: Sequence[Numbered], cutoff: int) -> list[Breach]:
+    return [*(breach for check in _FORMAT_CHECKS for breach in check(lines)), *_ties(lines, cutoff)]
 
 
 def _findings(path: Path, breaches: Iterable[Breach]) -> list[Finding]:
@@ -309,13 +307,13 @@ class _Tie:
     changes_first: bool
 
 
-def _ties_against_the_ranks(lines: Sequence[Numbered]) -> Iterator[_Tie]:
+def _ties_against_the_ranks(lines: Sequence[Numbered], cutoff: int) -> Iterator[_Tie]:
     for of_topic in _by_topic(lines).values():
         place = 0
         for _, group in groupby(_in_order_of_rank(of_topic), key=lambda each: np.float32(each[1].score)):
             tied = list(group)
             shown = [line.document for _, line in tied]
-            first = slice(max(0, _CUTOFF - place))
+            first = slice(max(0, cutoff - place))
             for (_, above), (number, below) in pairwise(tied):
                 if below.rank > above.rank and below.document > above.document:
                     changes_first = shown[first] != sorted(shown, reverse=True)[first]
@@ -324,25 +322,25 @@ def _ties_against_the_ranks(lines: Sequence[Numbered]) -> Iterator[_Tie]:
             place += len(tied)
 
 
-def _ties(lines: Sequence[Numbered]) -> Iterator[Breach]:
+def _ties(lines: Sequence[Numbered], cutoff: int) -> Iterator[Breach]:
     """Equal scores, as float32, are a finding only where trec_eval's order is not the one of the ranks."""
-    for tie in _ties_against_the_ranks(lines):
+    for tie in _ties_against_the_ranks(lines, cutoff):
         above, below, score = tie.above, tie.below, np.float32(tie.above.score)
         both = f"topic {above.topic}: {above.document!r} and {below.document!r} are both {score} as float32"
-        message = f"{both}, which changes the first {_CUTOFF}" if tie.changes_first else both
+        message = f"{both}, which changes the first {cutoff}" if tie.changes_first else both
         remedy = "give them different scores; trec_eval puts the greater id first, against the ranks"
         yield "tie-order", tie.number, message, remedy
 
 
-def _tie_notes(path: Path, lines: Sequence[Numbered]) -> Iterator[str]:
+def _tie_notes(path: Path, lines: Sequence[Numbered], task: Task) -> Iterator[str]:
     """Whether ties matter to the scores, which look no further than the cutoff."""
-    ties = list(_ties_against_the_ranks(lines))
+    ties = list(_ties_against_the_ranks(lines, task.cutoff))
     if not ties:
         return
     topics = len({tie.above.topic for tie in ties})
     changed = len({tie.above.topic for tie in ties if tie.changes_first})
     found = f"{path} has ties that trec_eval puts in another order than the ranks in {topics} topics"
-    yield f"{found}; they change the first {_CUTOFF} results, so nDCG@{_CUTOFF}, of {changed or 'none'}"
+    yield f"{found}; they change the first {task.cutoff} results, so {task.measure}, of {changed or 'none'}"
 
 
 def _numbers_of_results(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
@@ -388,7 +386,6 @@ _FORMAT_CHECKS: Sequence[Callable[[Sequence[Numbered]], Iterator[Breach]]] = (
     _duplicate_documents,
     _ranks,
     _scores,
-    _ties,
     _blanks_in_tags,
     _tags,
 )

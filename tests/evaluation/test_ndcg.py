@@ -1,9 +1,9 @@
 from collections.abc import Sequence
 from math import log2
 
-import ir_measures
 import numpy as np
 import pytest
+import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -50,6 +50,17 @@ def test_both_evaluators_by_hand(
         result = evaluate(run(*documents), QRELS)
         assert result.mean == pytest.approx(expected, abs=1e-12)
         assert result.judged == judged
+
+
+def test_what_comes_after_the_cutoff_counts_for_neither() -> None:
+    """By hand: the relevant documents are at ranks 2 and 7, and c, not relevant, at rank 11."""
+    lines = run("x", "a", "x1", "x2", "x3", "x4", "b", "x5", "x6", "x7", "c")
+    ten, five = (1 / log2(3) + 2 / log2(8)) / IDEAL, (1 / log2(3)) / IDEAL
+    assert ndcg.trec_eval(lines, QRELS, 10).mean == pytest.approx(ten)
+    assert ndcg.trec_eval(lines, QRELS, 5).mean == pytest.approx(five)
+    assert ndcg.touche(lines, QRELS, 10).mean == pytest.approx((1 + 2 / log2(3)) / IDEAL)
+    assert ndcg.touche(lines, QRELS, 5).mean == pytest.approx(1 / IDEAL)
+    assert [ndcg.touche(lines, QRELS, cutoff).judged for cutoff in (10, 5)] == [2 / 10, 1 / 5]
 
 
 def test_trec_eval_goes_by_score_and_the_organizers_by_rank() -> None:
@@ -107,31 +118,36 @@ def in_common(qrels: Qrels, scored: dict[str, dict[str, float]]) -> bool:
     return any(documents.keys() & qrels.get(topic, {}).keys() for topic, documents in scored.items())
 
 
-def ndcg_by_definition(labels: dict[str, int], scores: dict[str, float]) -> float:
-    """nDCG@5 from its definition, in the order of trec_eval, with numpy."""
+def ndcg_by_definition(labels: dict[str, int], scores: dict[str, float], cutoff: int) -> float:
+    """nDCG@k from its definition, in the order of trec_eval, with numpy."""
     order = sorted(scores, key=lambda document: (np.float32(scores[document]), document), reverse=True)
-    discounts = 1 / np.log2(np.arange(2, 7))
-    gains, ideal = np.zeros(5), np.zeros(5)
-    for place, document in enumerate(order[:5]):
+    discounts = 1 / np.log2(np.arange(2, cutoff + 2))
+    gains, ideal = np.zeros(cutoff), np.zeros(cutoff)
+    for place, document in enumerate(order[:cutoff]):
         gains[place] = max(0, labels.get(document, 0))
-    best = sorted((label for label in labels.values() if label > 0), reverse=True)[:5]
+    best = sorted((label for label in labels.values() if label > 0), reverse=True)[:cutoff]
     ideal[: len(best)] = best
     return float(gains @ discounts / (ideal @ discounts)) if best else 0.0
 
 
-@given(JUDGED, SCORED)
-def test_random_runs_score_by_the_definition(qrels: Qrels, scored: dict[str, dict[str, float]]) -> None:
+CUTOFFS = st.sampled_from([1, 5, 10])
+
+
+@given(JUDGED, SCORED, CUTOFFS)
+def test_random_runs_score_by_the_definition(
+    qrels: Qrels, scored: dict[str, dict[str, float]], cutoff: int
+) -> None:
     lines = [line for topic, of in scored.items() for line in run(*of, topic=topic, scores=[*of.values()])]
     if in_common(qrels, scored):
-        assert ndcg.trec_eval(lines, qrels).per_topic == {
-            topic: pytest.approx(ndcg_by_definition(labels, scored.get(topic, {})))
+        assert ndcg.trec_eval(lines, qrels, cutoff).per_topic == {
+            topic: pytest.approx(ndcg_by_definition(labels, scored.get(topic, {}), cutoff))
             for topic, labels in qrels.items()
         }
 
 
-@given(JUDGED, SCORED)
-def test_random_runs_score_as_ir_measures_scores_them(
-    qrels: Qrels, scored: dict[str, dict[str, float]]
+@given(JUDGED, SCORED, CUTOFFS)
+def test_random_runs_score_as_pytrec_eval_scores_them(
+    qrels: Qrels, scored: dict[str, dict[str, float]], cutoff: int
 ) -> None:
     lines = [
         line
@@ -142,15 +158,18 @@ def test_random_runs_score_as_ir_measures_scores_them(
         return
     # trec_eval's code crashes now and then on labels below 0, which is why they never reach it.
     not_negative = {topic: {id: max(0, label) for id, label in each.items()} for topic, each in qrels.items()}
-    expected = ir_measures.calc_aggregate([ir_measures.nDCG @ 5], not_negative, scored)[ir_measures.nDCG @ 5]
-    assert ndcg.trec_eval(lines, qrels).mean == pytest.approx(expected)
+    evaluator = pytrec_eval.RelevanceEvaluator(not_negative, {f"ndcg_cut.{cutoff}"})
+    expected = {topic: each[f"ndcg_cut_{cutoff}"] for topic, each in evaluator.evaluate(scored).items()}
+    found = ndcg.trec_eval(lines, qrels, cutoff).per_topic
+    assert found == {topic: pytest.approx(expected.get(topic, 0.0)) for topic in qrels}
 
 
-@given(JUDGED, st.permutations([f"d{number}" for number in range(12)]))
-def test_both_agree_on_fully_judged_runs(qrels: Qrels, order: list[str]) -> None:
+@given(JUDGED, st.permutations([f"d{number}" for number in range(12)]), CUTOFFS)
+def test_both_agree_on_fully_judged_runs(qrels: Qrels, order: list[str], cutoff: int) -> None:
     judged: Qrels = {
         topic: {document: labels.get(document, 1) for document in order} for topic, labels in qrels.items()
     }
     lines = [line for topic in judged for line in run(*order, topic=topic)]
-    assert ndcg.touche(lines, judged).mean == pytest.approx(ndcg.trec_eval(lines, judged).mean)
-    assert ndcg.touche(lines, judged).judged == ndcg.trec_eval(lines, judged).judged == 1.0
+    touche, trec_eval = (each(lines, judged, cutoff) for each in (ndcg.touche, ndcg.trec_eval))
+    assert touche.mean == pytest.approx(trec_eval.mean)
+    assert touche.judged == trec_eval.judged == 1.0

@@ -56,6 +56,21 @@ def test_the_figures_of_every_dimension_by_hand(write: Write, monkeypatch: pytes
         assert [each.judged for each in run.topic_scores["trec_eval"].values()] == [1, 1, 1, 0.5]
 
 
+def test_the_measure_is_that_of_the_task(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The relevant document is at rank 7, behind x that is not judged, and so nowhere by nDCG@5."""
+    task = made_up(write, monkeypatch, topics=("1",), relevance="a")
+    path = write("run.txt", run_of("1 b c d e x y a x2 x3 x4"))
+    for cutoff, value, judged in ((5, 0, 4 / 5), (10, 1 / log2(8), 5 / 10)):
+        (run,) = evaluate([path], replace(task, measure=f"nDCG@{cutoff}"))
+        score = run.scores["trec_eval"]
+        assert (score.measure, score.mean, score.judged) == (f"nDCG@{cutoff}", pytest.approx(value), judged)
+        assert run.topic_scores["trec_eval"]["1"].judged == judged
+        assert f"of the top {cutoff} is unjudged" in run.doubts[0]
+    assert run.reasons[0].text == "5 unjudged documents of the top 10 are taken out, not counted as 0"
+    difference = 1 / log2(6) - 1 / log2(8)  # at rank 5 once x and y are out
+    assert run.reasons[0].change == pytest.approx(difference)
+
+
 def test_topics_are_in_the_order_of_their_numbers(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     task = made_up(write, monkeypatch, topics=("10", "9", "2"), relevance="a")
     (run,) = evaluate([write("run.txt", run_of("2 a b"))], task, ["trec_eval"])

@@ -108,6 +108,21 @@ def test_a_score_that_rises_fails_too(touche: Touche, clone: Path) -> None:
     assert "+0.00100" in out and out.splitlines()[1].endswith("too high")
 
 
+def test_what_another_implementation_scores_is_held_beside_and_fails_nothing(
+    touche: Touche, clone: Path
+) -> None:
+    """At its own cutoff: by nDCG@10 the baseline scores 0.50454 there, and by nDCG@5 0.50894."""
+    reported = ENTRY.replace("pinned", 'source = "t"\ncutoff = 10\nreported')
+    path = expect(clone, reported.format(value=0.505) + reported.format(value=0.4))
+    path.write_text(path.read_text().replace("0.00005", "0.001"))
+    code, out, _ = touche("regress", "--update", "--junit", clone / "junit.xml")
+    near, far = (line.split() for line in out.splitlines()[1:3])
+    assert (code, near[2:4], near[5], near[-1]) == (0, ["relevance,", "nDCG@10"], "reported", "passed")
+    assert far[5:9] == ["reported", "0.4", "0.50454", "+0.10454"] and far[-3:] == ["not", "as", "reported"]
+    assert "reported = 0.4\n" in path.read_text()
+    assert 'failures="0"' in (clone / "junit.xml").read_text()
+
+
 def test_a_baseline_that_breaks_down_fails_with_its_last_words(touche: Touche, clone: Path) -> None:
     change(clone, "queries, model", "raise ValueError('out of luck')\n    queries, model")
     code, out, err = touche("regress")
@@ -198,9 +213,9 @@ def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
             ENTRY.format(value=1).replace('"trec_eval"', '["trec_eval"]'),
             "number 1 needs a text as its evaluator",
         ),
-        (ENTRY.format(value=1) + "published = 1", "number 1 needs either a published or a pinned value"),
+        (ENTRY.format(value=1) + "published = 1", "number 1 needs either a published, a reported or a p"),
         (ENTRY.format(value=1).replace("pinned", "pined"), "number 1 has an unknown key, 'pined'"),
-        (ENTRY.format(value=1).replace("pinned", "# pinned"), "number 1 needs either a published or a pinn"),
+        (ENTRY.format(value=1).replace("pinned", "# pinned"), "number 1 needs either a published, a re"),
         (ENTRY.format(value=1) + "depth = 3", "number 1 has an unknown key, 'depth'"),
         (
             ENTRY.format(value=1).replace("tolerance", "source"),
@@ -221,6 +236,15 @@ def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
         (RUN.replace('"7ecb7394a4c72f75"', "7"), "[[run]] number 1 needs a text as its digest"),
         (RUN + "tolerance = 1", "[[run]] number 1 has an unknown key, 'tolerance'"),
         (ELSEWHERE.replace("source", "# source"), "number 1 has a published value without a source"),
+        (
+            ELSEWHERE.replace("source", "# source").replace("published", "reported"),
+            "number 1 has a reported value without a source",
+        ),
+        (ENTRY.format(value=1) + "cutoff = 0", "number 1 needs a whole number from 1 to 999 as its cutoff"),
+        (
+            ENTRY.format(value=1) + "cutoff = true",
+            "number 1 needs a whole number from 1 to 999 as its cutoff",
+        ),
     ],
 )
 def test_an_unusable_entry_is_named(touche: Touche, clone: Path, text: str, message: str) -> None:

@@ -221,6 +221,11 @@ def test_no_bytes_end_in_a_traceback(tmp_path: Path, data: st.DataObject) -> Non
             f"unit = 0x{5000 * 'f'}",
             ["rules.unit: a huge number is not known; choose among argument, "],
         ),
+        (
+            "url =",
+            'measure = "ndcg_cut_5"\nurl =',
+            ["measure: 'ndcg_cut_5' is not known; write nDCG@5 or another cutoff up to 999"],
+        ),
         ("corpora.full", "corpora.all", ["corpora.full: missing; add it, the collection of the task"]),
         ('["PRO", "CON", "Q0"]', "[]", ["rules.stances: empty; fill it"]),
         ("max_runs", '"\\n"', ["rules.'\\n': no such key; choose among "]),

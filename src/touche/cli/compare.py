@@ -12,7 +12,7 @@ from touche.cli.output import RUNS, TASK, counted, p_value, print_records, print
 from touche.errors import ToucheError
 from touche.evaluation import comparison
 from touche.evaluation.comparison import Comparison, TopicDifference
-from touche.evaluation.ndcg import EVALUATORS, MEASURE
+from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.scores import evaluate
 
 _SHOWN_TOPICS = 5  # of each comparison
@@ -86,9 +86,8 @@ def _show_tests(compared: Sequence[Comparison]) -> None:
         for each in compared
     ]
     show(header.split("|"), rows)
-    click.echo(
-        f"\n{MEASURE} of {compared[0].evaluator}; Holm's correction is for {counted(len(rows), 'row')}"
-    )
+    measured = f"{compared[0].measure} of {compared[0].evaluator}"
+    click.echo(f"\n{measured}; Holm's correction is for {counted(len(rows), 'row')}")
 
 
 def _show_topics(differences: Sequence[TopicDifference], *, named: bool = True) -> None:

@@ -9,7 +9,7 @@ from touche import tasks
 from touche.cli.commands import Command
 from touche.cli.output import RUNS, TASK, print_records, print_warnings, show, style, tell
 from touche.evaluation import scores
-from touche.evaluation.ndcg import CUTOFF, EVALUATORS, TREC_EVAL_VERSION
+from touche.evaluation.ndcg import EVALUATORS, TREC_EVAL_VERSION
 from touche.evaluation.notes import notes_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
 
@@ -38,10 +38,10 @@ from touche.evaluation.scores import Evaluated, Score, TopicScore
 def evaluate(
     runs: Sequence[Path], task_id: str, evaluator: str, per_topic: bool, pairs: str, style: str
 ) -> None:
-    """Score run files: nDCG@5 in every dimension of the task, with intervals, and Judged@5.
+    """Score run files by the task's measure, nDCG@5 or nDCG@10, in every dimension, with intervals.
 
-    It ends by saying why the two evaluators differ, if they do, and where each run stands among the published
-    results.
+    Beside it stands the share of judged results, Judged@5 or Judged@10. It ends by saying why the two
+    evaluators differ, if they do, and where each run stands among the published results.
     """
     evaluators = EVALUATORS if evaluator == "both" else [evaluator]
     found = scores.evaluate(runs, tasks.task(task_id), evaluators, any_order=pairs == "any-order")
@@ -69,7 +69,9 @@ def _topics(found: Sequence[Evaluated]) -> list[TopicScore]:
 
 
 def _show_means(found: Sequence[Evaluated]) -> None:
-    header = ("run", "dimension", "evaluator", f"nDCG@{CUTOFF}", "95% interval", f"Judged@{CUTOFF}", "topics")
+    task = found[0].task
+    figures = (task.measure, "95% interval", f"Judged@{task.cutoff}", "topics")
+    header = ("run", "dimension", "evaluator", *figures)
     show(
         header,
         [
@@ -89,7 +91,8 @@ def _show_means(found: Sequence[Evaluated]) -> None:
 
 
 def _show_topics(found: Sequence[Evaluated]) -> None:
-    header = ("run", "dimension", "evaluator", "topic", f"nDCG@{CUTOFF}", f"Judged@{CUTOFF}", "title")
+    task = found[0].task
+    header = ("run", "dimension", "evaluator", "topic", task.measure, f"Judged@{task.cutoff}", "title")
     show(
         header,
         [

@@ -18,7 +18,6 @@ from touche.evaluation.agreement import (
     overlaps,
     scored_overlaps,
 )
-from touche.evaluation.ndcg import MEASURE
 from touche.evaluation.scores import evaluate
 from touche.progress import watched
 
@@ -97,7 +96,7 @@ def _show_scores(scored: Sequence[ScoredOverlap], *, effect: bool) -> None:
     ]
     click.echo()
     show(header.split("|"), rows)
-    click.echo(f"\n{MEASURE} of {EVALUATOR}")
+    click.echo(f"\n{scored[0].measure} of {EVALUATOR}")
 
 
 def _number(figure: float | None) -> str:

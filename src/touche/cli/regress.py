@@ -25,6 +25,7 @@ from touche.regression.expected import Expected, read_expected
 from touche.regression.running import (
     CHANGED,
     FAILED,
+    NOT_AS_REPORTED,
     NOT_AT_HAND,
     NOT_THE_SAME,
     PASSED,
@@ -37,6 +38,7 @@ from touche.sandbox.runs import RUNNERS, Limits, Usage
 
 _COLOURS = {
     PASSED: GOOD,
+    NOT_AS_REPORTED: DOUBTFUL,
     NOT_AT_HAND: DOUBTFUL,
     **dict.fromkeys((TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME), BAD),
 }

@@ -16,7 +16,6 @@ from statistics import fmean
 import numpy as np
 
 from touche.errors import ToucheError
-from touche.evaluation.ndcg import MEASURE
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import t_test
 from touche.formats.runs import RunLine, in_order_of_score, read_run
@@ -62,7 +61,7 @@ class ScoredOverlap(Overlap):
 
     Attributes:
         task, dimension, qrels, measure, evaluator: what was measured, as in ``Score``.
-        mean_a, mean_b: the means of nDCG@5.
+        mean_a, mean_b: the means of the measure.
         rmse: root mean square error of the topics' scores, see ``rmse``.
         p_t_test: the two-sided p-value of the paired t-test; None where all topics differ by the same amount.
         effect_ratio, delta_ri: whether an improvement shows again, see the functions of these names; None
@@ -152,7 +151,7 @@ def scored_overlap(
         task=a.task.id,
         dimension=a.dimension,
         qrels=a.qrels,
-        measure=MEASURE,
+        measure=a.task.measure,
         evaluator=EVALUATOR,
         mean_a=mean_a,
         mean_b=mean_b,

@@ -6,7 +6,6 @@ from itertools import combinations
 from statistics import fmean
 
 from touche.errors import ToucheError
-from touche.evaluation.ndcg import MEASURE
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import bootstrap_interval, effect_size, holm, randomisation_test, t_test
 from touche.progress import watched
@@ -21,7 +20,7 @@ class Comparison:
     Attributes:
         run_a, run_b: tags, or paths where tags are not unique.
         task, dimension, qrels, measure, evaluator: what was measured, as in ``Score``.
-        mean_a, mean_b: the means of nDCG@5.
+        mean_a, mean_b: the means of the measure.
         difference: ``mean_a - mean_b``.
         low, high: its 95% confidence interval, by bootstrap over the topics.
         effect_size: Cohen's d of the paired scores; None where all topics differ by the same amount.
@@ -136,7 +135,7 @@ def _paired(a: Evaluated, b: Evaluated, evaluator: str) -> dict[str, tuple[float
 
 
 def _key(a: Evaluated, b: Evaluated, evaluator: str) -> tuple[str, str, str, str, str, str, str]:
-    return a.name, b.name, a.task.id, a.dimension, a.qrels, MEASURE, evaluator
+    return a.name, b.name, a.task.id, a.dimension, a.qrels, a.task.measure, evaluator
 
 
 def _comparison(

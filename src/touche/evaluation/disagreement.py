@@ -10,9 +10,10 @@ from statistics import fmean
 
 import numpy as np
 
-from touche.evaluation.ndcg import CUTOFF, by_topic, gains, ndcg
+from touche.evaluation.ndcg import by_topic, gains, ndcg
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
+from touche.tasks import CUTOFF
 
 PerTopic = Mapping[str, float]
 Tops = Mapping[str, Sequence[RunLine]]  # the lines of each topic, in order
@@ -23,7 +24,7 @@ class Reason:
     """One of the reasons for which touche differs from trec_eval.
 
     Attributes:
-        change: what it adds to the mean of nDCG@5.
+        change: what it adds to the mean of nDCG@k.
         topics: the topics whose score it changes, or that it leaves out of the mean.
         text: what touche does differently.
     """
@@ -33,7 +34,7 @@ class Reason:
     text: str
 
 
-def reasons(run: Sequence[RunLine], qrels: Qrels) -> list[Reason]:
+def reasons(run: Sequence[RunLine], qrels: Qrels, cutoff: int = CUTOFF) -> list[Reason]:
     """What leads from the mean of trec_eval to the one of touche; empty where they agree topic by topic.
 
     Raises:
@@ -42,46 +43,47 @@ def reasons(run: Sequence[RunLine], qrels: Qrels) -> list[Reason]:
     labels = gains(qrels)
     ranked = by_topic(in_order_of_rank(run), qrels)
     judged = {
-        topic: [line for line in lines[:CUTOFF] if line.document in labels[topic]]
+        topic: [line for line in lines[:cutoff] if line.document in labels[topic]]
         for topic, lines in ranked.items()
     }
-    before = _scores(by_topic(in_order_of_score(run), qrels), labels)
+    before = _scores(by_topic(in_order_of_score(run), qrels), labels, cutoff)
     found = []
-    for text, after in _steps(run, qrels, ranked, judged):
+    for text, after in _steps(run, qrels, ranked, judged, cutoff):
         if after != before:
             topics = _changed(before, after)
-            holes = sum(len(ranked.get(topic, ())[:CUTOFF]) - len(judged.get(topic, ())) for topic in topics)
+            holes = sum(len(ranked.get(topic, ())[:cutoff]) - len(judged.get(topic, ())) for topic in topics)
             found.append(Reason(_mean(after) - _mean(before), topics, text.format(holes=holes)))
         before = after
     return found
 
 
 def _steps(
-    run: Sequence[RunLine], qrels: Qrels, ranked: Tops, judged: Tops
+    run: Sequence[RunLine], qrels: Qrels, ranked: Tops, judged: Tops, cutoff: int
 ) -> Iterator[tuple[str, PerTopic]]:
     """What touche does differently, one thing after the other, and the scores from then on."""
     labels = gains(qrels)
-    yield "equal scores are ordered by rank, not by document id", _scores(_ties_by_rank(run, qrels), labels)
-    yield "the rank column decides, not the score", _scores(ranked, labels)
-    scores = _scores(judged, labels)
-    yield f"{{holes}} unjudged documents of the top {CUTOFF} are taken out, not counted as 0", scores
+    scores = _scores(_ties_by_rank(run, qrels), labels, cutoff)
+    yield "equal scores are ordered by rank, not by document id", scores
+    yield "the rank column decides, not the score", _scores(ranked, labels, cutoff)
+    scores = _scores(judged, labels, cutoff)
+    yield f"{{holes}} unjudged documents of the top {cutoff} are taken out, not counted as 0", scores
     scores = _only(scores, {topic for topic in labels if any(labels[topic].values())})
     yield "topics without a relevant document are left out", scores
     scores = _only(scores, ranked.keys())
     yield "topics that the run lacks are left out", scores
     with_judged = {topic for topic, lines in judged.items() if lines}
-    yield f"topics with nothing judged in the top {CUTOFF} are left out", _only(scores, with_judged)
+    yield f"topics with nothing judged in the top {cutoff} are left out", _only(scores, with_judged)
 
 
 def _ties_by_rank(run: Iterable[RunLine], qrels: Qrels) -> dict[str, list[RunLine]]:
     return by_topic(sorted(run, key=lambda line: (-np.float32(line.score), line.rank)), qrels)
 
 
-def _scores(order: Mapping[str, Sequence[RunLine]], labels: Qrels) -> PerTopic:
+def _scores(order: Mapping[str, Sequence[RunLine]], labels: Qrels, cutoff: int) -> PerTopic:
     def found(topic: str) -> list[int]:
-        return [labels[topic].get(line.document, 0) for line in order.get(topic, [])[:CUTOFF]]
+        return [labels[topic].get(line.document, 0) for line in order.get(topic, [])[:cutoff]]
 
-    return {topic: ndcg(found(topic), labels[topic].values()) for topic in labels}
+    return {topic: ndcg(found(topic), labels[topic].values(), cutoff) for topic in labels}
 
 
 def _only(scores: PerTopic, topics: Set[str]) -> PerTopic:

@@ -2,29 +2,31 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from touche.evaluation.ndcg import CUTOFF, MEASURE, TREC_EVAL_VERSION, Evaluation, by_topic, gains, ndcg
+from touche.evaluation.ndcg import TREC_EVAL_VERSION, Evaluation, by_topic, gains, ndcg
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, in_order_of_score
+from touche.tasks import CUTOFF
 
-UNJUDGED_LIMIT = 0.10  # of the top 5; above it a score is not comparable with published ones
+UNJUDGED_LIMIT = 0.10  # of the first results; above it a score is not comparable with published ones
 _SHOWN_TOPICS = 5
 
 Evaluations = Mapping[str, Evaluation]  # by the name of the evaluator
 
 
-def doubts(run: Sequence[RunLine], qrels: Qrels, evaluations: Evaluations) -> list[str]:
+def doubts(run: Sequence[RunLine], qrels: Qrels, evaluations: Evaluations, cutoff: int = CUTOFF) -> list[str]:
     """What puts the scores of a run in doubt.
 
     Args:
         run: all its lines.
         qrels: the judgments.
         evaluations: its scores by these.
+        cutoff: how many of the first results they score.
     """
-    of_scores = (*_unjudged(evaluations), *_topics_left_out(evaluations))
+    of_scores = (*_unjudged(evaluations, cutoff), *_topics_left_out(evaluations, cutoff))
     of_topics = (*_topics_without_judgments(run, qrels), *_topics_without_results(run, qrels))
     of_order = (
         *(_equal_ranks(run) if "touche" in evaluations else ()),
-        *(_near_ties(run, qrels) if "trec_eval" in evaluations else ()),
+        *(_near_ties(run, qrels, cutoff) if "trec_eval" in evaluations else ()),
     )
     return [*_several_tags(run), *of_scores, *of_topics, *of_order]
 
@@ -36,7 +38,7 @@ def is_comparable(evaluation: Evaluation, qrels: Qrels) -> bool:
 
 
 def unjudged_share(evaluation: Evaluation) -> float:
-    """The share of the first five that has no judgment."""
+    """The share of the first results that has no judgment."""
     return round(1 - evaluation.judged, 9)  # so that a tenth is a tenth
 
 
@@ -52,25 +54,25 @@ def _several_tags(run: Sequence[RunLine]) -> Iterator[str]:
         yield f"the file has {len(tags)} tags, {next(iter(tags))!r} the first; is it one run?"
 
 
-def _unjudged(evaluations: Evaluations) -> Iterator[str]:
-    """Once for both evaluators, unless they see another top 5."""
+def _unjudged(evaluations: Evaluations, cutoff: int) -> Iterator[str]:
+    """Once for both evaluators, unless they see other first results."""
     shares = {name: unjudged_share(result) for name, result in evaluations.items()}
     for share in dict.fromkeys(share for share in shares.values() if share > UNJUDGED_LIMIT):
         names = [name for name in shares if shares[name] == share]
         whose = "" if len(names) == len(shares) else f" in the order of {names[0]}"
         check = "; check that --task is the run's task" if share == 1 else ""
         yield (
-            f"{share:.1%} of the top {CUTOFF}{whose} is unjudged, so the score is not comparable with "
+            f"{share:.1%} of the top {cutoff}{whose} is unjudged, so the score is not comparable with "
             "published ones: trec_eval counts an unjudged document as not relevant, which is too low where "
             f"it is relevant; touche takes it out, which is too high where it is not{check}"
         )
 
 
-def _topics_left_out(evaluations: Evaluations) -> Iterator[str]:
+def _topics_left_out(evaluations: Evaluations, cutoff: int) -> Iterator[str]:
     result = evaluations.get("touche")
     left_out = [topic for topic in result.judged_per_topic if topic not in result.per_topic] if result else []
     if left_out:
-        why = f"nothing in the top {CUTOFF} is judged, or nothing known is relevant"
+        why = f"nothing in the top {cutoff} is judged, or nothing known is relevant"
         nothing = "" if result and result.per_topic else ", and has no topic left to average over"
         yield f"touche leaves out {listed(left_out)}{nothing}: {why}"
 
@@ -99,18 +101,19 @@ def _equal_ranks(run: Sequence[RunLine]) -> Iterator[str]:
         yield f"ranks stand twice in {listed(list(repeated))}, which touche leaves in the order of the file"
 
 
-def _near_ties(run: Sequence[RunLine], qrels: Qrels) -> Iterator[str]:
+def _near_ties(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Iterator[str]:
     """Where scores differ by less than a float32 can tell: trec_eval read these until 2020, now doubles."""
     labels = gains(qrels)
     before, after = (
-        {topic: _ndcg(lines, labels[topic]) for topic, lines in by_topic(order, qrels).items()}
+        {topic: _ndcg(lines, labels[topic], cutoff) for topic, lines in by_topic(order, qrels).items()}
         for order in (in_order_of_score(run), _in_order_of_double(run))
     )
     if changed := [topic for topic in before if before[topic] != after[topic]]:
         change = sum(after[topic] - before[topic] for topic in changed) / len(qrels)
         yield (
             f"trec_eval {TREC_EVAL_VERSION}, which is meant here, reads scores as float32; versions since "
-            f"September 2023 read double and order {listed(changed)} otherwise ({change:+.4f} in {MEASURE})"
+            f"September 2023 read double and order {listed(changed)} otherwise "
+            f"({change:+.4f} in nDCG@{cutoff})"
         )
 
 
@@ -118,5 +121,5 @@ def _in_order_of_double(run: Sequence[RunLine]) -> list[RunLine]:
     return sorted(run, key=lambda line: (line.score, line.document), reverse=True)
 
 
-def _ndcg(ranked: Sequence[RunLine], labels: Mapping[str, int]) -> float:
-    return ndcg([labels.get(line.document, 0) for line in ranked[:CUTOFF]], labels.values())
+def _ndcg(ranked: Sequence[RunLine], labels: Mapping[str, int], cutoff: int) -> float:
+    return ndcg([labels.get(line.document, 0) for line in ranked[:cutoff]], labels.values(), cutoff)

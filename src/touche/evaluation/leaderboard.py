@@ -31,7 +31,7 @@ def standing(value: float, published: Sequence[Published]) -> str:
     """Says between which published results a score stands, and what the baseline scored.
 
     Args:
-        value: the mean of nDCG@5; compared to the three digits that the tables are printed to.
+        value: the mean of the measure; compared to the three digits that the tables are printed to.
         published: the results to compare with, at least one.
     """
     rounded = round(value, DIGITS)

@@ -1,4 +1,4 @@
-"""The two evaluators of Touché, nDCG@5 (Järvelin and Kekäläinen 2002) and Judged@5.
+"""The two evaluators of Touché, nDCG@k (Järvelin and Kekäläinen 2002) and Judged@k.
 
 They agree on fully judged runs and drift apart with every unjudged document; a score is nothing without the
 name of its evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures; ``touche``
@@ -13,9 +13,8 @@ from statistics import fmean
 from touche.errors import ToucheError
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
+from touche.tasks import CUTOFF
 
-CUTOFF = 5
-MEASURE = f"nDCG@{CUTOFF}"
 TREC_EVAL_VERSION = "9.0.8"  # the one that pytrec_eval-terrier holds
 
 
@@ -24,9 +23,9 @@ class Evaluation:
     """The scores of one run against one set of judgments.
 
     Attributes:
-        per_topic: nDCG@5 of each topic that the evaluator averages over.
-        judged_per_topic: Judged@5, the share of judged documents among the first five, of each topic of the
-            run that is in the qrels.
+        per_topic: nDCG@k of each topic that the evaluator averages over.
+        judged_per_topic: Judged@k, the share of judged documents among the first k, of each topic of the run
+            that is in the qrels.
     """
 
     per_topic: Mapping[str, float]
@@ -34,17 +33,17 @@ class Evaluation:
 
     @property
     def mean(self) -> float | None:
-        """The mean of nDCG@5 over the topics; None where there is none to average over."""
+        """The mean of nDCG@k over the topics; None where there is none to average over."""
         return fmean(self.per_topic.values()) if self.per_topic else None
 
     @property
     def judged(self) -> float:
-        """The mean of Judged@5 over the topics of the run."""
+        """The mean of Judged@k over the topics of the run."""
         return fmean(self.judged_per_topic.values())
 
 
-def trec_eval(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
-    """nDCG@5 as ``trec_eval -c -m ndcg_cut.5`` computes it, up to version 9.0.8 of 2020.
+def trec_eval(run: Sequence[RunLine], qrels: Qrels, cutoff: int = CUTOFF) -> Evaluation:
+    """nDCG@k as ``trec_eval -c -m ndcg_cut.k`` computes it, up to version 9.0.8 of 2020.
 
     Order by score (as float32; versions since September 2023 read double) descending, ties by document id
     descending; the gain is the label where it is positive, else 0, and 0 for unjudged documents; a topic of
@@ -57,17 +56,17 @@ def trec_eval(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
 
     order = by_topic(in_order_of_score(run), qrels)
     scores = {topic: {line.document: line.score for line in lines} for topic, lines in order.items()}
-    measures = [ir_measures.nDCG @ CUTOFF]
+    measures = [ir_measures.nDCG @ cutoff]
     values = {each.query_id: each.value for each in ir_measures.iter_calc(measures, gains(qrels), scores)}
-    return Evaluation({topic: values.get(topic, 0.0) for topic in qrels}, _judged(order, qrels))
+    return Evaluation({topic: values.get(topic, 0.0) for topic in qrels}, _judged(order, qrels, cutoff))
 
 
-def touche(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
-    """nDCG@5 as the organizers' script computes it.
+def touche(run: Sequence[RunLine], qrels: Qrels, cutoff: int = CUTOFF) -> Evaluation:
+    """nDCG@k as the organizers' script computes it.
 
-    Order by the rank column; of the first five the unjudged documents are taken out and the list is closed
-    up; label -2 counts as 0; the ideal list holds the five best labels of the topic. The mean is over topics
-    with a judged document among the first five and a label above 0 in the qrels; there may be none.
+    Order by the rank column; of the first k the unjudged documents are taken out and the list is closed up;
+    label -2 counts as 0; the ideal list holds the k best labels of the topic. The mean is over topics with a
+    judged document among the first k and a label above 0 in the qrels; there may be none.
 
     Raises:
         ToucheError: if the run has no topic of the qrels.
@@ -76,21 +75,22 @@ def touche(run: Sequence[RunLine], qrels: Qrels) -> Evaluation:
     labels = gains(qrels)
     per_topic = {}
     for topic in (topic for topic in qrels if topic in order):
-        first = order[topic][:CUTOFF]
+        first = order[topic][:cutoff]
         found = [labels[topic][line.document] for line in first if line.document in labels[topic]]
         if found and any(labels[topic].values()):
-            per_topic[topic] = ndcg(found, labels[topic].values())
-    return Evaluation(per_topic, _judged(order, qrels))
+            per_topic[topic] = ndcg(found, labels[topic].values(), cutoff)
+    return Evaluation(per_topic, _judged(order, qrels, cutoff))
 
 
-def ndcg(found: Iterable[int], judged: Iterable[int]) -> float:
+def ndcg(found: Iterable[int], judged: Iterable[int], cutoff: int = CUTOFF) -> float:
     """DCG of a list over the DCG of the ideal one; 0 where nothing relevant is known.
 
     Args:
-        found: the gains of the list, in its order, at most five.
-        judged: all gains of the topic; the five best of them, in order, are the ideal list.
+        found: the gains of the list, in its order, down to the cutoff.
+        judged: all gains of the topic; the best of them, in order and as many, are the ideal list.
+        cutoff: k.
     """
-    ideal = dcg(sorted(judged, reverse=True)[:CUTOFF])
+    ideal = dcg(sorted(judged, reverse=True)[:cutoff])
     return dcg(found) / ideal if ideal else 0.0
 
 
@@ -99,7 +99,7 @@ def dcg(found: Iterable[float]) -> float:
     return sum(gain / log2(rank + 1) for rank, gain in enumerate(found, 1))
 
 
-Evaluator = Callable[[Sequence[RunLine], Qrels], Evaluation]
+Evaluator = Callable[[Sequence[RunLine], Qrels, int], Evaluation]
 EVALUATORS: Mapping[str, Evaluator] = {
     "trec_eval": trec_eval,
     "touche": touche,
@@ -130,8 +130,8 @@ def by_topic(ordered: Iterable[RunLine], qrels: Qrels) -> dict[str, list[RunLine
     return topics
 
 
-def _judged(order: Mapping[str, Sequence[RunLine]], qrels: Qrels) -> dict[str, float]:
+def _judged(order: Mapping[str, Sequence[RunLine]], qrels: Qrels, cutoff: int) -> dict[str, float]:
     def share(topic: str, first: Sequence[RunLine]) -> float:
         return sum(line.document in qrels[topic] for line in first) / len(first)
 
-    return {topic: share(topic, lines[:CUTOFF]) for topic, lines in order.items()}
+    return {topic: share(topic, lines[:cutoff]) for topic, lines in order.items()}

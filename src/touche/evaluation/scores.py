@@ -10,7 +10,7 @@ from touche.data.places import qrels_of, titles_of
 from touche.errors import ToucheError, one_line
 from touche.evaluation.disagreement import Reason, reasons
 from touche.evaluation.doubts import doubts, is_comparable
-from touche.evaluation.ndcg import EVALUATORS, MEASURE, Evaluation
+from touche.evaluation.ndcg import EVALUATORS, Evaluation
 from touche.evaluation.significance import bootstrap_interval
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, read_run
@@ -29,11 +29,11 @@ class Score:
         dimension: what was judged.
         any_order: whether pairs that are judged in the other order count, too.
         qrels: the name of the file with the judgments.
-        measure: ``nDCG@5``.
+        measure: that of the task, such as ``nDCG@5``.
         evaluator: ``trec_eval`` or ``touche``.
         mean: the mean over the topics; None where the evaluator has no topic to average over.
         low, high: its 95% confidence interval, by bootstrap over the topics; None likewise.
-        judged: Judged@5.
+        judged: Judged@k, with the k of the measure.
         topics: over how many topics the mean is.
         comparable: whether it can stand beside published ones: little is unjudged, and no topic is missing.
     """
@@ -60,8 +60,8 @@ class TopicScore:
 
     Attributes:
         topic, title: the topic; the title is empty where the topics file is not at hand.
-        value: nDCG@5.
-        judged: Judged@5, or None where the run lacks the topic.
+        value: that of the measure.
+        judged: Judged@k, or None where the run lacks the topic.
     """
 
     run: str
@@ -220,22 +220,23 @@ def _unscored(
 
 
 def _with_scores(run: Evaluated, evaluators: Sequence[str]) -> Evaluated:
+    read, cutoff = (run.lines, run.judgments), run.task.cutoff
     try:
-        evaluations = {name: EVALUATORS[name](run.lines, run.judgments) for name in evaluators}
+        evaluations = {name: EVALUATORS[name](*read, cutoff) for name in evaluators}
     except ToucheError as error:
         raise ToucheError(f"{run.path}: {error}, that the run ranks {run.task.rules.unit}s") from error
     return replace(
         run,
         scores={name: _score(run, name, each) for name, each in evaluations.items()},
         topic_scores={name: _topic_scores(run, name, each) for name, each in evaluations.items()},
-        doubts=doubts(run.lines, run.judgments, evaluations),
-        reasons=reasons(run.lines, run.judgments) if evaluations.keys() == EVALUATORS.keys() else (),
+        doubts=doubts(*read, evaluations, cutoff),
+        reasons=reasons(*read, cutoff) if evaluations.keys() == EVALUATORS.keys() else (),
     )
 
 
 def _key(run: Evaluated, evaluator: str) -> tuple[str, str, str, str, bool, str, str, str]:
     about = str(run.path), run.tag, run.task.id, run.dimension, run.any_order
-    return *about, run.qrels, MEASURE, evaluator
+    return *about, run.qrels, run.task.measure, evaluator
 
 
 def _score(run: Evaluated, evaluator: str, evaluation: Evaluation) -> Score:

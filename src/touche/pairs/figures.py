@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean
 
 from touche.errors import ToucheError
-from touche.evaluation.ndcg import CUTOFF
 from touche.formats.documents import AnyDocument
 from touche.formats.runs import RunLine, in_order_of_score
 from touche.pairs.coherence import of_embeddings
 from touche.pairs.ranking import Pair, ScoredSentence, unscored
 from touche.pairs.sentences import arguments_in_sentences
+from touche.tasks import CUTOFF
 
 Measure = Callable[[Sequence[RunLine], Iterable[AnyDocument]], float]
 

@@ -16,10 +16,11 @@ from touche.evaluation.scores import Evaluated, evaluated
 from touche.files import decoded_lines
 from touche.formats.runs import MAX_DEPTH, RunLine, read_run
 from touche.pairs.figures import MEASURES
-from touche.tasks import PAIR, dataset, datasets
+from touche.tasks import PAIR, cutoff_of, dataset, datasets
 
 EXPECTED_FILE = "expected.toml"
-PUBLISHED, PINNED = "published", "pinned"
+PUBLISHED, REPORTED, PINNED = "published", "reported", "pinned"
+_GIVEN = (PUBLISHED, REPORTED, PINNED)
 _DIGITS = 5  # of pinned numbers
 _LARGEST = 2**63 - 1  # that TOML promises
 _REMEDY = "write entries like those in docs/organizer.md, section Expected scores"
@@ -60,7 +61,7 @@ class Rerun:
 
 @dataclass(frozen=True)
 class Measured:
-    """What an entry asks for, measured: a number or a digest, and Judged@5 where there are judgments."""
+    """What an entry asks for, measured: a number or a digest, and Judged@k where there are judgments."""
 
     got: float | str
     judged: float | None = None
@@ -75,7 +76,7 @@ class Expected:
         entry: the number of the entry among those of its table, from 0.
         dataset: the id of the dataset.
         options: options of the baseline, by the names of its parameters.
-        kind: ``published`` or ``pinned``.
+        kind: ``published``, ``reported`` (of another implementation of the same model) or ``pinned``.
         value: what is expected.
     """
 
@@ -154,11 +155,12 @@ class ExpectedNumber(Expected):
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedScore(ExpectedNumber):
-    """A mean nDCG@5 to be reached.
+    """A mean score to be reached.
 
     Attributes:
         dimension, evaluator, qrels: what is measured, as in ``touche.evaluation.scores.Score``.
-        source: where a published value is printed.
+        cutoff: the k of nDCG@k, where it is not that of the task.
+        source: where a published or reported value is printed.
     """
 
     TABLE: ClassVar[str] = "score"
@@ -166,7 +168,9 @@ class ExpectedScore(ExpectedNumber):
         "dimension",
         "evaluator",
         "qrels",
+        "cutoff",
         PUBLISHED,
+        REPORTED,
         PINNED,
         "tolerance",
         "source",
@@ -175,11 +179,12 @@ class ExpectedScore(ExpectedNumber):
     dimension: str
     evaluator: str
     qrels: str
+    cutoff: int | None = None
     source: str = ""
 
     @property
     def names(self) -> tuple[str, str]:
-        return self.dimension, self.evaluator
+        return f"{self.dimension}, nDCG@{self.cutoff}" if self.cutoff else self.dimension, self.evaluator
 
     @property
     def at_hand(self) -> bool:
@@ -187,25 +192,30 @@ class ExpectedScore(ExpectedNumber):
 
     def measure(self, rerun: Rerun) -> Measured:
         for each in rerun.evaluated:
-            score = each.scores[self.evaluator]
-            if each.dimension == self.dimension and score.mean is not None:
-                return Measured(score.mean, score.judged)
+            if each.dimension == self.dimension:
+                evaluator, cutoff = EVALUATORS[self.evaluator], self.cutoff or each.task.cutoff
+                found = evaluator(each.lines, each.judgments, cutoff)
+                if found.mean is not None:
+                    return Measured(found.mean, found.judged)
         problem = f"{self.evaluator} has no topic to average over; check the run"
         raise ToucheError(rerun.faults.get(self.dimension, problem))
 
     @classmethod
     def problem(cls, entry: Mapping[str, Any]) -> str:
-        if (PUBLISHED in entry) == (PINNED in entry):
-            return "needs either a published or a pinned value"
+        values = [kind for kind in _GIVEN if kind in entry]
+        if len(values) != 1:
+            return "needs either a published, a reported or a pinned value"
         if wrong := _wrong_text(entry, "dimension", "evaluator", "qrels"):
             return wrong
-        if wrong := _wrong_number(entry, PUBLISHED if PUBLISHED in entry else PINNED, 1):
+        if wrong := _wrong_number(entry, values[0], 1):
             return wrong
+        if type(entry.get("cutoff", 1)) is not int or cutoff_of(f"nDCG@{entry.get('cutoff', 1)}") is None:
+            return "needs a whole number from 1 to 999 as its cutoff"
         judgments = dataset(entry["dataset"])[0].qrels.get(entry["dimension"])
         if judgments is None or judgments.file != entry["qrels"] or entry["evaluator"] not in EVALUATORS:
             return "names a dimension, qrels or evaluator that its task does not have"
-        if PUBLISHED in entry and not entry.get("source"):
-            return "has a published value without a source"
+        if values != [PINNED] and not entry.get("source"):
+            return f"has a {values[0]} value without a source"
         return _wrong_text({"source": "", **entry}, "source")
 
 
@@ -301,14 +311,14 @@ def read_expected(baseline: str) -> list[Expected]:
 def _expected_of(kind: type[Expected], baseline: str, number: int, entry: Any, path: Path) -> Expected:
     if problem := _problem(kind, entry):
         raise InputError(path, f"[[{kind.TABLE}]] number {number + 1} {problem}", _REMEDY)
-    values = {name: value for name, value in entry.items() if name not in (PUBLISHED, PINNED, "digest")}
+    values = {name: value for name, value in entry.items() if name not in (*_GIVEN, "digest")}
     options = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in entry.get("options", {}).items()
     }
-    key = PUBLISHED if PUBLISHED in entry else kind.PINNED_AS
+    how = next((each for each in _GIVEN if each in entry), PINNED)
+    key = kind.PINNED_AS if how == PINNED else how
     given = entry[key] if isinstance(entry[key], str) else float(entry[key])
-    how = PUBLISHED if PUBLISHED in entry else PINNED
     return kind(**values | {"options": options}, baseline=baseline, entry=number, kind=how, value=given)
 
 

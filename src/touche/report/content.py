@@ -8,7 +8,7 @@ from touche import tasks
 from touche.data.places import corpus_at_hand, locate, locate_corpus
 from touche.evaluation.comparison import Comparison, comparisons, not_compared
 from touche.evaluation.leaderboard import comparable
-from touche.evaluation.ndcg import CUTOFF, EVALUATORS
+from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated
 from touche.files import md5
@@ -129,10 +129,12 @@ def _place(run: Evaluated, evaluator: str) -> Place:
 
 
 def _tops(runs: Iterable[Evaluated]) -> Tops:
-    """The first five of each topic; where the evaluators order them otherwise, for each evaluator."""
+    """The first results of each topic; where the evaluators order them otherwise, for each evaluator."""
     tops: dict[str, dict[str, list[RunLine]]] = {}
     for each in runs:
-        by_score, by_rank = (_first(order(each.lines)) for order in (in_order_of_score, in_order_of_rank))
+        by_score, by_rank = (
+            _first(order(each.lines), each.task.cutoff) for order in (in_order_of_score, in_order_of_rank)
+        )
         for topic, top in by_score.items():
             if by_rank[topic] == top:
                 tops.setdefault(each.name, {})[topic] = top
@@ -142,11 +144,11 @@ def _tops(runs: Iterable[Evaluated]) -> Tops:
     return tops
 
 
-def _first(lines: Iterable[RunLine]) -> dict[str, list[RunLine]]:
+def _first(lines: Iterable[RunLine], cutoff: int) -> dict[str, list[RunLine]]:
     tops: dict[str, list[RunLine]] = {}
     for line in lines:
         top = tops.setdefault(line.topic, [])
-        if len(top) < CUTOFF:
+        if len(top) < cutoff:
             top.append(line)
     return tops
 

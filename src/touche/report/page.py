@@ -54,7 +54,7 @@ def _plots(page: Page, folder: Path) -> dict[str, str]:
     figures = {"usage": plots.usage(page.outcomes)} if any(each.usage for each in page.outcomes) else {}
     for part in page.parts:
         for view in part.views:
-            label = f"{page.measure} ({view.evaluator}), {view.dimension}"
+            label = f"{part.task.measure} ({view.evaluator}), {view.dimension}"
             figures[f"{part.id}-{view.id}-intervals"] = plots.intervals(view.board, label)
             if len(view.runs) > 1:
                 figures[f"{part.id}-{view.id}-differences"] = plots.differences(view)

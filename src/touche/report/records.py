@@ -7,10 +7,9 @@ from pathlib import Path
 
 from touche.evaluation.comparison import Comparison
 from touche.evaluation.leaderboard import DIGITS
-from touche.evaluation.ndcg import CUTOFF, MEASURE
 from touche.evaluation.scores import TopicScore
 from touche.regression.running import Outcome
-from touche.tasks import Task
+from touche.tasks import CUTOFF, MEASURE, Task
 
 GIVEN, BASELINE, PUBLISHED = "given", "baseline", "published"
 
@@ -22,9 +21,9 @@ class Place:
     Attributes:
         name: the run, or team and run.
         kind: ``given``, ``baseline`` (the organizers' own) or ``published``.
-        value: mean nDCG@5; None where the evaluator has no topic to average over.
+        value: the mean of the measure; None where the evaluator has no topic to average over.
         low, high: its 95% confidence interval, or None where none was printed.
-        judged: Judged@5, or None for published results.
+        judged: Judged@k, or None for published results.
         source: where a published value is printed.
         doubtful: whether it is not comparable, as documents are unjudged or topics missing.
     """
@@ -80,7 +79,7 @@ class View:
         dimension, evaluator: which.
         qrels, qrels_md5: the file with the judgments.
         board: the leaderboard, best first.
-        topic_scores: nDCG@5 of each run by topic.
+        topic_scores: those of each run by topic.
         comparisons: every two runs compared; the correction is for all dimensions of the evaluator.
         notes: where the runs stand, and what must be known.
         selection: which runs are in the published table; empty for all.
@@ -122,7 +121,7 @@ class View:
         return 1 + sum(place.printed > of.printed for place in self.board)
 
     def value(self, run: str, topic: str) -> float | None:
-        """nDCG@5, or None where the evaluator leaves the topic out."""
+        """The score, or None where the evaluator leaves the topic out."""
         score = self.topic_scores[run].get(topic)
         return score.value if score else None
 
@@ -131,7 +130,7 @@ class View:
         return next(scores[topic].title for scores in self.topic_scores.values() if topic in scores)
 
     def judged(self, run: str, topic: str) -> float | None:
-        """Judged@5, or None where the run lacks the topic."""
+        """Judged@k, or None where the run lacks the topic."""
         score = self.topic_scores[run].get(topic)
         return score.judged if score else None
 
@@ -195,8 +194,16 @@ class Page:
     parts: Sequence[Part]
     outcomes: Sequence[Outcome] = ()
     remarks: Sequence[str] = ()
-    measure: str = MEASURE
-    cutoff: int = CUTOFF
+
+    @property
+    def measures(self) -> str:
+        """Those of the parts, such as ``nDCG@5``."""
+        return " and ".join(dict.fromkeys(part.task.measure for part in self.parts)) or MEASURE
+
+    @property
+    def cutoffs(self) -> str:
+        """Their k in words."""
+        return " or ".join(dict.fromkeys(str(part.task.cutoff) for part in self.parts)) or str(CUTOFF)
 
 
 def in_order(number: str) -> tuple[int, str]:

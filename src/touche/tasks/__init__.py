@@ -7,9 +7,31 @@ from pathlib import Path
 
 from touche.errors import ToucheError, choice
 from touche.tasks.cards import content_of, id_of, read_card
-from touche.tasks.records import PAIR, SPOT_CHECK, Corpus, Judgments, Published, Rules, Task
+from touche.tasks.records import (
+    CUTOFF,
+    MEASURE,
+    PAIR,
+    SPOT_CHECK,
+    Corpus,
+    Judgments,
+    Published,
+    Rules,
+    Task,
+    cutoff_of,
+)
 
-__all__ = ["PAIR", "SPOT_CHECK", "Corpus", "Judgments", "Published", "Rules", "Task"]
+__all__ = [
+    "CUTOFF",
+    "MEASURE",
+    "PAIR",
+    "SPOT_CHECK",
+    "Corpus",
+    "Judgments",
+    "Published",
+    "Rules",
+    "Task",
+    "cutoff_of",
+]
 
 _FOLDER = Path(__file__).parent
 

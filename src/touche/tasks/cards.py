@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from touche.errors import InputError, ToucheError, choice
 from touche.files import open_binary
-from touche.tasks.records import SPOT_CHECK, Evaluator, Published, Task
+from touche.tasks.records import SPOT_CHECK, Evaluator, Published, Task, cutoff_of
 
 _LARGEST = 100_000  # bytes; real ones have less than ten thousand
 _DOTS = 500  # in a line; for each key such as a.b.c, tomllib takes memory by the square of its dots
@@ -159,6 +159,8 @@ def _contradictions(card: Any, task_id: str) -> Iterator[str]:
     """What is wrong with values that have the right types."""
     if card.id != task_id:
         yield f"id: {_shown(card.id)} is not the name of the file; make it {task_id!r}, or rename the file"
+    if cutoff_of(card.measure) is None:
+        yield f"measure: {_shown(card.measure)} is not known; write nDCG@5 or another cutoff up to 999"
     if "full" not in card.corpora:
         yield "corpora.full: missing; add it, the collection of the task"
     if not 0 <= card.rules.min_results <= card.rules.max_results or card.rules.max_results < 1:

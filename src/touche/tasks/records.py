@@ -1,5 +1,6 @@
 """What a task is: its topics, judgments, corpora, rules and published results."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -9,6 +10,8 @@ Evaluator = Literal["trec_eval", "touche"]
 
 PAIR: Unit = "sentence pair"
 SPOT_CHECK = "spot-check"  # what the names of the project's own data begin with
+CUTOFF = 5
+MEASURE = f"nDCG@{CUTOFF}"  # of the tasks until 2022, and of a card that names none
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class Published:
         team: the name of the team.
         run: the number that a paper gives the run, such as ``Run 1``; empty where it has none.
         tag: the tag of the run; empty where none was printed.
-        value: mean nDCG@5.
+        value: the mean of the task's measure.
         low, high: the 95% confidence interval, or None where none was printed.
         baseline: whether it is the organizers' own.
         selection: which runs are in the table, such as ``the best run of each team``; empty for all.
@@ -109,6 +112,7 @@ class Task:
         qrels: the judgments by dimension.
         corpora: the collections by name; ``full`` is the one of the task.
         rules: what a submission must keep to.
+        measure: what runs are scored by, such as ``nDCG@5``.
         excluded_topics: topics whose judgments do not count.
         note: what one must know about the judgments.
         published: all published results, the best of each dimension first.
@@ -122,7 +126,19 @@ class Task:
     qrels: Mapping[str, Judgments]
     corpora: Mapping[str, Corpus]
     rules: Rules
+    measure: str = MEASURE
     excluded_topics: tuple[str, ...] = ()
     note: str = ""
     published: tuple[Published, ...] = ()
     results_note: str = ""
+
+    @property
+    def cutoff(self) -> int:
+        """How many of the first results are scored."""
+        return cutoff_of(self.measure) or 0
+
+
+def cutoff_of(measure: str) -> int | None:
+    """The cutoff of a measure such as ``nDCG@5``; None for any other text."""
+    found = re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", measure)
+    return int(found[1]) if found else None
