@@ -9,9 +9,11 @@ def record(
     kind: str = "text/html",
     url: str = "",
     charset: str = "; charset=utf-8",
+    version: str = "1.0",
+    newline: str = "\r\n",
 ) -> bytes:
-    """A record of an archive, with a page as a server sends it."""
-    http = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}{charset}\r\n\r\n".encode() + html
+    """A record of an archive, with a page as a server sends it; ClueWeb09 is of version 0.18, with LF."""
+    http = f"HTTP/1.1 200 OK{newline}Content-Type: {kind}{charset}{newline * 2}".encode() + html
     head = {
         "WARC-Type": "response",
         "WARC-TREC-ID": id,
@@ -21,5 +23,16 @@ def record(
         "Content-Type": "application/http; msgtype=response",
         "Content-Length": len(http) if length is None else length,
     }
-    lines = "".join(f"{name}: {value}\r\n" for name, value in head.items() if value != "")
-    return f"WARC/1.0\r\n{lines}\r\n".encode() + http + b"\r\n\r\n"
+    lines = "".join(f"{name}: {value}{newline}" for name, value in head.items() if value != "")
+    return f"WARC/{version}{newline}{lines}{newline}".encode() + http + newline.encode() * 2
+
+
+def record_of_clueweb22(id: str, content: bytes) -> bytes:
+    """A record of ClueWeb22: the page alone, without what the server said."""
+    head = (
+        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/{id}\r\n"
+        "WARC-Record-ID: <urn:uuid:12345678-0000-0000-0000-000000000000>\r\n"
+        f"ClueWeb22-ID: {id}\r\nURL-Hash: 0123\r\nLanguage: en\r\nVDOM-Title: 1 2\r\n"
+        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(content)}\r\n\r\n"
+    )
+    return head.encode() + content + b"\r\n\r\n"

@@ -7,18 +7,19 @@ import hashlib
 import io
 import logging
 import os
+import re
 import shutil
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 import orjson
 
-from touche.errors import InputError
+from touche.errors import InputError, one_line
 from touche.progress import bar
 
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -249,6 +250,70 @@ def sha256(path: Path) -> str:
     """The sha256 of a file, as hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def files_below(directory: Path, names: re.Pattern[str], without: Collection[str] = ()) -> Iterator[Path]:
+    """Yields the files in the folders below a directory, in no order; those in itself are not among them.
+
+    Hidden ones are passed over. Links to folders are not followed, nor are links to files out of the
+    directory; that there are such, or folders that cannot be read, a warning says.
+
+    Args:
+        directory: the directory.
+        names: what the name of a file has to be, as a whole.
+        without: names of folders that are passed over.
+    """
+    top, left = str(directory), list[str]()
+    folders = [top]
+    while folders:
+        folder = folders.pop()
+        for entry in _entries(folder, left):
+            if entry.name.startswith("."):
+                continue
+            is_wanted = folder != top and names.fullmatch(entry.name)
+            if entry.is_dir(follow_symlinks=False):
+                folders += [entry.path] if entry.name not in without else []
+            elif entry.is_symlink() and not (is_file := _is_file_within(directory, entry.path)):
+                left += [entry.path] if is_wanted or is_file is None else []
+            elif is_wanted and entry.is_file():
+                yield Path(entry.path)
+    if left:
+        more = f" and {len(left) - 1:,} more" if len(left) > 1 else ""
+        problem = "left out, for links that lead elsewhere are not followed, or it cannot be read"
+        _log.warning("%s%s: %s", one_line(left[0]), more, problem)
+
+
+def _entries(folder: str, left: list[str]) -> list[os.DirEntry[str]]:
+    """What is in a folder; one that cannot be read is noted."""
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        left.append(folder)
+        return []
+
+
+def _is_file_within(directory: Path, link: str) -> bool | None:
+    """Whether a link leads to a file in or below a directory; None if it leads to a folder."""
+    try:
+        target = Path(link).resolve(strict=True)
+    except (OSError, RuntimeError):  # to nothing, or round in circles
+        return False
+    return None if target.is_dir() else target.is_file() and target.is_relative_to(directory.resolve())
+
+
+def folder_of(paths: Iterable[Path]) -> Path:
+    """The folder that all files lie in or below."""
+    return Path(os.path.commonpath([path.parent.absolute() for path in paths]))
+
+
+def names_of(paths: Sequence[Path]) -> list[str]:
+    """The names of files; where two have the same one, all are told from the folder that they lie below."""
+    names = [path.name for path in paths]
+    if len(set(names)) == len(names):
+        return names
+    folder = folder_of(paths)
+    return [os.path.relpath(path, folder) for path in paths]
 
 
 def make_folder(path: Path) -> None:

@@ -1,12 +1,13 @@
 import gzip
+import random
 from pathlib import Path
 
 import pytest
 
-from archives import record
+from archives import record, record_of_clueweb22
 from conftest import Write
 from touche.errors import InputError
-from touche.formats.warc import read_warc
+from touche.formats.warc import page_of_response, read_warc
 from touche.web.page import LARGEST, RawPage, Skipped
 
 INFO = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 3\r\n\r\na:b\r\n\r\n"
@@ -48,6 +49,118 @@ def test_what_precedes_the_end_of_an_archive_that_is_cut_off_is_kept_and_the_end
             assert not any(isinstance(each, RawPage) for each in others)
         told = [text for text in caplog.messages if text.startswith(f"{path} is cut off after ")]
         assert told or any(isinstance(each, Skipped) for each in others)
+
+
+@pytest.fixture(scope="module")
+def large() -> list[bytes]:
+    """Records that are read in more than one go, gzipped or not."""
+    chance = random.Random(1)
+    return [record(f"p{number}", chance.randbytes(10_000).hex().encode()) for number in range(40)]
+
+
+@pytest.mark.parametrize("packed", ["not", "each", "whole", "by ten"])
+def test_nothing_is_said_of_an_archive_that_is_whole_however_it_is_packed(
+    write: Write, large: list[bytes], packed: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Archives of ClueWeb09 and ClueWeb12 are one gzip stream each."""
+    tens = [b"".join(large[start : start + 10]) for start in range(0, 40, 10)]
+    parts = {"not": large, "each": large, "whole": [b"".join(large)], "by ten": tens}[packed]
+    path = write("a.warc", b"".join(each if packed == "not" else gzip.compress(each) for each in parts))
+    assert [each.id for each in read_warc(path)] == [f"p{number}" for number in range(40)]
+    assert not caplog.messages
+
+
+def test_a_large_gzip_stream_that_is_cut_off_is_noticed(
+    write: Write, large: list[bytes], caplog: pytest.LogCaptureFixture
+) -> None:
+    content = gzip.compress(b"".join(large))
+    for cut in (1, 4, 9, 1000, 30_001, len(content) // 2):
+        caplog.clear()
+        path = write("a.warc", content[:-cut])
+        found = list(read_warc(path))
+        assert [each.id for each in found] == [f"p{number}" for number in range(len(found))]
+        assert any(isinstance(each, Skipped) for each in found) or f"{path} is cut off after " in caplog.text
+
+
+def test_a_gzip_stream_with_a_wrong_sum_is_no_traceback(
+    write: Write, caplog: pytest.LogCaptureFixture
+) -> None:
+    content = bytearray(gzip.compress(record("a")))
+    content[-6] ^= 1
+    path = write("a.warc", bytes(content))
+    list(read_warc(path))
+    assert any(text.startswith(f"{path} is broken after ") for text in caplog.messages)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_archives_of_clueweb09(
+    write: Write, newline: str, packed: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """WARC/0.18, with lines that end in LF alone, those of the server, too."""
+    records = [record(each, charset="; charset=cp1252", version="0.18", newline=newline) for each in "ab"]
+    info = INFO.replace(b"1.0", b"0.18").replace(b"\r\n", newline.encode())
+    content = info + b"".join(records)
+    path = write("00.warc", gzip.compress(content) if packed else content)
+    assert list(read_warc(path)) == [
+        RawPage(each, f"http://a.example/{each}", b"<p>words", "cp1252") for each in "ab"
+    ]
+    assert not caplog.messages
+
+
+def test_what_is_wrong_in_clueweb09_costs_only_the_page_where_it_is(write: Write) -> None:
+    def old(id: str, length: int | None = None) -> bytes:
+        return record(id, length=length, version="0.18", newline="\n")
+
+    blank = old("b").replace(b"WARC-TREC-ID", b"\nWARC-TREC-ID")  # ends the headers too early
+    odd = (
+        old("d").replace(b"WARC-TREC-ID", b"no header\nWARC-TREC-ID").replace(b"a.example", b"a\xff.example")
+    )
+    content = old("a") + blank + old("c") + odd + b"junk\n" + old("e", length=200) + old("f") + old("g")
+    found = list(read_warc(write("00.warc", content)))
+    assert [each.id for each in found if isinstance(each, RawPage)] == ["a", "c", "d", "g"]
+    assert Skipped("e", "of a wrong length, with another page in it") in found
+
+
+def test_pages_of_clueweb22(write: Write, caplog: pytest.LogCaptureFixture) -> None:
+    """The first line of a page is not taken for one that a server said."""
+    html = "<html>\n\n<meta charset=latin1><p>caf\u00e9".encode()
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>words"
+    records = [
+        record_of_clueweb22("clueweb22-en0000-00-00000", html),
+        record_of_clueweb22("clueweb22-en0000-00-00001", http),
+        record_of_clueweb22("clueweb22-en0000-00-00002", b"<p>caf\xe9"),
+    ]
+    ids = [f"clueweb22-en0000-00-0000{number}" for number in range(3)]
+    content = b"".join(map(gzip.compress, records))
+    assert list(read_warc(write("en0000-00.warc", content))) == [
+        RawPage(ids[0], f"http://a.example/{ids[0]}", html, "utf-8"),
+        RawPage(ids[1], f"http://a.example/{ids[1]}", b"<p>words"),
+        RawPage(ids[2], f"http://a.example/{ids[2]}", b"<p>caf\xe9"),
+    ]
+    assert not caplog.messages
+
+
+def test_a_page_that_cannot_be_unpacked_is_left_out_alone(write: Write) -> None:
+    encoded = record("b").replace(b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n")
+    broken = encoded.replace(b"Length: 67", b"Length: 91")
+    assert broken != encoded
+    found = list(read_warc(write("a.warc", record("a") + broken + record("c"))))
+    assert found == [page("a"), Skipped("b", "that is broken"), page("c")]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_a_response_is_read_as_in_an_archive(newline: str) -> None:
+    def response(*headers: str, body: str = "<p>words") -> RawPage | Skipped:
+        lines = "".join(f"{each}{newline}" for each in ("HTTP/1.1 200 OK", *headers, ""))
+        return page_of_response("a", "http://a.example/", (lines + body).encode())
+
+    html = "content-type: Text/HTML;  Charset=ISO-8859-1"
+    assert response(html) == RawPage("a", "http://a.example/", b"<p>words", "iso-8859-1")
+    assert response("Content-Type: image/png") == Skipped("a", "not of text")
+    assert response() == Skipped("a", "not of text")
+    assert response(html, body="") == Skipped("a", CUT)
+    assert response(html, "Content-Encoding: gzip") == Skipped("a", "that is broken")
 
 
 def test_a_wrong_length_costs_as_few_pages_as_can_be(write: Write, caplog: pytest.LogCaptureFixture) -> None:

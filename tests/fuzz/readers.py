@@ -15,6 +15,7 @@ from touche.baselines import loader
 from touche.data import publishers
 from touche.formats.args_processed import read_args_processed_csv
 from touche.formats.argsme import read_argsme_json
+from touche.formats.clueweb22 import read_clueweb22_json
 from touche.formats.html_folder import read_pages_csv
 from touche.formats.jsonl import read_documents_jsonl, read_passages_jsonl, read_rerank_jsonl
 from touche.formats.qrels import read_qrels
@@ -25,6 +26,7 @@ from touche.formats.warc import read_warc
 from touche.lint import Finding, lint
 from touche.regression.expected import read_expected
 from touche.tasks.cards import read_card
+from touche.tira.inputs import find_documents
 from touche.web.extraction import parse
 from touche.web.page import Page, PageError, RawPage
 
@@ -76,6 +78,11 @@ def _pages(path: Path) -> list[Page]:
     return [page for page in map(_parsed, raw) if page]
 
 
+def _found(path: Path) -> list[Any]:
+    """As a command finds it, be it what it is."""
+    return list(find_documents(path.parent))
+
+
 def _parsed(page: RawPage) -> Page | None:
     """Parsed by nobody but the parser: what runs it leaves a page out whatever it raises."""
     try:
@@ -112,6 +119,10 @@ READERS = {
     "pages.csv": Reader("pages.csv", samples.PAGES, _all(read_pages_csv), _HTML),
     "HTML": Reader("a.html", samples.HTML, _page),
     "web archive": Reader("pages.warc", samples.WARC, _pages),
+    "web archive, ClueWeb09": Reader("00.warc", samples.WARC_OF_CLUEWEB09, _pages),
+    "web archive, ClueWeb22": Reader("en0000-00.warc", samples.WARC_OF_CLUEWEB22, _pages),
+    "ClueWeb22's texts": Reader("en0000-00.json", samples.TEXTS_OF_CLUEWEB22, _all(read_clueweb22_json)),
+    "args-me.json or ClueWeb22": Reader("a.json", samples.TEXTS_OF_CLUEWEB22, _found),
     "spam-ranks.txt": Reader("spam-ranks.txt", samples.SPAM_RANKS, partial(read_scores, wanted={"p1", "p2"})),
     "run": Reader("run.txt", samples.RUN, read_run),
     "run, linted": Reader("run.txt", samples.RUN, _linted),
@@ -154,6 +165,18 @@ COMMANDS = {
         samples.WARC,
         "run chatnoir-bm25f -i IN -o OUT",
         _TOPICS | {"spam-ranks.txt": samples.SPAM_RANKS},
+    ),
+    "run chatnoir-bm25f, archives below": Called(
+        "ClueWeb09_English_1/en0000/00.warc",
+        samples.WARC_OF_CLUEWEB09,
+        "run chatnoir-bm25f -i IN -o OUT",
+        _TOPICS | {"ClueWeb09_English_1/en0001/00.warc": samples.WARC},
+    ),
+    "run chatnoir-bm25f, ClueWeb22's texts": Called(
+        "txt/en/en00/en0000/en0000-00.json",
+        samples.TEXTS_OF_CLUEWEB22,
+        "run chatnoir-bm25f -i IN -o OUT",
+        _TOPICS,
     ),
     "run chatnoir-bm25f, spam ranks": Called(
         "spam-ranks.txt",

@@ -5,7 +5,7 @@ import json
 import tarfile
 import zipfile
 
-from archives import record
+from archives import record, record_of_clueweb22
 
 TOPICS = b"""<?xml version="1.0" encoding="UTF-8"?>
 <topics>
@@ -175,6 +175,24 @@ QUERIES, DOCUMENTS = json_lines(_QUERIES), json_lines(_DOCUMENTS)
 PASSAGES, CANDIDATES = json_lines(_PASSAGES), json_lines(_CANDIDATES)
 ARGUMENTS = json.dumps(_ARGUMENTS, ensure_ascii=False).encode()
 WARC = record("p1", HTML) + record("p2", b"<p>Leashed cats") + record("p3", b"GIF89a", kind="image/gif")
+
+WARC_OF_CLUEWEB09 = b"".join(
+    record(f"p{number}", html, version="0.18", newline="\n")
+    for number, html in enumerate((HTML, b"<p>Leashed"))
+)
+WARC_OF_CLUEWEB22 = record_of_clueweb22("p1", HTML) + record_of_clueweb22("p2", b"<p>Leashed cats")
+TEXTS_OF_CLUEWEB22 = json_lines(
+    [
+        {
+            "URL": f"https://a.example/{number}\n",
+            "URL-hash": "0A",
+            "Language": "en",
+            "ClueWeb22-ID": f"p{number}",
+            "Clean-Text": "Cats\nCafés are better than bars",
+        }
+        for number in (1, 2)
+    ]
+)
 
 
 def zip_of(name: str, content: bytes) -> bytes:

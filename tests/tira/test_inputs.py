@@ -1,16 +1,21 @@
+import gzip
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import ir_datasets
 import pytest
 
+from archives import record
 from conftest import Write
 from touche.errors import InputError, ToucheError
 from touche.formats.documents import Argument, Document, Sentence
 from touche.formats.topics import Topic
 from touche.tira import inputs
-from touche.web.page import RawPage
+from touche.web.page import Page, RawPage, Skipped
 
 TOPICS = "<topics><topic><number>1</number><title>One?</title></topic></topics>"
 QUERIES = '{"qid": "2", "query": "Two?"}\n'
@@ -111,6 +116,131 @@ def test_a_missing_directory_is_an_error(tmp_path: Path) -> None:
         inputs.find(tmp_path / "in")
 
 
+HTML = b"<title>Cats</title><p>Cats hunt birds."
+LINE = '{"URL": "", "Language": "en", "ClueWeb22-ID": "%s", "Clean-Text": "Cats"}\n'
+
+
+def test_archives_are_found_at_any_depth_and_read_in_the_order_of_their_paths(
+    write: Write, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write("in/topics.xml", TOPICS)
+    write("in/spam-ranks.txt", "73 a\n")
+    names = {
+        "ClueWeb12_01/0100tw/0100tw-00.warc.gz": "c",
+        "ClueWeb12_00/0000wb/0000wb-00.warc": "b",
+        "ClueWeb12_00/0000tw/0000tw-00.warc.gz": "a",
+        "last.warc": "d",
+        "ClueWeb12_00/.hidden/x.warc": "x",
+        "ClueWeb12_00/.x.warc": "x",
+        "ClueWeb12_00/x.warc.gz.part": "x",
+        "ClueWeb12_00/x.warc.md5": "x",
+    }
+    for name, id in names.items():
+        write(f"in/{name}", record(id, HTML))
+    given = inputs.find(tmp_path / "in")
+    assert ids(given) == ids(given) == ["a", "b", "c", "d"]
+    archives = "0000tw-00.warc.gz, 0000wb-00.warc, 0100tw-00.warc.gz, last.warc"
+    assert given.took == f"1 topics from topics.xml, web pages from {archives}"
+    assert [path.name for path in given.files] == ["topics.xml", *archives.split(", "), "spam-ranks.txt"]
+    assert inputs.side_file(given.documents, inputs.SPAM_RANKS) == tmp_path / "in" / "spam-ranks.txt"
+    assert not caplog.messages
+
+
+def test_archives_of_one_name_are_told_by_their_folders(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("topics.xml", TOPICS)
+    for folder in ("en0000", "en0001"):
+        write(f"ClueWeb09_English_1/{folder}/00.warc.gz", record(folder, HTML))
+    monkeypatch.chdir(tmp_path)
+    given = inputs.find(Path())
+    assert given.took == "1 topics from topics.xml, web pages from en0000/00.warc.gz, en0001/00.warc.gz"
+    assert ids(given) == ["en0000", "en0001"]
+
+
+def test_many_archives_are_told_in_one_short_line(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(1234):
+        write(f"ClueWeb12_00/{number % 7}/{number}.warc", b"")
+    assert str(inputs.find_documents(tmp_path)) == "web pages from 1,234 archives below ClueWeb12_00"
+    monkeypatch.chdir(tmp_path / "ClueWeb12_00" / "1")
+    assert str(inputs.find_documents(Path())) == "web pages from 177 archives in 1"
+
+
+def test_what_lies_in_the_directory_itself_goes_before_what_lies_below(write: Write, tmp_path: Path) -> None:
+    write("in/ClueWeb12_00/0000tw/0000tw-00.warc.gz", record("b", HTML))
+    write("in/txt/en/en00/en0000/en0000-00.json.gz", LINE % "c")
+    assert [document.id for document in inputs.find_documents(tmp_path / "in")] == ["b"]
+    write("in/args-me.json", ARGUMENTS)
+    assert [document.id for document in inputs.find_documents(tmp_path / "in")] == ["a"]
+
+
+def test_texts_of_clueweb22_are_told_from_arguments(write: Write, tmp_path: Path) -> None:
+    write("below/txt/en/en00/en0000/en0000-01.json.gz", LINE % "b")
+    write("below/txt/en/en00/en0000/en0000-00.json.gz", LINE % "a")
+    write("below/txt/en/en00/en0000/en0000-00.offset", "0")
+    write("below/inlink/en/en00/en0000/en0000-00.json.gz", '{"ClueWeb22-ID": "a", "anchors": []}')
+    write("below/notes/args-me.json", ARGUMENTS)
+    found = inputs.find_documents(tmp_path / "below")
+    assert str(found) == "web pages from en0000-00.json.gz, en0000-01.json.gz"
+    assert list(found) == [Page(id, body="Cats", language="en") for id in "ab"]
+    write("same/some.json", LINE % "c")
+    write("same/args-me.json", ARGUMENTS)
+    assert str(inputs.find_documents(tmp_path / "same")) == "web pages from some.json"
+
+
+def test_links_lead_neither_out_of_the_directory_nor_round_in_circles(
+    write: Write, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write("out/secret.warc", record("secret", HTML))
+    page = write("in/a/page.warc", record("a", HTML))
+    for link, target in {
+        "in/a/loop": "..",
+        "in/elsewhere": tmp_path / "out",
+        "in/a/b.warc": tmp_path / "out" / "secret.warc",
+        "in/a/itself.warc": "itself.warc",
+        "in/a/nothing.warc": "nowhere",
+        "in/a/out.txt": tmp_path / "out" / "secret.warc",
+    }.items():
+        (tmp_path / link).symlink_to(target)
+    write("in/.git/annex/c", record("c", HTML))
+    (tmp_path / "in" / "a" / "c.warc").symlink_to("../.git/annex/c")
+    found = inputs.find_documents(tmp_path / "in")
+    assert found.paths == (tmp_path / "in" / "a" / "c.warc", page)
+    (said,) = caplog.messages
+    assert said.endswith(
+        " and 4 more: left out, for links that lead elsewhere are not followed, or it cannot be read"
+    )
+
+
+def test_folders_may_lie_deeper_than_python_can_call(tmp_path: Path) -> None:
+    folder = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("d", dir_fd=folder)
+        below = os.open("d", os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = below
+    os.close(os.open("a.warc", os.O_CREAT, dir_fd=folder))
+    os.close(folder)
+    try:
+        assert len(inputs.find_documents(tmp_path).paths) == 1
+    finally:
+        subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)  # nor could pytest remove them
+
+
+def test_one_bad_archive_among_good_ones_is_a_warning(
+    write: Write, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write("x/a.warc.gz", record("a", HTML))
+    write("x/b.warc", b"once upon a time")
+    (tmp_path / "x" / "c.warc.gz").write_bytes(gzip.compress(record("c", HTML * 999))[:90])
+    write("x/d.warc.gz", record("d", HTML))
+    assert [document.id for document in inputs.find_documents(tmp_path)] == ["a", "d"]
+    assert any(text.endswith("b.warc holds no record; is it a web archive?") for text in caplog.messages)
+    assert any("c.warc.gz is " in text for text in caplog.messages)
+
+
 @pytest.fixture
 def register(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Makes local files known to ir_datasets under an id."""
@@ -175,11 +305,79 @@ def test_arguments_of_ir_datasets_keep_their_parts() -> None:
     assert inputs.document_of_ir_dataset(processed).sentences == (Sentence("S1-A1__CONC__1", "c"),)  # type: ignore[union-attr]
 
 
-def test_web_pages_of_ir_datasets_are_still_to_be_parsed() -> None:
-    """The record class of ir_datasets for ClueWeb12."""
+def test_web_pages_of_ir_datasets_are_as_in_an_archive() -> None:
+    """The record class of ir_datasets for web pages; those of .gov have texts as headers."""
     from ir_datasets.formats import WarcDoc
 
-    record = WarcDoc(
-        "clueweb12-1", "http://a.example/b", "2012-02-10", b"HTTP/1.1 200 OK", b"<p>x", "text/html"
+    def found(headers: bytes | str, body: bytes = b"<p>x") -> object:
+        return inputs.document_of_ir_dataset(WarcDoc("a", "http://a.example/b", "2012", headers, body, ""))
+
+    page = RawPage("a", "http://a.example/b", b"<p>x", "iso-8859-1")
+    html = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=ISO-8859-1"
+    assert found(html.encode()) == found(html) == found(html.replace("\r\n", "\n") + "\n") == page
+    assert found(html.replace("html", "css").encode()) == Skipped("a", "not of text")
+    chunked = f"{html}\r\nTransfer-Encoding: chunked".encode()
+    assert found(chunked, b"4\r\n<p>x\r\n0\r\n\r\n") == page
+
+
+ASKED = """
+import sys
+from pathlib import Path
+from touche.errors import ToucheError
+from touche.tira import inputs
+
+if __name__ == "__main__":
+    given = inputs.find(Path(sys.argv[1]), corpus=sys.argv[2])
+    try:
+        print([each.id for each in given.documents], inputs.side_file(given.documents, "spam-ranks.txt"))
+    except ToucheError as error:
+        print(error)
+"""
+
+
+@pytest.fixture
+def asked(write: Write, tmp_path: Path) -> Callable[[str], str]:
+    """What comes of a corpus of ir_datasets, which looks for its home as it is imported."""
+    script = write("asked.py", ASKED)
+    write("in/topics.xml", TOPICS)
+    write("in/spam-ranks.txt", "73 clueweb12-0000tw-00-00000\n")
+
+    def ask(corpus: str) -> str:
+        command = [sys.executable, str(script), str(tmp_path / "in"), corpus]
+        environment = os.environ | {"IR_DATASETS_HOME": str(tmp_path / "home")}
+        return subprocess.run(command, capture_output=True, text=True, env=environment).stdout.strip()
+
+    return ask
+
+
+def test_clueweb12_is_read_through_ir_datasets_with_spam_ranks_beside_the_topics(
+    write: Write, tmp_path: Path, asked: Callable[[str], str]
+) -> None:
+    missing = asked("clueweb12")
+    assert missing == (
+        f"ir_datasets finds no archives of 'clueweb12' in {tmp_path}/home/clueweb12/corpus; "
+        "get the corpus from its publisher, and link its folder there"
     )
-    assert inputs.document_of_ir_dataset(record) == RawPage("clueweb12-1", "http://a.example/b", b"<p>x")
+    corpus = "home/clueweb12/corpus"
+    id = "clueweb12-0000tw-00-00000"
+    write(f"{corpus}/ClueWeb12_00/0000tw/0000tw-00.warc.gz", record(id, HTML))
+    write(f"{corpus}/ClueWeb12_00/0001wb/0001wb-00.warc.gz", b"broken")
+    write(f"{corpus}/ClueWeb12_19/1900tw/1900tw-00.warc.gz", record("clueweb12-1900tw-00-00000", HTML))
+    expected = f"['{id}', 'clueweb12-1900tw-00-00000'] {tmp_path}/in/spam-ranks.txt"
+    assert asked("clueweb12/touche-2021-task-2") == expected
+    write("home/clueweb09/corpus/ClueWeb09_English_1/en0000/00.warc.gz", record("e", HTML, version="0.18"))
+    write("home/clueweb09/corpus/ClueWeb09_German_1/de0000/00.warc.gz", record("d", HTML, version="0.18"))
+    assert asked("clueweb09/en").startswith("['e']")
+
+
+def test_a_package_that_is_missing_is_one_line_with_what_installs_it(
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Of ir_datasets' own readers, which it calls lazily."""
+    write("topics.xml", TOPICS)
+    monkeypatch.setitem(sys.modules, "trec_car", None)
+    monkeypatch.setitem(sys.modules, "trec_car.read_data", None)
+    with pytest.raises(
+        ToucheError, match=r"ImportError: This dataset requires .* 'pip install ir_datasets\[car\]'"
+    ):
+        ids(inputs.find(tmp_path, corpus="car/v1.5"))

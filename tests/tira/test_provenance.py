@@ -85,6 +85,38 @@ def test_the_image_says_which_commit_it_was_built_from(monkeypatch: pytest.Monke
     assert "    commit: abc123\n" in metadata(SOFTWARE, "t", {}, [], START, STOP)
 
 
+def files_of(files: list[Path]) -> tuple[str, dict[str, dict[str, object]]]:
+    """The name of the collection, and what is noted of its files."""
+    record = YAML(typ="safe").load(metadata(SOFTWARE, "t", {}, files, START, STOP))
+    collection = record["data"]["test collection"]
+    return collection["name"], collection["files"]
+
+
+def test_files_of_one_name_are_noted_by_their_folders(write: Write, tmp_path: Path) -> None:
+    files = [write(f"web/{name}", name) for name in ("topics.xml", "en/a/00.warc.gz", "en/b/00.warc.gz")]
+    name, found = files_of(files)
+    assert (name, list(found)) == ("web", ["topics.xml", "a/00.warc.gz", "b/00.warc.gz"])
+    assert files_of([write("topics/a.xml", "x"), files[1]])[0] == "a"
+
+
+def test_of_very_many_archives_their_names_and_sizes_are_noted(write: Write, tmp_path: Path) -> None:
+    topics = write("web/topics.xml", "x")
+    archives = [write(f"web/{number % 3}/{number}.warc", "x" * number) for number in range(200)]
+    name, found = files_of([topics, *archives])
+    assert (name, list(found)) == ("web", ["topics.xml", "*.warc"])
+    listed = "".join(f"{number} {number % 3}/{number}.warc\n" for number in range(200))
+    md5 = hashlib.md5(listed.encode()).hexdigest()
+    assert found["*.warc"] == {"files": 200, "bytes": 19900, "md5 of sizes and names": md5}
+
+
+def test_very_large_archives_are_not_read_once_more(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("touche.tira.provenance._MOST_BYTES", 3)
+    found = files_of([write("a/topics.xml", "x"), write("a/b.warc.gz", "y")])[1]
+    assert "md5" in found["topics.xml"] and found["*.warc"]["files"] == 1
+
+
 def test_a_run_that_fails_leaves_no_metadata_of_an_earlier_one(
     touche: Touche, write: Write, tmp_path: Path
 ) -> None:

@@ -1,18 +1,23 @@
-"""Web archives (ISO 28500), such as those of ClueWeb12."""
+"""Web archives (ISO 28500), such as those of ClueWeb09, ClueWeb12 and ClueWeb22."""
 
 import logging
 import zlib
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from touche.errors import InputError, one_line
 from touche.files import new_id, opened
 from touche.web.page import LARGEST, TEXTS, RawPage, Skipped
 
-_GZIP, _GZIPPED = b"\x1f\x8b", 31  # how a gzip stream begins, and what zlib calls one
+_GZIP, _GZIPPED = b"\x1f\x8b\x08", 31  # how a gzip stream begins, and what zlib calls one
 _ENCODED = ("Transfer-Encoding", "Content-Encoding")
+_CLUEWEB22_ID = "ClueWeb22-ID"
+_IDS = ("WARC-TREC-ID", _CLUEWEB22_ID, "WARC-Record-ID")  # the first that a record has is the page's
+_BROKEN = "that is broken"
+_HEAD = 1 << 12  # bytes of a file that hold its first line
+_HEADERS = 1 << 15  # bytes that the headers of a record have at the most
 
 _log = logging.getLogger(__name__)
 
@@ -20,8 +25,8 @@ _log = logging.getLogger(__name__)
 def read_warc(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Skipped]:
     """Reads the pages of a web archive, gzipped or not.
 
-    The id of a page is its WARC-TREC-ID, or else its WARC-Record-ID. Where the archive is broken or cut off,
-    what can be read is kept, and a warning says so.
+    The id of a page is its WARC-TREC-ID, its ClueWeb22-ID, or else its WARC-Record-ID. Where the archive is
+    broken or cut off, what can be read is kept, and a warning says so.
 
     Args:
         path: the archive.
@@ -31,74 +36,155 @@ def read_warc(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Sk
         InputError: if the file cannot be opened.
     """
     seen = set() if seen is None else seen
-    count, start = 0, 0
+    count, start, length, ending = 0, 0, 0, ""
     try:
-        for record in _records(path):
-            count, start = count + 1, record.stream_pos
-            if page := _page(record, path, seen):
+        unix = _has_unix_lines(path)
+        for record in _records(path, unix):
+            count, start, length = count + 1, record.stream_pos, length + record.content_length + _HEADERS
+            if page := _page(record, path, seen, unix):
                 yield page
-        whole = count and _ends_with_a_record(path, start)
+        if count:
+            ending = _ending(path, start, length)
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror or error})", "check the path") from error
     if not count:
         _log.warning("%s holds no record; is it a web archive?", one_line(str(path)))
-    elif not whole:
-        _log.warning("%s is cut off after %d records; what precedes is kept", one_line(str(path)), count)
+    elif ending:
+        _log.warning("%s is %s after %d records; what precedes is kept", one_line(str(path)), ending, count)
 
 
-def _records(path: Path) -> Iterator[Any]:
+def page_of_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
+    """A page from what a server sent, the same as if it had come from an archive.
+
+    Args:
+        id: the id of the page.
+        url: where it came from.
+        response: the status line, the headers, a blank line and the content.
+    """
+    from fastwarc.warc import WarcRecord
+
+    record = WarcRecord()
+    record.set_bytes_content(response)
+    record.is_http = True
+    first = response.partition(b"\n")[0]
+    return _http_page(record, id, url, unix=not first.endswith(b"\r"))
+
+
+def _has_unix_lines(path: Path) -> bool:
+    """Whether lines end as those of ClueWeb09, WARC/0.18, do: without the carriage return of the standard."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    if head.startswith(_GZIP):
+        try:
+            head = zlib.decompressobj(_GZIPPED).decompress(head, _HEAD)
+        except zlib.error:
+            return False
+    first = head.lstrip().partition(b"\n")[0]
+    return first.startswith(b"WARC/") and not first.endswith(b"\r")
+
+
+def _records(path: Path, unix: bool) -> Iterator[Any]:
     """All records; after a broken one it goes on at the next that can be found."""
     from fastwarc.warc import ArchiveIterator  # here, for only web pages need its libraries
 
     count = 0
     with opened(path) as file, path.open("rb") as again:
         try:
-            for record in ArchiveIterator(file, auto_decode="all"):
+            for record in ArchiveIterator(file, parse_http=False, quirks_mode=unix):
                 count += 1
                 yield record
         except OSError as error:
             broken = "%s is broken after %d records (%s); what can be read is kept"
             _log.warning(broken, one_line(str(path)), count, error)
-            lenient = ArchiveIterator(again, auto_decode="all", strict_mode=False, quirks_mode=True)
+            lenient = ArchiveIterator(again, parse_http=False, strict_mode=False, quirks_mode=True)
             try:
                 yield from islice(lenient, count, None)
             except OSError:
                 return
 
 
-def _page(record: Any, path: Path, seen: set[str]) -> RawPage | Skipped | None:
+def _page(record: Any, path: Path, seen: set[str], unix: bool) -> RawPage | Skipped | None:
     if record.headers.get("WARC-Type") != "response":
         return None
-    id = record.headers.get("WARC-TREC-ID") or record.record_id or ""
-    content = record.reader.read(LARGEST + 1)
+    id = next(filter(None, map(record.headers.get, _IDS)), "")
     try:
         new_id(id, "page", seen, path)
     except InputError:
         return Skipped(id or "without id", "without an id of its own")
-    if reason := _flaw(record, content):
+    url = (record.headers.get("WARC-Target-URI") or "").strip()
+    bare = _CLUEWEB22_ID in record.headers
+    return _bare_page(record, id, url) if bare else _http_page(record, id, url, unix)
+
+
+def _bare_page(record: Any, id: str, url: str) -> RawPage | Skipped:
+    """A page of ClueWeb22: in UTF-8, whatever it says itself, and without what the server said before it."""
+    try:
+        content = record.reader.read(LARGEST + 1)
+    except OSError:
+        return Skipped(id, _BROKEN)
+    if reason := _wrong_length(record, content):
         return Skipped(id, reason)
-    return RawPage(id, record.headers.get("WARC-Target-URI") or "", content, record.http_charset)
+    if content.startswith(b"HTTP/"):
+        return page_of_response(id, url, content)
+    return RawPage(id, url, content, "utf-8" if _is_utf8(content) else None)
 
 
-def _flaw(record: Any, content: bytes) -> str:
-    """Why a record holds no page, or nothing."""
+def _is_utf8(content: bytes) -> bool:
+    try:
+        return bool(content.decode())
+    except UnicodeDecodeError:
+        return False
+
+
+def _http_page(record: Any, id: str, url: str, unix: bool) -> RawPage | Skipped:
+    try:
+        record.parse_http(auto_decode="all", quirks_mode=unix)
+        content = record.reader.read(LARGEST + 1)
+    except OSError:
+        return Skipped(id, _BROKEN)
+    if reason := _wrong_length(record, content):
+        return Skipped(id, reason)
+    if (record.http_content_type or "").lower() not in TEXTS:
+        return Skipped(id, "not of text")
+    return RawPage(id, url, content, record.http_charset)
+
+
+def _wrong_length(record: Any, content: bytes) -> str:
+    """What is wrong with how much a record holds, or nothing."""
     encoded = record.is_http_parsed and any(name in record.http_headers for name in _ENCODED)
     if record.content_length <= 0 or (not encoded and len(content) < min(record.content_length, LARGEST + 1)):
         return "cut off, or of a wrong length"
-    if b"\r\nWARC/1." in content:
+    if b"\nWARC/1." in content or b"\nWARC/0." in content:
         return "of a wrong length, with another page in it"
-    return "" if (record.http_content_type or "").lower() in TEXTS else "not of text"
+    return ""
 
 
-def _ends_with_a_record(path: Path, start: int) -> bool:
-    """Whether the last record, which starts there, is whole and nothing follows it."""
+def _ending(path: Path, start: int, length: int) -> str:
+    """What is wrong with the end of an archive, or nothing.
+
+    Args:
+        path: the archive.
+        start: where the last record begins; in a gzip stream of many records only about there.
+        length: bytes that all records have at the most.
+    """
     with path.open("rb") as file:
+        is_gzip = file.read(len(_GZIP)) == _GZIP
         file.seek(start)
-        if file.read(2) != _GZIP:
-            file.seek(-4, 2)
-            return file.read() == b"\r\n\r\n"
-        file.seek(start)
-        stream = zlib.decompressobj(_GZIPPED)
-        while piece := stream.unconsumed_tail or file.read(1 << 16):
+        if is_gzip and file.read(len(_GZIP)) == _GZIP:
+            file.seek(start)
+            return _ending_of_stream(file)
+        file.seek(-4, 2)
+        last = file.read()
+    if is_gzip:  # which ends with its length, and to unpack all of it again would take as long as reading it
+        return "" if int.from_bytes(last, "little") <= length else "cut off"
+    return "" if last.endswith((b"\r\n\r\n", b"\n\n")) else "cut off"
+
+
+def _ending_of_stream(file: IO[bytes]) -> str:
+    stream = zlib.decompressobj(_GZIPPED)
+    try:
+        while not stream.eof and (piece := stream.unconsumed_tail or file.read(1 << 16)):
             stream.decompress(piece, 1 << 20)
-        return stream.eof and not stream.unused_data
+    except zlib.error:
+        return "broken"
+    return "" if stream.eof and not stream.unused_data and not file.read(1) else "cut off"

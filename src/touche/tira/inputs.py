@@ -1,39 +1,74 @@
 """What an input directory of TIRA may hold: topics, and documents or candidates."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
+from typing import Any, TypeVar
 
-from touche.errors import InputError, ToucheError
-from touche.files import new_id
+from touche.errors import InputError, ToucheError, one_line
+from touche.files import files_below, folder_of, names_of, new_id
+from touche.formats import clueweb22
 from touche.formats.args_processed import read_args_processed_csv
 from touche.formats.argsme import read_argsme_json
 from touche.formats.documents import AnyDocument, Argument, Document, Sentence
 from touche.formats.html_folder import read_pages_csv
 from touche.formats.jsonl import read_documents_jsonl, read_passages_jsonl, read_rerank_jsonl
 from touche.formats.topics import Topic, read_queries_jsonl, read_topics_xml
-from touche.formats.warc import read_warc
+from touche.formats.warc import page_of_response, read_warc
 from touche.progress import watched
 from touche.web.page import RawPage, Skipped
 from touche.web.workers import parsed
+
+_T = TypeVar("_T")
 
 INPUT_VARIABLE = "inputDataset"  # set by TIRA
 
 Reader = Callable[[Path, set[str]], Iterator[AnyDocument | RawPage | Skipped]]
 
+
+@dataclass(frozen=True)
+class _Format:
+    """Files that documents come in.
+
+    Attributes:
+        pattern: their names in the directory itself; each may be gzipped.
+        reader: what reads one of them.
+        noun: what they hold, such as ``passages``.
+        unit: what one of them is, in the plural.
+        below: the names of those in the folders below, if they may lie there.
+        holds: whether a file of such a name holds this; by default each does.
+    """
+
+    pattern: str
+    reader: Reader
+    noun: str
+    unit: str = "files"
+    below: re.Pattern[str] | None = None
+    holds: Callable[[Path], bool] = lambda path: True
+
+
 # The first that is found is taken.
 _TOPIC_FILES = {"topics.xml": read_topics_xml, "queries.jsonl": read_queries_jsonl}
-_DOCUMENT_FILES: dict[str, tuple[Reader, str]] = {  # with what they hold
-    "documents.jsonl": (read_documents_jsonl, "documents"),
-    "passages*.jsonl": (read_passages_jsonl, "passages"),
-    "args_processed*.csv": (read_args_processed_csv, "arguments in sentences"),
-    "pages.csv": (read_pages_csv, "web pages"),
-    "*.warc": (read_warc, "web pages"),
-    "*.json": (read_argsme_json, "arguments"),
-}
+_FORMATS = (
+    _Format("documents.jsonl", read_documents_jsonl, "documents"),
+    _Format("passages*.jsonl", read_passages_jsonl, "passages"),
+    _Format("args_processed*.csv", read_args_processed_csv, "arguments in sentences"),
+    _Format("pages.csv", read_pages_csv, "web pages"),
+    _Format("*.warc", read_warc, "web pages", "archives", below=re.compile(r".*\.warc(?:\.gz)?")),
+    _Format(
+        "*.json",
+        clueweb22.read_clueweb22_json,
+        "web pages",
+        below=clueweb22.NAME,
+        holds=clueweb22.is_clueweb22_json,
+    ),
+    _Format("*.json", read_argsme_json, "arguments"),
+)
 SIDE_FILES = (SPAM_RANKS, PAGE_RANKS) = ("spam-ranks.txt", "page-ranks.txt")
+_REASON = 120  # characters of what ir_datasets says
+_NAMED = 5  # files that are told by their names
 _RERANK_FILE = "rerank.jsonl"
 _NOT_ARGUMENTS = "metadata.json"  # TIRA's own note about a dataset
 
@@ -47,15 +82,21 @@ class Files:
         reader: what reads one of them.
         noun: what they hold, such as ``passages``.
         side_files: what tells more about the documents.
+        unit: what a file is, in the plural.
     """
 
     paths: tuple[Path, ...]
     reader: Reader
     noun: str = "documents"
     side_files: tuple[Path, ...] = ()
+    unit: str = "files"
 
     def __str__(self) -> str:
-        return f"{self.noun} from {', '.join(path.name for path in self.paths)}"
+        if len(self.paths) <= _NAMED:
+            return f"{self.noun} from {', '.join(names_of(self.paths))}"
+        folder = folder_of(self.paths)
+        where = "in" if all(path.parent == self.paths[0].parent for path in self.paths) else "below"
+        return f"{self.noun} from {len(self.paths):,} {self.unit} {where} {folder.resolve().name}"
 
     def __iter__(self) -> Iterator[AnyDocument]:
         """Yields every document.
@@ -101,9 +142,15 @@ class Missing:
 
 @dataclass(frozen=True)
 class IrDataset:
-    """A corpus of ir_datasets (MacAvaney et al. 2021), by its id, such as ``argsme/2020-04-01``."""
+    """A corpus of ir_datasets (MacAvaney et al. 2021), by its id, such as ``argsme/2020-04-01``.
+
+    Attributes:
+        id: the id.
+        side_files: what tells more about the documents.
+    """
 
     id: str
+    side_files: tuple[Path, ...] = ()
 
     def __str__(self) -> str:
         return f"documents from {self.id} (ir_datasets)"
@@ -115,22 +162,22 @@ class IrDataset:
             ToucheError: if ir_datasets does not know the id, it has no documents, or they cannot be fetched.
         """
         seen: set[str] = set()
-        try:
-            yield from parsed(map(document_of_ir_dataset, self._records(seen)))
-        # No network, no licence, no space, or a broken file.
-        except (OSError, RuntimeError, ValueError) as error:
-            reason = f"{type(error).__name__}: {shorten(str(error), 120)}"
-            problem = f"ir_datasets cannot read {self.id!r} ({reason})"
-            raise ToucheError(f"{problem}; see https://ir-datasets.com on how to get the corpus") from error
+        yield from parsed(self._documents(seen))
         if not seen:
             raise ToucheError(f"{self.id!r} of ir_datasets is empty; fetch the corpus again")
 
-    def _records(self, seen: set[str]) -> Iterator[Any]:
+    def _documents(self, seen: set[str]) -> Iterator[AnyDocument | RawPage | Skipped]:
         dataset = self._dataset()
-        about = dataset.docs_metadata() if hasattr(dataset, "docs_metadata") else {}
-        for record in watched(dataset.docs_iter(), f"reading {self.id}", "documents", about.get("count")):
+        if (archives := self._archives(dataset)) is not None:
+            for path in archives:
+                yield from read_warc(path, seen)
+            return
+        records = self._said(lambda: iter(dataset.docs_iter()))
+        about = self._said(dataset.docs_metadata) if hasattr(dataset, "docs_metadata") else {}
+        all_records = iter(lambda: self._said(lambda: next(records, None)), None)
+        for record in watched(all_records, f"reading {self.id}", "documents", about.get("count")):
             new_id(record.doc_id, "document", seen, self.id)
-            yield record
+            yield document_of_ir_dataset(record)
 
     def _dataset(self) -> Any:
         import ir_datasets  # here, for it takes longer to import than all the rest
@@ -146,6 +193,36 @@ class IrDataset:
             )
         return dataset
 
+    def _archives(self, dataset: Any) -> list[Path] | None:
+        """The web archives of a corpus, such as those of ClueWeb12; None if it consists of something else.
+
+        ir_datasets itself would read them with packages of which it installs none, along an index of 4 GB
+        that it fetches first, and not beyond the first that is broken.
+        """
+        from ir_datasets.formats import WarcDocs
+
+        documents = dataset.docs_handler()
+        if not isinstance(documents, WarcDocs):
+            return None
+        folder = Path(self._said(lambda: documents.docs_path(force=False)))
+        archives = self._said(lambda: [*documents._docs_iter_source_files()]) if folder.is_dir() else []
+        if not archives:
+            problem = f"ir_datasets finds no archives of {self.id!r} in {one_line(str(folder))}"
+            raise ToucheError(f"{problem}; get the corpus from its publisher, and link its folder there")
+        return [Path(path) for path in archives]
+
+    def _said(self, ask: Callable[[], _T]) -> _T:
+        """What ir_datasets answers, or one line that says why it cannot.
+
+        No network, no licence, no space, no package, a broken file: it raises whatever it comes across.
+        """
+        try:
+            return ask()
+        except Exception as error:
+            reason = f"{type(error).__name__}: {shorten(str(error), _REASON)}"
+            problem = f"ir_datasets cannot read {self.id!r} ({reason})"
+            raise ToucheError(f"{problem}; see https://ir-datasets.com on how to get the corpus") from error
+
 
 @dataclass(frozen=True)
 class Input:
@@ -155,7 +232,7 @@ class Input:
         topics: all topics, in the order of the file.
         documents: the collection; may be iterated over more than once, and yields without holding it.
         took: one line that says what was found.
-        files: the files that it was found in; a corpus of ir_datasets has none.
+        files: the files that it was found in, without those of ir_datasets.
     """
 
     topics: tuple[Topic, ...]
@@ -168,8 +245,8 @@ class Input:
         """Topics and the collection to search for them, with the line that says so."""
         all_topics = tuple(topics)
         took = f"{len(all_topics)} topics from {topics_file.name}, {documents}"
-        files = (*documents.paths, *documents.side_files) if isinstance(documents, Files) else ()
-        return cls(all_topics, documents, took, (topics_file, *files))
+        paths = documents.paths if isinstance(documents, Files) else ()
+        return cls(all_topics, documents, took, (topics_file, *paths, *documents.side_files))
 
 
 def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
@@ -193,7 +270,7 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
         return _reranking(rerank[0])
     topics_path, topics = _find_topics(directory)
     try:
-        documents = IrDataset(corpus) if corpus else find_documents(directory)
+        documents = IrDataset(corpus, _side_files(directory)) if corpus else find_documents(directory)
     except InputError as error:
         if needs_documents:
             raise
@@ -207,18 +284,33 @@ def find_documents(directory: Path) -> Files:
     Raises:
         InputError: if there are none.
     """
-    for pattern, (reader, noun) in _DOCUMENT_FILES.items():
-        if found := _matching(directory, pattern):
-            sides = (each for name in SIDE_FILES for each in _matching(directory, name))
-            return Files(tuple(found), reader, noun, tuple(sides))
-    files = ", ".join(_DOCUMENT_FILES)
+    for each in _FORMATS:
+        if found := [path for path in _matching(directory, each.pattern) if each.holds(path)]:
+            return _files(directory, each, found + (_below(directory, each) if each.below else []))
+    for each in _FORMATS:
+        if each.below and (found := _below(directory, each)):
+            return _files(directory, each, found)
+    files = ", ".join(dict.fromkeys(each.pattern for each in _FORMATS))
     remedy = f"put {files} there, plain or .gz, or name an ir_datasets corpus with --corpus"
     raise InputError(directory, "no documents in it", remedy)
 
 
+def _files(directory: Path, format: _Format, found: Iterable[Path]) -> Files:
+    return Files(tuple(sorted(found)), format.reader, format.noun, _side_files(directory), format.unit)
+
+
+def _below(directory: Path, format: _Format) -> list[Path]:
+    assert format.below
+    return list(files_below(directory, format.below, without=clueweb22.LINKS))
+
+
+def _side_files(directory: Path) -> tuple[Path, ...]:
+    return tuple(path for name in SIDE_FILES for path in _matching(directory, name))
+
+
 def side_file(documents: Iterable[AnyDocument], name: str) -> Path | None:
     """A file of further knowledge that lies beside the documents, plain or gzipped, if there is one."""
-    found = documents.side_files if isinstance(documents, Files) else ()
+    found = documents.side_files if isinstance(documents, Files | IrDataset) else ()
     return next((path for path in found if path.name in (name, f"{name}.gz")), None)
 
 
@@ -262,10 +354,12 @@ def _sentences_of(record: Any) -> tuple[Sentence, ...]:
     return tuple(Sentence(each.id, each.text) for each in record.sentences)
 
 
-def document_of_ir_dataset(record: Any) -> AnyDocument | RawPage:
+def document_of_ir_dataset(record: Any) -> AnyDocument | RawPage | Skipped:
     """A record of ir_datasets: arguments keep their parts, and web pages are still to be parsed."""
-    if hasattr(record, "body_content_type"):  # ClueWeb
-        return RawPage(record.doc_id, record.url, record.body)
+    if hasattr(record, "http_headers"):
+        headers = record.http_headers  # a text in the collections of .gov
+        http = headers.encode("latin-1", "replace") if isinstance(headers, str) else headers
+        return page_of_response(record.doc_id, record.url, http.rstrip() + b"\r\n\r\n" + record.body)
     if not hasattr(record, "premises"):
         return Document(record.doc_id, record.default_text())
     return Argument(

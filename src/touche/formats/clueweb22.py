@@ -1,0 +1,50 @@
+"""The texts of ClueWeb22 (Overwijk et al. 2022), such as txt/en/en00/en0000/en0000-00.json.gz: JSON lines."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from touche.errors import InputError
+from touche.files import new_id, open_binary, read_jsonl, text_field
+from touche.web.page import Page
+
+NAME = re.compile(r"[a-z]{2}[a-z_]*[0-9]{4}-[0-9]{2}\.json(?:\.gz)?")  # language, directory, file
+LINKS = ("inlink", "outlink")  # folders in which files of the same names hold something else
+_FIRST = re.compile(rb'\s*\{(?:[^\n]*,)?\s*"ClueWeb22-ID"\s*:')
+_HEAD = 1 << 20  # bytes; the lines are pages without their markup, of some 5 kB
+
+
+def read_clueweb22_json(path: Path, seen: set[str] | None = None) -> Iterator[Page]:
+    """Reads pages of which ClueWeb22 has the text: ``{"URL", "Language", "ClueWeb22-ID", "Clean-Text"}``.
+
+    The text is the page's main content; it has no title of its own, nor headings.
+
+    Raises:
+        InputError: naming the line that is broken or repeats an id.
+    """
+    seen = set() if seen is None else seen
+    for line, fields in read_jsonl(path):
+        id, text, url, language = (
+            text_field(fields, name, path, line) for name in ("ClueWeb22-ID", "Clean-Text", "URL", "Language")
+        )
+        host, where = _split(url.strip())  # which ends in a line break
+        yield Page(new_id(id, "page", seen, path, line), body=text, host=host, path=where, language=language)
+
+
+def is_clueweb22_json(path: Path) -> bool:
+    """Whether the first line of a file is a page of ClueWeb22; False where the file cannot be read."""
+    try:
+        with open_binary(path) as file:
+            return bool(_FIRST.match(file.readline(_HEAD)))
+    except InputError:
+        return False
+
+
+def _split(url: str) -> tuple[str | None, str | None]:
+    """Host and path, None where there is no host."""
+    try:
+        parts = urlsplit(url)
+        return (parts.hostname, parts.path) if parts.hostname else (None, None)
+    except ValueError:  # such as a broken IPv6 address
+        return None, None
