@@ -107,7 +107,10 @@ def test_a_corpus_without_a_folder_is_read_through_ir_datasets(
     write(
         "topics/touche-2022-task-2.xml", "<topics><topic><number>1</number><title>t</title></topic></topics>"
     )
-    assert places.open_dataset("touche-2022-task-2").documents == IrDataset("clueweb12/touche-2022-task-2")
+    corpus = "clueweb12/touche-2022-task-2"
+    assert places.open_dataset("touche-2022-task-2").documents == IrDataset(corpus)
+    ranks = write("topics/spam-ranks.txt.gz", "73 a\n")
+    assert places.open_dataset("touche-2022-task-2").documents == IrDataset(corpus, (ranks,))
     with pytest.raises(NotAtHandError, match="corpora/touche-2022-task-2-sample is not at hand"):
         places.open_dataset("touche-2022-task-2/sample")
 

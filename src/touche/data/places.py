@@ -10,7 +10,7 @@ from touche.errors import NotAtHandError, ToucheError
 from touche.formats.qrels import Qrels, read_qrels
 from touche.formats.topics import read_topics_xml
 from touche.tasks import Corpus, Task
-from touche.tira.inputs import Files, Input, IrDataset, find_documents
+from touche.tira.inputs import Files, Input, IrDataset, find_documents, side_files
 
 
 def clone() -> Path | None:
@@ -61,7 +61,7 @@ def open_dataset(dataset: str) -> Input:
     """
     task, corpus = tasks.dataset(dataset)
     topics = locate("topics", task.topics)
-    return Input.of(read_topics_xml(topics), topics, _documents(corpus))
+    return Input.of(read_topics_xml(topics), topics, _documents(corpus, topics.parent))
 
 
 def locate_corpus(corpus: Corpus) -> Path:
@@ -112,13 +112,13 @@ def titles_of(task: Task) -> dict[str, str]:
         return {}
 
 
-def _documents(corpus: Corpus) -> Files | IrDataset:
+def _documents(corpus: Corpus, topics: Path) -> Files | IrDataset:
     try:
         return find_documents(locate_corpus(corpus))
     except NotAtHandError:
         if corpus.ir_datasets is None:
             raise
-        return IrDataset(corpus.ir_datasets)
+        return IrDataset(corpus.ir_datasets, side_files(topics))
 
 
 def home() -> Path:

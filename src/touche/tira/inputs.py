@@ -254,7 +254,8 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
 
     Re-ranking input (rerank.jsonl) goes before topics and documents; of several topic or document formats the
     first is taken in the order topics.xml, queries.jsonl; documents.jsonl, passages*.jsonl,
-    args_processed*.csv, pages.csv, *.warc, other *.json. Each may be gzipped.
+    args_processed*.csv, pages.csv, *.warc, *.json of ClueWeb22, other *.json. Each may be gzipped. Archives,
+    and the texts of ClueWeb22 by their names there, are found in the folders below, too.
 
     Args:
         directory: the input directory.
@@ -270,7 +271,7 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
         return _reranking(rerank[0])
     topics_path, topics = _find_topics(directory)
     try:
-        documents = IrDataset(corpus, _side_files(directory)) if corpus else find_documents(directory)
+        documents = IrDataset(corpus, side_files(directory)) if corpus else find_documents(directory)
     except InputError as error:
         if needs_documents:
             raise
@@ -296,7 +297,7 @@ def find_documents(directory: Path) -> Files:
 
 
 def _files(directory: Path, format: _Format, found: Iterable[Path]) -> Files:
-    return Files(tuple(sorted(found)), format.reader, format.noun, _side_files(directory), format.unit)
+    return Files(tuple(sorted(found)), format.reader, format.noun, side_files(directory), format.unit)
 
 
 def _below(directory: Path, format: _Format) -> list[Path]:
@@ -304,7 +305,8 @@ def _below(directory: Path, format: _Format) -> list[Path]:
     return list(files_below(directory, format.below, without=clueweb22.LINKS))
 
 
-def _side_files(directory: Path) -> tuple[Path, ...]:
+def side_files(directory: Path) -> tuple[Path, ...]:
+    """The files of further knowledge in a directory, plain or gzipped."""
     return tuple(path for name in SIDE_FILES for path in _matching(directory, name))
 
 
