@@ -27,10 +27,10 @@ def record(
     return f"WARC/{version}{newline}{lines}{newline}".encode() + http + newline.encode() * 2
 
 
-def record_of_clueweb22(id: str, content: bytes) -> bytes:
+def record_of_clueweb22(id: str, content: bytes, url: str = "") -> bytes:
     """A record of ClueWeb22: the page alone, without what the server said."""
     head = (
-        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/{id}\r\n"
+        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url or f'http://a.example/{id}'}\r\n"
         "WARC-Record-ID: <urn:uuid:12345678-0000-0000-0000-000000000000>\r\n"
         f"ClueWeb22-ID: {id}\r\nURL-Hash: 0123\r\nLanguage: en\r\nVDOM-Title: 1 2\r\n"
         f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(content)}\r\n\r\n"

@@ -3,6 +3,8 @@ import random
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from archives import record, record_of_clueweb22
 from conftest import Write
@@ -147,6 +149,21 @@ def test_a_page_that_cannot_be_unpacked_is_left_out_alone(write: Write) -> None:
     assert broken != encoded
     found = list(read_warc(write("a.warc", record("a") + broken + record("c"))))
     assert found == [page("a"), Skipped("b", "that is broken"), page("c")]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    pages=st.lists(st.binary(min_size=1).filter(lambda page: b"\nWARC/" not in page), min_size=1, max_size=3)
+)
+def test_pages_are_the_same_in_every_collection_s_archives(write: Write, pages: list[bytes]) -> None:
+    for made in (
+        [record(f"p{number}", each) for number, each in enumerate(pages)],
+        [record(f"p{number}", each, version="0.18", newline="\n") for number, each in enumerate(pages)],
+        [record_of_clueweb22(f"p{number}", each) for number, each in enumerate(pages)],
+    ):
+        for content in (b"".join(made), b"".join(map(gzip.compress, made)), gzip.compress(b"".join(made))):
+            found = list(read_warc(write("a.warc", content)))
+            assert [each.content for each in found if isinstance(each, RawPage)] == pages
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])

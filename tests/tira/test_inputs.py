@@ -1,3 +1,4 @@
+import csv
 import gzip
 import json
 import os
@@ -9,8 +10,8 @@ from pathlib import Path
 import ir_datasets
 import pytest
 
-from archives import record
-from conftest import Write
+from archives import record, record_of_clueweb22
+from conftest import ROOT, Touche, Write
 from touche.errors import InputError, ToucheError
 from touche.formats.documents import Argument, Document, Sentence
 from touche.formats.topics import Topic
@@ -239,6 +240,34 @@ def test_one_bad_archive_among_good_ones_is_a_warning(
     assert [document.id for document in inputs.find_documents(tmp_path)] == ["a", "d"]
     assert any(text.endswith("b.warc holds no record; is it a web archive?") for text in caplog.messages)
     assert any("c.warc.gz is " in text for text in caplog.messages)
+
+
+def test_a_run_is_the_same_whatever_the_pages_lie_in(touche: Touche, write: Write, tmp_path: Path) -> None:
+    """A third of the spot check in archives as those of ClueWeb12, ClueWeb09 and ClueWeb22 each."""
+    corpus = ROOT / "corpora" / "spot-check-pages"
+    rows = list(csv.DictReader((corpus / "pages.csv").open(encoding="utf-8")))
+    pages = [(row["id"], (corpus / row["file"]).read_bytes(), row["url"]) for row in rows]
+    made = {
+        "ClueWeb12_00/0000tw/0000tw-00.warc.gz": [
+            record(id, html, url=url, charset="") for id, html, url in pages[::3]
+        ],
+        "ClueWeb09_English_1/en0000/00.warc.gz": [
+            record(id, html, url=url, charset="", version="0.18", newline="\n")
+            for id, html, url in pages[1::3]
+        ],
+        "html/en/en00/en0000/en0000-00.warc.gz": [
+            record_of_clueweb22(id, html, url=url) for id, html, url in pages[2::3]
+        ],
+    }
+    for name, records in made.items():
+        write(f"in/{name}", b"".join(records))
+    for file in (ROOT / "topics" / "spot-check-pages.xml", corpus / "spam-ranks.txt"):
+        write(f"in/{file.name.replace('spot-check-pages', 'topics')}", file.read_bytes())
+    for given, output in ((tmp_path / "in", "archives"), ("spot-check/pages", "folder")):
+        assert touche("run", "chatnoir-bm25f", "-i", given, "-o", tmp_path / output)[0] == 0
+    expected = (tmp_path / "folder" / "run.txt").read_text()
+    assert expected.count("\n") > 20
+    assert (tmp_path / "archives" / "run.txt").read_text() == expected
 
 
 @pytest.fixture

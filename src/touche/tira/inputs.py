@@ -105,9 +105,14 @@ class Files:
             InputError: if a file is broken, an id occurs twice in the collection, or there is no document.
         """
         seen: set[str] = set()
-        yield from parsed(document for path in self.paths for document in self.reader(path, seen))
+        yield from parsed(document for path in self._watched() for document in self.reader(path, seen))
         if not seen:
             raise InputError(self.paths[0], "no documents in it", "check that this is the right file")
+
+    def _watched(self) -> Iterable[Path]:
+        """The files; of many, a bar tells how far the run has come, beside that of each large file."""
+        many = len(self.paths) > _NAMED
+        return watched(self.paths, f"reading {self.unit}", self.unit, len(self.paths)) if many else self.paths
 
 
 @dataclass(frozen=True)
