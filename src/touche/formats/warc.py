@@ -104,25 +104,25 @@ def _records(path: Path, unix: bool) -> Iterator[Any]:
 
 
 def _page(record: Any, path: Path, seen: set[str], unix: bool) -> RawPage | Skipped | None:
-    if record.headers.get("WARC-Type") != "response":
+    headers = record.headers
+    if headers.get("WARC-Type") != "response":
         return None
-    id = next(filter(None, map(record.headers.get, _IDS)), "")
+    id = next(filter(None, map(headers.get, _IDS)), "")
     try:
         new_id(id, "page", seen, path)
     except InputError:
         return Skipped(id or "without id", "without an id of its own")
-    url = (record.headers.get("WARC-Target-URI") or "").strip()
-    bare = _CLUEWEB22_ID in record.headers
-    return _bare_page(record, id, url) if bare else _http_page(record, id, url, unix)
+    read = _bare_page if _CLUEWEB22_ID in headers else _http_page
+    return read(record, id, (headers.get("WARC-Target-URI") or "").strip(), unix)
 
 
-def _bare_page(record: Any, id: str, url: str) -> RawPage | Skipped:
+def _bare_page(record: Any, id: str, url: str, unix: bool) -> RawPage | Skipped:
     """A page of ClueWeb22: in UTF-8, whatever it says itself, and without what the server said before it."""
     try:
         content = record.reader.read(LARGEST + 1)
     except OSError:
         return Skipped(id, _BROKEN)
-    if reason := _wrong_length(record, content):
+    if reason := _wrong_length(record, content, unix):
         return Skipped(id, reason)
     if content.startswith(b"HTTP/"):
         return page_of_response(id, url, content)
@@ -142,19 +142,19 @@ def _http_page(record: Any, id: str, url: str, unix: bool) -> RawPage | Skipped:
         content = record.reader.read(LARGEST + 1)
     except OSError:
         return Skipped(id, _BROKEN)
-    if reason := _wrong_length(record, content):
+    if reason := _wrong_length(record, content, unix):
         return Skipped(id, reason)
     if (record.http_content_type or "").lower() not in TEXTS:
         return Skipped(id, "not of text")
     return RawPage(id, url, content, record.http_charset)
 
 
-def _wrong_length(record: Any, content: bytes) -> str:
+def _wrong_length(record: Any, content: bytes, unix: bool) -> str:
     """What is wrong with how much a record holds, or nothing."""
     encoded = record.is_http_parsed and any(name in record.http_headers for name in _ENCODED)
     if record.content_length <= 0 or (not encoded and len(content) < min(record.content_length, LARGEST + 1)):
         return "cut off, or of a wrong length"
-    if b"\nWARC/1." in content or b"\nWARC/0." in content:
+    if (b"\nWARC/0.18\n" if unix else b"\r\nWARC/1.") in content:
         return "of a wrong length, with another page in it"
     return ""
 
