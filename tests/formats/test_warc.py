@@ -191,6 +191,12 @@ def test_a_wrong_length_costs_as_few_pages_as_can_be(write: Write, caplog: pytes
     assert found[0] == Skipped("a", "of a wrong length, with another page in it")
 
 
+def test_a_page_that_shows_an_archive_is_kept(write: Write) -> None:
+    html = b"<pre>\nWARC/1.0\nWARC-Type: response\n"
+    (found,) = read_warc(write("a.warc", record("a", html)))
+    assert isinstance(found, RawPage) and found.content == html
+
+
 def test_junk_between_records_costs_none(write: Write, caplog: pytest.LogCaptureFixture) -> None:
     path = write("a.warc", record("a") + b"junk\r\n" * 9 + record("b"))
     assert list(read_warc(path)) == [page("a"), page("b")]
