@@ -40,6 +40,12 @@ class ChatNoir:
             raise ToucheError(f"{KEY} is not set; ask for a key at https://www.chatnoir.eu/apikey/")
         self._models = _models()
 
+    def tell(self) -> None:
+        """Says which query is asked, as it is not the one that was published."""
+        _log.warning(
+            "%s is asked: ChatNoir's query and index of today, not those of 2020 and 2021", self._url
+        )
+
     def search(self, query: str, depth: int) -> list[tuple[str, float]]:
         """The ids and scores of the best results, in the order of the answers.
 

@@ -20,7 +20,8 @@ from touche.formats.html_folder import read_pages_csv
 from touche.formats.topics import Topic
 from touche.lucene import any_of
 from touche.lucene.analysis import analyzer_named, tokens
-from touche.web.page import Page, RawPage
+from touche.web.extraction import parse
+from touche.web.page import Page, ParsedPage, RawPage
 
 Crawl = neighbour("chatnoir-bm25f", "crawl").Crawl
 
@@ -28,6 +29,7 @@ FOLDER = ROOT / "baselines" / "chatnoir-bm25f"
 PAGES = ROOT / "corpora" / "spot-check-pages"
 NUMBERS = tomllib.loads((FOLDER / "chatnoir.toml").read_text())
 K1, B = 1.2, 0.75
+FACTOR = 2.2  # of BM25 in Elasticsearch: k1 + 1
 
 
 @cache
@@ -37,26 +39,38 @@ def method() -> Any:
 
 
 @cache
-def pages() -> list[Page]:
+def parsed_pages() -> list[ParsedPage]:
     found = list(places.open_dataset("spot-check/pages").documents)
-    assert all(isinstance(page, Page) for page in found)
+    assert all(isinstance(page, ParsedPage) for page in found)
     return found  # type: ignore[return-value]
 
 
 @cache
-def terms(text: str) -> list[str]:
-    return tokens(analyzer_named("plural"), text)
+def pages(year: str) -> list[Page]:
+    return [page.in_2020 if year == "2020" else page for page in parsed_pages()]
 
 
 @cache
-def collection(field: str) -> Collection:
-    return Collection({page.id: Counter(terms(getattr(page, field) or "")) for page in pages()})
+def terms(text: str, analyzer: str = "plural") -> list[str]:
+    return tokens(analyzer_named(analyzer), text)
 
 
 @cache
-def index(year: str) -> lucene.Index:
+def collection(field: str, year: str, analyzer: str = "plural") -> Collection:
+    return Collection({page.id: Counter(terms(getattr(page, field) or "", analyzer)) for page in pages(year)})
+
+
+@cache
+def index(year: str, model: str = "fields") -> lucene.Index:
     titles = [topic.title for topic in places.open_dataset("spot-check/pages").topics]
-    return method()["index_of"](Crawl(pages()), titles, NUMBERS[year])  # type: ignore[no-any-return]
+    analyzers = NUMBERS[year]["analyzers"] if model == "fields" else {}
+    crawl = Crawl(parsed_pages(), in_2020=year == "2020")
+    return method()["index_of"](crawl, titles, NUMBERS[year], analyzers)  # type: ignore[no-any-return]
+
+
+def index_of(given: list[Page], titles: list[str], year: str) -> lucene.Index:
+    numbers = NUMBERS[year]
+    return method()["index_of"](Crawl(given), titles, numbers, numbers["analyzers"])  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("year", ["2020", "today"])
@@ -66,8 +80,10 @@ def test_every_field_contributes_its_bm25(year: str) -> None:
         parts = method()["parts_of_fields"](index(year), topic, NUMBERS[year])
         for field, boost in NUMBERS[year]["boosts"].items():
             scores = dict(index(year).run(parts[field], 1000))
-            for page in pages():
-                expected = boost * collection(field).bm25(terms(topic.title), page.id, K1, B)
+            analyzer = NUMBERS[year]["analyzers"].get(field, "plural")
+            words, found = terms(topic.title, analyzer), collection(field, year, analyzer)
+            for page in pages(year):
+                expected = FACTOR * boost * found.bm25(words, page.id, K1, B)
                 assert scores.get(page.id, 0.0) == pytest.approx(expected, rel=1e-4, abs=1e-4)
                 seen += expected > 0
     assert seen > 400
@@ -75,15 +91,15 @@ def test_every_field_contributes_its_bm25(year: str) -> None:
 
 def test_bm25f_is_its_formula() -> None:
     weights = NUMBERS["bm25f"]
-    fields = {field: collection(field) for field in weights}
+    fields = {field: collection(field, "2020") for field in weights}
     n = max(each.n for each in fields.values())
     average = sum(weights[field] * each.tokens for field, each in fields.items()) / n
     seen = 0
     for topic in places.open_dataset("spot-check/pages").topics:
-        for term, query in method()["parts_of_bm25f"](index("2020"), topic).items():
-            scores = dict(index("2020").run(query, 1000))
+        for term, query in method()["parts_of_bm25f"](index("2020", "bm25f"), topic).items():
+            scores = dict(index("2020", "bm25f").run(query, 1000))
             df = max(each.df[term] for each in fields.values())
-            for page in pages():
+            for page in pages("2020"):
                 tf = sum(weights[field] * each.documents[page.id][term] for field, each in fields.items())
                 lengths = {f: length_in_one_byte(c.documents[page.id].total()) for f, c in fields.items()}
                 length = length_in_one_byte(round(sum(weights[f] * lengths[f] for f in fields)))
@@ -162,7 +178,7 @@ def test_what_is_not_wanted_earns_nothing() -> None:
     assert small(*given, title="cats -like", match="50%") == ["a"]
     assert small(*given, title='cats -"sleep and" -like', match="50%") == []
     titles = ["cats -like", "cats"]
-    found = method()["index_of"](Crawl(given), titles, NUMBERS["2020"])
+    found = index_of(given, titles, "2020")
     with_minus, without = (
         {
             name: found.run(query, 9)
@@ -196,12 +212,45 @@ def test_bonuses() -> None:
     ]
     assert small(*given) == ["a", "b", "c"]
     is_shallow, is_wikipedia = method()["is_shallow"], method()["is_wikipedia"]
-    paths = ("", "/", "/wiki/", "/index.php", "/wiki/Cat", "/index.html/x", "/a")
-    assert [is_shallow(cat("x", path=path)) for path in paths] == ["yes"] * 4 + ["no"] * 3
-    assert [is_wikipedia(cat("x", host=host)) for host in ("en.wikipedia.org", "notwikipedia.org")] == [
-        "yes",
-        "no",
-    ]
+    paths = ("/", "/wiki/", "/index.php", "", "wiki/", "index.html", "/wiki/Cat", "/index.html/x", "/a")
+    assert [is_shallow(cat("x", path=path)) for path in paths] == ["yes"] * 3 + ["no"] * 6
+    assert is_shallow(Page("p", body="a passage")) == is_wikipedia(Page("p", body="a passage")) == "no"
+    hosts = ("en.wikipedia.org", "de.wikipedia.org", "wikipedia.org", "en.wikipedia.org.example")
+    assert [is_wikipedia(cat("x", host=host)) for host in hosts] == ["yes", "no", "no", "no"]
+
+
+def test_a_path_and_a_host_are_no_text_that_matches() -> None:
+    there = cat("a", body="A cat.", path="/sleep", host="sleep.example")
+    assert small(there, cat("b", body="A cat sleeps.")) == ["b"]
+    assert set(NUMBERS["2020"]["boosts"]) == set(NUMBERS["today"]["boosts"]) == {
+        "title", "body", "headings", "full_body", "meta_description", "meta_keywords"
+    }  # fmt: skip
+
+
+def test_keywords_of_2020_are_not_stemmed() -> None:
+    title = "cats sleep"
+    singular, plural = cat("1", meta_keywords="cat,dog"), cat("2", meta_keywords="dog,CATS mice")
+    for year, expected in (("2020", [0, 1]), ("today", [1, 1])):
+        found = index_of([singular, plural], [title, '"cats" nobody'], year)
+        parts = method()["parts_of_fields"](found, Topic("1", title), NUMBERS[year])
+        assert [found.score(parts["meta_keywords"], each) > 0 for each in "12"] == expected
+    only = [cat("3", body="Sleep.", meta_keywords="cats"), cat("4", body="Sleep.", meta_keywords="cat")]
+    assert small(*only) == ["3"] and small(*only, year="today") == ["4", "3"]
+
+
+def test_pages_of_2020_are_those_of_its_indexer() -> None:
+    """Which has headings without a blank between them, where today's tells words apart."""
+    html = (
+        "<title>Cats</title><h2>cats</h2><h2>sleep</h2>"
+        + f"<p>{'They have been here for all of the night. ' * 9}</p>"
+    )
+    page = parse(RawPage("p", "", html.encode()))
+    found = {year: Crawl([page], in_2020=year == "2020") for year in ("2020", "today")}
+    assert [next(iter(found[year])).headings for year in found] == ["catssleep", "cats\nsleep"]
+    ((_, hits),) = baselines.load("chatnoir-bm25f")([Topic("1", "catssleep")], [page])
+    assert [id for id, _ in hits] == ["p"]
+    ((_, hits),) = baselines.load("chatnoir-bm25f")([Topic("1", "catssleep")], [page], year="today")
+    assert not list(hits)
 
 
 @pytest.mark.parametrize("year", ["2020", "today"])
@@ -215,10 +264,10 @@ def test_phrases_and_bonuses_by_their_formulas(year: str) -> None:
         "Cats in an hour sleep.": None,
     }
     given = [
-        cat(str(n), title=text, body=text, host="de.wikipedia.org" * (n % 2), path="/x"[: 1 if n > 2 else 2])
+        cat(str(n), title=text, body=text, host="en.wikipedia.org" * (n % 2), path="/x"[: 1 if n > 2 else 2])
         for n, text in enumerate(apart)
     ]
-    found, numbers = method()["index_of"](Crawl(given), ["cats sleep"], NUMBERS[year]), NUMBERS[year]
+    found, numbers = index_of(given, ["cats sleep"], year), NUMBERS[year]
     parts = method()["parts_of_fields"](found, Topic("1", "cats sleep"), numbers)
     for field in ("title", "body"):
         words = Collection({page.id: Counter(terms(getattr(page, field) or "")) for page in given})
@@ -228,10 +277,14 @@ def test_phrases_and_bonuses_by_their_formulas(year: str) -> None:
                 log(1 + (words.n - words.df[term] + 0.5) / (words.df[term] + 0.5))
                 for term in terms("cats sleep")
             )
-            expected = numbers["phrases"][field] * idf * words.saturation(count, page.id, K1, B)
+            weight = FACTOR * {"title": 15, "body": 10}[field]
+            expected = weight * idf * words.saturation(count, page.id, K1, B)
             assert found.score(parts[f"phrase in {field}"], page.id) == pytest.approx(expected, rel=1e-4)
-    assert [found.score(parts["wikipedia"], str(n)) for n in range(5)] == [0, 50, 0, 50, 0]
-    assert [found.score(parts["shallow"], str(n)) for n in range(5)] == [0, 0, 0, 1, 1]
+    wikipedia, shallow = {"2020": (50, 1), "today": (30, 70)}[year]
+    assert [found.score(parts["wikipedia"], str(n)) for n in range(5)] == [0, wikipedia, 0, wikipedia, 0]
+    assert [found.score(parts["shallow"], str(n)) for n in range(5)] == [0, 0, 0, shallow, shallow]
+    matched = method()["matching"](found, Topic("1", "cats sleep"), 1.0, [], numbers)
+    assert matched["1"] > 50 + matched["0"] * 0.9 and matched["3"] > 50 > matched["4"]
 
 
 def test_a_score_of_today_has_a_hundredth_of_the_first_query() -> None:
@@ -239,10 +292,25 @@ def test_a_score_of_today_has_a_hundredth_of_the_first_query() -> None:
     matched = {"duvet-lab": 3.0, "duvet-forum": 5.0}
     for year, part in (("2020", 0.0), ("today", 0.01)):
         parts = method()["parts_of_fields"](index(year), topic, NUMBERS[year])
-        scores = dict(method()["scored"](index(year), matched, parts, NUMBERS[year]))
+        second = method()["second_query"](index(year), topic, parts, NUMBERS[year])
+        scores = dict(method()["scored"](index(year), matched, second, NUMBERS[year]))
         for page in matched:
             again = sum(index(year).score(query, page) for query in parts.values())
             assert scores[page] == pytest.approx(part * matched[page] + (1 - part) * again, rel=1e-5)
+
+
+def test_in_the_second_query_of_today_a_third_of_the_tokens_must_match(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = [cat("one", body="Cats."), cat("two", body="Cats sleep.")]
+    title = "cats sleep well today under beds near sofas"
+    for year, again in (("2020", True), ("today", False)):
+        ((_, hits),) = baselines.load("chatnoir-bm25f")(
+            [Topic("1", title)], given, match="1%", year=year, explain=("1", "one")
+        )
+        lines = capsys.readouterr().out.splitlines()[1:]
+        assert total_of(lines) == pytest.approx(dict(hits)["one"], rel=1e-4)
+        assert (total_of(lines[1:]) > 0) == again
 
 
 def test_a_phrase_may_have_two_other_words_in_it() -> None:

@@ -1,7 +1,7 @@
 """From text to terms."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import jpype
@@ -12,9 +12,11 @@ from touche.lucene.java import java, string
 _ANALYZERS = {
     "standard": "org.apache.lucene.analysis.standard.StandardAnalyzer",
     "english": "io.anserini.analysis.DefaultEnglishAnalyzer",
-    "plural": "org.apache.lucene.analysis.custom.CustomAnalyzer",
 }
-_PLURAL = ("lowercase", "englishMinimalStem", "asciiFolding")  # filters, in this order
+_CHAINS = {  # filters, in their order
+    "plural": ("lowercase", "englishMinimalStem", "asciiFolding"),
+    "unstemmed": ("lowercase", "asciiFolding"),
+}
 _MARK = "\x01"  # in no token, as it separates them
 
 
@@ -23,18 +25,25 @@ def analyzer_named(name: str) -> Any:
 
     Args:
         name: ``standard`` (no stop words, no stemming), ``english`` (possessives, Lucene's English stop
-            words, Porter's stemmer), or ``plural`` (ChatNoir's chain but for ICU: no stop words, plurals
-            become singulars, accents are folded).
+            words, Porter's stemmer), ``plural`` (ChatNoir's chain but for ICU: no stop words, plurals
+            become singulars, accents are folded), or ``unstemmed`` (the same but for the plurals).
 
     Raises:
         ParameterError: if there is none of that name.
     """
+    if name in _CHAINS:
+        return _chain(_CHAINS[name])
     if name not in _ANALYZERS:
-        raise ParameterError(f"there is no analyzer {name!r}; choose among {', '.join(_ANALYZERS)}")
+        known = ", ".join((*_ANALYZERS, *_CHAINS))
+        raise ParameterError(f"there is no analyzer {name!r}; choose among {known}")
     java_class = java(_ANALYZERS[name])
-    if name != "plural":
-        return java_class.newDefaultInstance() if name == "english" else java_class()
-    return _chain(_PLURAL)
+    return java_class.newDefaultInstance() if name == "english" else java_class()
+
+
+def analyzer_by_field(usual: Any, others: Mapping[str, Any]) -> Any:
+    """An analyzer that is another one for some fields."""
+    by_field = java("java.util.HashMap")(others) if others else java("java.util.HashMap")()
+    return java("org.apache.lucene.analysis.miscellaneous.PerFieldAnalyzerWrapper")(usual, by_field)
 
 
 def terms(analyzer: Any, text: str) -> Counter[str]:
@@ -55,9 +64,9 @@ def stored_form(term: str) -> str:
     return _MARK + term[::-1]
 
 
-def plural_in_stored_form() -> Any:
-    """The analyzer ``plural``, whose terms come in their stored form."""
-    return _chain((*_PLURAL, "reverseString"), mark=_MARK)
+def in_stored_form(name: str) -> Any:
+    """The analyzer ``plural`` or ``unstemmed``, whose terms come in their stored form."""
+    return _chain((*_CHAINS[name], "reverseString"), mark=_MARK)
 
 
 def only_telling_apart(vocabulary: Iterable[str], stream: Any) -> Any:

@@ -35,6 +35,7 @@ def index(
     fields: Fields | None = None,
     phrases: Container[str] = (),
     labels: Fields | None = None,
+    others: Mapping[str, str] | None = None,
     queries: Iterable[str] | None = None,
     threads: int | None = None,
 ) -> Index:
@@ -48,6 +49,7 @@ def index(
         fields: the fields by name, each a function of the document; by default one, ``text``.
         phrases: the fields that are to be searched for phrases, too.
         labels: further fields by name, each of one string as it is, to filter by.
+        others: the fields that have another analyzer, with its name; for those that ``Index.simple`` takes.
         queries: all texts that will be searched for, where they are known. Then only their terms are told
             apart in the index, which makes it faster to build and a quarter of the size; lengths, totals
             and scores are the same.
@@ -60,7 +62,8 @@ def index(
     fields = fields or {"text": lambda document: document.text}
     threads = threads or processors()
     analysis = analyzer_named(analyzer)
-    vocabulary = None if queries is None else frozenset().union(*(terms(analysis, text) for text in queries))
+    analyses = {name: analyzer_named(name) for name in (analyzer, *(others or {}).values())}.values()
+    vocabulary = None if queries is None else _vocabulary(analyses, queries)
     config = java("org.apache.lucene.index.IndexWriterConfig")(analysis)
     config.setSimilarity(similarity).setRAMBufferSizeMB(_buffer_size()).setUseCompoundFile(False)
     # Merging pays for an index that is searched for years, not once.
@@ -68,14 +71,14 @@ def index(
     began = time.monotonic()
     with _temporary_directory() as folder:
         directory = java("org.apache.lucene.store.MMapDirectory")(_java_path(folder))
-        filling = _Filling(fields, phrases, labels or {}, analyzer, vocabulary)
+        filling = _Filling(fields, phrases, labels or {}, analyzer, others or {}, vocabulary)
         _write(directory, config, iter(documents), filling, threads)
         # Once opened, every file is mapped into memory, and the directory can go.
         reader = java("org.apache.lucene.index.DirectoryReader").open(directory)
     seconds = time.monotonic() - began
     terms_of = ", ".join(f"{reader.getSumTotalTermFreq(name)} terms in {name}" for name in fields)
     _log.debug("indexed %d documents in %.1f s: %s", reader.numDocs(), seconds, terms_of)
-    return Index(reader, analysis, similarity, tuple(fields), vocabulary, threads)
+    return Index(reader, analysis, similarity, tuple(fields), vocabulary, threads, others or {})
 
 
 class _Filling:
@@ -87,17 +90,19 @@ class _Filling:
         phrases: Container[str],
         labels: Fields,
         analyzer: str,
+        others: Mapping[str, str],
         vocabulary: frozenset[str] | None,
     ) -> None:
         self._fields, self._labels = fields, labels
-        self._analyzer, self._vocabulary = analyzer, vocabulary
+        self._analyzer, self._others, self._vocabulary = analyzer, others, vocabulary
         self._options = {name: _options(name in phrases) for name in fields}
 
     def for_a_thread(self) -> Callable[[AnyDocument], Any]:
         """A function that fills one set of fields with a document and returns them."""
         id_field = java("org.apache.lucene.document.SortedDocValuesField")("id", bytes_ref(""))
         # An analyzer has one token stream for each thread, so that each field needs an analyzer of its own.
-        analyzers = {name: analyzer_named(self._analyzer) for name in self._fields}
+        named = {name: self._others.get(name, self._analyzer) for name in self._fields}
+        analyzers = {field: analyzer_named(name) for field, name in named.items()}
         store = java("org.apache.lucene.document.Field").Store.NO
         labels = {
             name: java("org.apache.lucene.document.StringField")(name, "", store) for name in self._labels
@@ -122,6 +127,11 @@ class _Filling:
         if self._vocabulary is not None:
             tokens = only_telling_apart(self._vocabulary, tokens)
         return java("org.apache.lucene.document.Field")(name, tokens, self._options[name])
+
+
+def _vocabulary(analyses: Iterable[Any], queries: Iterable[str]) -> frozenset[str]:
+    texts = list(queries)
+    return frozenset().union(*(terms(analysis, text) for analysis in analyses for text in texts))
 
 
 def _options(phrases: bool) -> Any:

@@ -9,7 +9,14 @@ from typing import Any, Self
 import jpype
 
 from touche.errors import ToucheError
-from touche.lucene.analysis import plural_in_stored_form, stored_form, terms, tokens
+from touche.lucene.analysis import (
+    analyzer_by_field,
+    analyzer_named,
+    in_stored_form,
+    stored_form,
+    terms,
+    tokens,
+)
 from touche.lucene.java import bytes_ref, java
 from touche.lucene.simple import not_wanted, parts_of, simple_query, wanted
 
@@ -25,12 +32,13 @@ class Index:
         fields: tuple[str, ...],
         vocabulary: frozenset[str] | None,
         threads: int,
+        others: Mapping[str, str],
     ) -> None:
         self._pool = java("java.util.concurrent.ForkJoinPool")(threads)
         self._searcher = java("org.apache.lucene.search.IndexSearcher")(reader, self._pool)
         self._searcher.setSimilarity(similarity)
         self._reader, self._analyzer = reader, analyzer
-        self._fields, self._vocabulary = fields, vocabulary
+        self._fields, self._vocabulary, self._others = fields, vocabulary, others
 
     def __enter__(self) -> Self:
         """The index itself."""
@@ -133,7 +141,9 @@ class Index:
             boosts: the weights of the fields.
             share: of the words and phrases that must match in some field; rounded down, but at least one.
         """
-        analyzer = self._analyzer if self._vocabulary is None else plural_in_stored_form()
+        named = analyzer_named if self._vocabulary is None else in_stored_form
+        others = {field: named(name) for field, name in self._others.items()}
+        analyzer = analyzer_by_field(named("plural"), others)
         if share == 1.0:
             return simple_query(text, analyzer, boosts, every=True)
         parts = [simple_query(part, analyzer, boosts, every=True) for part in parts_of(wanted(text))]
@@ -211,11 +221,26 @@ def labelled(name: str, label: str, score: float = 1.0) -> Any:
     return java("org.apache.lucene.search.BoostQuery")(query, score)
 
 
-def all_of(queries: Iterable[Any], *, filters: Iterable[Any] = (), without: Iterable[Any] = ()) -> Any:
-    """A query for what matches all queries, whose scores are summed, all filters, and none of the others."""
+def all_of(
+    queries: Iterable[Any],
+    *,
+    filters: Iterable[Any] = (),
+    without: Iterable[Any] = (),
+    extra: Iterable[Any] = (),
+) -> Any:
+    """A query for what matches all queries and filters, and nothing that is to be without.
+
+    The scores of the queries are summed, with those of what is extra, which need not match.
+    """
     occur = java("org.apache.lucene.search.BooleanClause").Occur
     clauses = java("org.apache.lucene.search.BooleanQuery").Builder()
-    for group, how in ((queries, occur.MUST), (filters, occur.FILTER), (without, occur.MUST_NOT)):
+    groups = (
+        (queries, occur.MUST),
+        (filters, occur.FILTER),
+        (without, occur.MUST_NOT),
+        (extra, occur.SHOULD),
+    )
+    for group, how in groups:
         for each in group:
             clauses.add(each, how)
     return clauses.build()

@@ -1,9 +1,13 @@
 """From the HTML of a page to the fields that ChatNoir searches (Bevendorff et al. 2018).
 
-The libraries are those of ChatNoir's authors, and the rules are those of their indexer where it is public.
+The libraries are those of ChatNoir's authors, and the rules are those of their two indexers where they are
+public: of today's, and of the one that made the index of 2020 and 2021.
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from resiliparse.extract.html2text import extract_plain_text
@@ -11,10 +15,13 @@ from resiliparse.parse.encoding import bytes_to_str, detect_encoding, detect_mim
 from resiliparse.parse.html import HTMLTree
 from resiliparse.parse.lang import detect_fast
 
-from touche.web.page import LARGEST, Page, PageError, RawPage
+from touche.web.main_content import main_content, shortened
+from touche.web.page import LARGEST, Page, PageError, ParsedPage, RawPage
 
 _TITLE, _DESCRIPTION, _META, _ALL_HEADINGS = 90, 400, 8192, 16384  # characters
+_KEYWORDS_2020 = 400
 _HEADINGS = ("h1", "h2", "h3")
+_MANY = 2_000  # headings; of more it is faster to look at every node
 _DEEPEST = 300  # levels; the time to find the main content grows by their square, and browsers stop at 512
 _TOO_DEEP = " > ".join(["*"] * (_DEEPEST + 1))
 _UNREADABLE = 0.1  # share of characters
@@ -22,29 +29,51 @@ _UNREADABLE = 0.1  # share of characters
 _BINARY = ("image/", "audio/", "video/", "font/", "application/pdf", "application/zip", "application/gzip")
 
 
-def parse(raw: RawPage) -> Page:
-    """Takes a page apart.
+def parse(raw: RawPage) -> ParsedPage:
+    """Takes a page apart, by the rules of both indexers.
 
     Raises:
         PageError: if it is no text, too large, too deeply nested or empty.
     """
     tree = _tree(raw)
     full_body = extract_plain_text(tree, preserve_formatting=False)
-    if not full_body or sum(map(_is_unreadable, full_body)) > _UNREADABLE * len(full_body):
+    if not full_body or _unreadable(full_body) > _UNREADABLE * len(full_body):
         raise PageError("without readable text")
     url = _split(raw.url)
-    known = bool(url.hostname)
-    return Page(
-        id=raw.id,
+    host, path = (url.hostname, url.path) if url.hostname else (None, None)
+    language = detect_fast(full_body)[0]
+    alike = Page(raw.id, full_body=full_body.replace("\ufffd", ""), host=host, path=path, language=language)
+    headings = _heading_nodes(tree)
+    return _today(alike, tree, headings, _in_2020(alike, tree, headings))
+
+
+def _today(alike: Page, tree: HTMLTree, headings: Sequence[Any], in_2020: Page) -> ParsedPage:
+    """The fields by the rules of today's indexer, with those that are alike."""
+    return ParsedPage(
+        id=alike.id,
         title=_title(tree)[:_TITLE],
-        headings="\n".join(filter(None, _headings(tree)))[:_ALL_HEADINGS],
+        headings="\n".join(filter(None, _headings(headings)))[:_ALL_HEADINGS],
         body=extract_plain_text(tree, main_content=True, preserve_formatting=False),
-        full_body=full_body.replace("\ufffd", ""),
+        full_body=alike.full_body,
         meta_description=_meta(tree, "description")[:_DESCRIPTION],
         meta_keywords=_meta(tree, "keywords"),
-        host=url.hostname if known else None,
-        path=url.path if known else None,
-        language=detect_fast(full_body)[0],
+        host=alike.host,
+        path=alike.path,
+        language=alike.language,
+        in_2020=in_2020,
+    )
+
+
+def _in_2020(alike: Page, tree: HTMLTree, headings: Sequence[Any]) -> Page:
+    """The fields by the rules of the indexer of 2020 and 2021, with those that are alike."""
+    rendered = extract_plain_text(tree, preserve_formatting=True, list_bullets=False, alt_texts=False)
+    return replace(
+        alike,
+        title=shortened(_blanks(tree.title or "") or _blanks(rendered), _TITLE),
+        headings="".join(_headings_by_level(headings))[:_ALL_HEADINGS],
+        body=main_content(rendered),
+        meta_description=shortened(_meta_2020(tree, "description"), _DESCRIPTION),
+        meta_keywords=shortened(_meta_2020(tree, "keywords"), _KEYWORDS_2020),
     )
 
 
@@ -70,6 +99,14 @@ def _text(raw: RawPage) -> str:
     return bytes_to_str(raw.content, detect_encoding(raw.content) or "utf-8")
 
 
+def _unreadable(text: str) -> int:
+    """The number of characters that cannot be read, each distinct one looked at once."""
+    words = "".join(text.split())
+    if words.isprintable() and "\ufffd" not in words:  # as nearly all texts are
+        return 0
+    return sum(count for character, count in Counter(words).items() if _is_unreadable(character))
+
+
 def _is_unreadable(character: str) -> bool:
     return character == "\ufffd" or not (character.isprintable() or character.isspace())
 
@@ -82,26 +119,48 @@ def _title(tree: HTMLTree) -> str:
     return next((found for text in texts if (found := _blanks(text or ""))), "")
 
 
-def _headings(tree: HTMLTree) -> Iterator[str]:
+def _headings(nodes: Iterable[Any]) -> Iterator[str]:
     """The headings of three levels, but for those within another one."""
-    assert tree.document is not None
     last, length = None, 0
-    for node in tree.document:
-        # Not by a selector: going through what it finds takes time by the square of how many there are.
-        if (
-            node.tag in _HEADINGS
-            and length < _ALL_HEADINGS
-            and not (last is not None and last.contains(node))
-        ):
+    for node in nodes:
+        if length < _ALL_HEADINGS and not (last is not None and last.contains(node)):
             last, text = node, _blanks(node.text or "")
             length += len(text)
             yield text
+
+
+def _headings_by_level(nodes: Iterable[Any]) -> Iterator[str]:
+    """The headings of the first level, then those of the second and third; those within another one, too."""
+    read = length = 0
+    for node in sorted(nodes, key=lambda node: node.tag):
+        if length >= _ALL_HEADINGS or read > LARGEST:  # a text can be in hundreds of headings
+            return
+        text = node.text or ""
+        read, length = read + len(text), length + len(_blanks(text))
+        yield _blanks(text)
+
+
+def _heading_nodes(tree: HTMLTree) -> Sequence[Any]:
+    """The headings, in their order.
+
+    What a selector finds is taken at once: going through it takes time by the square of how many there are.
+    """
+    assert tree.document is not None
+    found = tree.document.query_selector_all(", ".join(_HEADINGS))
+    return found[:] if len(found) <= _MANY else [node for node in tree.document if node.tag in _HEADINGS]
 
 
 def _meta(tree: HTMLTree, name: str) -> str:
     assert tree.document is not None
     found = tree.document.query_selector(f'meta[name="{name}" i]')
     return _blanks((found.getattr("content") or "") if found is not None else "")[:_META]
+
+
+def _meta_2020(tree: HTMLTree, name: str) -> str:
+    """The first that has a content; its name was compared letter by letter, capitals and all."""
+    assert tree.document is not None
+    found = tree.document.query_selector(f'meta[name="{name}"][content]')
+    return _blanks((found.getattr("content") or "") if found is not None else "")
 
 
 def _blanks(text: str) -> str:
