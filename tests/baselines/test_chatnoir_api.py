@@ -222,8 +222,15 @@ def test_a_run_of_chatnoir_itself(
     )
     code, _, err = touche(*command)
     assert code == 0 and "4 topics from topics.xml\n" in err
+    told = "is asked: ChatNoir's query and index of today, not those of 2020 and 2021\n"
+    assert err.count(f"warning: {server.url} {told}") == 1
     lines = [line.split() for line in (tmp_path / "out" / "run.txt").read_text().splitlines()]
     assert [line[2][-1] for line in lines[:4]] == ["1", "0", "3", "2"]
+    cached = [f"{n} Q0 clueweb12-{d:04} {d + 1} {2000.5 - d} cached\n" for n in (21, 22) for d in (1, 0, 9)]
+    (tmp_path / "cached.run").write_text("".join(cached))
+    runs = (tmp_path / "cached.run", tmp_path / "out" / "run.txt")
+    code, out, _ = touche("overlap", *runs, "--format", "json")
+    assert code == 0 and json.loads(out)[0]["topics"] == 4
     touche(*command, "--group-by-host")
     lines = [line.split() for line in (tmp_path / "out" / "run.txt").read_text().splitlines()]
     assert [line[2][-1] for line in lines[:4]] == ["0", "1", "2", "3"]

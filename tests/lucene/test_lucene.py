@@ -73,6 +73,32 @@ def test_a_repeated_query_token_counts_each_time() -> None:
         assert twice == pytest.approx(2 * once)
 
 
+@pytest.mark.parametrize("queries", [None, ["cats, MÜSLI"]])
+def test_a_field_may_have_an_analyzer_of_its_own(queries: list[str] | None) -> None:
+    """A token of a query is analysed for each field as that field is, with or without a vocabulary."""
+    fields = dict.fromkeys(("text", "whole"), lambda document: document.text)
+    documents = texts("cat muslis", "cats muesli", "Cats, Müsli")
+    others = {"whole": "unstemmed"}
+    with indexed(documents, "plural", fields=fields, others=others, queries=queries) as index:
+
+        def found(text: str, *names: str) -> set[str]:
+            return {id for id, _ in index.run(index.simple(text, dict.fromkeys(names, 1.0)), 9)}
+
+        assert found("cats", "text") == {"d0", "d1", "d2"} and found("cats", "whole") == {"d1", "d2"}
+        assert found("MÜSLI", "text") == {"d0", "d2"} and found("MÜSLI", "whole") == {"d2"}
+        assert found("cats MÜSLI", "text", "whole") == {"d0", "d2"}
+        assert index.size("whole") == index.size("text") == 3
+
+
+def test_what_is_extra_adds_to_the_score_and_need_not_match() -> None:
+    label = {"kind": lambda document: "b" if document.id == "d0" else "a"}
+    with indexed(texts("cats", "cats", "dogs"), labels=label) as index:
+        cats = lucene.any_of([index._term_query("text", "cats", 1.0)])
+        plain = dict(index.run(cats, 9))
+        more = dict(index.run(lucene.all_of([cats], extra=[lucene.labelled("kind", "b", 50.0)]), 9))
+        assert more == {"d0": pytest.approx(plain["d0"] + 50), "d1": pytest.approx(plain["d1"])}
+
+
 def test_the_standard_analyzer_keeps_stop_words_and_endings_and_the_english_one_does_not() -> None:
     text = "The teacher's schools aren't closed, as of 3.5 o'clock_x"
     standard, english = (terms(analyzer_named(name), text) for name in ("standard", "english"))

@@ -2,6 +2,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -9,11 +10,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from resiliparse.parse.html import HTMLTree
 
 from conftest import ROOT, Write
 from touche.errors import InputError
 from touche.formats.html_folder import read_pages_csv
-from touche.web import page
+from touche.web import extraction, page
 from touche.web.extraction import parse
 from touche.web.page import Page, PageError, RawPage, Skipped
 from touche.web.workers import parsed
@@ -129,6 +131,109 @@ def test_headings_are_read_once_and_in_time_that_grows_with_their_number() -> No
     assert str(page.headings).split("\n")[:4] == ["a", "b c", "a", "b c"]
     bomb = parse(raw("<h1><div>" * 140 + "word " * 100_000))
     assert len(str(bomb.headings)) <= 16384
+
+
+def headings_node_by_node(tree: HTMLTree) -> str:
+    """The headings as they were found before a selector found them: by looking at every node."""
+    found: list[str] = []
+    last, length = None, 0
+    for node in tree.document or ():
+        heading = node.tag in ("h1", "h2", "h3") and length < 16384
+        if heading and not (last is not None and last.contains(node)):
+            last = node
+            found.append(" ".join((node.text or "").split()))
+            length += len(found[-1])
+    return "\n".join(filter(None, found))[:16384]
+
+
+def unreadable_one_by_one(text: str) -> int:
+    return sum(each == "\ufffd" or not (each.isprintable() or each.isspace()) for each in text)
+
+
+def same_as_before(page: RawPage) -> None:
+    with suppress(PageError):
+        assert parse(page).headings == headings_node_by_node(extraction._tree(page))
+
+
+TAGS = [
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "div",
+    "p",
+    "table",
+    "td",
+    "svg",
+    "math",
+    "template",
+    "noscript",
+    "b",
+    "select",
+]
+TOKENS = [form.format(tag) for tag in TAGS for form in ("<{}>", "</{}>")] + ["word ", " ", "<!-- x -->", "\n"]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(TOKENS), max_size=60), st.integers(1, 300))
+def test_headings_are_those_that_were_found_node_by_node(tokens: list[str], times: int) -> None:
+    same_as_before(raw("<body>" + "".join(tokens) * times + "word"))
+
+
+def test_headings_of_the_spot_check_and_of_many_are_those_that_were_found_node_by_node() -> None:
+    for each in read_pages_csv(ROOT / "corpora" / "spot-check-pages" / "pages.csv"):
+        assert isinstance(each, RawPage)
+        same_as_before(each)
+    for many in (1_999, 2_000, 2_001):  # before and after the way changes
+        same_as_before(raw("<h2>a <b>b</b></h2><p>c" * many))
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_unreadable_characters_are_counted(text: str) -> None:
+    assert extraction._unreadable(text) == unreadable_one_by_one(text)
+
+
+def test_every_character_is_readable_or_not_as_before() -> None:
+    assert all(
+        extraction._unreadable(chr(code)) == unreadable_one_by_one(chr(code)) for code in range(0x30000)
+    )
+
+
+def test_a_page_is_taken_apart_as_in_2020() -> None:
+    meta = (
+        '<meta name="Keywords" content="no"><meta name="keywords">'
+        '<meta name="keywords" content="wool,  down ">'
+        f'<meta name="description" content="{"word " * 80}words"><meta name="description" content="no">'
+    )
+    html = HTML.replace("<head>", f"<head>{meta}").replace("like.", "like and, as it is, need at night.")
+    html = html.replace("<h4>Too deep</h4>", "<h4>Too deep</h4><h2>Beds</h2><h1>Or <h3>not</h3></h1>")
+    page = parse(raw(html))
+    then = page.in_2020
+    assert then.headings == "The verdictOrBedsnotPrice"
+    assert then.title == page.title == "Wool or down?"
+    assert (then.meta_keywords, page.meta_keywords) == ("wool, down", "no")
+    assert then.meta_description == ("word " * 80).strip()
+    assert then.body == (
+        "The wool duvet was better for my husband, who sweats at night. "
+        "The down duvet costs more and weighs less, which I like and, as it is, need at night."
+    )
+    alike = ("id", "full_body", "host", "path", "language")
+    assert all(getattr(then, name) == getattr(page, name) for name in alike)
+
+
+def test_a_title_of_2020_is_cut_at_a_word_and_may_be_the_text() -> None:
+    text = "We slept under the wool duvet for a whole winter, and under the other for the next one, too."
+    for head, body in ((f"<title>{text}</title>", "<h1>No</h1>"), ("<title> </title>", f"<p>{text}</p>")):
+        then = parse(raw(f"<html><head>{head}</head><body>{body}<h2>No</h2></body></html>")).in_2020
+        assert then.title == text[: text.index(" too.")]
+
+
+def test_headings_of_2020_take_bounded_time() -> None:
+    for html in ("<h1><div>" * 140 + " " * 500_000 + "word", "<h1><div>" * 140 + "word " * 100_000):
+        started = time.process_time()
+        parse(raw(html))
+        assert time.process_time() - started < 4
 
 
 @settings(max_examples=100, deadline=None)

@@ -13,7 +13,7 @@ _PROSE = 0.5  # share of a sentence's words and signs that are made of letters o
 _KEPT = 0.6  # share of the allowed length that a text must keep to be cut at a word
 
 # Where a sentence ends, near enough to UAX 29: after a full stop it goes on if the next letter is small.
-_END = re.compile(r"[!?…][\"'”’)\]]* |\.[\"'”’)\]]* (?![-,:;–—]|[^\w.!?]*[a-z])")
+_END = re.compile(r"[!?…][\"'”’)\]]* |\.[\"'”’)\]]* (?![-,:;–—]|(?:[^\w.!?]|\d)*[a-z])")
 # Words and signs, as UAX 29 tells them apart, near enough again.
 _SEGMENT = re.compile(r"\w+(?:['’.:]\w+|,\d+)*|[^\w\s]")
 
