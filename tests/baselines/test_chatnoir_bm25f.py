@@ -238,6 +238,14 @@ def test_keywords_of_2020_are_not_stemmed() -> None:
     assert small(*only) == ["3"] and small(*only, year="today") == ["4", "3"]
 
 
+def test_bm25f_sums_the_frequencies_of_singulars_and_plurals_in_keywords_too() -> None:
+    given = [cat("a", meta_keywords="cats"), cat("b", meta_keywords="dogs")]
+    assert small(*given, title="cats", model="bm25f") == ["a", "b"]
+    assert small(*reversed(given), title="cats", model="bm25f") == ["a", "b"]
+    with_ids_swapped = [cat("b", meta_keywords="cats"), cat("a", meta_keywords="dogs")]
+    assert small(*with_ids_swapped, title="cats", model="bm25f") == ["b", "a"]
+
+
 def test_pages_of_2020_are_those_of_its_indexer() -> None:
     """Which has headings without a blank between them, where today's tells words apart."""
     html = (
