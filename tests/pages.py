@@ -78,7 +78,8 @@ ELSEWHERE = {
     "touche overlap out/replica/run.txt out/original/run.txt": PUBLISHERS,
     "touche overlap $TOUCHE_DATA/runs/touche-2021-task-2/chatnoir-cached.run out/original/run.txt --task "
     "touche-2021-task-2": PUBLISHERS,
-    "touche evaluate $TOUCHE_DATA/runs/touche-2020-task-2/chatnoir-cached.run --task touche-2020-task-2": OFFICIAL,
+    "touche evaluate $TOUCHE_DATA/runs/touche-2020-task-2/chatnoir-cached.run --task "
+    "touche-2020-task-2": OFFICIAL,
     "docker build --build-arg NSP_MODEL=google-bert/bert-base-uncased --build-arg NSP_REVISION=COMMIT "
     "--tag touche/sentence-coherence baselines/sentence-coherence": MODEL,
     "docker run ... touche/sentence-coherence -i ... -o ... --coherence nsp --model /opt/nsp": MODEL,
