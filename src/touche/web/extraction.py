@@ -131,13 +131,13 @@ def _headings(nodes: Iterable[Any]) -> Iterator[str]:
 
 def _headings_by_level(nodes: Iterable[Any]) -> Iterator[str]:
     """The headings of the first level, then those of the second and third; those within another one, too."""
-    read = length = 0
+    length = 0
     for node in sorted(nodes, key=lambda node: node.tag):
-        if length >= _ALL_HEADINGS or read > LARGEST:  # a text can be in hundreds of headings
+        if length >= _ALL_HEADINGS:  # as a text can be in a hundred headings
             return
-        text = node.text or ""
-        read, length = read + len(text), length + len(_blanks(text))
-        yield _blanks(text)
+        text = _blanks(node.text or "")
+        length += len(text)
+        yield text
 
 
 def _heading_nodes(tree: HTMLTree) -> Sequence[Any]:
