@@ -36,7 +36,7 @@ from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score, re
 from touche.formats.topics import read_topics_xml
 from touche.lint import lint
 from touche.lucene.analysis import analyzer_named, terms
-from touche.regression.expected import ExpectedScore, read_expected
+from touche.regression.expected import ExpectedFormula, ExpectedScore, read_expected
 from touche.regression.running import PASSED, regress
 from touche.sandbox.programs import Log
 from touche.sandbox.runs import Job, Limits, Usage
@@ -179,7 +179,7 @@ CLASSIC = "tfidf --variant classic"
 def test_baselines_score_what_is_expected_of_them(
     official: Path, measured: Callable[[str, str], Path]
 ) -> None:
-    """Every score in every expected.toml, on the samples."""
+    """Every score in every expected.toml on the samples, and of official runs."""
 
     def copy(job: Job, limits: Limits, log: Log) -> Usage:
         job.output.mkdir()
@@ -191,10 +191,11 @@ def test_baselines_score_what_is_expected_of_them(
         each
         for name in baselines.names()
         for each in read_expected(name)
-        if each.dataset.endswith("/sample") and isinstance(each, ExpectedScore)
+        if (each.dataset.endswith("/sample") or each.run)
+        and isinstance(each, ExpectedScore | ExpectedFormula)
     ]
     outcomes = list(regress(expected, copy, Limits(), print))
-    assert len(outcomes) == 66
+    assert len(outcomes) == 70
     assert [each for each in outcomes if each.verdict != PASSED] == []
 
 
@@ -314,40 +315,6 @@ def test_scores_on_real_arguments_are_those_of_the_formulas(
     queries = {topic.number: list(terms(analysis, topic.title).elements()) for topic in topics}
     for line in read_run(measured(baseline)):
         assert line.score == pytest.approx(formula(collections, queries[line.topic], line.document), abs=1e-4)
-
-
-def test_bm25_meets_the_scores_of_the_official_puss_in_boots(official: Path) -> None:
-    """With one free idf for each query term, as the statistics of the whole collection are not at hand.
-
-    avgdl is 108.5 over the 868,655 passages; the rest of the formula is fixed by k1, b and the analysis.
-    """
-    k1, b = (baselines.load("bm25").options[name].default for name in ("k1", "b"))
-    analysis = analyzer_named("english")
-    sample = official / "corpora" / "touche-2022-task-2-sample" / "passages.jsonl.gz"
-    passages = {each.id: terms(analysis, each.text) for each in read_passages_jsonl(sample)}
-    titles = {
-        each.number: each.title for each in read_topics_xml(official / "topics" / "touche-2022-task-2.xml")
-    }
-    run = read_run(official / "runs" / "touche-2022-task-2" / "puss-in-boots-1.run")
-    errors, met = [], 0
-    for topic, lines in groupby(run, key=lambda line: line.topic):
-        found = [line for line in lines if line.document in passages]
-        query = terms(analysis, titles[topic])
-        rows = [
-            [_saturation(passages[line.document], term, k1, b, 108.5) for term in query] for line in found
-        ]
-        if len(found) > len(query):  # more equations than unknowns
-            scores = np.array([line.score for line in found])
-            idf, *_ = np.linalg.lstsq(np.array(rows), scores, rcond=None)
-            errors.append(float(np.sqrt(np.mean((np.array(rows) @ idf - scores) ** 2))))
-            met += len(found)
-    assert (len(errors), met) == (48, 1334)
-    assert float(np.median(errors)) < 0.0002
-
-
-def _saturation(terms: Any, term: str, k1: float, b: float, avgdl: float) -> float:
-    length = length_in_one_byte(terms.total())
-    return float(terms[term] / (terms[term] + k1 * (1 - b + b * length / avgdl)))
 
 
 def test_every_run_file_is_evaluated_by_the_command(official: Path) -> None:

@@ -43,6 +43,18 @@ RUN = """
 dataset = "spot-check/passages"
 digest = "7ecb7394a4c72f75"
 """
+OFFICIAL = """
+[[official]]
+dataset = "spot-check/passages"
+run = "a.tsv"
+model = "LMDirichlet"
+analysis = "standard"
+fields = ["text"]
+parameters = { mu = 2000 }
+median = 0.00001
+pinned = 1.0
+tolerance = 0.001
+"""
 ELSEWHERE = """
 [[score]]
 dataset = "touche-2020-task-2"
@@ -186,11 +198,14 @@ def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
     ("text", "message"),
     [
         ("[[score", "broken TOML"),
-        ("", "it does not hold entries ([[score]], [[figure]], [[run]]) and nothing else"),
+        ("", "it does not hold entries ([[score]], [[official]], [[figure]], [[run]]) and nothing else"),
         ("score = 1", "it does not hold entries"),
         ("score = []", "it does not hold entries"),
         ('score = ["a"]', "[[score]] number 1 is no table"),
-        (ENTRY.format(value=1) + "[[scores]]", "it does not hold entries ([[score]], [[figure]], [[run]])"),
+        (
+            ENTRY.format(value=1) + "[[scores]]",
+            "it does not hold entries ([[score]], [[official]], [[figure]], [[run]])",
+        ),
         (ENTRY.format(value="true"), "number 1 needs a number from 0 to 1 as its pinned value"),
         (ENTRY.format(value="nan"), "number 1 needs a number from 0 to 1 as its pinned value"),
         (ENTRY.format(value=1) + "options = 1", "number 1 needs options such as"),
@@ -235,6 +250,22 @@ def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
         (FIGURE + 'qrels = "x"', "number 1 has an unknown key, 'qrels'"),
         (RUN.replace('"7ecb7394a4c72f75"', "7"), "[[run]] number 1 needs a text as its digest"),
         (RUN + "tolerance = 1", "[[run]] number 1 has an unknown key, 'tolerance'"),
+        (ELSEWHERE + 'run = "../a.run"', "[[score]] number 1 needs a path below runs/ as its run"),
+        (ELSEWHERE + 'run = "/a.run"', "[[score]] number 1 needs a path below runs/ as its run"),
+        (ELSEWHERE + 'run = ""', "[[score]] number 1 needs a path below runs/ as its run"),
+        (OFFICIAL.replace("a.tsv", "b/../../a"), "[[official]] number 1 needs a path below runs/ as its run"),
+        (OFFICIAL.replace("run =", "# run ="), "[[official]] number 1 needs a path below runs/ as its run"),
+        (OFFICIAL.replace("LMD", "LM D"), "needs a model and an analysis that touche identify knows (LMDir"),
+        (OFFICIAL.replace('"standard"', "[]"), "[[official]] number 1 needs a text as its analysis"),
+        (OFFICIAL.replace('["text"]', '"text"'), "[[official]] number 1 needs a list of texts as its fields"),
+        (OFFICIAL.replace('"text"', "1"), "[[official]] number 1 needs a list of texts as its fields"),
+        (OFFICIAL.replace('["text"]', "[]"), "needs one field, or two and their combination, sum or maximum"),
+        (OFFICIAL.replace('["text"]', '["a", "b"]'), "needs one field, or two and their combination, sum or"),
+        (OFFICIAL + 'combination = "sum"', "needs one field, or two and their combination, sum or maximum"),
+        (OFFICIAL.replace("2000", '"2000"'), "[[official]] number 1 needs parameters such as { mu = 2000 }"),
+        (OFFICIAL.replace("2000", "0"), "[[official]] number 1 needs parameters such as { mu = 2000 }"),
+        (OFFICIAL.replace("0.00001", "0"), "needs a number above 0, and at most 1, as its median"),
+        (OFFICIAL.replace("pinned", "published"), "[[official]] number 1 has an unknown key, 'published'"),
         (ELSEWHERE.replace("source", "# source"), "number 1 has a published value without a source"),
         (
             ELSEWHERE.replace("source", "# source").replace("published", "reported"),

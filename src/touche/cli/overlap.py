@@ -59,15 +59,18 @@ def overlap(
     evaluated = evaluate(list(dict.fromkeys([*runs, *(baseline or ())])), tasks.task(task_id), [EVALUATOR])
     scored = list(scored_overlaps(runs, evaluated, baseline or ()))
     _print(ScoredOverlap, scored, style)
-    if style == "table":
-        _show_scores(scored, effect=baseline is not None)
     print_warnings(evaluated)
 
 
 def _print(kind: type[Overlap], found: Sequence[Overlap], style: str) -> None:
-    if style != "table":
+    if style == "table":
+        show_overlaps(found)
+    else:
         print_records(kind, found, style)
-        return
+
+
+def show_overlaps(found: Sequence[Overlap]) -> None:
+    """Prints a table of what is compared without judgments, and one of scores where there are any."""
     header = f"A|B|topics|overlap@{NEAR}|overlap@{FAR}|Kendall's tau|tau of union|RBO"
     rows = [
         (
@@ -79,9 +82,12 @@ def _print(kind: type[Overlap], found: Sequence[Overlap], style: str) -> None:
         for each in found
     ]
     show(header.split("|"), dict.fromkeys(rows))  # one for all dimensions
+    if scored := [each for each in found if isinstance(each, ScoredOverlap)]:
+        _show_scores(scored)
 
 
-def _show_scores(scored: Sequence[ScoredOverlap], *, effect: bool) -> None:
+def _show_scores(scored: Sequence[ScoredOverlap]) -> None:
+    effect = any(each.effect_ratio is not None or each.delta_ri is not None for each in scored)
     header = f"A|B|dimension|mean A|mean B|RMSE|p t{'|ER|Delta RI' if effect else ''}"
     rows = [
         (

@@ -14,6 +14,7 @@ import click
 from touche import baselines, tasks
 from touche.cli.commands import BASELINE, DATASET_ID, Command
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, show, tell
+from touche.cli.overlap import show_overlaps
 from touche.cli.sandbox import OPTIONS, check_limits
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError
@@ -120,6 +121,9 @@ def regress(
         outcomes = _update(outcomes)
     show(_HEADER, [_row(each) for each in outcomes], _COLOURS)
     click.echo(f"\n{_summary(outcomes)}{_kinds_of_memory(outcomes)}")
+    if agreements := [found for each in outcomes for found in each.agreements]:
+        click.echo("\nHow close reruns are to official runs, of the documents that both could find")
+        show_overlaps(agreements)
     if twice and not any(each.verdict in (NOT_THE_SAME, FAILED) for each in outcomes):
         click.echo("every run.txt was the same twice, byte by byte")
     _write_json(outcomes, json_file)
@@ -167,7 +171,7 @@ def _update(outcomes: Sequence[Outcome]) -> list[Outcome]:
 def _row(outcome: Outcome) -> tuple[str, ...]:
     each, difference = outcome.expected, outcome.difference
     return (
-        each.command,
+        each.command if each.reruns else f"runs/{each.run}",
         *(name or "–" for name in (each.dataset, *each.names)),
         each.kind,
         f"{each.value:g}" if isinstance(each.value, float) else each.value or "–",

@@ -1,6 +1,6 @@
 """What the models see of a text: the frequencies of the topic's terms, and the length, for every analysis."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -52,10 +52,11 @@ class Analysis:
         return f"{self.stemmer}, possessives cut off" if self.possessives else self.stemmer
 
 
-_NAMES = {
-    Analysis(False, NO_STOP_WORDS, "no stemming"): "standard",
-    Analysis(True, LUCENE_STOP_WORDS, "Porter's stemmer"): "english",
+NAMED: Mapping[str, Analysis] = {
+    "standard": Analysis(False, NO_STOP_WORDS, "no stemming"),
+    "english": Analysis(True, LUCENE_STOP_WORDS, "Porter's stemmer"),
 }
+_NAMES = {analysis: name for name, analysis in NAMED.items()}
 _ALL = [Analysis(*choice) for choice in product((False, True), chains.STOP_LISTS, STEMMERS)]
 # Those that have a name stand for those that are the same on a sample.
 ANALYSES = [*_NAMES, *(each for each in _ALL if each not in _NAMES)]
@@ -112,14 +113,14 @@ class _Split:
     texts: int
 
 
-def counts_of(sample: Sample) -> Iterator[tuple[Analysis, Fields]]:
+def counts_of(sample: Sample, analyses: Iterable[Analysis] = ANALYSES) -> Iterator[tuple[Analysis, Fields]]:
     """The fields of a sample by every analysis; their texts are split into words once."""
     topics = list(dict.fromkeys(sample.topics))
     known: dict[str, int] = {}
     titles = _split([sample.titles[topic] for topic in topics], known)
     fields = {name: _split(texts, known) for name, texts in sample.texts.items()}
     topic_of = np.array([topics.index(topic) for topic in sample.topics])
-    for analysis in ANALYSES:
+    for analysis in analyses:
         terms = _terms(list(known), analysis)
         query = _Query.of(titles, terms)
         yield analysis, {name: query.counted(field, topic_of) for name, field in fields.items()}

@@ -12,16 +12,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from touche.errors import ToucheError
+from touche.errors import ToucheError, choice
 from touche.identify.counts import Analysis, Fields, counts_of
-from touche.identify.fitting import SCALES, Problem, fit, standard_errors
-from touche.identify.hypotheses import Hypothesis, space
+from touche.identify.fitting import SCALES, Problem, begin_of_maximum, fit, standard_errors
+from touche.identify.hypotheses import MAXIMUM, Hypothesis, space
 from touche.identify.samples import Array, Integers, Sample
 from touche.progress import processors, watched
 
 MET = 1e-5  # a score is met where it is missed by no more
 _VARYING, _VARIED = 1, 3  # after this round weights and lengths of so many leading hypotheses are varied
 _BATCH = 4  # problems that a process takes at a time
+_DIED = (
+    "the processes that fit have died; give them more memory; in a script of your own, call it below "
+    'if __name__ == "__main__":'
+)
 
 
 class Round(NamedTuple):
@@ -128,6 +132,32 @@ def search(sample: Sample) -> Found:
     return Found(tuple(fits), counts, twins, tried)
 
 
+def fits_of(hypothesis: Hypothesis, samples: Iterable[Sample]) -> list[tuple[Problem, Fit]]:
+    """Fits one hypothesis to all scores of each sample: the problems and what solves them.
+
+    Raises:
+        ToucheError: if a sample lacks a field of the hypothesis, or the processes that fit die.
+    """
+    posed = [(_whole(hypothesis, each), each) for each in samples]
+    with _processes() as executor:
+        solved = [
+            (problem, executor.submit(_solve_alone, each.slack, _scales(ROUNDS[-1], each), problem))
+            for problem, each in posed
+        ]
+        try:
+            return [(problem, each.result()) for problem, each in solved]
+        except BrokenProcessPool as error:
+            raise ToucheError(_DIED) from error
+
+
+def _whole(hypothesis: Hypothesis, sample: Sample) -> Problem:
+    """A hypothesis on all documents of a sample."""
+    for name in hypothesis.fields:
+        if name not in sample.texts:
+            raise ToucheError(f"the documents have no field {name!r}; {choice(name, sample.texts)}")
+    return problem_of(hypothesis, dict(counts_of(sample, [hypothesis.analysis])), sample.scores)
+
+
 def distinct(
     found: Iterable[tuple[Analysis, Fields]],
 ) -> tuple[dict[Analysis, Fields], dict[Analysis, tuple[Analysis, ...]]]:
@@ -191,11 +221,19 @@ def _spread(places: Sequence[int], count: int) -> list[int]:
     return [places[int(at)] for at in np.linspace(0, len(places) - 1, count)]
 
 
-def _solve(slack: Array, scales: Sequence[float], problem: Problem) -> Fit:
+def _solve(slack: Array, scales: Sequence[float], problem: Problem, begin: Array | None = None) -> Fit:
     """In a process of its own: linear algebra needs more of the stack than one that runs Java has left."""
-    numbers = fit(problem, scales)
+    numbers = fit(problem, scales, begin)
     errors = np.maximum(np.abs(problem.residuals(numbers)) - slack, 0)
     return Fit(problem.hypothesis, numbers, standard_errors(problem, numbers, errors <= MET), errors)
+
+
+def _solve_alone(slack: Array, scales: Sequence[float], problem: Problem) -> Fit:
+    """The same with all care, for which a search has no time: of a maximum the best from several begins."""
+    if problem.hypothesis.combination != MAXIMUM:
+        return _solve(slack, scales, problem)
+    begin = begin_of_maximum(problem, MET)
+    return ranked(_solve(slack, scales[coarse:], problem, begin) for coarse in range(0, len(scales), 3))[0]
 
 
 def _scales(of_round: Round, sample: Sample) -> tuple[float, ...]:
@@ -228,9 +266,7 @@ def _solved(
     try:
         return ranked([*again, *watched(solved, told, "hypotheses", len(new))])
     except BrokenProcessPool as error:
-        problem = "the processes that fit have died"
-        remedy = 'give them more memory; in a script of your own, call it below if __name__ == "__main__":'
-        raise ToucheError(f"{problem}; {remedy}") from error
+        raise ToucheError(_DIED) from error
 
 
 @contextmanager

@@ -9,13 +9,17 @@ from typing import Any, ClassVar
 
 from touche.baselines.loader import folder_of
 from touche.baselines.options import arguments_of
-from touche.data.places import at_hand, corpus_at_hand, open_dataset
+from touche.data.places import at_hand, corpus_at_hand, locate, open_dataset
 from touche.errors import InputError, ToucheError
 from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.scores import Evaluated, evaluated
 from touche.files import decoded_lines
 from touche.formats.runs import MAX_DEPTH, RunLine, read_run
+from touche.identify.counts import NAMED
+from touche.identify.hypotheses import MAXIMUM, SUM, Hypothesis
+from touche.identify.models import MODELS
 from touche.pairs.figures import MEASURES
+from touche.regression.official import held
 from touche.tasks import PAIR, cutoff_of, dataset, datasets
 
 EXPECTED_FILE = "expected.toml"
@@ -61,10 +65,17 @@ class Rerun:
 
 @dataclass(frozen=True)
 class Measured:
-    """What an entry asks for, measured: a number or a digest, and Judged@k where there are judgments."""
+    """What an entry asks for, measured.
+
+    Attributes:
+        got: a number or a digest.
+        judged: Judged@k, where there are judgments.
+        remark: what else was found.
+    """
 
     got: float | str
     judged: float | None = None
+    remark: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +87,7 @@ class Expected:
         entry: the number of the entry among those of its table, from 0.
         dataset: the id of the dataset.
         options: options of the baseline, by the names of its parameters.
+        run: an official run in runs/ that the entry is about; empty where it is about the rerun alone.
         kind: ``published``, ``reported`` (of another implementation of the same model) or ``pinned``.
         value: what is expected.
     """
@@ -88,6 +100,7 @@ class Expected:
     entry: int = 0
     dataset: str = ""
     options: Mapping[str, Any]
+    run: str = ""
     kind: str = PINNED
     value: float | str = ""
 
@@ -112,8 +125,13 @@ class Expected:
         task, corpus = dataset(self.dataset)
         return at_hand("topics", task.topics) and corpus_at_hand(corpus)
 
+    @property
+    def reruns(self) -> bool:
+        """Whether the baseline has to be run for it."""
+        return True
+
     def measure(self, rerun: Rerun) -> Measured:
-        """What a run has.
+        """What a rerun has; or, where an entry needs none, the official run.
 
         Raises:
             ToucheError: if it cannot be measured.
@@ -155,7 +173,7 @@ class ExpectedNumber(Expected):
 
 @dataclass(frozen=True, kw_only=True)
 class ExpectedScore(ExpectedNumber):
-    """A mean score to be reached.
+    """A mean score to be reached by a rerun, or one that an official run has.
 
     Attributes:
         dimension, evaluator, qrels: what is measured, as in ``touche.evaluation.scores.Score``.
@@ -174,6 +192,7 @@ class ExpectedScore(ExpectedNumber):
         PINNED,
         "tolerance",
         "source",
+        "run",
     )
 
     dimension: str
@@ -188,7 +207,12 @@ class ExpectedScore(ExpectedNumber):
 
     @property
     def at_hand(self) -> bool:
-        return at_hand("qrels", self.qrels) and super().at_hand
+        there = at_hand("runs", self.run) if self.run else super().at_hand
+        return there and at_hand("qrels", self.qrels)
+
+    @property
+    def reruns(self) -> bool:
+        return not self.run
 
     def measure(self, rerun: Rerun) -> Measured:
         for each in rerun.evaluated:
@@ -216,7 +240,7 @@ class ExpectedScore(ExpectedNumber):
             return "names a dimension, qrels or evaluator that its task does not have"
         if values != [PINNED] and not entry.get("source"):
             return f"has a {values[0]} value without a source"
-        return _wrong_text({"source": "", **entry}, "source")
+        return _wrong_text({"source": "", **entry}, "source") or _wrong_run({"run": ".", **entry})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,8 +292,82 @@ class ExpectedRun(Expected):
         return _wrong_text(entry, "digest")
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExpectedFormula(ExpectedNumber):
+    """A formula that the scores of an official run meet, and those of the rerun; the value is the share met.
+
+    Attributes:
+        run: a run in runs/, or a file ``*.tsv`` with topic, document and score on each line.
+        model, analysis, fields, combination: of the formula, as in ``touche.identify.hypotheses.Hypothesis``;
+            the analysis is ``standard`` or ``english``.
+        parameters: of the formula, which have to come out of the scores of both.
+        median: the largest median error that passes.
+    """
+
+    TABLE: ClassVar[str] = "official"
+    KEYS: ClassVar[Iterable[str]] = (
+        "run",
+        "model",
+        "analysis",
+        "fields",
+        "combination",
+        "parameters",
+        "median",
+        PINNED,
+        "tolerance",
+    )
+
+    model: str
+    analysis: str
+    fields: Sequence[str]
+    parameters: Mapping[str, float]
+    median: float
+    combination: str = ""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return "official scores", self.model
+
+    @property
+    def at_hand(self) -> bool:
+        return at_hand("runs", self.run) and super().at_hand
+
+    @property
+    def formula(self) -> Hypothesis:
+        """What is held against the scores."""
+        return Hypothesis(self.model, NAMED[self.analysis], tuple(self.fields), self.combination)
+
+    def measure(self, rerun: Rerun) -> Measured:
+        run = locate("runs", self.run)
+        found = held(run, rerun.lines, self.dataset, self.formula, self.parameters)
+        if found.median > self.median:
+            problem = f"the median error is {found.median:.2g}, above {self.median:g}"
+            raise ToucheError(f"{problem} ({found.share:.1%} of the scores are met)")
+        return Measured(found.share, remark=str(found))
+
+    @classmethod
+    def problem(cls, entry: Mapping[str, Any]) -> str:
+        fields, parameters = entry.get("fields"), entry.get("parameters")
+        if wrong := _wrong_text(entry, "model", "analysis"):
+            return wrong
+        if entry["model"] not in MODELS or entry["analysis"] not in NAMED:
+            known = f"{', '.join(MODELS)}; {', '.join(NAMED)}"
+            return f"needs a model and an analysis that touche identify knows ({known})"
+        if not isinstance(fields, list) or not all(isinstance(each, str) for each in fields):
+            return "needs a list of texts as its fields"
+        if (len(fields), entry.get("combination", "")) not in ((1, ""), (2, SUM), (2, MAXIMUM)):
+            return f"needs one field, or two and their combination, {SUM} or {MAXIMUM}"
+        if not isinstance(parameters, dict) or not all(
+            _is_number(each, 1e-9, _LARGEST) for each in parameters.values()
+        ):
+            return "needs parameters such as { mu = 2000 }"
+        if not _is_number(entry.get("median"), 1e-9, 1):
+            return "needs a number above 0, and at most 1, as its median"
+        return _wrong_run(entry) or _wrong_number(entry, PINNED, 1)
+
+
 KINDS: Mapping[str, type[Expected]] = {
-    kind.TABLE: kind for kind in (ExpectedScore, ExpectedFigure, ExpectedRun)
+    kind.TABLE: kind for kind in (ExpectedScore, ExpectedFormula, ExpectedFigure, ExpectedRun)
 }
 
 
@@ -342,6 +440,12 @@ def _problem(kind: type[Expected], entry: Any) -> str:
 def _wrong_text(entry: Mapping[str, Any], *names: str) -> str:
     wrong = [name for name in names if not isinstance(entry.get(name), str)]
     return f"needs a text as its {wrong[0]}" if wrong else ""
+
+
+def _wrong_run(entry: Mapping[str, Any]) -> str:
+    path = entry.get("run")
+    inside = isinstance(path, str) and path and not Path(path).is_absolute() and ".." not in Path(path).parts
+    return "" if inside else "needs a path below runs/ as its run"
 
 
 def _wrong_number(entry: Mapping[str, Any], name: str, most: float) -> str:

@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from touche.baselines.loader import folder_of
+from touche.data.places import locate
 from touche.errors import ToucheError
+from touche.evaluation.agreement import Overlap
 from touche.evaluation.scores import Evaluated
 from touche.files import temporary_folder, write_whole
 from touche.progress import bar
 from touche.regression.expected import EXPECTED_FILE, PINNED, REPORTED, Expected, Rerun
+from touche.regression.official import agreements
 from touche.sandbox.programs import Log
 from touche.sandbox.runs import Job, Limits, Runner, Usage
 from touche.tira.outputs import RUN_FILE
@@ -35,9 +38,11 @@ class Outcome:
             ``not at hand``, ``failed``, ``not the same twice``.
         got: what was measured, or None.
         judged: Judged@k, likewise.
-        remark: why it failed.
+        remark: why it failed, or what else was found.
         usage: what the run took, or None where there was none.
         evaluated: the run in all dimensions that have judgments, where runs are kept.
+        agreements: how far the rerun agrees with the official runs that entries of its group name; of one of
+            the group alone.
     """
 
     expected: Expected
@@ -47,6 +52,7 @@ class Outcome:
     remark: str = ""
     usage: Usage | None = None
     evaluated: Sequence[Evaluated] = ()
+    agreements: Sequence[Overlap] = ()
 
     @property
     def difference(self) -> float | None:
@@ -64,7 +70,8 @@ class Outcome:
         measured = {"got": self.got, "difference": self.difference, "judged": self.judged}
         used = asdict(self.usage) if self.usage else dict.fromkeys(Usage.__annotations__)
         about = {"table": self.expected.TABLE} | asdict(self.expected)
-        return about | measured | used | {"verdict": self.verdict, "remark": self.remark}
+        found = {"verdict": self.verdict, "remark": self.remark}
+        return about | measured | used | found | {"agreements": [asdict(each) for each in self.agreements]}
 
 
 def unreadable(baseline: str, error: Exception) -> Outcome:
@@ -148,16 +155,24 @@ def _outcomes(
         absent = [each for each in group if not each.at_hand]
     except Exception as error:
         return _failed(group, error)
-    checked = [each for each in group if each not in absent]
+    there = [each for each in group if each not in absent]
+    checked, stored = ([each for each in there if each.reruns == reruns] for reruns in (True, False))
+    official = dict.fromkeys(each.run for each in there if each.run)
     try:
-        found = _measured(checked, runner, limits, say, twice, keep) if checked else []
+        found = _measured(checked, official, runner, limits, say, twice, keep) if checked else []
     except Exception as error:
         found = _failed(checked, error)
-    return [*(Outcome(each, NOT_AT_HAND) for each in absent), *found]
+    return [*(Outcome(each, NOT_AT_HAND) for each in absent), *found, *map(_of_official_run, stored)]
 
 
 def _measured(
-    group: Sequence[Expected], runner: Runner, limits: Limits, say: Log, twice: bool, keep: Path | None
+    group: Sequence[Expected],
+    official: Iterable[str],
+    runner: Runner,
+    limits: Limits,
+    say: Log,
+    twice: bool,
+    keep: Path | None,
 ) -> list[Outcome]:
     first = group[0]
     say(f"{first.command} on {first.dataset}")
@@ -169,7 +184,19 @@ def _measured(
         rerun = Rerun.of(_kept(jobs[0], keep) if keep else jobs[0].output / RUN_FILE, first.dataset)
     outcomes = [replace(_outcome(each, rerun), usage=usages[0]) for each in group]
     outcomes = outcomes if same else [replace(each, verdict=NOT_THE_SAME) for each in outcomes]
-    return [replace(each, evaluated=rerun.evaluated if keep else ()) for each in outcomes]
+    outcomes = [replace(each, evaluated=rerun.evaluated if keep else ()) for each in outcomes]
+    outcomes[0] = replace(outcomes[0], agreements=tuple(_agreements(official, rerun, first)))
+    return outcomes
+
+
+def _agreements(official: Iterable[str], rerun: Rerun, asked: Expected) -> Iterator[Overlap]:
+    """With each official run; a warning where they cannot be compared."""
+    for run in official:
+        names = f"runs/{run}", f"{asked.command} on {asked.dataset}"
+        try:
+            yield from agreements(locate("runs", run), rerun.lines, rerun.dataset, names)
+        except ToucheError as error:
+            _log.warning("%s", error)
 
 
 def _kept(job: Job, folder: Path) -> Path:
@@ -180,16 +207,23 @@ def _kept(job: Job, folder: Path) -> Path:
     return Path(shutil.copyfile(job.output / RUN_FILE, kept))
 
 
+def _of_official_run(expected: Expected) -> Outcome:
+    try:
+        return _outcome(expected, Rerun.of(locate("runs", expected.run), expected.dataset))
+    except Exception as error:
+        return _failed([expected], error)[0]
+
+
 def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
     try:
         measured = expected.measure(rerun)
-        got, judged = measured.got, measured.judged
+        got, judged, remark = measured.got, measured.judged, measured.remark
     except Exception as error:
         return _failed([expected], error)[0]
     difference = expected.difference(got)
     drift = CHANGED if difference is None else TOO_HIGH if difference > 0 else TOO_LOW
     drift = NOT_AS_REPORTED if expected.kind == REPORTED else drift
-    return Outcome(expected, PASSED if expected.accepts(got) else drift, got, judged)
+    return Outcome(expected, PASSED if expected.accepts(got) else drift, got, judged, remark)
 
 
 def _failed(group: Iterable[Expected], error: Exception) -> list[Outcome]:

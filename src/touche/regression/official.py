@@ -1,0 +1,157 @@
+"""A baseline beside an official run: does one formula explain the scores of both, and how alike are they?
+
+Of a corpus only a part may be at hand. What the whole one would tell (a collection probability or a weight
+for each term and field, the same over all topics) is fitted, all else is the formula's; so the mean of a
+measure, which a part of the corpus moves, decides nothing.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from touche.data.places import at_hand, open_dataset
+from touche.errors import ToucheError, choice
+from touche.evaluation.agreement import EVALUATOR, Overlap, overlap, scored_overlap
+from touche.evaluation.scores import Evaluated, TopicScore, evaluated
+from touche.formats.runs import RunLine, in_order_of_score
+from touche.identify.fitting import Problem
+from touche.identify.hypotheses import Hypothesis
+from touche.identify.numbers import shared_numbers
+from touche.identify.samples import Score, read_scores, sample_of
+from touche.identify.search import Fit, fits_of
+from touche.tasks import Task, dataset
+
+OWN = 0.999  # the share of its own scores that a baseline has to meet; the rest is rounding
+_NEAR = 1e-3  # of a parameter, relatively
+
+
+@dataclass(frozen=True)
+class Held:
+    """How well a formula meets the scores of an official run, and those of the rerun.
+
+    Attributes:
+        share: of the official scores that are met within 1e-5.
+        median: the median error of these.
+        documents, free_numbers: how many scores there are, and how many numbers were fitted to them.
+        own: of the rerun's scores that are met within 1e-5.
+    """
+
+    share: float
+    median: float
+    documents: int
+    free_numbers: int
+    own: float
+
+    def __str__(self) -> str:
+        fitted = f"{self.documents} scores with {self.free_numbers} free numbers"
+        return f"{fitted}, median error {self.median:.2g}; of the rerun's own {self.own:.1%}"
+
+
+def held(
+    official: Path,
+    rerun: Sequence[RunLine],
+    dataset_id: str,
+    hypothesis: Hypothesis,
+    known: Mapping[str, float],
+) -> Held:
+    """Holds a rerun against an official run: the same formula has to meet the scores of both.
+
+    Args:
+        official: a run, or a file ``*.tsv`` with topic, document and score on each line.
+        rerun: the run of the baseline on the dataset; of it, the topics that the official run has.
+        dataset_id: the dataset, of which a part is enough.
+        hypothesis: the formula.
+        known: its parameters, by the names that ``touche identify`` gives them; these are fitted, too, and
+            have to come out.
+
+    Raises:
+        ToucheError: if the rerun is of another formula, or the parameters of either run are others.
+    """
+    scores = read_scores(official)
+    topics = {each.topic for each in scores}
+    again = [Score(line.topic, line.document, line.score) for line in rerun if line.topic in topics]
+    given = open_dataset(dataset_id)
+    samples = [sample_of(each, given.topics, given.documents, dataset_id) for each in (scores, again)]
+    (problem, theirs), (own_problem, ours) = fits_of(hypothesis, samples)
+    if ours.share() < OWN:
+        told = f"only {ours.share():.1%} of the rerun's own scores are met by {hypothesis}"
+        raise ToucheError(f"{told}; correct the baseline, or what its entry says it is")
+    _check(own_problem, ours, known, "the rerun")
+    _check(problem, theirs, known, "the official run")
+    return Held(theirs.share(), theirs.median, len(theirs.errors), len(theirs.numbers), ours.share())
+
+
+def agreements(
+    official: Path, rerun: Sequence[RunLine], dataset_id: str, names: tuple[str, str]
+) -> list[Overlap]:
+    """How far a rerun agrees with an official run: by judgments in each dimension, or without where none fit.
+
+    Compared is what both could have found: of the official run the documents that the dataset has, and of the
+    rerun the first of each topic, as many as that leaves.
+
+    Args:
+        official: as in ``held``.
+        rerun: the run of the baseline on the dataset.
+        dataset_id: the dataset.
+        names: what both are called in the records.
+
+    Raises:
+        ToucheError: if they have no topic in common.
+    """
+    task, corpus = dataset(dataset_id)
+    theirs = _lines(official) if corpus is task.corpora["full"] else _within(_lines(official), dataset_id)
+    ours = _first(rerun, Counter(line.topic for line in theirs))
+    without = overlap(theirs, ours, names)
+    judged = [name for name, each in task.qrels.items() if at_hand("qrels", each.file)]
+    scored = [(_evaluated(theirs, task, name), _evaluated(ours, task, name)) for name in judged]
+    # A test needs two topics.
+    return [scored_overlap(without, *both) for both in scored if len(_scores(both[0])) > 1] or [without]
+
+
+def _check(problem: Problem, fit: Fit, known: Mapping[str, float], whose: str) -> None:
+    """Whether the parameters are those that are known."""
+    fitted = {each.name: each.value for each in shared_numbers(problem, fit.numbers)}
+    for name, value in known.items():
+        if name not in fitted:
+            raise ToucheError(f"{fit.hypothesis} has no parameter {name!r}; {choice(name, fitted)}")
+        if abs(fitted[name] - value) > _NEAR * value:
+            told = f"in the scores of {whose} {name} is {fitted[name]:g}, not {value:g}"
+            raise ToucheError(f"{told}; correct the baseline, or what its entry says it is")
+
+
+def _evaluated(lines: Sequence[RunLine], task: Task, dimension: str) -> Evaluated:
+    """Lines of a run, with the scores of just the topics that they are of."""
+    ranked = [replace(line, rank=rank) for rank, line in enumerate(in_order_of_score(lines), 1)]
+    found, topics = evaluated(Path(), ranked, task, dimension), {line.topic for line in lines}
+    of_topics = {topic: each for topic, each in _scores(found).items() if topic in topics}
+    return replace(found, topic_scores={EVALUATOR: of_topics})
+
+
+def _scores(run: Evaluated) -> Mapping[str, TopicScore]:
+    return run.topic_scores[EVALUATOR]
+
+
+def _lines(official: Path) -> list[RunLine]:
+    """The run, or the lines that scores in a table amount to; whatever its ranks say, by score."""
+    return [
+        RunLine(each.topic, "Q0", each.document, 0, each.value, "official") for each in read_scores(official)
+    ]
+
+
+def _within(lines: Sequence[RunLine], dataset_id: str) -> list[RunLine]:
+    """Those whose documents a dataset has."""
+    wanted = {line.document for line in lines}
+    there = {each.id for each in open_dataset(dataset_id).documents if each.id in wanted}
+    return [line for line in lines if line.document in there]
+
+
+def _first(run: Sequence[RunLine], counts: Mapping[str, int]) -> list[RunLine]:
+    """So many lines of each topic."""
+    taken = Counter[str]()
+    found = []
+    for line in in_order_of_score(run):
+        taken[line.topic] += 1
+        if taken[line.topic] <= counts[line.topic]:
+            found.append(line)
+    return found

@@ -1,0 +1,193 @@
+"""A baseline beside an official run; on the spot check, where the baseline itself makes what is official."""
+
+import json
+import shutil
+from collections.abc import Callable
+from math import log2
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Touche, Write
+from touche.evaluation.agreement import ScoredOverlap
+from touche.formats.runs import RunLine, read_run
+from touche.regression import official
+from touche.regression.expected import read_expected
+from touche.regression.running import PASSED, Outcome, regress
+from touche.sandbox.programs import Log
+from touche.sandbox.runs import Job, Limits, Usage, run_locally
+
+DATASET = "spot-check/arguments"
+MAXIMUM = """
+[[official]]
+dataset = "spot-check/arguments"
+run = "official.tsv"
+model = "LMDirichlet"
+analysis = "standard"
+fields = ["premises", "conclusion"]
+combination = "maximum"
+parameters = { mu = 2000.0 }
+median = 0.00001
+pinned = 1.0
+tolerance = 0.001
+"""
+ONE_FIELD = """
+[[official]]
+dataset = "spot-check/arguments"
+run = "official.tsv"
+model = "BM25"
+analysis = "english"
+fields = ["premises and conclusion in one field"]
+parameters = { "k1 (1 - b)" = 0.54 }
+median = 0.00001
+pinned = 1.0
+tolerance = 0.001
+"""
+STORED = """
+[[score]]
+dataset = "touche-2020-task-2"
+run = "official.run"
+dimension = "relevance"
+evaluator = "trec_eval"
+qrels = "touche2020-task2-relevance-withbaseline.qrels"
+published = 0.5
+tolerance = 0.001
+source = "table 6"
+"""
+
+Make = Callable[..., Path]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Make:
+    """Runs a baseline on the spot check, once with each change of its program."""
+    known: dict[tuple[str, ...], Path] = {}
+
+    def make(baseline: str, *change: str) -> Path:
+        if (baseline, *change) not in known:
+            folder = tmp_path_factory.mktemp("made")
+            shutil.copytree(ROOT / "baselines" / baseline, folder / baseline)
+            program = folder / baseline / "baseline.py"
+            text = program.read_text()
+            assert not change or change[0] in text
+            program.write_text(text.replace(*change) if change else text)
+            job = Job(str(folder / baseline), (), DATASET, folder / "out")
+            run_locally(job, Limits(), lambda line: None)
+            known[baseline, *change] = folder / "out" / "run.txt"
+        return known[baseline, *change]
+
+    return make
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone with one baseline, and a folder for official runs."""
+    folder = tmp_path / "clone"
+    shutil.copytree(ROOT / "baselines" / "dirichletlm", folder / "baselines" / "dirichletlm")
+    for kind in ("topics", "qrels", "corpora"):
+        (folder / kind).symlink_to(ROOT / kind)
+    (folder / "runs").mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def outcome(clone: Path, entry: str, run: Path, theirs: Path | list[RunLine]) -> Outcome:
+    """What becomes of an entry, where this is the rerun and those are the official scores."""
+    lines = read_run(theirs) if isinstance(theirs, Path) else theirs
+    rows = (f"{line.topic}\t{line.document}\t{line.score}\n" for line in lines)
+    (clone / "runs" / "official.tsv").write_text("".join(rows))
+    (clone / "baselines" / "dirichletlm" / "expected.toml").write_text(entry)
+
+    def copy(job: Job, limits: Limits, log: Log) -> Usage:
+        job.output.mkdir()
+        shutil.copy(run, job.output)
+        return Usage(1.0)
+
+    (found,) = regress(read_expected("dirichletlm"), copy, Limits(), print)
+    return found
+
+
+OTHER = ("bm25", "k1: float = 0.9", "k1: float = 1.2")
+SUM = ("dirichletlm", ", best_field=True", "")
+
+
+def test_the_formula_of_an_official_run_is_that_of_the_rerun(clone: Path, made: Make) -> None:
+    found = outcome(clone, MAXIMUM, made("dirichletlm"), made("dirichletlm"))
+    assert (found.verdict, found.got) == (PASSED, 1.0)
+    assert found.remark.endswith("median error 0; of the rerun's own 100.0%")
+    (relevance,) = found.agreements
+    assert (relevance.run_a, relevance.run_b) == ("runs/official.tsv", f"dirichletlm on {DATASET}")
+    assert relevance.rbo == pytest.approx(1) and relevance.tau_union == 1
+
+
+def test_a_rerun_of_another_formula_fails(clone: Path, made: Make) -> None:
+    found = outcome(clone, MAXIMUM, made(*SUM), made("dirichletlm"))
+    assert found.verdict == "failed"
+    assert "of the rerun's own scores are met by LMDirichlet of maximum of premises" in found.remark
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "whose"), [(OTHER, ("bm25",), "the rerun"), (("bm25",), OTHER, "the official run")]
+)
+def test_another_parameter_is_seen_in_the_scores(
+    clone: Path, made: Make, mine: tuple[str, ...], theirs: tuple[str, ...], whose: str
+) -> None:
+    found = outcome(clone, ONE_FIELD, made(*mine), made(*theirs))
+    assert found.verdict == "failed"
+    assert f"in the scores of {whose} k1 (1 - b) is 0.72, not 0.54" in found.remark
+
+
+def test_official_scores_that_the_formula_does_not_meet_lower_the_share(clone: Path, made: Make) -> None:
+    lines = read_run(made("bm25"))
+    moved = [
+        RunLine(line.topic, "Q0", line.document, 0, line.score + (3 if n % 10 == 0 else 0), "t")
+        for n, line in enumerate(lines)
+    ]
+    found = outcome(clone, ONE_FIELD, made("bm25"), moved)
+    assert found.verdict == "too low" and found.got == pytest.approx(0.9, abs=0.01)
+    broken = [
+        RunLine(line.topic, "Q0", line.document, 0, float(n * 7919 % 101), "t")
+        for n, line in enumerate(lines)
+    ]
+    found = outcome(clone, ONE_FIELD.replace('"k1 (1 - b)" = 0.54', ""), made("bm25"), broken)
+    assert found.verdict == "failed" and "the median error is " in found.remark
+
+
+def test_only_what_both_could_find_is_compared(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Out are what the dataset lacks, and results of the rerun beyond as many as are left."""
+    topics = "".join(f"<topic><number>{n}</number><title>cats</title></topic>" for n in "12")
+    write("topics/touche-2022-task-2.xml", f"<topics>{topics}</topics>")
+    passages = "".join(json.dumps({"id": id, "contents": "cats"}) + "\n" for id in "abcd")
+    write("corpora/touche-2022-task-2-sample/passages.jsonl", passages)
+    path = write("runs/official.tsv", "1 elsewhere 9\n1 a 8\n1 b 7\n2 c 6\n2 elsewhere 5\n")
+    rerun = [
+        RunLine(topic, "Q0", document, 1, -rank, "t")
+        for topic in "12"
+        for rank, document in enumerate("abcd")
+    ]
+    monkeypatch.setenv("TOUCHE_DATA", str(path.parents[1]))
+    (found,) = official.agreements(path, rerun, "touche-2022-task-2/sample", ("a", "b"))
+    assert not isinstance(found, ScoredOverlap)
+    assert (found.topics, found.overlap_5) == (2, 0.5), "a b beside a b, c beside a"
+    write("qrels/touche-task2-2022-relevance.qrels", "1 0 b 1\n2 0 c 1\n3 0 a 1\n")
+    (found,) = official.agreements(path, rerun, "touche-2022-task-2/sample", ("a", "b"))
+    assert isinstance(found, ScoredOverlap)
+    second = 1 / log2(3)
+    assert (found.mean_a, found.mean_b) == pytest.approx(((second + 1) / 2, second / 2))
+
+
+def test_a_score_of_an_official_run_needs_no_corpus(touche: Touche, clone: Path) -> None:
+    (clone / "baselines" / "dirichletlm" / "expected.toml").write_text(STORED)
+    assert "nothing was checked" in touche("regress")[2]
+    qrels = clone / "data" / "qrels" / "touche2020-task2-relevance-withbaseline.qrels"
+    qrels.parent.mkdir(parents=True)
+    qrels.write_text("1 0 a 1\n1 0 b 0\n2 0 a 1\n")
+    (clone / "data" / "runs").mkdir()
+    (clone / "data" / "runs" / "official.run").write_text("1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOUCHE_DATA", str(clone / "data"))
+        code, out, err = touche("regress", "--json", clone / "r.json")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1].split()[:2] == ["runs/official.run", "touche-2020-task-2"]
+    (record,) = json.loads((clone / "r.json").read_text())
+    assert (record["got"], record["judged"], record["agreements"]) == (0.5, 1.0, [])
