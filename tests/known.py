@@ -12,4 +12,6 @@ KNOWN = [
     "touche-2021-task-2",
     "touche-2022-task-1",
     "touche-2022-task-2",
+    "touche-2023-task-1",
+    "touche-2023-task-2",
 ]

@@ -359,7 +359,7 @@ def _numbers_of_results(lines: Sequence[Numbered], rules: Rules, known: Known) -
 
 def _stances(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
     for number, line in lines:
-        if line.stance not in rules.stances:
+        if rules.stances and line.stance not in rules.stances:
             message = f"the task knows no stance {line.stance!r}"
             yield "unknown-stance", number, message, f"write {' or '.join(rules.stances)}"
 

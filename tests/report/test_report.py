@@ -99,6 +99,47 @@ def test_places_are_those_of_the_printed_digits(write: Write, monkeypatch: pytes
     assert view.selection == "the best of each team"
 
 
+def test_of_many_runs_the_best_of_each_team_stand_out_and_all_can_be_opened(
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    note = "These are 90% intervals."
+    rows = [
+        *(published("Zorro", 0.9 - n / 100, tag=f"mask{n}", low=0.2, high=1.0) for n in range(30)),
+        published("Boots", 0.5, baseline=True, tag="cat", low=0.4, high=0.6, interval_note=note),
+        published("Boots", 0.4, baseline=True, tag="api"),
+    ]
+    make_task(write, monkeypatch, rows)
+    part = part_of([write("run.txt", run_of("1 a", "2 a", "3 a", "4 b"))], "made-up")
+    view = part.views[0]
+    assert len(view.board) == 33
+    places = [(view.place(place), place.name, place.tag) for place in view.listed]
+    assert places == [
+        (1, "Zorro", "mask0"),
+        (16, "t", ""),
+        (32, "Boots (cat)", "cat"),
+        (33, "Boots (api)", "api"),
+    ]
+    assert view.notes_on_intervals == [note]
+    html = write_page(Page("Title", "touche report", [part]), tmp_path / "out").read_text()
+    short, _, long = html.partition("<summary>All 33 runs</summary>")
+    assert "mask0" in short and "mask1<" not in short and "mask29" in long
+    assert f"* {note}" in short and "0.400 to 0.600*" in short and "0.200 to 1.000<" in short
+    svg = (tmp_path / "out" / "made-up-relevance-trec_eval-intervals.svg").read_text()
+    assert svg.count(">Zorro<") == 1 and ">not a 95% interval<" in svg and ">Boots (api)<" in svg
+
+
+def test_a_report_names_the_measure_of_its_task(
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    task = replace(make_task(write, monkeypatch, []), measure="nDCG@10")
+    monkeypatch.setattr(tasks, "task", lambda _: task)
+    part = part_of([write("run.txt", run_of("1 b c d e x y a", "2 a", "3 a", "4 a"))], "made-up")
+    assert len(part.topics[0].results["t"]) == 7  # not five
+    html = write_page(Page("Title", "touche report", [part]), tmp_path / "out").read_text()
+    assert "means of nDCG@10 over topics" in html and "The first 10 results of each topic" in html
+    assert "Judged@10" in html and "nDCG@5" not in html and "Judged@5" not in html
+
+
 def test_what_is_unjudged_or_missing_is_marked(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     make_task(write, monkeypatch, [])
     runs = {

@@ -1,7 +1,9 @@
+import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,71 @@ def test_dimensions_and_rules_are_those_of_the_task_pages() -> None:
     assert tasks.task("touche-2021-task-2").rules.max_runs == 5
 
 
+def test_the_measure_is_on_the_card() -> None:
+    measures = {each: tasks.task(each).measure for each in KNOWN}
+    assert {each for each, measure in measures.items() if measure != "nDCG@5"} == {"touche-2023-task-1"}
+    assert (tasks.task("touche-2023-task-1").cutoff, tasks.task("touche-2023-task-2").cutoff) == (10, 5)
+
+
+def pages(folder: Path, kind: str) -> Iterator[tuple[str, str, str, list[list[str]]]]:
+    """The tables of the task pages: task, dimension, address, and the rows as they are printed."""
+    for path in sorted((folder / "published").glob("*.tsv")):
+        number = -1 if not path.stem.endswith("-uncorrected") else -2
+        parts = path.stem.split("-")
+        dimension = "-".join(parts[number:])
+        if (dimension == "stance") == (kind == "stance"):
+            address, _, *lines = path.read_text(encoding="utf-8").splitlines()
+            rows = [line.split("\t") for line in lines]
+            yield "-".join(parts[:number]), dimension, address.removeprefix("# "), rows
+
+
+GARBLED = [
+    "Aragornrançois de Jarjayes",
+    "cedr_knrmieUeberdurchschnittlichenUndGrossartigenInformationRetriever",
+]
+
+
+def test_the_published_results_are_those_of_the_task_pages(official: Path) -> None:
+    """Both ways: every row that a page prints, and nothing else but what has another source."""
+    tables = list(pages(official, "nDCG"))
+    assert len(tables) == 15 and sum(len(rows) for *_, rows in tables) == 421
+    for task, dimension, address, printed in tables:
+        source = f"Task page ({address})"
+        rows = [row for row in tasks.task(task).published if row.dimension == dimension]
+        found = [
+            [row.printed or row.team, row.tag, f"{row.value:.3f}"]
+            + ([] if row.low is None else [f"{row.low:.3f}", f"{row.high:.3f}"])
+            for row in rows
+            if source in row.sources
+        ]
+        as_printed = [
+            ["Aragorn", "cedr_knrm", *values]
+            if [team, tag] == GARBLED
+            else [team.removesuffix(" (baseline)"), tag, *values]
+            for team, tag, *values in printed
+        ]
+        assert sorted(found) == sorted(as_printed), (task, dimension)
+        others = [row.sources for row in rows if source not in row.sources]
+        assert all("Overview of Touché 2020" in only for (only,) in others)
+    known = {(task, dimension) for task, dimension, *_ in tables}
+    assert known == {(row.task, row.dimension) for each in KNOWN for row in tasks.task(each).published}
+
+
+def test_the_published_stances_are_those_of_the_task_pages(official: Path) -> None:
+    tables = list(pages(official, "stance"))
+    assert [len(rows) for *_, rows in tables] == [16, 8, 1]
+    for task, _, address, printed in tables:
+        rows = tasks.task(task).stance
+        found = [
+            (row.team, row.tag, row.value, row.results, row.team_value, row.team_results) for row in rows
+        ]
+        assert [
+            [f"{cell:.3f}" if type(cell) is float else str(cell) for cell in row] for row in found
+        ] == printed
+        assert {row.sources for row in rows} == {(f"Task page ({address})",)}
+    assert {task for task, *_ in tables} == {each for each in KNOWN if tasks.task(each).stance}
+
+
 def test_published_results_are_all_rows_of_the_tables() -> None:
     """Their number, the first and the last of each table."""
     tables = {
@@ -55,13 +122,18 @@ def test_published_results_are_all_rows_of_the_tables() -> None:
             ("Aragorn (Run 5)", 0.319),
         ),
         ("touche-2020-task-2", "relevance"): (12, ("Bilbo Baggins", 0.580), ("Katana (Run 6)", 0.200)),
-        ("touche-2021-task-2", "relevance"): (7, ("Katana", 0.489), ("Prince Caspian", 0.244)),
-        ("touche-2021-task-2", "quality"): (7, ("Rayla", 0.688), ("Prince Caspian", 0.548)),
-        ("touche-2022-task-1", "relevance"): (11, ("Porthos", 0.742), ("Korg", 0.252)),
-        ("touche-2022-task-1", "quality"): (11, ("Daario Naharis", 0.913), ("Korg", 0.453)),
-        ("touche-2022-task-1", "coherence"): (11, ("Daario Naharis", 0.458), ("Korg", 0.168)),
-        ("touche-2022-task-2", "relevance"): (1, ("Puss in Boots", 0.469), ("Puss in Boots", 0.469)),
-        ("touche-2022-task-2", "quality"): (1, ("Puss in Boots", 0.476), ("Puss in Boots", 0.476)),
+        ("touche-2021-task-1", "relevance"): (71, ("Elrond", 0.720), ("Batman", 0.0)),
+        ("touche-2021-task-1", "quality"): (71, ("Heimdall", 0.841), ("Palpatine", 0.562)),
+        ("touche-2021-task-2", "relevance"): (20, ("Katana", 0.489), ("Katana", 0.091)),
+        ("touche-2021-task-2", "quality"): (20, ("Rayla", 0.688), ("Katana", 0.466)),
+        ("touche-2022-task-1", "relevance"): (41, ("Porthos", 0.742), ("Porthos", 0.244)),
+        ("touche-2022-task-1", "quality"): (41, ("Daario Naharis", 0.913), ("Korg", 0.453)),
+        ("touche-2022-task-1", "coherence"): (41, ("Daario Naharis", 0.458), ("Korg", 0.168)),
+        ("touche-2022-task-2", "relevance"): (26, ("Captain Levi", 0.758), ("Asuna", 0.263)),
+        ("touche-2022-task-2", "quality"): (26, ("Aldo Nadi", 0.774), ("Asuna", 0.332)),
+        ("touche-2023-task-1", "relevance"): (8, ("Puss in Boots", 0.834), ("Renji Abarai", 0.697)),
+        ("touche-2023-task-1", "quality"): (8, ("Puss in Boots", 0.831), ("Renji Abarai", 0.766)),
+        ("touche-2023-task-2", "relevance"): (4, ("He Man", 0.657), ("He Man", 0.268)),
     }
     rows = [row for known in KNOWN for row in tasks.task(known).published]
     assert {(row.task, row.dimension) for row in rows} == tables.keys()
@@ -76,29 +148,71 @@ def test_published_results_belong_to_judgments_of_their_task() -> None:
         for row in task.published:
             assert row.qrels in (None, task.qrels[row.dimension].file)
             assert row.evaluator in (None, "trec_eval", "touche")
-            assert row.low is None or row.high is None or row.low < row.value < row.high
+            assert row.low is None or row.high is None or row.low <= row.value <= row.high
             assert row.sources and row.baseline >= (row.team in ("Swordsman", "Puss in Boots"))
 
 
 def test_a_run_in_page_and_paper_is_one_record_with_two_sources() -> None:
     rows = tasks.task("touche-2020-task-2").published
-    assert sorted(len(row.sources) for row in rows) == [1, 1] + 10 * [2]
-    assert [(row.team, row.value) for row in rows if len(row.sources) == 1] == [
-        ("Frodo Baggins", 0.542),
-        ("Katana", 0.464),
+    assert sorted(len(row.sources) for row in rows) == [1, *11 * [2]]
+    assert [(row.team, row.tag, row.value) for row in rows if len(row.sources) == 1] == [
+        ("Frodo Baggins", "t2_bach_default_old", 0.542)
     ]
+    first = tasks.task("touche-2020-task-1-v1").published
+    assert [row.team for row in first if len(row.sources) == 1] == ["Boromir"]  # which the page lacks
+    assert first[1].name == "Prince of Persia (Run 1)"
+    assert first[1].tag == "0.8-DirichletLM-0.2-DirichletLM"
 
 
-def test_only_2022_was_published_with_intervals() -> None:
+def test_intervals_were_published_since_2021_and_are_noted_where_they_are_no_95_percent_ones() -> None:
     rows = [row for known in KNOWN for row in tasks.task(known).published]
-    assert {row.task for row in rows if row.low} == {"touche-2022-task-1"}
+    assert all((row.low is None) == row.task.startswith("touche-2020") for row in rows)
+    assert {row.task for row in rows if row.interval_note} == {"touche-2021-task-1"}
+    assert all("as wide as 90%" in row.interval_note for row in rows if row.task == "touche-2021-task-1")
+
+
+def test_the_organizers_own_are_known_by_the_names_of_the_lab() -> None:
+    rows = [row for known in KNOWN for row in tasks.task(known).published]
     assert {row.team for row in rows if row.baseline} == {"Swordsman", "Puss in Boots"}
+    assert {(row.team, row.printed) for row in rows if row.printed} == {
+        ("Swordsman", "Baseline Dirichlet"),
+        ("Swordsman", "Baseline Api"),
+        ("Puss in Boots", "Baseline"),
+        ("Puss in Boots", "Puss In Boots"),
+        ("Katana", "Katana21"),
+        ("Jack Sparrow", "Jacksparrow"),
+    }
+    found = {(row.tag, row.dimension): row.value for row in rows if row.tag == "dirichlet_multi_field"}
+    assert {dimension: value for (_, dimension), value in found.items()} == {
+        "relevance": 0.626,
+        "quality": 0.796,
+    }
 
 
-def test_a_task_without_published_results_says_so() -> None:
-    for task in tasks.all_tasks().values():
-        if task.id.startswith("touche") and not task.published:
-            assert "no results table" in task.results_note
+def test_every_task_has_its_published_results() -> None:
+    for task in map(tasks.task, KNOWN):
+        assert bool(task.published) == task.id.startswith("touche")
+
+
+def test_a_long_table_is_told_by_the_best_of_each_team_and_all_of_it_on_request(touche: Touche) -> None:
+    short, long = (touche("tasks", "touche-2021-task-1", *more)[1] for more in ((), ("--all",)))
+    assert "Pippin Took" in short and short.count("Pippin Took") == 2 < long.count("Pippin Took")
+    assert "\n 5  Robin Hood  " in short  # its place among all runs
+    assert short.count("ARGSME") == short.count("dirichlet_multi_field") == 2
+    hint = "23 of 71 runs: the best of each team, and the organizers' own; all of them: touche tasks"
+    assert f"\n{hint} touche-2021-task-1 --all\n" in short and "--all" not in long
+    assert short.count("\n* These are as wide as 90% intervals") == 2 and "interval*" in short
+    assert len(long.splitlines()) - len(short.splitlines()) == 2 * (71 - 23 - 1)
+    records = json.loads(touche("tasks", "touche-2021-task-1", "--format", "json")[1])
+    assert len(records) == 142
+
+
+def test_stances_stand_in_a_table_of_their_own(touche: Touche) -> None:
+    out = touche("tasks", "touche-2023-task-1")[1]
+    ranked, stances = out.split("\nPublished macro F1 of the detected stance, of each run and of all runs of")
+    assert "Published nDCG@10 for relevance\n" in ranked and "0.599" not in ranked
+    assert stances.count("0.599") == 14 and "second column: not known" in ranked
+    assert "macro F1" not in touche("tasks", "touche-2021-task-1")[1]
 
 
 def test_a_dataset_is_a_task_with_a_corpus() -> None:

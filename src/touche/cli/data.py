@@ -21,6 +21,7 @@ from touche.data.publishers import (
     fetch,
     verify,
 )
+from touche.data.remedies import remedy
 from touche.errors import ToucheError
 from touche.progress import say
 
@@ -111,9 +112,9 @@ def verify_(chosen: Sequence[str]) -> int:
         named = "".join(
             dict.fromkeys(f" {tasks.task(each).id}" for each in chosen)
         )  # samples are not published
-        raise ToucheError(
-            f"nothing was verified, as no file is at hand; get them with: touche data fetch{named}"
-        )
+        fetched = any(each.url for each in sources.official(chosen))
+        advice = f"get them with: touche data fetch{named}" if fetched else remedy(statuses[-1].path)
+        raise ToucheError(f"nothing was verified, as no file is at hand; {advice}")
     return BROKEN if counts[DIFFERS] else 0
 
 

@@ -10,7 +10,8 @@ from touche import tasks as library
 from touche.cli.commands import Command, Ids
 from touche.cli.output import UNUSABLE, print_records, show, style
 from touche.errors import InputError
-from touche.tasks import Published, Rules, Task
+from touche.evaluation.leaderboard import shortlist
+from touche.tasks import Published, PublishedStance, Rules, Task
 from touche.tasks.cards import faults_of
 
 
@@ -45,18 +46,19 @@ class _Tasks(Command):
     type=Ids("task", lambda: ["check", *library.ids()]),
     metavar="[TASK | check FILE...]",
 )
+@click.option("--all", "every", is_flag=True, help="Every published run, not the best of each team alone.")
 @style("table", "json", "csv")
-def tasks(task_id: str | None, style: str) -> None:
-    """List the tasks, or show one TASK: its rules and all published results.
+def tasks(task_id: str | None, every: bool, style: str) -> None:
+    """List the tasks, or show one TASK: its rules, and what each team's best run and the baselines scored.
 
-    As JSON and CSV, the published results alone; without TASK, those of all tasks. The card of a new task is
+    As JSON and CSV, all published results alone; without TASK, those of all tasks. The card of a new task is
     checked by: touche tasks check FILE
     """
     chosen = [library.task(task_id)] if task_id else list(library.all_tasks().values())
     if style != "table":
         print_records(Published, [row for each in chosen for row in each.published], style)
     elif task_id:
-        _show_card(chosen[0])
+        _show_card(chosen[0], every)
     else:
         _show_list(chosen)
 
@@ -84,11 +86,14 @@ def _show_list(chosen: list[Task]) -> None:
     )
 
 
-def _show_card(shown: Task) -> None:
+def _show_card(shown: Task, every: bool) -> None:
     click.echo("\n".join(_about(shown)))
     for dimension in dict.fromkeys(row.dimension for row in shown.published):
-        click.echo(f"\nPublished nDCG@5 for {dimension}")
-        _show_leaderboard([row for row in shown.published if row.dimension == dimension])
+        click.echo(f"\nPublished {shown.measure} for {dimension}")
+        _show_leaderboard(shown, [row for row in shown.published if row.dimension == dimension], every)
+    if shown.stance:
+        click.echo("\nPublished macro F1 of the detected stance, of each run and of all runs of its team")
+        _show_stance(shown.stance)
     if shown.results_note:
         click.echo(f"\n{shown.results_note}")
 
@@ -96,7 +101,7 @@ def _show_card(shown: Task) -> None:
 def _about(shown: Task) -> Iterator[str]:
     yield from (f"{shown.id}: {shown.title}", shown.url)
     yield from (f"\n{' '.join(text.split())}" for text in (shown.note,) if text)
-    yield from ("", "Rules", *_rules(shown.rules))
+    yield from ("", "Rules", *_rules(shown.rules), f"  scored by {shown.measure}")
     yield from ("", "Files", f"  topics: {shown.topics}")
     yield from (f"  {dimension}: {judgments.file}" for dimension, judgments in shown.qrels.items())
 
@@ -104,26 +109,62 @@ def _about(shown: Task) -> Iterator[str]:
 def _rules(rules: Rules) -> Iterator[str]:
     least = f"{rules.min_results} to " if rules.min_results else "at most "
     yield f"  {least}{rules.max_results} {rules.unit}s per topic"
-    yield f"  second column: {', '.join(rules.stances)}"
+    yield f"  second column: {', '.join(rules.stances) or 'not known'}"
     yield f"  runs per team: {f'at most {rules.max_runs}' if rules.max_runs else 'no limit stated'}"
 
 
-def _show_leaderboard(rows: list[Published]) -> None:
-    sources = list(dict.fromkeys(source for row in rows for source in row.sources))
-    header = ("", "team", "tag", "nDCG@5", "95% interval", "", "source")
+def _show_leaderboard(shown: Task, rows: list[Published], every: bool) -> None:
+    sources = _numbered(rows)
+    notes = dict.fromkeys(row.interval_note for row in rows if row.interval_note)
+    chosen = rows if every else shortlist(rows)
+    interval = "interval*" if notes else "95% interval"
     lines = [
         (
-            str(place),
+            str(1 + sum(other.value > row.value for other in rows)),
             row.name,
             row.tag or "–",
             f"{row.value:.3f}",
             "–" if row.low is None else f"{row.low:.3f} to {row.high:.3f}",
             "baseline" if row.baseline else "",
-            ", ".join(f"[{sources.index(source) + 1}]" for source in row.sources),
+            ", ".join(sources[source] for source in row.sources),
         )
-        for place, row in enumerate(rows, 1)
+        for row in chosen
     ]
-    show(header, lines)
-    for number, source in enumerate(sources, 1):
-        click.echo(f"[{number}] {source}")
+    show(("", "team", "tag", shown.measure, interval, "", "source"), lines)
+    for note in notes:
+        click.echo(f"* {note}")
+    if len(chosen) < len(rows):
+        which = f"{len(chosen)} of {len(rows)} runs: the best of each team, and the organizers' own"
+        click.echo(f"{which}; all of them: touche tasks {shown.id} --all")
+    _show_sources(sources)
     click.echo(f"evaluator: {rows[0].evaluator or 'not stated'}; qrels: {rows[0].qrels or 'not stated'}")
+
+
+def _show_stance(rows: Sequence[PublishedStance]) -> None:
+    sources = _numbered(rows)
+    lines = [
+        (
+            row.team,
+            row.tag,
+            f"{row.value:.3f}",
+            str(row.results),
+            f"{row.team_value:.3f}",
+            str(row.team_results),
+            "baseline" if row.baseline else "",
+            ", ".join(sources[source] for source in row.sources),
+        )
+        for row in rows
+    ]
+    show(("team", "tag", "F1", "N", "team's F1", "team's N", "", "source"), lines)
+    _show_sources(sources)
+
+
+def _numbered(rows: Sequence[Published | PublishedStance]) -> dict[str, str]:
+    """The sources of rows, each with its number in brackets."""
+    sources = dict.fromkeys(source for row in rows for source in row.sources)
+    return {source: f"[{number}]" for number, source in enumerate(sources, 1)}
+
+
+def _show_sources(sources: dict[str, str]) -> None:
+    for source, number in sources.items():
+        click.echo(f"{number} {source}")

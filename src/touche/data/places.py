@@ -97,7 +97,7 @@ def qrels_of(task: Task, dimension: str) -> Qrels:
         ToucheError: if they are not at hand or the file is broken.
     """
     judgments = task.qrels[dimension]
-    return read_qrels(locate("qrels", judgments.file), task.excluded_topics, judgments.labels)
+    return read_qrels(locate("qrels", judgments.file), task.excluded_topics, judgments.labels or None)
 
 
 def titles_of(task: Task) -> dict[str, str]:

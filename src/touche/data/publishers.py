@@ -34,7 +34,7 @@ class Source:
         title: the publication that it is a part of.
         page: the web page of that.
         licence: under which it was published.
-        url: its address; empty where it is handed out by agreement only.
+        url: its address; empty where it is handed out by agreement only, or not known here.
         md5: the publisher's sum, of the archive where there is one.
         size: bytes to fetch.
         member: the name of the file in the archive; empty where it is published as it is.
@@ -113,8 +113,10 @@ def fetch(source: Source, mirror: Path | None = None) -> Status:
     """
     if source.at_hand:
         return _at_hand(source)
-    if not source.url:
+    if not source.url and source.kind == "corpora":
         return Status(source.path, "needs a licence", f"apply at {source.page}, then put the corpus there")
+    if not source.url:
+        return Status(source.path, "not fetched", f"its address is not known here; see {source.page}")
     target = home() / source.path
     if mirror is not None:
         if found := _in_mirror(source, mirror):
@@ -170,8 +172,8 @@ def _sources_of(record: dict[str, Any], listed: dict[str, Any]) -> Iterator[Sour
     about = (record["title"], record["url"], record["licence"])
     for path, file in record.get("files", {}).items():
         yield Source(path, *about, *_address_md5_size(file, listed), file.get("member", ""))
-    if "corpus" in record:
-        yield Source(record["corpus"], *about)
+    for path in (*record.get("by_hand", ()), *([record["corpus"]] if "corpus" in record else ())):
+        yield Source(path, *about)
 
 
 def _address_md5_size(file: dict[str, Any], listed: dict[str, Any]) -> tuple[str, str, int]:

@@ -37,6 +37,8 @@ def remedy(path: str) -> str:
     for record in records():
         if record.get("corpus") == path:
             return f"it is handed out by agreement only; apply at {record['url']}, and {_ELSEWHERE}"
+        if path in record.get("by_hand", ()):
+            return f"its address is not known here; get it by hand from {record['url']}, and {_ELSEWHERE}"
     if _is_published(path):
         light = "" if path.startswith("corpora/") else " --no-corpora"
         command = f"touche data fetch {_task_with(path)}".rstrip() + light

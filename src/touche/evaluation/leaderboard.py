@@ -1,6 +1,7 @@
 """Where a score stands among the published ones, comparing only like with like."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from touche.tasks import Published, Task
 
@@ -27,27 +28,50 @@ def comparable(task: Task, dimension: str, evaluator: str) -> list[Published]:
     ]
 
 
+def shortlist(published: Sequence[Published]) -> list[Published]:
+    """The best run of each team, and all of the organizers' own: what a table of many runs is told by.
+
+    Args:
+        published: the results of one dimension, the best first.
+    """
+    best: dict[str, Published] = {}
+    for row in published:
+        best.setdefault(row.team, row)
+    return [row for row in published if row.baseline or row is best[row.team]]
+
+
+def names(published: Sequence[Published]) -> list[str]:
+    """What rows are called: team and run; the organizers' own with their tags, if there are several."""
+    several = _several(published)
+    return [_name(row, several) for row in published]
+
+
 def standing(value: float, published: Sequence[Published]) -> str:
-    """Says between which published results a score stands, and what the baseline scored.
+    """Says between which teams' best runs a score stands, or level with whose, and what the baseline scored.
 
     Args:
         value: the mean of the measure; compared to the three digits that the tables are printed to.
-        published: the results to compare with, at least one.
+        published: the results to compare with, at least one, the best first.
     """
-    rounded = round(value, DIGITS)
+    rounded, best = round(value, DIGITS), shortlist(published)
+    higher = [row for row in published if row.value > rounded]
     level = [row for row in published if row.value == rounded]
-    above = [row for row in published if row.value > rounded][-1:]
-    below = [row for row in published if row.value < rounded][:1]
+    lower = [row for row in published if row.value < rounded]
+    above = [row for row in best if row in higher][-1:]
+    below = ([row for row in best if row in lower] or lower)[:1]
+    label = partial(_label, several=_several(published))
     if level:
-        place, named = f"level with {' and '.join(map(_label, level))}", level
+        place, named = f"level with {' and '.join(dict.fromkeys(map(label, level)))}", level
     elif above and below:
-        place, named = f"between {_label(*above)} and {_label(*below)}", above + below
+        place, named = f"between {label(above[0])} and {label(below[0])}", above + below
     elif above:
-        place, named = f"below {_label(*above)}{_end('lowest', published)}", above
+        place, named = f"below {label(above[0])}{_end('lowest', published)}", above
     else:
-        place, named = f"above {_label(*below)}{_end('highest', published)}", below
-    rest = [row for row in published if row.baseline and row not in named]
-    remarks = [f"the baseline {row.name}: {row.value:.{DIGITS}f}" for row in rest]
+        place, named = f"above {label(below[0])}{_end('highest', published)}", below
+    remarks = []
+    if len(best) < len(published) and 0 < len(higher) < len(published):
+        remarks.append(f"{len(higher)} of {len(published)} published runs are above it")
+    remarks += [label(row, ": ") for row in best if row.baseline and row not in named]
     if any(row.evaluator is None for row in published):
         remarks.append("with which evaluator the published ones were computed is not stated")
     return "; ".join([place, *remarks])
@@ -60,5 +84,13 @@ def _end(which: str, published: Sequence[Published]) -> str:
     return f", the {which} in a table of {selection}" if selection else f", the {which} published"
 
 
-def _label(row: Published) -> str:
-    return f"{'the baseline ' if row.baseline else ''}{row.name} {row.value:.{DIGITS}f}"
+def _several(published: Sequence[Published]) -> bool:
+    return sum(row.baseline for row in published) > 1
+
+
+def _name(row: Published, several: bool) -> str:
+    return f"{row.name} ({row.tag})" if several and row.baseline else row.name
+
+
+def _label(row: Published, before: str = " ", *, several: bool) -> str:
+    return f"{'the baseline ' if row.baseline else ''}{_name(row, several)}{before}{row.value:.{DIGITS}f}"

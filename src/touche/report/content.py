@@ -7,7 +7,7 @@ from textwrap import shorten
 from touche import tasks
 from touche.data.places import corpus_at_hand, locate, locate_corpus
 from touche.evaluation.comparison import Comparison, comparisons, not_compared
-from touche.evaluation.leaderboard import comparable
+from touche.evaluation.leaderboard import comparable, names, shortlist
 from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated
@@ -103,7 +103,10 @@ def _views(found: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
 def _view(runs: Sequence[Evaluated], evaluator: str, compared: Sequence[Comparison], qrels_md5: str) -> View:
     first = runs[0]
     published = comparable(first.task, first.dimension, evaluator)
-    board = [*(_place(each, evaluator) for each in runs), *map(_published, published)]
+    listed = shortlist(published)
+    named = zip(published, names(published), strict=True)
+    rows = (_published(row, name, row in listed) for row, name in named)
+    board = [*(_place(each, evaluator) for each in runs), *rows]
     return View(
         first.dimension,
         evaluator,
@@ -117,9 +120,10 @@ def _view(runs: Sequence[Evaluated], evaluator: str, compared: Sequence[Comparis
     )
 
 
-def _published(row: Published) -> Place:
+def _published(row: Published, name: str, listed: bool) -> Place:
     kind = BASELINE if row.baseline else PUBLISHED
-    return Place(row.name, kind, row.value, row.low, row.high, source=row.sources[0])
+    figures = row.value, row.low, row.high, None
+    return Place(name, kind, *figures, row.sources[0], row.tag, row.interval_note, listed)
 
 
 def _place(run: Evaluated, evaluator: str) -> Place:

@@ -55,7 +55,7 @@ def _plots(page: Page, folder: Path) -> dict[str, str]:
     for part in page.parts:
         for view in part.views:
             label = f"{part.task.measure} ({view.evaluator}), {view.dimension}"
-            figures[f"{part.id}-{view.id}-intervals"] = plots.intervals(view.board, label)
+            figures[f"{part.id}-{view.id}-intervals"] = plots.intervals(view.listed, label)
             if len(view.runs) > 1:
                 figures[f"{part.id}-{view.id}-differences"] = plots.differences(view)
     drawn = bar("drawing", "plots", len(figures), over=figures.items())

@@ -35,19 +35,24 @@ _LOOKS = {  # colour, marker, and what the legend says; form tells apart what co
     BASELINE: (_BLUE, "s", "the organizers' baseline"),
     PUBLISHED: (_GREY, "o", "published results"),
 }
+_NOTED = (0, (1, 1))  # dotted
 _LEGEND: dict[str, Any] = {"labelcolor": _INK, "fontsize": 9}
 _WIDTH, _ROW = 7.5, 0.24  # inches
 _LONGEST_LABEL = 48  # characters
 
 
 def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
-    """Means with their 95% confidence intervals, the best on top, like figure 1 of the overview of 2020."""
+    """Means with their 95% confidence intervals, the best on top, like figure 1 of the overview of 2020.
+
+    Printed intervals that are none of 95% are dotted, and the legend says so.
+    """
     board = [place for place in board if place.value is not None]
     figure, axes = _figure(1, 0.9 + _ROW * len(board))
     for height, place in enumerate(reversed(board)):
         colour, marker, _ = _LOOKS[place.kind]
         if place.low is not None and place.high is not None:
-            axes[0].plot([place.low, place.high], [height, height], color=colour, linewidth=1.5, zorder=1)
+            line: dict[str, Any] = {"linewidth": 1.5, "linestyle": _NOTED if place.note else "-", "zorder": 1}
+            axes[0].plot([place.low, place.high], [height, height], color=colour, **line)
         fill = "white" if place.doubtful else colour
         axes[0].plot(
             place.value or 0.0, height, color=colour, marker=marker, markersize=5, markerfacecolor=fill
@@ -59,8 +64,11 @@ def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
     kinds = [kind for kind in _LOOKS if any(place.kind == kind for place in board)]
     for colour, marker, name in (_LOOKS[kind] for kind in kinds):
         axes[0].plot([], [], color=colour, marker=marker, label=name)
-    if len(kinds) > 1:
-        figure.legend(loc="outside upper right", ncols=len(kinds), frameon=False, **_LEGEND)
+    noted = any(place.note for place in board)
+    if noted:
+        axes[0].plot([], [], color=_GREY, linestyle=_NOTED, label="not a 95% interval")
+    if len(kinds) + noted > 1:
+        figure.legend(loc="outside upper right", ncols=len(kinds) + noted, frameon=False, **_LEGEND)
     return figure
 
 

@@ -25,6 +25,9 @@ class Place:
         low, high: its 95% confidence interval, or None where none was printed.
         judged: Judged@k, or None for published results.
         source: where a published value is printed.
+        tag: that of a published run; empty where none was printed.
+        note: what one must know about the interval; empty where it is a 95% one.
+        listed: whether it is in the short table and the plot, too: given, a baseline, or the best of a team.
         doubtful: whether it is not comparable, as documents are unjudged or topics missing.
     """
 
@@ -35,6 +38,9 @@ class Place:
     high: float | None
     judged: float | None = None
     source: str = ""
+    tag: str = ""
+    note: str = ""
+    listed: bool = True
     doubtful: bool = False
 
     @property
@@ -78,7 +84,7 @@ class View:
     Attributes:
         dimension, evaluator: which.
         qrels, qrels_md5: the file with the judgments.
-        board: the leaderboard, best first.
+        board: the leaderboard with all published runs, best first.
         topic_scores: those of each run by topic.
         comparisons: every two runs compared; the correction is for all dimensions of the evaluator.
         notes: where the runs stand, and what must be known.
@@ -99,6 +105,16 @@ class View:
     def id(self) -> str:
         """Such as ``relevance-trec_eval``."""
         return f"{self.dimension}-{self.evaluator}".replace(" ", "-").replace(",", "")
+
+    @property
+    def listed(self) -> list[Place]:
+        """The leaderboard without the lesser runs of the teams."""
+        return [place for place in self.board if place.listed]
+
+    @property
+    def notes_on_intervals(self) -> list[str]:
+        """What one must know about printed intervals."""
+        return list(dict.fromkeys(place.note for place in self.board if place.note))
 
     @property
     def has_published(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from touche.errors import InputError, ToucheError, choice
 from touche.files import open_binary
-from touche.tasks.records import SPOT_CHECK, Evaluator, Published, Task, cutoff_of
+from touche.tasks.records import SPOT_CHECK, Evaluator, Published, PublishedStance, Task, cutoff_of
 
 _LARGEST = 100_000  # bytes; real ones have less than ten thousand
 _DOTS = 500  # in a line; for each key such as a.b.c, tomllib takes memory by the square of its dots
@@ -35,6 +35,7 @@ class _Row:
     tag: str = ""
     interval: tuple[float, ...] | None = None
     baseline: bool = False
+    printed: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,28 @@ class _Table:
     selection: str = ""
     evaluator: Evaluator | None = None
     qrels: str | None = None
+    interval_note: str = ""
+
+
+@dataclass(frozen=True)
+class _StanceRow:
+    """A row of a table of detected stances, as a card has it."""
+
+    team: str
+    tag: str
+    value: float
+    results: int
+    team_value: float
+    team_results: int
+    baseline: bool = False
+
+
+@dataclass(frozen=True)
+class _StanceTable:
+    """A published table of detected stances, as a card has it."""
+
+    sources: tuple[str, ...]
+    runs: tuple[_StanceRow, ...]
 
 
 def id_of(card: Path) -> str:
@@ -102,7 +125,8 @@ def _read(path: Path) -> tuple[Task | None, list[str]]:
     faults: list[str] = []
     card = _checked(Task, content_of(path), "", faults)
     faults = faults or list(_contradictions(card, id_of(path)))
-    return (None if faults else replace(card, published=tuple(_rows(card)))), faults
+    made = {} if faults else {"published": tuple(_rows(card)), "stance": tuple(_stance_rows(card))}
+    return (None if faults else replace(card, **made)), faults
 
 
 def _checked(kind: Any, value: Any, key: str, faults: list[str]) -> Any:
@@ -144,7 +168,8 @@ def _checked_record(kind: Any, value: Any, key: str, faults: list[str]) -> Any:
 @cache
 def _types(kind: Any) -> dict[str, Any]:
     """The types of a record's fields, in the form that a card has them."""
-    return get_type_hints(kind) | ({"published": tuple[_Table, ...]} if kind is Task else {})
+    tables = {"published": tuple[_Table, ...], "stance": tuple[_StanceTable, ...]}
+    return get_type_hints(kind) | (tables if kind is Task else {})
 
 
 def _is(kind: type[Any], value: Any, key: str, faults: list[str]) -> bool:
@@ -170,6 +195,9 @@ def _contradictions(card: Any, task_id: str) -> Iterator[str]:
     for number, table in enumerate(card.published, 1):
         for problem in _contradictions_of_table(table, card):
             yield f"published[{number}].{problem}"
+    for number, of_stance in enumerate(card.stance, 1):
+        for problem in _contradictions_of_stance(of_stance):
+            yield f"stance[{number}].{problem}"
 
 
 def _contradictions_of_table(table: _Table, card: Any) -> Iterator[str]:
@@ -183,6 +211,15 @@ def _contradictions_of_table(table: _Table, card: Any) -> Iterator[str]:
             yield f"runs[{number}].value: {row.value} is not from 0 to 1; correct it"
         if row.interval is not None and not _holds(row.interval, row.value):
             yield f"runs[{number}].interval: not [low, high] from 0 to 1 with the value between; correct it"
+
+
+def _contradictions_of_stance(table: _StanceTable) -> Iterator[str]:
+    for number, row in enumerate(table.runs, 1):
+        for name, value in (("value", row.value), ("team_value", row.team_value)):
+            if not 0 <= value <= 1:
+                yield f"runs[{number}].{name}: {value} is not from 0 to 1; correct it"
+        if not 1 <= row.results <= row.team_results:
+            yield f"runs[{number}].results: not from 1 to team_results; correct it"
 
 
 def _holds(interval: tuple[float, ...], value: float) -> bool:
@@ -205,12 +242,33 @@ def _rows(card: Any) -> list[Published]:
             evaluator=table.evaluator,
             qrels=table.qrels,
             sources=table.sources,
+            interval_note=table.interval_note if row.interval else "",
+            printed=row.printed,
         )
         for table in card.published
         for row in table.runs
     ]
     dimensions = list(dict.fromkeys(row.dimension for row in rows))
     return sorted(rows, key=lambda row: (dimensions.index(row.dimension), -row.value))
+
+
+def _stance_rows(card: Any) -> list[PublishedStance]:
+    rows = [
+        PublishedStance(
+            card.id,
+            row.team,
+            row.tag,
+            row.value,
+            row.results,
+            row.team_value,
+            row.team_results,
+            row.baseline,
+            table.sources,
+        )
+        for table in card.stance
+        for row in table.runs
+    ]
+    return sorted(rows, key=lambda row: -row.value)
 
 
 def _within(key: str, name: str) -> str:

@@ -35,11 +35,11 @@ class Judgments:
 
     Attributes:
         file: the name of the file in qrels/.
-        labels: the labels that occur in it.
+        labels: the labels that occur in it; empty where they are not known.
     """
 
     file: str
-    labels: frozenset[int]
+    labels: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Rules:
         max_results: how many of them per topic at the most.
         min_results: how many at the least; 0 where no minimum was stated.
         max_runs: how many runs a team may submit, or None where no limit was stated.
-        stances: the values of the second column.
+        stances: the values of the second column; empty where they are not known.
     """
 
     unit: Unit
-    stances: tuple[str, ...]
+    stances: tuple[str, ...] = ()
     max_results: int = 1000
     min_results: int = 0
     max_runs: int | None = None
@@ -68,16 +68,18 @@ class Published:
     Attributes:
         task: the id of the task.
         dimension: what was judged.
-        team: the name of the team.
+        team: the name of the team, as the lab has it.
         run: the number that a paper gives the run, such as ``Run 1``; empty where it has none.
         tag: the tag of the run; empty where none was printed.
         value: the mean of the task's measure.
-        low, high: the 95% confidence interval, or None where none was printed.
+        low, high: the confidence interval, or None where none was printed; a 95% one, but for its note.
         baseline: whether it is the organizers' own.
         selection: which runs are in the table, such as ``the best run of each team``; empty for all.
         evaluator: the one it was computed with, or None where that is not known.
         qrels: the judgments it was computed with, or None where that is not known.
         sources: every document and table that prints it.
+        interval_note: what one must know about the interval; empty where that is all.
+        printed: what the table has for the team, where that is another name.
     """
 
     task: str
@@ -93,11 +95,35 @@ class Published:
     evaluator: Evaluator | None
     qrels: str | None
     sources: tuple[str, ...]
+    interval_note: str = ""
+    printed: str = ""
 
     @property
     def name(self) -> str:
         """Team and run, such as ``Prince of Persia (Run 1)``."""
         return f"{self.team} ({self.run})" if self.run else self.team
+
+
+@dataclass(frozen=True)
+class PublishedStance:
+    """One row of a published table of detected stances, which are not ranked: no nDCG stands beside these.
+
+    Attributes:
+        task, team, tag, baseline, sources: as in ``Published``.
+        value: macro F1 of the run.
+        results: over how many detected stances it is.
+        team_value, team_results: the same of all runs of the team together.
+    """
+
+    task: str
+    team: str
+    tag: str
+    value: float
+    results: int
+    team_value: float
+    team_results: int
+    baseline: bool
+    sources: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -116,6 +142,7 @@ class Task:
         excluded_topics: topics whose judgments do not count.
         note: what one must know about the judgments.
         published: all published results, the best of each dimension first.
+        stance: all published results of detecting the stance, the best first.
         results_note: why results are missing, where they are.
     """
 
@@ -130,6 +157,7 @@ class Task:
     excluded_topics: tuple[str, ...] = ()
     note: str = ""
     published: tuple[Published, ...] = ()
+    stance: tuple[PublishedStance, ...] = ()
     results_note: str = ""
 
     @property
