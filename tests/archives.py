@@ -11,9 +11,11 @@ def record(
     charset: str = "; charset=utf-8",
     version: str = "1.0",
     newline: str = "\r\n",
+    of_server: str | None = None,
 ) -> bytes:
     """A record of an archive, with a page as a server sends it; ClueWeb09 is of version 0.18, with LF."""
-    http = f"HTTP/1.1 200 OK{newline}Content-Type: {kind}{charset}{newline * 2}".encode() + html
+    end = newline if of_server is None else of_server
+    http = f"HTTP/1.1 200 OK{end}Content-Type: {kind}{charset}{end * 2}".encode() + html
     head = {
         "WARC-Type": "response",
         "WARC-TREC-ID": id,

@@ -255,8 +255,9 @@ def sha256(path: Path) -> str:
 def files_below(directory: Path, names: re.Pattern[str], without: Collection[str] = ()) -> Iterator[Path]:
     """Yields the files in the folders below a directory, in no order; those in itself are not among them.
 
-    Hidden ones are passed over. Links to folders are not followed, nor are links to files out of the
-    directory; that there are such, or folders that cannot be read, a warning says.
+    Hidden ones are passed over. Links in the directory itself are followed to folders elsewhere, to each
+    once; deeper links to folders are not, nor are those to files outside of all these folders. That there
+    are such, or what cannot be read, a warning says.
 
     Args:
         directory: the directory.
@@ -264,22 +265,24 @@ def files_below(directory: Path, names: re.Pattern[str], without: Collection[str
         without: names of folders that are passed over.
     """
     top, left = str(directory), list[str]()
-    folders = [top]
+    folders, roots = [top], [directory.resolve()]
     while folders:
         folder = folders.pop()
         for entry in _entries(folder, left):
             if entry.name.startswith("."):
                 continue
             is_wanted = folder != top and names.fullmatch(entry.name)
-            if entry.is_dir(follow_symlinks=False):
+            target = _target(entry.path) if entry.is_symlink() else None
+            if entry.is_dir(follow_symlinks=False) or (folder == top and _is_new_folder(target, roots)):
                 folders += [entry.path] if entry.name not in without else []
-            elif entry.is_symlink() and not (is_file := _is_file_within(directory, entry.path)):
-                left += [entry.path] if is_wanted or is_file is None else []
+            elif entry.is_symlink() and not (target and target.is_file() and _is_within(target, roots)):
+                is_folder = target.is_dir() if target else folder == top  # as it may have been one
+                left += [entry.path] if is_wanted or is_folder else []
             elif is_wanted and entry.is_file():
                 yield Path(entry.path)
     if left:
         more = f" and {len(left) - 1:,} more" if len(left) > 1 else ""
-        problem = "left out, for links that lead elsewhere are not followed, or it cannot be read"
+        problem = "left out, for such links are not followed, or it cannot be read"
         _log.warning("%s%s: %s", one_line(left[0]), more, problem)
 
 
@@ -293,13 +296,26 @@ def _entries(folder: str, left: list[str]) -> list[os.DirEntry[str]]:
         return []
 
 
-def _is_file_within(directory: Path, link: str) -> bool | None:
-    """Whether a link leads to a file in or below a directory; None if it leads to a folder."""
+def _target(link: str) -> Path | None:
+    """What a link leads to; None if to nothing, or round in circles."""
     try:
-        target = Path(link).resolve(strict=True)
-    except (OSError, RuntimeError):  # to nothing, or round in circles
+        return Path(link).resolve(strict=True)
+    except (OSError, RuntimeError):
+        return None
+
+
+def _is_within(target: Path, roots: Iterable[Path]) -> bool:
+    return any(target.is_relative_to(root) for root in roots)
+
+
+def _is_new_folder(target: Path | None, roots: list[Path]) -> bool:
+    """Whether a target is a folder that shares nothing with those so far; then it is one of them."""
+    if target is None or not target.is_dir() or _is_within(target, roots):
         return False
-    return None if target.is_dir() else target.is_file() and target.is_relative_to(directory.resolve())
+    if any(root.is_relative_to(target) for root in roots):
+        return False
+    roots.append(target)
+    return True
 
 
 def folder_of(paths: Iterable[Path]) -> Path:

@@ -371,6 +371,15 @@ def test_spam_and_explanation(touche: Touche, write: Write, tmp_path: Any) -> No
     assert "print-shop" in (tmp_path / "b" / "run.txt").read_text()
 
 
+def test_spam_ranks_beside_candidates_count(touche: Touche, write: Write, tmp_path: Any) -> None:
+    lines = [f'{{"qid": "1", "query": "cat", "docno": "p{n}", "text": "{"a cat " * 20}"}}\n' for n in (1, 2)]
+    write("in/rerank.jsonl", "".join(lines))
+    write("in/spam-ranks.txt", "10 p1\n90 p2\n")
+    code, _, err = touche("run", "chatnoir-bm25f", "-i", tmp_path / "in", "-o", tmp_path)
+    assert code == 0 and "of 2 pages the filters leave out 1 with a bad spam rank" in err
+    assert [line.split()[2] for line in (tmp_path / "run.txt").read_text().splitlines()] == ["p2"]
+
+
 def test_what_is_missing_of_passages_is_told(touche: Touche, tmp_path: Any) -> None:
     _, _, err = touche("run", "chatnoir-bm25f", "-i", "spot-check/passages", "-o", tmp_path, "--match", "30%")
     assert "of 100 pages the language of 100 and the spam rank of 100 are missing, so that they" in err

@@ -110,6 +110,16 @@ def test_archives_of_clueweb09(
     assert not caplog.messages
 
 
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_what_a_server_sent_may_have_other_lines_than_the_archive(write: Write, newline: str) -> None:
+    html = b"\n<p>words\n\n<p>more\r\n\r\n<p>words"
+    ends = {"a": "\n", "b": "\r\n"}
+    content = b"".join(record(id, html, newline=newline, of_server=end) for id, end in ends.items())
+    assert list(read_warc(write("a.warc", content))) == [
+        RawPage(id, f"http://a.example/{id}", html, "utf-8") for id in "ab"
+    ]
+
+
 def test_what_is_wrong_in_clueweb09_costs_only_the_page_where_it_is(write: Write) -> None:
     def old(id: str, length: int | None = None) -> bytes:
         return record(id, length=length, version="0.18", newline="\n")

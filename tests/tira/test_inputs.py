@@ -78,7 +78,10 @@ def test_reranking_input_gives_each_topic_its_candidates_and_each_document_once(
     lines = [json.dumps({"qid": q, "query": f"q{q}", "docno": d, "text": d * 3}) for q, d in rows]
     write("rerank.jsonl.gz", "\n".join(lines))
     write("documents.jsonl", DOCUMENTS)
+    spam_ranks = write("spam-ranks.txt.gz", "10 a\n")
     given = inputs.find(tmp_path)
+    assert inputs.side_file(given.documents, inputs.SPAM_RANKS) == spam_ranks
+    assert given.files == (tmp_path / "rerank.jsonl.gz", spam_ranks)
     assert [(topic.number, topic.title, topic.candidates) for topic in given.topics] == [
         ("1", "q1", frozenset("ab")),
         ("2", "q2", frozenset("bc")),
@@ -198,11 +201,14 @@ def test_links_lead_neither_out_of_the_directory_nor_round_in_circles(
     page = write("in/a/page.warc", record("a", HTML))
     for link, target in {
         "in/a/loop": "..",
-        "in/elsewhere": tmp_path / "out",
+        "in/a/elsewhere": tmp_path / "out",
         "in/a/b.warc": tmp_path / "out" / "secret.warc",
         "in/a/itself.warc": "itself.warc",
         "in/a/nothing.warc": "nowhere",
         "in/a/out.txt": tmp_path / "out" / "secret.warc",
+        "in/above": "..",
+        "in/again": "a",
+        "in/gone": "nowhere",
     }.items():
         (tmp_path / link).symlink_to(target)
     write("in/.git/annex/c", record("c", HTML))
@@ -210,9 +216,36 @@ def test_links_lead_neither_out_of_the_directory_nor_round_in_circles(
     found = inputs.find_documents(tmp_path / "in")
     assert found.paths == (tmp_path / "in" / "a" / "c.warc", page)
     (said,) = caplog.messages
-    assert said.endswith(
-        " and 4 more: left out, for links that lead elsewhere are not followed, or it cannot be read"
-    )
+    assert said.endswith(" and 7 more: left out, for such links are not followed, or it cannot be read")
+
+
+def test_folders_that_the_directory_itself_links_to_are_read_once(
+    write: Write, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As ClueWeb12_00 beside topics.xml; within it, links that stay in it are followed, too."""
+    archive = record("clueweb12-0000tw-00-00000", HTML)
+    write("disk/ClueWeb12_00/0000tw/0000tw-00.warc", archive)
+    write("disk/ClueWeb12_00/.objects/1", record("b", HTML))
+    (tmp_path / "disk/ClueWeb12_00/0000tw/0000tw-01.warc").symlink_to("../.objects/1")
+    (tmp_path / "disk/ClueWeb12_00/0000tw/up").symlink_to("..")
+    write("in/topics.xml", TOPICS)
+    for link in ("ClueWeb12_00", "the same"):
+        (tmp_path / "in" / link).symlink_to(tmp_path / "disk" / "ClueWeb12_00")
+    given = inputs.find(tmp_path / "in")
+    assert ids(given) == ["clueweb12-0000tw-00-00000", "b"]
+    assert given.took == "1 topics from topics.xml, web pages from 0000tw-00.warc, 0000tw-01.warc"
+    (said,) = caplog.messages
+    assert " and 1 more: left out" in said
+
+
+def test_nothing_is_told_twice_where_there_are_no_documents(
+    write: Write, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write("a/notes.txt", "")
+    (tmp_path / "a" / "up").symlink_to("..")
+    with pytest.raises(InputError, match="no documents in it"):
+        inputs.find_documents(tmp_path)
+    assert len(caplog.messages) == 1
 
 
 def test_folders_may_lie_deeper_than_python_can_call(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Web archives (ISO 28500), such as those of ClueWeb09, ClueWeb12 and ClueWeb22."""
 
 import logging
+import re
 import zlib
 from collections.abc import Iterator
 from itertools import islice
@@ -15,6 +16,7 @@ _GZIP, _GZIPPED = b"\x1f\x8b\x08", 31  # how a gzip stream begins, and what zlib
 _ENCODED = ("Transfer-Encoding", "Content-Encoding")
 _CLUEWEB22_ID = "ClueWeb22-ID"
 _IDS = ("WARC-TREC-ID", _CLUEWEB22_ID, "WARC-Record-ID")  # the first that a record has is the page's
+_STATUS = re.compile(rb"HTTP/[0-9.]+ [0-9]{3}")  # how a response begins
 _BROKEN = "that is broken"
 _HEAD = 1 << 12  # bytes of a file that hold its first line
 _HEADERS = 1 << 15  # bytes that the headers of a record have at the most
@@ -66,8 +68,7 @@ def page_of_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
     record = WarcRecord()
     record.set_bytes_content(response)
     record.is_http = True
-    first = response.partition(b"\n")[0]
-    return _http_page(record, id, url, unix=not first.endswith(b"\r"))
+    return _http_page(record, id, url, unix=False)
 
 
 def _has_unix_lines(path: Path) -> bool:
@@ -124,7 +125,7 @@ def _bare_page(record: Any, id: str, url: str, unix: bool) -> RawPage | Skipped:
         return Skipped(id, _BROKEN)
     if reason := _wrong_length(record, content, unix):
         return Skipped(id, reason)
-    if content.startswith(b"HTTP/"):
+    if _STATUS.match(content):
         return page_of_response(id, url, content)
     return RawPage(id, url, content, "utf-8" if _is_utf8(content) else None)
 
@@ -138,7 +139,8 @@ def _is_utf8(content: bytes) -> bool:
 
 def _http_page(record: Any, id: str, url: str, unix: bool) -> RawPage | Skipped:
     try:
-        record.parse_http(auto_decode="all", quirks_mode=unix)
+        # In either mode of the archive: what a server sent may end its lines by LF or by CRLF.
+        record.parse_http(auto_decode="all", quirks_mode=True)
         content = record.reader.read(LARGEST + 1)
     except OSError:
         return Skipped(id, _BROKEN)

@@ -67,6 +67,8 @@ _FORMATS = (
     _Format("*.json", read_argsme_json, "arguments"),
 )
 SIDE_FILES = (SPAM_RANKS, PAGE_RANKS) = ("spam-ranks.txt", "page-ranks.txt")
+_IN_FOLDERS = [each for each in _FORMATS if each.below]
+_BELOW = re.compile("|".join(f"(?:{each.below.pattern})" for each in _IN_FOLDERS if each.below))
 _REASON = 120  # characters of what ir_datasets says
 _NAMED = 5  # files that are told by their names
 _RERANK_FILE = "rerank.jsonl"
@@ -117,9 +119,15 @@ class Files:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The collection that the candidates of a re-ranking input form: each document once."""
+    """The collection that the candidates of a re-ranking input form: each document once.
+
+    Attributes:
+        path: the file.
+        side_files: what tells more about the documents.
+    """
 
     path: Path
+    side_files: tuple[Path, ...] = ()
 
     def __iter__(self) -> Iterator[AnyDocument]:
         """Yields every document.
@@ -260,7 +268,8 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     Re-ranking input (rerank.jsonl) goes before topics and documents; of several topic or document formats the
     first is taken in the order topics.xml, queries.jsonl; documents.jsonl, passages*.jsonl,
     args_processed*.csv, pages.csv, *.warc, *.json of ClueWeb22, other *.json. Each may be gzipped. Archives,
-    and the texts of ClueWeb22 by their names there, are found in the folders below, too.
+    and the texts of ClueWeb22 by their names there, are found in the folders below, too, and in those that
+    links in the directory itself lead to.
 
     Args:
         directory: the input directory.
@@ -290,11 +299,12 @@ def find_documents(directory: Path) -> Files:
     Raises:
         InputError: if there are none.
     """
-    for each in _FORMATS:
-        if found := [path for path in _matching(directory, each.pattern) if each.holds(path)]:
-            return _files(directory, each, found + (_below(directory, each) if each.below else []))
-    for each in _FORMATS:
-        if each.below and (found := _below(directory, each)):
+    first = next((each for each in _FORMATS if _beside(directory, each)), None)
+    if first and not first.below:
+        return _files(directory, first, _beside(directory, first))
+    below = list(files_below(directory, _BELOW, without=clueweb22.LINKS))  # which is walked once for all
+    for each in [first] if first else _IN_FOLDERS:
+        if found := _beside(directory, each) + _named(below, each):
             return _files(directory, each, found)
     files = ", ".join(dict.fromkeys(each.pattern for each in _FORMATS))
     remedy = f"put {files} there, plain or .gz, or name an ir_datasets corpus with --corpus"
@@ -305,9 +315,14 @@ def _files(directory: Path, format: _Format, found: Iterable[Path]) -> Files:
     return Files(tuple(sorted(found)), format.reader, format.noun, side_files(directory), format.unit)
 
 
-def _below(directory: Path, format: _Format) -> list[Path]:
-    assert format.below
-    return list(files_below(directory, format.below, without=clueweb22.LINKS))
+def _beside(directory: Path, format: _Format) -> list[Path]:
+    """The files of a format in the directory itself."""
+    return [path for path in _matching(directory, format.pattern) if format.holds(path)]
+
+
+def _named(paths: Iterable[Path], format: _Format) -> list[Path]:
+    """Those that are named as files of a format in the folders below are."""
+    return [path for path in paths if format.below and format.below.fullmatch(path.name)]
 
 
 def side_files(directory: Path) -> tuple[Path, ...]:
@@ -317,7 +332,7 @@ def side_files(directory: Path) -> tuple[Path, ...]:
 
 def side_file(documents: Iterable[AnyDocument], name: str) -> Path | None:
     """A file of further knowledge that lies beside the documents, plain or gzipped, if there is one."""
-    found = documents.side_files if isinstance(documents, Files | IrDataset) else ()
+    found = documents.side_files if isinstance(documents, Files | IrDataset | Candidates) else ()
     return next((path for path in found if path.name in (name, f"{name}.gz")), None)
 
 
@@ -354,7 +369,8 @@ def _reranking(path: Path) -> Input:
         replace(topic, candidates=frozenset(documents[number])) for number, topic in topics.items()
     )
     took = f"{len(topics)} topics and their {sum(map(len, documents.values()))} candidates from {path.name}"
-    return Input(with_candidates, Candidates(path), took, (path,))
+    beside = side_files(path.parent)
+    return Input(with_candidates, Candidates(path, beside), took, (path, *beside))
 
 
 def _sentences_of(record: Any) -> tuple[Sentence, ...]:
