@@ -42,9 +42,9 @@ class ChatNoir:
 
     def tell(self) -> None:
         """Says which query is asked, as it is not the one that was published."""
-        _log.warning(
-            "%s is asked: ChatNoir's query and index of today, not those of 2020 and 2021", self._url
-        )
+        query = "a second query by OR with 30% of the tokens, 0.99 of its score and 0.01 of the first one's"
+        told = "%s is asked: ChatNoir's query (%s) and index of today, not those of 2020 and 2021"
+        _log.warning(told, self._url, query)
 
     def search(self, query: str, depth: int) -> list[tuple[str, float]]:
         """The ids and scores of the best results, in the order of the answers.

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from touche.formats.documents import AnyDocument
 from touche.formats.side_files import read_scores
-from touche.tira.inputs import side_file
-from touche.web.page import Page, ParsedPage, page_of
+from touche.tira.inputs import parsed_by, side_file
+from touche.web.extraction import parse_as_in_2020
+from touche.web.page import Page, page_of
 
 PER_PAGE = 10  # results
 
@@ -18,12 +19,12 @@ class Crawl:
 
     Args:
         documents: the collection.
-        in_2020: whether pages are taken as ChatNoir's indexer of 2020 and 2021 took them apart; pages whose
-            fields come by name, and other documents, are the same at all times.
+        in_2020: whether pages are taken apart as by ChatNoir's indexer of 2020 and 2021, and not as by
+            today's; pages whose fields come by name, and other documents, are the same at all times.
     """
 
     def __init__(self, documents: Iterable[AnyDocument], *, in_2020: bool = False) -> None:
-        self._documents, self._in_2020 = documents, in_2020
+        self._documents = parsed_by(parse_as_in_2020, documents) if in_2020 else documents
         self.hosts: dict[str, str] = {}
         self._without_language = 0
 
@@ -31,8 +32,6 @@ class Crawl:
         """Yields every document as a page."""
         for document in self._documents:
             page = page_of(document)
-            if self._in_2020 and isinstance(page, ParsedPage):
-                page = page.in_2020
             self.hosts[page.id] = page.host or ""
             self._without_language += page.language is None
             yield page

@@ -222,7 +222,8 @@ def test_a_run_of_chatnoir_itself(
     )
     code, _, err = touche(*command)
     assert code == 0 and "4 topics from topics.xml\n" in err
-    told = "is asked: ChatNoir's query and index of today, not those of 2020 and 2021\n"
+    query = "a second query by OR with 30% of the tokens, 0.99 of its score and 0.01 of the first one's"
+    told = f"is asked: ChatNoir's query ({query}) and index of today, not those of 2020 and 2021\n"
     assert err.count(f"warning: {server.url} {told}") == 1
     lines = [line.split() for line in (tmp_path / "out" / "run.txt").read_text().splitlines()]
     assert [line[2][-1] for line in lines[:4]] == ["1", "0", "3", "2"]

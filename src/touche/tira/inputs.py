@@ -19,7 +19,7 @@ from touche.formats.topics import Topic, read_queries_jsonl, read_topics_xml
 from touche.formats.warc import page_of_response, read_warc
 from touche.progress import watched
 from touche.web.page import RawPage, Skipped
-from touche.web.workers import parsed
+from touche.web.workers import Parser, parsed
 
 _T = TypeVar("_T")
 
@@ -85,6 +85,7 @@ class Files:
         noun: what they hold, such as ``passages``.
         side_files: what tells more about the documents.
         unit: what a file is, in the plural.
+        parser: takes web pages apart; by default ``touche.web.extraction.parse``.
     """
 
     paths: tuple[Path, ...]
@@ -92,6 +93,7 @@ class Files:
     noun: str = "documents"
     side_files: tuple[Path, ...] = ()
     unit: str = "files"
+    parser: Parser | None = None
 
     def __str__(self) -> str:
         if len(self.paths) <= _NAMED:
@@ -107,7 +109,8 @@ class Files:
             InputError: if a file is broken, an id occurs twice in the collection, or there is no document.
         """
         seen: set[str] = set()
-        yield from parsed(document for path in self._watched() for document in self.reader(path, seen))
+        documents = (document for path in self._watched() for document in self.reader(path, seen))
+        yield from parsed(documents, self.parser)
         if not seen:
             raise InputError(self.paths[0], "no documents in it", "check that this is the right file")
 
@@ -160,10 +163,12 @@ class IrDataset:
     Attributes:
         id: the id.
         side_files: what tells more about the documents.
+        parser: takes web pages apart; by default ``touche.web.extraction.parse``.
     """
 
     id: str
     side_files: tuple[Path, ...] = ()
+    parser: Parser | None = None
 
     def __str__(self) -> str:
         return f"documents from {self.id} (ir_datasets)"
@@ -175,7 +180,7 @@ class IrDataset:
             ToucheError: if ir_datasets does not know the id, it has no documents, or they cannot be fetched.
         """
         seen: set[str] = set()
-        yield from parsed(self._documents(seen))
+        yield from parsed(self._documents(seen), self.parser)
         if not seen:
             raise ToucheError(f"{self.id!r} of ir_datasets is empty; fetch the corpus again")
 
@@ -334,6 +339,11 @@ def side_file(documents: Iterable[AnyDocument], name: str) -> Path | None:
     """A file of further knowledge that lies beside the documents, plain or gzipped, if there is one."""
     found = documents.side_files if isinstance(documents, Files | IrDataset | Candidates) else ()
     return next((path for path in found if path.name in (name, f"{name}.gz")), None)
+
+
+def parsed_by(parser: Parser, documents: Iterable[AnyDocument]) -> Iterable[AnyDocument]:
+    """The same collection, with its web pages, if it has such, taken apart by another parser."""
+    return replace(documents, parser=parser) if isinstance(documents, Files | IrDataset) else documents
 
 
 def _check_directory(directory: Path) -> None:

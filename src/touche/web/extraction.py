@@ -16,7 +16,7 @@ from resiliparse.parse.html import HTMLTree
 from resiliparse.parse.lang import detect_fast
 
 from touche.web.main_content import main_content, shortened
-from touche.web.page import LARGEST, Page, PageError, ParsedPage, RawPage
+from touche.web.page import LARGEST, Page, PageError, RawPage
 
 _TITLE, _DESCRIPTION, _META, _ALL_HEADINGS = 90, 400, 8192, 16384  # characters
 _KEYWORDS_2020 = 400
@@ -29,12 +29,43 @@ _UNREADABLE = 0.1  # share of characters
 _BINARY = ("image/", "audio/", "video/", "font/", "application/pdf", "application/zip", "application/gzip")
 
 
-def parse(raw: RawPage) -> ParsedPage:
-    """Takes a page apart, by the rules of both indexers.
+def parse(raw: RawPage) -> Page:
+    """Takes a page apart by the rules of today's indexer.
 
     Raises:
         PageError: if it is no text, too large, too deeply nested or empty.
     """
+    tree, page = _read(raw)
+    return replace(
+        page,
+        title=_title(tree)[:_TITLE],
+        headings="\n".join(filter(None, _headings(_heading_nodes(tree))))[:_ALL_HEADINGS],
+        body=extract_plain_text(tree, main_content=True, preserve_formatting=False),
+        meta_description=_meta(tree, "description")[:_DESCRIPTION],
+        meta_keywords=_meta(tree, "keywords"),
+    )
+
+
+def parse_as_in_2020(raw: RawPage) -> Page:
+    """Takes a page apart by the rules of the indexer of 2020 and 2021.
+
+    Raises:
+        PageError: as of ``parse``.
+    """
+    tree, page = _read(raw)
+    rendered = extract_plain_text(tree, preserve_formatting=True, list_bullets=False, alt_texts=False)
+    return replace(
+        page,
+        title=shortened(_blanks(tree.title or "") or _blanks(rendered), _TITLE),
+        headings="".join(_headings_by_level(_heading_nodes(tree)))[:_ALL_HEADINGS],
+        body=main_content(rendered),
+        meta_description=shortened(_meta_2020(tree, "description"), _DESCRIPTION),
+        meta_keywords=shortened(_meta_2020(tree, "keywords"), _KEYWORDS_2020),
+    )
+
+
+def _read(raw: RawPage) -> tuple[HTMLTree, Page]:
+    """A page as a tree, and the fields that are the same by the rules of both indexers."""
     tree = _tree(raw)
     full_body = extract_plain_text(tree, preserve_formatting=False)
     if not full_body or _unreadable(full_body) > _UNREADABLE * len(full_body):
@@ -42,39 +73,8 @@ def parse(raw: RawPage) -> ParsedPage:
     url = _split(raw.url)
     host, path = (url.hostname, url.path) if url.hostname else (None, None)
     language = detect_fast(full_body)[0]
-    alike = Page(raw.id, full_body=full_body.replace("\ufffd", ""), host=host, path=path, language=language)
-    headings = _heading_nodes(tree)
-    return _today(alike, tree, headings, _in_2020(alike, tree, headings))
-
-
-def _today(alike: Page, tree: HTMLTree, headings: Sequence[Any], in_2020: Page) -> ParsedPage:
-    """The fields by the rules of today's indexer, with those that are alike."""
-    return ParsedPage(
-        id=alike.id,
-        title=_title(tree)[:_TITLE],
-        headings="\n".join(filter(None, _headings(headings)))[:_ALL_HEADINGS],
-        body=extract_plain_text(tree, main_content=True, preserve_formatting=False),
-        full_body=alike.full_body,
-        meta_description=_meta(tree, "description")[:_DESCRIPTION],
-        meta_keywords=_meta(tree, "keywords"),
-        host=alike.host,
-        path=alike.path,
-        language=alike.language,
-        in_2020=in_2020,
-    )
-
-
-def _in_2020(alike: Page, tree: HTMLTree, headings: Sequence[Any]) -> Page:
-    """The fields by the rules of the indexer of 2020 and 2021, with those that are alike."""
-    rendered = extract_plain_text(tree, preserve_formatting=True, list_bullets=False, alt_texts=False)
-    return replace(
-        alike,
-        title=shortened(_blanks(tree.title or "") or _blanks(rendered), _TITLE),
-        headings="".join(_headings_by_level(headings))[:_ALL_HEADINGS],
-        body=main_content(rendered),
-        meta_description=shortened(_meta_2020(tree, "description"), _DESCRIPTION),
-        meta_keywords=shortened(_meta_2020(tree, "keywords"), _KEYWORDS_2020),
-    )
+    full_body = full_body.replace("\ufffd", "")
+    return tree, Page(raw.id, full_body=full_body, host=host, path=path, language=language)
 
 
 def _tree(raw: RawPage) -> HTMLTree:

@@ -17,7 +17,7 @@ _END = re.compile(r"[!?…][\"'”’)\]]* |\.[\"'”’)\]]* (?![-,:;–—]|(?
 # Words and signs, as UAX 29 tells them apart, near enough again.
 _SEGMENT = re.compile(r"\w+(?:['’.:]\w+|,\d+)*|[^\w\s]")
 
-# The indexer's own list of English stop words is not public; that of function words here is ours.
+# The indexer's own list of English stop words was not at hand; that of function words here is ours.
 _STOP_WORDS = frozenset(
     """a about above after again against all am among an and any are as at be because been before being below
     between both but by can cannot could did do does doing down during each either else ever every few

@@ -58,17 +58,6 @@ class Page:
         return f"{self.title or ''} {self.body or ''}".strip()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedPage(Page):
-    """A page in the fields of ChatNoir's indexer of today.
-
-    Attributes:
-        in_2020: the same page in those of its indexer of 2020 and 2021.
-    """
-
-    in_2020: Page
-
-
 @dataclass(frozen=True, slots=True)
 class Skipped:
     """A page that was left out, and why."""
