@@ -66,6 +66,13 @@ def test_what_is_handed_out_by_agreement_is_applied_for() -> None:
     )
 
 
+def test_what_has_no_known_address_is_saved_under_the_name_that_the_card_has() -> None:
+    name = "touche-task1-2023-relevance.qrels"
+    with pytest.raises(NotAtHandError, match=rf"^qrels/{name} is not at hand.* by hand from .*, save it un"):
+        places.locate("qrels", name)
+    assert "save it under this name, and set TOUCHE_DATA" in remedies.remedy("topics/touche-2023-task-2.xml")
+
+
 def test_what_is_the_projects_own_is_not_published(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "clone", lambda: None)
     with pytest.raises(NotAtHandError, match="it is part of touche-baselines; install that from a clone"):

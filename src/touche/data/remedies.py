@@ -38,7 +38,8 @@ def remedy(path: str) -> str:
         if record.get("corpus") == path:
             return f"it is handed out by agreement only; apply at {record['url']}, and {_ELSEWHERE}"
         if path in record.get("by_hand", ()):
-            return f"its address is not known here; get it by hand from {record['url']}, and {_ELSEWHERE}"
+            by_hand = f"get it by hand from {record['url']}, save it under this name"
+            return f"its address is not known here; {by_hand}, and {_ELSEWHERE}"
     if _is_published(path):
         light = "" if path.startswith("corpora/") else " --no-corpora"
         command = f"touche data fetch {_task_with(path)}".rstrip() + light
