@@ -21,11 +21,11 @@ LINES = st.lists(
 
 
 def texts(lines: list[RunLine], qrels: Qrels) -> list[str]:
-    return [reason.text for reason in reasons(lines, qrels)]
+    return [reason.text for reason in reasons(lines, qrels, 5)]
 
 
 def test_nothing_is_said_where_the_evaluators_agree() -> None:
-    assert reasons(run("a", "b", "c"), QRELS) == []
+    assert reasons(run("a", "b", "c"), QRELS, 5) == []
 
 
 def test_each_rule_in_which_they_differ_is_named_alone() -> None:
@@ -45,7 +45,7 @@ def test_each_rule_in_which_they_differ_is_named_alone() -> None:
 
 
 def test_the_change_and_its_topics_by_hand() -> None:
-    (reason,) = reasons(run("b", "a") + run("c", "a", topic="9"), QRELS | {"2": {"a": 1}, "9": {"c": 1}})
+    (reason,) = reasons(run("b", "a") + run("c", "a", topic="9"), QRELS | {"2": {"a": 1}, "9": {"c": 1}}, 5)
     assert reason.topics == ("2",)
     assert reason.change == pytest.approx(1 - 2 / 3)
 
@@ -56,7 +56,7 @@ def test_the_changes_add_up_to_the_difference(
 ) -> None:
     lines = [RunLine(topic, "Q0", id, rank, score, "t") for topic, id, rank, score in written]
     try:
-        difference = (ndcg.touche(lines, qrels).mean or 0) - (ndcg.trec_eval(lines, qrels).mean or 0)
+        difference = (ndcg.touche(lines, qrels, 5).mean or 0) - (ndcg.trec_eval(lines, qrels, 5).mean or 0)
     except ToucheError:
         return
-    assert sum(reason.change for reason in reasons(lines, qrels)) == pytest.approx(difference, abs=1e-9)
+    assert sum(reason.change for reason in reasons(lines, qrels, 5)) == pytest.approx(difference, abs=1e-9)

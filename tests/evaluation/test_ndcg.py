@@ -47,7 +47,7 @@ def test_both_evaluators_by_hand(
     documents: list[str], trec_eval: float, touche: float, judged: float
 ) -> None:
     for evaluate, expected in ((ndcg.trec_eval, trec_eval), (ndcg.touche, touche)):
-        result = evaluate(run(*documents), QRELS)
+        result = evaluate(run(*documents), QRELS, 5)
         assert result.mean == pytest.approx(expected, abs=1e-12)
         assert result.judged == judged
 
@@ -65,41 +65,41 @@ def test_what_comes_after_the_cutoff_counts_for_neither() -> None:
 
 def test_trec_eval_goes_by_score_and_the_organizers_by_rank() -> None:
     lines = run("b", "a", scores=[1.0, 2.0])
-    assert ndcg.trec_eval(lines, QRELS).mean == pytest.approx((1 + 2 / log2(3)) / IDEAL)
-    assert ndcg.touche(lines, QRELS).mean == 1.0
+    assert ndcg.trec_eval(lines, QRELS, 5).mean == pytest.approx((1 + 2 / log2(3)) / IDEAL)
+    assert ndcg.touche(lines, QRELS, 5).mean == 1.0
 
 
 def test_ties_of_float32_go_by_document_id_descending_for_trec_eval() -> None:
     lines = run("a", "b", scores=[1.0 + 1e-9, 1.0])
-    assert ndcg.trec_eval(lines, QRELS).mean == 1.0
-    assert ndcg.touche(lines, QRELS).mean < 1.0
+    assert ndcg.trec_eval(lines, QRELS, 5).mean == 1.0
+    assert ndcg.touche(lines, QRELS, 5).mean < 1.0
 
 
 def test_a_topic_that_the_run_lacks_counts_nothing_for_trec_eval_only() -> None:
     qrels: Qrels = QRELS | {"2": {"a": 1}}
-    assert ndcg.trec_eval(run("b", "a"), qrels).per_topic == {"1": pytest.approx(1.0), "2": 0.0}
-    assert ndcg.touche(run("b", "a"), qrels).per_topic == {"1": 1.0}
+    assert ndcg.trec_eval(run("b", "a"), qrels, 5).per_topic == {"1": pytest.approx(1.0), "2": 0.0}
+    assert ndcg.touche(run("b", "a"), qrels, 5).per_topic == {"1": 1.0}
 
 
 def test_topics_without_a_judged_result_or_a_relevant_document_are_left_out_by_the_organizers_only() -> None:
     qrels: Qrels = QRELS | {"2": {"a": 0, "b": -2}, "3": {"a": 1}}
     lines = run("b", "a") + run("a", "b", topic="2") + run("x", topic="3")
-    assert ndcg.trec_eval(lines, qrels).per_topic == {"1": pytest.approx(1.0), "2": 0.0, "3": 0.0}
-    assert ndcg.touche(lines, qrels).per_topic == {"1": 1.0}
+    assert ndcg.trec_eval(lines, qrels, 5).per_topic == {"1": pytest.approx(1.0), "2": 0.0, "3": 0.0}
+    assert ndcg.touche(lines, qrels, 5).per_topic == {"1": 1.0}
 
 
 @pytest.mark.parametrize("ranked", ["uvwxya", "xy"])
 def test_a_run_with_nothing_judged_in_the_top_is_a_value(ranked: str) -> None:
     """0 for trec_eval, and nothing for the organizers' script to average over."""
     lines = run(*ranked)
-    assert (ndcg.trec_eval(lines, QRELS).mean, ndcg.touche(lines, QRELS).mean) == (0, None)
-    assert [each(lines, QRELS).judged for each in ndcg.EVALUATORS.values()] == [0, 0]
+    assert (ndcg.trec_eval(lines, QRELS, 5).mean, ndcg.touche(lines, QRELS, 5).mean) == (0, None)
+    assert [each(lines, QRELS, 5).judged for each in ndcg.EVALUATORS.values()] == [0, 0]
 
 
 @pytest.mark.parametrize("evaluate", ndcg.EVALUATORS.values())
 def test_a_run_for_another_task_is_an_error(evaluate: ndcg.Evaluator) -> None:
     with pytest.raises(ToucheError, match="no topic in common"):
-        evaluate(run("a", topic="99"), QRELS)
+        evaluate(run("a", topic="99"), QRELS, 5)
 
 
 DOCUMENTS = st.sampled_from([f"d{number}" for number in range(12)])

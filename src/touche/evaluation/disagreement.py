@@ -13,7 +13,6 @@ import numpy as np
 from touche.evaluation.ndcg import by_topic, gains, ndcg
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
-from touche.tasks import CUTOFF
 
 PerTopic = Mapping[str, float]
 Tops = Mapping[str, Sequence[RunLine]]  # the lines of each topic, in order
@@ -34,7 +33,7 @@ class Reason:
     text: str
 
 
-def reasons(run: Sequence[RunLine], qrels: Qrels, cutoff: int = CUTOFF) -> list[Reason]:
+def reasons(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> list[Reason]:
     """What leads from the mean of trec_eval to the one of touche; empty where they agree topic by topic.
 
     Raises:

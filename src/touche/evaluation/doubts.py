@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from touche.evaluation.ndcg import TREC_EVAL_VERSION, Evaluation, by_topic, gains, ndcg
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, in_order_of_score
-from touche.tasks import CUTOFF
 
 UNJUDGED_LIMIT = 0.10  # of the first results; above it a score is not comparable with published ones
 _SHOWN_TOPICS = 5
@@ -13,7 +12,7 @@ _SHOWN_TOPICS = 5
 Evaluations = Mapping[str, Evaluation]  # by the name of the evaluator
 
 
-def doubts(run: Sequence[RunLine], qrels: Qrels, evaluations: Evaluations, cutoff: int = CUTOFF) -> list[str]:
+def doubts(run: Sequence[RunLine], qrels: Qrels, evaluations: Evaluations, cutoff: int) -> list[str]:
     """What puts the scores of a run in doubt.
 
     Args:

@@ -13,7 +13,6 @@ from statistics import fmean
 from touche.errors import ToucheError
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
-from touche.tasks import CUTOFF
 
 TREC_EVAL_VERSION = "9.0.8"  # the one that pytrec_eval-terrier holds
 
@@ -42,7 +41,7 @@ class Evaluation:
         return fmean(self.judged_per_topic.values())
 
 
-def trec_eval(run: Sequence[RunLine], qrels: Qrels, cutoff: int = CUTOFF) -> Evaluation:
+def trec_eval(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Evaluation:
     """nDCG@k as ``trec_eval -c -m ndcg_cut.k`` computes it, up to version 9.0.8 of 2020.
 
     Order by score (as float32; versions since September 2023 read double) descending, ties by document id
@@ -61,7 +60,7 @@ def trec_eval(run: Sequence[RunLine], qrels: Qrels, cutoff: int = CUTOFF) -> Eva
     return Evaluation({topic: values.get(topic, 0.0) for topic in qrels}, _judged(order, qrels, cutoff))
 
 
-def touche(run: Sequence[RunLine], qrels: Qrels, cutoff: int = CUTOFF) -> Evaluation:
+def touche(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Evaluation:
     """nDCG@k as the organizers' script computes it.
 
     Order by the rank column; of the first k the unjudged documents are taken out and the list is closed up;
@@ -82,7 +81,7 @@ def touche(run: Sequence[RunLine], qrels: Qrels, cutoff: int = CUTOFF) -> Evalua
     return Evaluation(per_topic, _judged(order, qrels, cutoff))
 
 
-def ndcg(found: Iterable[int], judged: Iterable[int], cutoff: int = CUTOFF) -> float:
+def ndcg(found: Iterable[int], judged: Iterable[int], cutoff: int) -> float:
     """DCG of a list over the DCG of the ideal one; 0 where nothing relevant is known.
 
     Args:

@@ -9,7 +9,8 @@ from touche.formats.runs import RunLine, in_order_of_score
 from touche.pairs.coherence import of_embeddings
 from touche.pairs.ranking import Pair, ScoredSentence, unscored
 from touche.pairs.sentences import arguments_in_sentences
-from touche.tasks import CUTOFF
+
+_FIRST = 5  # pairs of a topic whose coherence is measured, whatever the cutoff of a task
 
 Measure = Callable[[Sequence[RunLine], Iterable[AnyDocument]], float]
 
@@ -33,7 +34,7 @@ def coherence(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float
     topics: dict[str, list[RunLine]] = {}
     for line in in_order_of_score(run):
         topics.setdefault(line.topic, []).append(line)
-    first_five = [_ids_of(line) for lines in topics.values() for line in lines[:CUTOFF]]
+    first_five = [_ids_of(line) for lines in topics.values() for line in lines[:_FIRST]]
     found = _read({id for ids in first_five for id in ids}, documents)
     (coherences,) = of_embeddings([[Pair(found[one], found[other], 0.0) for one, other in first_five]])
     return mean(coherences)
