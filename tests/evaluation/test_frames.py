@@ -38,7 +38,7 @@ def test_published_results_are_a_frame(touche: Touche) -> None:
     assert len(frame) == len(records) == 123
     best = frame[frame.dimension == "coherence"].iloc[0]
     assert (best.team, best.value, best.low, best.high) == ("Daario Naharis", 0.458, 0.389, 0.525)
-    assert len(package.published()) == 422
+    assert len(package.published()) == 447
     assert list(package.published("touche-2021-task-1").columns) == list(frame.columns)
 
 
@@ -56,7 +56,7 @@ def test_several_sources_are_one_cell_of_csv_and_no_results_have_a_header(touche
         in touche("tasks", "touche-2020-task-2", "--format", "csv")[1]
     )
     assert touche("tasks", "spot-check/pages", "--format", "csv")[1].startswith(
-        "task,dimension,team,run,tag,"
+        "task,dimension,measure,team,run,tag,"
     )
 
 

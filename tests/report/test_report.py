@@ -35,8 +35,8 @@ def part_of(paths: list[Path], dataset: str) -> Part:
 
 def published(name: str, value: float, **others: Any) -> Published:
     known: dict[str, Any] = {
-        "task": "made-up", "dimension": "relevance", "team": name, "run": "", "tag": "", "value": value,
-        "low": None, "high": None, "baseline": False, "selection": "", "evaluator": None, "qrels": None,
+        "task": "made-up", "dimension": "relevance", "measure": "nDCG@5", "team": name, "run": "", "tag": "",
+        "value": value, "low": None, "high": None, "baseline": False, "evaluator": None, "qrels": None,
         "sources": ("table 1",),
     }  # fmt: skip
     return Published(**known | others)
@@ -91,12 +91,11 @@ def test_given_runs_stand_among_what_they_may_be_compared_with(part: Part) -> No
 def test_places_are_those_of_the_printed_digits(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """0.8155 is 0.815 or 0.816 in print: level with what is printed so, though a little more."""
     value = (1 + 1 + 1 + SECOND + SECOND) / 5
-    rows = [published(name, round(value, 3), selection="the best of each team") for name in ("A", "B")]
+    rows = [published(name, round(value, 3)) for name in ("A", "B")]
     make_task(write, monkeypatch, [*rows, published("C", 0.1)], topics="12345")
     run = write("run.txt", run_of("1 a", "2 a", "3 a", "4 b a", "5 b a"))
     view = part_of([run], "made-up").views[0]
     assert [view.place(place) for place in view.board] == [1, 1, 1, 4]
-    assert view.selection == "the best of each team"
 
 
 def test_of_many_runs_the_best_of_each_team_stand_out_and_all_can_be_opened(

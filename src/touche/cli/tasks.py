@@ -11,8 +11,9 @@ from touche.cli.commands import Command, Ids
 from touche.cli.output import UNUSABLE, print_records, show, style
 from touche.errors import InputError
 from touche.evaluation.leaderboard import shortlist
-from touche.tasks import Published, PublishedStance, Rules, Task
+from touche.tasks import Published, Rules, Task
 from touche.tasks.cards import faults_of
+from touche.tasks.records import OF_STANCE
 
 
 @click.command(cls=Command, example="touche tasks check src/touche/tasks/touche-2022-task-1.toml")
@@ -51,12 +52,12 @@ class _Tasks(Command):
 def tasks(task_id: str | None, every: bool, style: str) -> None:
     """List the tasks, or show one TASK: its rules, and what each team's best run and the baselines scored.
 
-    As JSON and CSV, all published results alone; without TASK, those of all tasks. The card of a new task is
-    checked by: touche tasks check FILE
+    As JSON and CSV, all published results alone, the measure of each beside it; without TASK, those of all
+    tasks. The card of a new task is checked by: touche tasks check FILE
     """
     chosen = [library.task(task_id)] if task_id else list(library.all_tasks().values())
     if style != "table":
-        print_records(Published, [row for each in chosen for row in each.published], style)
+        print_records(Published, [row for each in chosen for row in each.all_published], style)
     elif task_id:
         _show_card(chosen[0], every)
     else:
@@ -80,7 +81,7 @@ def _show_list(chosen: list[Task]) -> None:
     show(
         header,
         [
-            (each.id, each.title, f"{each.rules.unit}s", ", ".join(each.qrels), str(len(each.published)))
+            (each.id, each.title, f"{each.rules.unit}s", ", ".join(each.qrels), str(len(each.all_published)))
             for each in chosen
         ],
     )
@@ -92,7 +93,7 @@ def _show_card(shown: Task, every: bool) -> None:
         click.echo(f"\nPublished {shown.measure} for {dimension}")
         _show_leaderboard(shown, [row for row in shown.published if row.dimension == dimension], every)
     if shown.stance:
-        click.echo("\nPublished macro F1 of the detected stance, of each run and of all runs of its team")
+        click.echo(f"\nPublished {OF_STANCE} of the detected stance, of each run and of all runs of its team")
         _show_stance(shown.stance)
     if shown.results_note:
         click.echo(f"\n{shown.results_note}")
@@ -118,19 +119,8 @@ def _show_leaderboard(shown: Task, rows: list[Published], every: bool) -> None:
     notes = dict.fromkeys(row.interval_note for row in rows if row.interval_note)
     chosen = rows if every else shortlist(rows)
     interval = "interval*" if notes else "95% interval"
-    lines = [
-        (
-            str(1 + sum(other.value > row.value for other in rows)),
-            row.name,
-            row.tag or "–",
-            f"{row.value:.3f}",
-            "–" if row.low is None else f"{row.low:.3f} to {row.high:.3f}",
-            "baseline" if row.baseline else "",
-            ", ".join(sources[source] for source in row.sources),
-        )
-        for row in chosen
-    ]
-    show(("", "team", "tag", shown.measure, interval, "", "source"), lines)
+    header = ("", "team", "tag", shown.measure, interval, "", "source")
+    show(header, [_line_of_ranking(row, rows, sources) for row in chosen])
     for note in notes:
         click.echo(f"* {note}")
     if len(chosen) < len(rows):
@@ -140,7 +130,19 @@ def _show_leaderboard(shown: Task, rows: list[Published], every: bool) -> None:
     click.echo(f"evaluator: {rows[0].evaluator or 'not stated'}; qrels: {rows[0].qrels or 'not stated'}")
 
 
-def _show_stance(rows: Sequence[PublishedStance]) -> None:
+def _line_of_ranking(row: Published, rows: Sequence[Published], sources: dict[str, str]) -> tuple[str, ...]:
+    """With its place among all rows, whichever of them are shown."""
+    return (
+        str(1 + sum(other.value > row.value for other in rows)),
+        row.name,
+        row.tag or "–",
+        f"{row.value:.3f}",
+        "–" if row.low is None else f"{row.low:.3f} to {row.high:.3f}",
+        *_ends(row, sources),
+    )
+
+
+def _show_stance(rows: Sequence[Published]) -> None:
     sources = _numbered(rows)
     lines = [
         (
@@ -150,8 +152,7 @@ def _show_stance(rows: Sequence[PublishedStance]) -> None:
             str(row.results),
             f"{row.team_value:.3f}",
             str(row.team_results),
-            "baseline" if row.baseline else "",
-            ", ".join(sources[source] for source in row.sources),
+            *_ends(row, sources),
         )
         for row in rows
     ]
@@ -159,7 +160,12 @@ def _show_stance(rows: Sequence[PublishedStance]) -> None:
     _show_sources(sources)
 
 
-def _numbered(rows: Sequence[Published | PublishedStance]) -> dict[str, str]:
+def _ends(row: Published, sources: dict[str, str]) -> tuple[str, str]:
+    """The last cells of a line: whether it is a baseline, and the numbers of its sources."""
+    return "baseline" if row.baseline else "", ", ".join(sources[source] for source in row.sources)
+
+
+def _numbered(rows: Sequence[Published]) -> dict[str, str]:
     """The sources of rows, each with its number in brackets."""
     sources = dict.fromkeys(source for row in rows for source in row.sources)
     return {source: f"[{number}]" for number, source in enumerate(sources, 1)}

@@ -72,13 +72,14 @@ def published(task: str | None = None) -> "DataFrame":
     """The published results of a task, or of all.
 
     Returns:
-        Columns as the attributes of ``touche.tasks.Published``, the best result of each dimension first.
+        Columns as the attributes of ``touche.tasks.Published``, the best result of each dimension first;
+        after the rankings detected stances, whose ``measure`` is another one.
 
     Raises:
         ToucheError: if there is no such task.
     """
     chosen = [tasks.task(task)] if task else tasks.all_tasks().values()
-    return _frame(tasks.Published, [row for each in chosen for row in each.published])
+    return _frame(tasks.Published, [row for each in chosen for row in each.all_published])
 
 
 def _score(runs: Runs, task: str, evaluators: Iterable[str]) -> list[Evaluated]:

@@ -78,10 +78,7 @@ def standing(value: float, published: Sequence[Published]) -> str:
 
 
 def _end(which: str, published: Sequence[Published]) -> str:
-    if len(published) == 1:
-        return ""
-    selection = published[0].selection
-    return f", the {which} in a table of {selection}" if selection else f", the {which} published"
+    return f", the {which} published" if len(published) > 1 else ""
 
 
 def _several(published: Sequence[Published]) -> bool:

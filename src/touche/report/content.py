@@ -116,7 +116,6 @@ def _view(runs: Sequence[Evaluated], evaluator: str, compared: Sequence[Comparis
         {each.name: each.topic_scores[evaluator] for each in runs},
         compared,
         notes_of(runs),
-        next((row.selection for row in published if row.selection), ""),
     )
 
 

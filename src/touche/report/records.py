@@ -88,7 +88,6 @@ class View:
         topic_scores: those of each run by topic.
         comparisons: every two runs compared; the correction is for all dimensions of the evaluator.
         notes: where the runs stand, and what must be known.
-        selection: which runs are in the published table; empty for all.
     """
 
     dimension: str
@@ -99,7 +98,6 @@ class View:
     topic_scores: Mapping[str, Mapping[str, TopicScore]]
     comparisons: Sequence[Comparison]
     notes: Sequence[str]
-    selection: str = ""
 
     @property
     def id(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from touche.errors import InputError, ToucheError, choice
 from touche.files import open_binary
-from touche.tasks.records import SPOT_CHECK, Evaluator, Published, PublishedStance, Task, cutoff_of
+from touche.tasks.records import OF_STANCE, SPOT_CHECK, STANCE, Evaluator, Published, Task, cutoff_of
 
 _LARGEST = 100_000  # bytes; real ones have less than ten thousand
 _DOTS = 500  # in a line; for each key such as a.b.c, tomllib takes memory by the square of its dots
@@ -45,7 +45,6 @@ class _Table:
     dimension: str
     sources: tuple[str, ...]
     runs: tuple[_Row, ...]
-    selection: str = ""
     evaluator: Evaluator | None = None
     qrels: str | None = None
     interval_note: str = ""
@@ -125,7 +124,7 @@ def _read(path: Path) -> tuple[Task | None, list[str]]:
     faults: list[str] = []
     card = _checked(Task, content_of(path), "", faults)
     faults = faults or list(_contradictions(card, id_of(path)))
-    made = {} if faults else {"published": tuple(_rows(card)), "stance": tuple(_stance_rows(card))}
+    made = {} if faults else {"published": _rankings(card), "stance": _stances(card)}
     return (None if faults else replace(card, **made)), faults
 
 
@@ -226,49 +225,30 @@ def _holds(interval: tuple[float, ...], value: float) -> bool:
     return len(interval) == 2 and 0 <= interval[0] <= value <= interval[1] <= 1
 
 
-def _rows(card: Any) -> list[Published]:
-    rows = [
-        Published(
-            task=card.id,
-            dimension=table.dimension,
-            team=row.team,
-            run=row.run,
-            tag=row.tag,
-            value=row.value,
-            low=row.interval[0] if row.interval else None,
-            high=row.interval[1] if row.interval else None,
-            baseline=row.baseline,
-            selection=table.selection,
-            evaluator=table.evaluator,
-            qrels=table.qrels,
-            sources=table.sources,
-            interval_note=table.interval_note if row.interval else "",
-            printed=row.printed,
-        )
-        for table in card.published
-        for row in table.runs
-    ]
+def _rankings(card: Any) -> tuple[Published, ...]:
+    rows = []
+    for table in card.published:
+        for row in table.runs:
+            low, high = row.interval or (None, None)
+            note = table.interval_note if row.interval else ""
+            figures = {"measure": card.measure, "low": low, "high": high, "interval_note": note}
+            rows.append(_published(card, table, row, **figures))
     dimensions = list(dict.fromkeys(row.dimension for row in rows))
-    return sorted(rows, key=lambda row: (dimensions.index(row.dimension), -row.value))
+    return tuple(sorted(rows, key=lambda row: (dimensions.index(row.dimension), -row.value)))
 
 
-def _stance_rows(card: Any) -> list[PublishedStance]:
-    rows = [
-        PublishedStance(
-            card.id,
-            row.team,
-            row.tag,
-            row.value,
-            row.results,
-            row.team_value,
-            row.team_results,
-            row.baseline,
-            table.sources,
-        )
-        for table in card.stance
-        for row in table.runs
-    ]
-    return sorted(rows, key=lambda row: -row.value)
+def _stances(card: Any) -> tuple[Published, ...]:
+    lacking = dict.fromkeys(("low", "high", "evaluator", "qrels"))
+    known = {"dimension": STANCE, "measure": OF_STANCE, "run": "", **lacking}
+    rows = [_published(card, table, row, **known) for table in card.stance for row in table.runs]
+    return tuple(sorted(rows, key=lambda row: -row.value))
+
+
+def _published(card: Any, table: Any, row: Any, **others: Any) -> Published:
+    """A row with what its table says of all; what has another name in the card is among the others."""
+    names = {each.name for each in fields(Published)}
+    said = {name: value for name, value in (vars(table) | vars(row)).items() if name in names}
+    return Published(**said | others, task=card.id)
 
 
 def _within(key: str, name: str) -> str:

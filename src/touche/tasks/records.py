@@ -12,6 +12,7 @@ PAIR: Unit = "sentence pair"
 SPOT_CHECK = "spot-check"  # what the names of the project's own data begin with
 CUTOFF = 5
 MEASURE = f"nDCG@{CUTOFF}"  # of the tasks until 2022, and of a card that names none
+STANCE, OF_STANCE = "stance", "macro F1"  # dimension and measure of detected stances, which are not ranked
 
 
 @dataclass(frozen=True)
@@ -67,23 +68,26 @@ class Published:
 
     Attributes:
         task: the id of the task.
-        dimension: what was judged.
+        dimension: what was judged; ``stance`` where detecting it was.
+        measure: what the value is of, such as ``nDCG@5``; of detected stances ``macro F1``.
         team: the name of the team, as the lab has it.
         run: the number that a paper gives the run, such as ``Run 1``; empty where it has none.
         tag: the tag of the run; empty where none was printed.
-        value: the mean of the task's measure.
+        value: the measure, of rankings its mean.
         low, high: the confidence interval, or None where none was printed; a 95% one, but for its note.
         baseline: whether it is the organizers' own.
-        selection: which runs are in the table, such as ``the best run of each team``; empty for all.
         evaluator: the one it was computed with, or None where that is not known.
         qrels: the judgments it was computed with, or None where that is not known.
         sources: every document and table that prints it.
         interval_note: what one must know about the interval; empty where that is all.
         printed: what the table has for the team, where that is another name.
+        results: over how many detected stances the value is; None for rankings.
+        team_value, team_results: the same of all runs of the team together.
     """
 
     task: str
     dimension: str
+    measure: str
     team: str
     run: str
     tag: str
@@ -91,39 +95,19 @@ class Published:
     low: float | None
     high: float | None
     baseline: bool
-    selection: str
     evaluator: Evaluator | None
     qrels: str | None
     sources: tuple[str, ...]
     interval_note: str = ""
     printed: str = ""
+    results: int | None = None
+    team_value: float | None = None
+    team_results: int | None = None
 
     @property
     def name(self) -> str:
         """Team and run, such as ``Prince of Persia (Run 1)``."""
         return f"{self.team} ({self.run})" if self.run else self.team
-
-
-@dataclass(frozen=True)
-class PublishedStance:
-    """One row of a published table of detected stances, which are not ranked: no nDCG stands beside these.
-
-    Attributes:
-        task, team, tag, baseline, sources: as in ``Published``.
-        value: macro F1 of the run.
-        results: over how many detected stances it is.
-        team_value, team_results: the same of all runs of the team together.
-    """
-
-    task: str
-    team: str
-    tag: str
-    value: float
-    results: int
-    team_value: float
-    team_results: int
-    baseline: bool
-    sources: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -141,8 +125,8 @@ class Task:
         measure: what runs are scored by, such as ``nDCG@5``.
         excluded_topics: topics whose judgments do not count.
         note: what one must know about the judgments.
-        published: all published results, the best of each dimension first.
-        stance: all published results of detecting the stance, the best first.
+        published: all published results of rankings, the best of each dimension first.
+        stance: all published results of detecting the stance, the best first; no score stands beside these.
         results_note: why results are missing, where they are.
     """
 
@@ -157,13 +141,18 @@ class Task:
     excluded_topics: tuple[str, ...] = ()
     note: str = ""
     published: tuple[Published, ...] = ()
-    stance: tuple[PublishedStance, ...] = ()
+    stance: tuple[Published, ...] = ()
     results_note: str = ""
 
     @property
     def cutoff(self) -> int:
         """How many of the first results are scored."""
         return cutoff_of(self.measure) or 0
+
+    @property
+    def all_published(self) -> tuple[Published, ...]:
+        """The published results of every kind; ``measure`` tells them apart."""
+        return (*self.published, *self.stance)
 
 
 def cutoff_of(measure: str) -> int | None:
