@@ -1,6 +1,6 @@
 """Where a score stands among the published ones, comparing only like with like."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from touche.tasks import Published, Task
@@ -54,12 +54,12 @@ def standing(value: float, published: Sequence[Published]) -> str:
         published: the results to compare with, at least one, the best first.
     """
     rounded, best = round(value, DIGITS), shortlist(published)
+    label = partial(_label, several=_several(published))
     higher = [row for row in published if row.value > rounded]
     level = [row for row in published if row.value == rounded]
     lower = [row for row in published if row.value < rounded]
     above = [row for row in best if row in higher][-1:]
     below = ([row for row in best if row in lower] or lower)[:1]
-    label = partial(_label, several=_several(published))
     if level:
         place, named = f"level with {' and '.join(dict.fromkeys(map(label, level)))}", level
     elif above and below:
@@ -68,13 +68,19 @@ def standing(value: float, published: Sequence[Published]) -> str:
         place, named = f"below {label(above[0])}{_end('lowest', published)}", above
     else:
         place, named = f"above {label(below[0])}{_end('highest', published)}", below
-    remarks = []
-    if len(best) < len(published) and 0 < len(higher) < len(published):
-        remarks.append(f"{len(higher)} of {len(published)} published runs are above it")
-    remarks += [label(row, ": ") for row in best if row.baseline and row not in named]
+    baselines = [label(row, ": ") for row in best if row.baseline and row not in named]
+    return "; ".join([place, *_above(len(higher), published), *baselines, *_not_stated(published)])
+
+
+def _above(higher: int, published: Sequence[Published]) -> Iterator[str]:
+    """How many runs are above a score, where teams have several and that is neither none nor all."""
+    if len(shortlist(published)) < len(published) and 0 < higher < len(published):
+        yield f"{higher} of {len(published)} published runs are above it"
+
+
+def _not_stated(published: Sequence[Published]) -> Iterator[str]:
     if any(row.evaluator is None for row in published):
-        remarks.append("with which evaluator the published ones were computed is not stated")
-    return "; ".join([place, *remarks])
+        yield "with which evaluator the published ones were computed is not stated"
 
 
 def _end(which: str, published: Sequence[Published]) -> str:

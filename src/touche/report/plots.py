@@ -49,27 +49,35 @@ def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
     board = [place for place in board if place.value is not None]
     figure, axes = _figure(1, 0.9 + _ROW * len(board))
     for height, place in enumerate(reversed(board)):
-        colour, marker, _ = _LOOKS[place.kind]
-        if place.low is not None and place.high is not None:
-            line: dict[str, Any] = {"linewidth": 1.5, "linestyle": _NOTED if place.note else "-", "zorder": 1}
-            axes[0].plot([place.low, place.high], [height, height], color=colour, **line)
-        fill = "white" if place.doubtful else colour
-        axes[0].plot(
-            place.value or 0.0, height, color=colour, marker=marker, markersize=5, markerfacecolor=fill
-        )
+        _draw(axes[0], height, place)
     axes[0].set_yticks(range(len(board)), [_label(place.name) for place in reversed(board)])
     axes[0].set_ylim(-0.7, len(board) - 0.3)
     axes[0].set_xlabel(xlabel)
     axes[0].grid(axis="x", color=_GREY, alpha=0.3, linewidth=0.5)
+    if (entries := _explain(axes[0], board)) > 1:
+        figure.legend(loc="outside upper right", ncols=entries, frameon=False, **_LEGEND)
+    return figure
+
+
+def _draw(axes: "Axes", height: int, place: Place) -> None:
+    """A mean, hollow where it is not comparable, on its interval."""
+    colour, marker, _ = _LOOKS[place.kind]
+    if place.low is not None and place.high is not None:
+        line: dict[str, Any] = {"linewidth": 1.5, "linestyle": _NOTED if place.note else "-", "zorder": 1}
+        axes.plot([place.low, place.high], [height, height], color=colour, **line)
+    fill = "white" if place.doubtful else colour
+    axes.plot(place.value or 0.0, height, color=colour, marker=marker, markersize=5, markerfacecolor=fill)
+
+
+def _explain(axes: "Axes", board: Sequence[Place]) -> int:
+    """Names what is drawn, for a legend; how many names it takes."""
     kinds = [kind for kind in _LOOKS if any(place.kind == kind for place in board)]
     for colour, marker, name in (_LOOKS[kind] for kind in kinds):
-        axes[0].plot([], [], color=colour, marker=marker, label=name)
+        axes.plot([], [], color=colour, marker=marker, label=name)
     noted = any(place.note for place in board)
     if noted:
-        axes[0].plot([], [], color=_GREY, linestyle=_NOTED, label="not a 95% interval")
-    if len(kinds) + noted > 1:
-        figure.legend(loc="outside upper right", ncols=len(kinds) + noted, frameon=False, **_LEGEND)
-    return figure
+        axes.plot([], [], color=_GREY, linestyle=_NOTED, label="not a 95% interval")
+    return len(kinds) + noted
 
 
 def differences(view: View) -> "Figure":
