@@ -24,7 +24,8 @@ import tomlkit
 from touche import baselines
 from touche.errors import ToucheError
 from touche.files import write_whole
-from touche.regression.expected import PINNED, PUBLISHED, ExpectedScore, read_expected
+from touche.regression.expected import read_expected
+from touche.regression.kinds import PINNED, PUBLISHED, ExpectedScore
 from touche.regression.running import Outcome, regress
 from touche.sandbox import images
 from touche.sandbox.runs import RUNNERS, Limits, Usage

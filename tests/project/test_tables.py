@@ -13,7 +13,8 @@ import pytest
 
 from conftest import ROOT
 from touche import baselines
-from touche.regression.expected import PUBLISHED, read_expected
+from touche.regression.expected import read_expected
+from touche.regression.kinds import PUBLISHED
 from touche.sandbox import images
 
 PAGES = ("README.md", "docs/replication.md")

@@ -17,7 +17,8 @@ import pytest
 from conftest import ROOT, Touche, Write
 from touche import baselines, tasks
 from touche.formats.runs import RunLine, read_run
-from touche.regression.expected import Expected, ExpectedRun, ExpectedScore, digest_of, read_expected
+from touche.regression.expected import read_expected
+from touche.regression.kinds import Expected, ExpectedRun, ExpectedScore, digest_of
 from touche.regression.running import Outcome, regress, update
 from touche.sandbox.programs import Log
 from touche.sandbox.runs import RUNNERS, Job, Limits, Usage, run_locally

@@ -22,7 +22,8 @@ from touche.evaluation.scores import Evaluated, told_apart
 from touche.files import make_folder, write_whole
 from touche.progress import processors
 from touche.regression import running
-from touche.regression.expected import Expected, read_expected
+from touche.regression.expected import read_expected
+from touche.regression.kinds import Expected
 from touche.regression.running import (
     CHANGED,
     FAILED,

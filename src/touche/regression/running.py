@@ -15,7 +15,8 @@ from touche.evaluation.agreement import Overlap
 from touche.evaluation.scores import Evaluated
 from touche.files import temporary_folder, write_whole
 from touche.progress import bar
-from touche.regression.expected import EXPECTED_FILE, PINNED, REPORTED, Expected, Rerun
+from touche.regression.expected import EXPECTED_FILE
+from touche.regression.kinds import PINNED, REPORTED, Expected, Rerun
 from touche.regression.official import agreements
 from touche.sandbox.programs import Log
 from touche.sandbox.runs import Job, Limits, Runner, Usage
