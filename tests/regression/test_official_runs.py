@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT, Touche, Write
 from touche.evaluation.agreement import ScoredOverlap
 from touche.formats.runs import RunLine, read_run
-from touche.regression import official
+from touche.regression import kinds, official
 from touche.regression.expected import read_expected
 from touche.regression.running import PASSED, Outcome, regress
 from touche.sandbox.programs import Log
@@ -39,6 +39,8 @@ model = "BM25"
 analysis = "english"
 fields = ["premises and conclusion in one field"]
 parameters = { "k1 (1 - b)" = 0.54 }
+official_parameters = { "k1 b / avgdl" = 0.00665298 }
+rerun_parameters = { "k1 b / avgdl" = 0.00665298 }
 median = 0.00001
 pinned = 1.0
 tolerance = 0.001
@@ -108,13 +110,15 @@ def outcome(clone: Path, entry: str, run: Path, theirs: Path | list[RunLine]) ->
 
 
 OTHER = ("bm25", "k1: float = 0.9", "k1: float = 1.2")
+# With the same k1 (1 - b).
+OTHER_LENGTHS = ("bm25", "k1: float = 0.9,\n    b: float = 0.4", "k1: float = 1.2,\n    b: float = 0.55")
 SUM = ("dirichletlm", ", best_field=True", "")
 
 
 def test_the_formula_of_an_official_run_is_that_of_the_rerun(clone: Path, made: Make) -> None:
     found = outcome(clone, MAXIMUM, made("dirichletlm"), made("dirichletlm"))
     assert (found.verdict, found.got) == (PASSED, 1.0)
-    assert found.remark.endswith("median error 0; of the rerun's own 100.0%")
+    assert found.remark.endswith("median error 0, tau 1.000; of the rerun's own 100.0%")
     (relevance,) = found.agreements
     assert (relevance.run_a, relevance.run_b) == ("runs/official.tsv", f"dirichletlm on {DATASET}")
     assert relevance.rbo == pytest.approx(1) and relevance.tau_union == 1
@@ -124,33 +128,48 @@ def test_a_rerun_of_another_formula_fails(clone: Path, made: Make) -> None:
     found = outcome(clone, MAXIMUM, made(*SUM), made("dirichletlm"))
     assert found.verdict == "failed"
     assert "of the rerun's own scores are met by LMDirichlet of maximum of premises" in found.remark
+    assert not found.agreements
 
 
 @pytest.mark.parametrize(
-    ("mine", "theirs", "whose"), [(OTHER, ("bm25",), "the rerun"), (("bm25",), OTHER, "the official run")]
+    ("mine", "theirs", "told"),
+    [
+        (OTHER, ("bm25",), "of the rerun k1 (1 - b) is 0.72, not 0.54"),
+        (("bm25",), OTHER, "of the official run k1 (1 - b) is 0.72, not 0.54"),
+        (OTHER_LENGTHS, ("bm25",), "of the rerun k1 b / avgdl is "),
+        (("bm25",), OTHER_LENGTHS, "of the official run k1 b / avgdl is "),
+    ],
 )
 def test_another_parameter_is_seen_in_the_scores(
-    clone: Path, made: Make, mine: tuple[str, ...], theirs: tuple[str, ...], whose: str
+    clone: Path, made: Make, mine: tuple[str, ...], theirs: tuple[str, ...], told: str
 ) -> None:
     found = outcome(clone, ONE_FIELD, made(*mine), made(*theirs))
-    assert found.verdict == "failed"
-    assert f"in the scores of {whose} k1 (1 - b) is 0.72, not 0.54" in found.remark
+    assert found.verdict == "failed" and f"in the scores {told}" in found.remark
+
+
+def test_a_parameter_that_is_nearly_the_same_is_not_the_same(clone: Path, made: Make) -> None:
+    near = made("bm25", "k1: float = 0.9", "k1: float = 0.9005")
+    found = outcome(clone, ONE_FIELD, near, made("bm25"))
+    assert "in the scores of the rerun k1 (1 - b) is 0.5403, not 0.54" in found.remark
 
 
 def test_official_scores_that_the_formula_does_not_meet_lower_the_share(clone: Path, made: Make) -> None:
-    lines = read_run(made("bm25"))
-    moved = [
-        RunLine(line.topic, "Q0", line.document, 0, line.score + (3 if n % 10 == 0 else 0), "t")
-        for n, line in enumerate(lines)
-    ]
-    found = outcome(clone, ONE_FIELD, made("bm25"), moved)
+    found = outcome(clone, ONE_FIELD, made("bm25"), moved(made("bm25"), 2))
     assert found.verdict == "too low" and found.got == pytest.approx(0.9, abs=0.01)
-    broken = [
-        RunLine(line.topic, "Q0", line.document, 0, float(n * 7919 % 101), "t")
-        for n, line in enumerate(lines)
+
+
+def test_the_median_error_is_held_too(clone: Path, made: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kinds, "held", lambda *_: official.Held(1.0, 0.00002, 100, 10, 1.0, 1.0))
+    found = outcome(clone, ONE_FIELD, made("bm25"), made("bm25"))
+    assert found.verdict == "failed" and found.remark.startswith("the median error is 2e-05, above 1e-05")
+
+
+def moved(run: Path, of_twenty: int) -> list[RunLine]:
+    """Lines of a run, so many of each twenty with another score."""
+    return [
+        RunLine(line.topic, "Q0", line.document, 0, line.score + (n % 20 < of_twenty) * (3 + n % 7), "t")
+        for n, line in enumerate(read_run(run))
     ]
-    found = outcome(clone, ONE_FIELD.replace('"k1 (1 - b)" = 0.54', ""), made("bm25"), broken)
-    assert found.verdict == "failed" and "the median error is " in found.remark
 
 
 def test_only_what_both_could_find_is_compared(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -265,6 +265,8 @@ def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
         (OFFICIAL + 'combination = "sum"', "needs one field, or two and their combination, sum or maximum"),
         (OFFICIAL.replace("2000", '"2000"'), "[[official]] number 1 needs parameters such as { mu = 2000 }"),
         (OFFICIAL.replace("2000", "0"), "[[official]] number 1 needs parameters such as { mu = 2000 }"),
+        (OFFICIAL.replace("mu = 2000", ""), "[[official]] number 1 needs parameters such as { mu = 2000 }"),
+        (OFFICIAL + "rerun_parameters = 1", "number 1 needs parameters such as { mu = 2000 }"),
         (OFFICIAL.replace("0.00001", "0"), "needs a number above 0, and at most 1, as its median"),
         (OFFICIAL.replace("pinned", "published"), "[[official]] number 1 has an unknown key, 'published'"),
         (ELSEWHERE.replace("source", "# source"), "number 1 has a published value without a source"),

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
 from touche.data.places import at_hand, open_dataset
 from touche.errors import ToucheError, choice
 from touche.evaluation.agreement import EVALUATOR, Overlap, overlap, scored_overlap
@@ -18,12 +20,12 @@ from touche.formats.runs import RunLine, in_order_of_score
 from touche.identify.fitting import Problem
 from touche.identify.hypotheses import Hypothesis
 from touche.identify.numbers import shared_numbers
-from touche.identify.samples import Score, read_scores, sample_of
+from touche.identify.samples import Array, Sample, Score, read_scores, sample_of
 from touche.identify.search import Fit, fits_of
 from touche.tasks import Task, dataset
 
 OWN = 0.999  # the share of its own scores that a baseline has to meet; the rest is rounding
-_NEAR = 1e-3  # of a parameter, relatively
+_NEAR = 1e-4  # of a parameter, relatively
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Held:
         share: of the official scores that are met within 1e-5.
         median: the median error of these.
         documents, free_numbers: how many scores there are, and how many numbers were fitted to them.
+        tau: Kendall's tau of their order and that of the formula with these numbers, a mean over topics.
         own: of the rerun's scores that are met within 1e-5.
     """
 
@@ -41,11 +44,13 @@ class Held:
     median: float
     documents: int
     free_numbers: int
+    tau: float
     own: float
 
     def __str__(self) -> str:
         fitted = f"{self.documents} scores with {self.free_numbers} free numbers"
-        return f"{fitted}, median error {self.median:.2g}; of the rerun's own {self.own:.1%}"
+        order = f"median error {self.median:.2g}, tau {self.tau:.3f}"
+        return f"{fitted}, {order}; of the rerun's own {self.own:.1%}"
 
 
 def held(
@@ -53,7 +58,7 @@ def held(
     rerun: Sequence[RunLine],
     dataset_id: str,
     hypothesis: Hypothesis,
-    known: Mapping[str, float],
+    known: tuple[Mapping[str, float], Mapping[str, float]],
 ) -> Held:
     """Holds a rerun against an official run: the same formula has to meet the scores of both.
 
@@ -62,8 +67,8 @@ def held(
         rerun: the run of the baseline on the dataset; of it, the topics that the official run has.
         dataset_id: the dataset, of which a part is enough.
         hypothesis: the formula.
-        known: its parameters, by the names that ``touche identify`` gives them; these are fitted, too, and
-            have to come out.
+        known: its parameters in the official run and in the rerun, by the names that ``touche identify``
+            gives them; these are fitted, too, and have to come out.
 
     Raises:
         ToucheError: if the rerun is of another formula, or the parameters of either run are others.
@@ -77,9 +82,10 @@ def held(
     if ours.share() < OWN:
         told = f"only {ours.share():.1%} of the rerun's own scores are met by {hypothesis}"
         raise ToucheError(f"{told}; correct the baseline, or what its entry says it is")
-    _check(own_problem, ours, known, "the rerun")
-    _check(problem, theirs, known, "the official run")
-    return Held(theirs.share(), theirs.median, len(theirs.errors), len(theirs.numbers), ours.share())
+    _check(own_problem, ours, known[1], "the rerun")
+    _check(problem, theirs, known[0], "the official run")
+    tau = _tau(samples[0], problem.predicted(theirs.numbers))
+    return Held(theirs.share(), theirs.median, len(theirs.errors), len(theirs.numbers), tau, ours.share())
 
 
 def agreements(
@@ -109,6 +115,16 @@ def agreements(
     return [scored_overlap(without, *both) for both in scored if len(_scores(both[0])) > 1] or [without]
 
 
+def _tau(sample: Sample, predicted: Array) -> float:
+    """Kendall's tau of a sample's scores and those of a formula, the mean over the topics."""
+    from scipy.stats import kendalltau  # here, for it takes a second to import
+
+    topics = np.array(sample.topics)
+    places = [np.flatnonzero(topics == topic) for topic in dict.fromkeys(sample.topics)]
+    taus = [kendalltau(sample.scores[each], predicted[each]).statistic for each in places if len(each) > 1]
+    return float(np.nanmean(taus))
+
+
 def _check(problem: Problem, fit: Fit, known: Mapping[str, float], whose: str) -> None:
     """Whether the parameters are those that are known."""
     fitted = {each.name: each.value for each in shared_numbers(problem, fit.numbers)}
@@ -116,7 +132,7 @@ def _check(problem: Problem, fit: Fit, known: Mapping[str, float], whose: str) -
         if name not in fitted:
             raise ToucheError(f"{fit.hypothesis} has no parameter {name!r}; {choice(name, fitted)}")
         if abs(fitted[name] - value) > _NEAR * value:
-            told = f"in the scores of {whose} {name} is {fitted[name]:g}, not {value:g}"
+            told = f"in the scores of {whose} {name} is {fitted[name]:.6g}, not {value:g}"
             raise ToucheError(f"{told}; correct the baseline, or what its entry says it is")
 
 

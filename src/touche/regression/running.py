@@ -186,7 +186,9 @@ def _measured(
     outcomes = [replace(_outcome(each, rerun), usage=usages[0]) for each in group]
     outcomes = outcomes if same else [replace(each, verdict=NOT_THE_SAME) for each in outcomes]
     outcomes = [replace(each, evaluated=rerun.evaluated if keep else ()) for each in outcomes]
-    outcomes[0] = replace(outcomes[0], agreements=tuple(_agreements(official, rerun, first)))
+    failed = {each.expected.run for each in outcomes if each.verdict == FAILED}
+    beside = tuple(_agreements([each for each in official if each not in failed], rerun, first))
+    outcomes[0] = replace(outcomes[0], agreements=beside)
     return outcomes
 
 
