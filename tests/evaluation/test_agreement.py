@@ -223,8 +223,8 @@ def test_the_command(write: Write, touche: Touche) -> None:
     assert code == 0
     assert [line.split()[-6:] for line in out.splitlines()[1:]] == [
         ["1", "1.000", "1.000", "-1.000", "-1.000", "0.487"],
-        ["1", "0.000", "0.000", "–", "1.000", "0.000"],
-        ["1", "0.000", "0.000", "–", "1.000", "0.000"],
+        ["1", "0.000", "0.000", "–", "–", "0.000"],
+        ["1", "0.000", "0.000", "–", "–", "0.000"],
     ]
     _, out, _ = touche("overlap", a, b, "--format", "json")
     assert json.loads(out)[0]["tau"] == pytest.approx(-1)

@@ -60,6 +60,8 @@ def _why_no_standing(run: Evaluated) -> str:
     if run.any_order:
         return "published values count pairs in the judged order only"
     rows = [row for row in run.task.published if row.dimension == run.dimension]
+    if any(row.evaluator in run.scores for row in rows):
+        return f"{rows[0].evaluator}, of which the published values are, has no topic to average over"
     if rows:
         return f"the published values were computed with {rows[0].evaluator}; evaluate with it to compare"
     return "no published values belong to these judgments"
