@@ -180,8 +180,8 @@ def tau_union(a: Sequence[str], b: Sequence[str]) -> float | None:
     The union is the original's ranking and below it what only the rerun has, in its order. Each document
     stands for its place there, so that the original reads 1, 2, ..., n; tau is that of these two lists of
     places. For example a b c d and b e c f are 1 2 3 4 and 2 5 3 6, and tau is (5 - 1) / 6. A new document
-    counts against the rerun only where it stands before an old one, so it is to be read beside the overlap;
-    with nothing in common tau would be 1, and there is none. The longer list is cut to the length of the shorter one.
+    counts against the rerun only where it stands before an old one: with nothing in common tau is 1, so it is
+    to be read beside the overlap. The longer list is cut to the length of the shorter one.
 
     ``repro_eval`` 0.5 numbers the union by document ids instead, so that its figure changes with their names,
     and is near 0 even for like runs; where ids are in the order of the union it is this one.
@@ -191,12 +191,10 @@ def tau_union(a: Sequence[str], b: Sequence[str]) -> float | None:
         b: the rerun; the other way round the figure can be another one.
 
     Returns:
-        From -1 to 1; None if a list has fewer than two documents, or the lists share none.
+        From -1 to 1; None if a list has fewer than two documents.
     """
     length = min(len(a), len(b))
     union = dict.fromkeys([*a[:length], *b[:length]])
-    if len(union) == 2 * length:  # nothing is shared
-        return None
     places = {document: place for place, document in enumerate(union)}
     return _kendall([places[document] for document in b[:length]])
 
@@ -280,7 +278,7 @@ def _overlap(a: Rankings, b: Rankings, names: tuple[str, str]) -> Overlap:
     lists = [(a.get(topic, []), b.get(topic, [])) for topic in a.keys() | b.keys()]
     near, far = (fmean(_shared(of_a[:depth], of_b[:depth]) for of_a, of_b in lists) for depth in (NEAR, FAR))
     taus = _mean([tau(*each) for each in lists])
-    union = _mean([tau_union(*each) for each in lists])
+    union = _mean([tau_union(*each) for each in lists if not set(each[0]).isdisjoint(each[1])])
     return Overlap(*names, len(lists), near, far, taus, union, fmean(rbo(*each) for each in lists))
 
 
