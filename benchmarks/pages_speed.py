@@ -19,8 +19,9 @@ from tempfile import TemporaryDirectory
 from touche.data.places import locate, open_dataset
 from touche.formats.html_folder import read_pages_csv
 from touche.sandbox.runs import Job, Limits, run_locally
+from touche.web.extraction import parse, parse_as_in_2020
 from touche.web.page import RawPage
-from touche.web.workers import parsed
+from touche.web.workers import Parser, parsed
 
 PAGES, PASSAGES, SIZE = 4_000, 1_000_000, 30_000
 
@@ -35,13 +36,18 @@ def main() -> None:
         for processors in (everything[:1], everything[:2]):
             os.sched_setaffinity(0, processors)
             cores = f"{len(processors)} core{'s' if len(processors) > 1 else ''}"
-            started = time.perf_counter()
-            count = sum(1 for _ in parsed(islice(large_pages(), PAGES)))
-            print(
-                f"parsing, {cores}: {count / (time.perf_counter() - started):.0f} pages a second", flush=True
-            )
+            for year, parser in (("today", parse), ("2020", parse_as_in_2020)):
+                measure_parsing(year, parser, cores)
             for kind, size in (("pages", PAGES), ("passages", PASSAGES)):
                 measure(folder / kind, size, cores)
+
+
+def measure_parsing(year: str, parser: Parser, cores: str) -> None:
+    """Takes the pages apart and prints how fast that was."""
+    started = time.perf_counter()
+    count = sum(1 for _ in parsed(islice(large_pages(), PAGES), parser))
+    speed = count / (time.perf_counter() - started)
+    print(f"parsing by the rules of {year}, {cores}: {speed:.0f} pages a second", flush=True)
 
 
 def measure(given: Path, size: int, cores: str) -> None:

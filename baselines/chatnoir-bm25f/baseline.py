@@ -64,7 +64,8 @@ def chatnoir_bm25f(
     numbers, share = NUMBERS[year], share_of(match)
     crawl = Crawl(documents, in_2020=year == "2020")
     parts_of = parts_of_bm25f if model == "bm25f" else partial(parts_of_fields, numbers=numbers)
-    analyzers = {} if model == "bm25f" else numbers["analyzers"]  # it sums a token's frequencies over fields
+    summed = NUMBERS["bm25f"] if model == "bm25f" else {}  # fields over which a token's frequencies are
+    analyzers = {name: other for name, other in numbers["analyzers"].items() if name not in summed}
     with index_of(crawl, [topic.title for topic in topics], numbers, analyzers) as pages:
         spam = spam_of(crawl, pages)
         for topic in topics:
@@ -207,7 +208,14 @@ def share_of(match: str) -> float:
 
 def text_of(field: str, page: Page) -> str:
     """The text of a field; none where it is missing."""
-    return getattr(page, field) or ""
+    return labels_of(page.host or "") if field == "host" else getattr(page, field) or ""
+
+
+def labels_of(host: str) -> str:
+    """The labels of a host that are searched; each is one token, even where there are hyphens in it."""
+    left_out = NUMBERS["host"]["left_out"]
+    labels = (label.replace("-", "_") for label in host.split("."))
+    return " ".join(label for label in labels if len(label) > 2 and label not in left_out)
 
 
 def filtered(page: Page) -> str:
