@@ -57,7 +57,7 @@ KNOWN = {
 
 def score(run: Path, task_id: str, dimension: str, evaluator: str) -> Evaluation:
     task = tasks.task(task_id)
-    return EVALUATORS[evaluator](read_run(run), qrels_of(task, dimension))
+    return EVALUATORS[evaluator](read_run(run), qrels_of(task, dimension), task.cutoff)
 
 
 @pytest.mark.parametrize("evaluator", EVALUATORS)

@@ -20,7 +20,8 @@ def cached(official: Path, year: int) -> Path:
 
 
 def evaluated(lines: list[RunLine], year: int, dimension: str, evaluator: str) -> Evaluation:
-    return EVALUATORS[evaluator](lines, qrels_of(tasks.task(f"touche-{year}-task-2"), dimension))
+    task = tasks.task(f"touche-{year}-task-2")
+    return EVALUATORS[evaluator](lines, qrels_of(task, dimension), task.cutoff)
 
 
 @pytest.mark.parametrize(
