@@ -1,0 +1,1 @@
+"""Ranking without an index: the topics are known, so that one reading tells all that their terms need."""
