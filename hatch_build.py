@@ -25,7 +25,9 @@ def compile_words() -> None:
     unfinished = LIBRARY.with_suffix(f".{os.getpid()}")
     options = ["-std=c99", "-O3", "-fPIC", "-shared", "-o", str(unfinished), str(SOURCE)]
     subprocess.run(
-        [*(_compiler() or [sys.executable, "-m", "ziglang", "cc"]), *options], cwd=ROOT, check=True
+        [*(_compiler() or [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"]), *options],
+        cwd=ROOT,
+        check=True,
     )
     (ROOT / unfinished).replace(ROOT / LIBRARY)
 
