@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from conftest import ROOT
-from touche import lucene, scan
+from touche import baselines, lucene, scan
 from touche.formats.argsme import read_argsme_json
 from touche.formats.documents import Document, conclusion_of, premises_of
 from touche.formats.jsonl import read_passages_jsonl
@@ -134,3 +134,15 @@ def test_a_formula_of_three_lines_is_a_model() -> None:
     assert ranked("cat", documents, model=model, kept_of_lengths=exact) == [("d2", 1.0), ("d0", 1.0)]
     assert ranked("cat", documents, model=model)[0] == ("d0", pytest.approx(100 / 96))
     assert seen == [([100, 2], [100, 2], 2, 3), ([100, 2], [96, 2], 2, 3)]
+
+
+@pytest.mark.parametrize("part", SPOT_CHECKS)
+def test_dirichletlm_is_the_same_by_both_engines(part: str) -> None:
+    topics, documents = spot_check(part)
+    method = baselines.load("dirichletlm")
+    ours = list(method(topics, documents))
+    assert ours == list(method(topics, documents, engine="lucene"))
+    formula = models.dirichlet(2000)
+    assert ours == list(
+        scan.rank(topics, documents, formula, analysis="standard", fields=FIELDS, best_field=True)
+    )

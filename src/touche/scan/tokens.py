@@ -111,15 +111,18 @@ def _in_java_units(change: Callable[[str], str], word: str) -> str:
     return change(halves).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
 
 
-def _all_but_one_letter(term: str) -> tuple[str]:
-    """How words begin whose ending is cut off: skies, skied and sky have the stem ski."""
-    return (term[: max(1, len(term) - 1)],)
+def _beginning_of(*changed: str) -> Callable[[str], tuple[str]]:
+    """How words begin whose endings are cut off; terms that end so may have another last letter."""
+    return lambda term: (term[:-1] if len(term) > 1 and term.endswith(changed) else term,)
 
 
 _ANALYSES: Mapping[str, Analysis] = {
     "standard": Analysis(_lower, lambda term: (term + _END,)),
+    # Skies has the stem ski, and so has sky; hoping that of hope; stabilities that of stabl.
     "english": Analysis(
-        _english, _all_but_one_letter, tuple(word + end for word in _STOP_WORDS for end in (_END, "'"))
+        _english,
+        _beginning_of("i", "e", "bl"),
+        tuple(word + end for word in _STOP_WORDS for end in (_END, "'")),
     ),
-    "plural": Analysis(_plural, _all_but_one_letter),
+    "plural": Analysis(_plural, _beginning_of("y")),
 }
