@@ -73,7 +73,7 @@ def test_ranking_and_scores_are_those_of_lucene_to_the_last_bit(
 ) -> None:
     topics, documents = spot_check(part)
     model, similarity = MODELS[name]
-    for analysis in ("standard", "english", "plural"):
+    for analysis in ("standard", "english"):  # in the first, titles have terms three times
         ours = list(scan.rank(topics, documents, model, analysis=analysis, **options))
         theirs = list(by_lucene(topics, documents, similarity(), analysis, **options))
         assert ours == theirs

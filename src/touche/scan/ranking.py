@@ -56,6 +56,7 @@ def rank(
     ]
     weights = [(boosts or {}).get(name, 1.0) for name in fields]
     scoring = Scoring.of(parts, statistics, model, kept_of_lengths)
+    parts.clear()  # which are as large again
     for topic in topics:
         terms = Counter(vocabulary.places[term] for term in vocabulary.analysis.terms(topic.title))
         yield topic, scoring.best(terms, weights, best_field, topic.candidates, depth)
