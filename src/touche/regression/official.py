@@ -76,8 +76,9 @@ def held(
     scores = read_scores(official)
     topics = {each.topic for each in scores}
     again = [Score(line.topic, line.document, line.score) for line in rerun if line.topic in topics]
-    given = open_dataset(dataset_id)
-    samples = [sample_of(each, given.topics, given.documents, dataset_id) for each in (scores, again)]
+    given, wanted = open_dataset(dataset_id), {each.document for each in (*scores, *again)}
+    documents = [each for each in given.documents if each.id in wanted]  # of a corpus that is read once
+    samples = [sample_of(each, given.topics, documents, dataset_id) for each in (scores, again)]
     (problem, theirs), (own_problem, ours) = fits_of(hypothesis, samples)
     if ours.share() < OWN:
         told = f"only {ours.share():.1%} of the rerun's own scores are met by {hypothesis}"

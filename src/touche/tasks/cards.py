@@ -11,7 +11,7 @@ from touche.errors import InputError, ToucheError, choice
 from touche.files import open_binary
 from touche.tasks.records import OF_STANCE, SPOT_CHECK, STANCE, Evaluator, Published, Task, cutoff_of
 
-_LARGEST = 100_000  # bytes; real ones have less than ten thousand
+_LARGEST = 100_000  # bytes; real ones have less than twenty thousand
 _DOTS = 500  # in a line; for each key such as a.b.c, tomllib takes memory by the square of its dots
 _SHOWN = 60  # characters of a name or value
 _MOST = 1 << 63  # no whole number in TOML is larger
