@@ -23,7 +23,7 @@ RUN python3 -m pip --python /opt/touche/bin/python install --no-deps \
  && python3 -m compileall -q --invalidation-mode unchecked-hash .
 
 FROM build AS library
-COPY pyproject.toml constraints.txt LICENSE /src/
+COPY pyproject.toml hatch_build.py constraints.txt LICENSE /src/
 COPY src /src/src
 # The README, which says how large this image is, is no part of it.
 RUN cd /src && touch README.md && PIP_CONSTRAINT=/src/constraints.txt python3 -m pip --python /opt/touche/bin/python install \

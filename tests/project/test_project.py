@@ -24,7 +24,7 @@ LAYERS = [
     {"web"},
     {"formats", "tasks"},
     {"tira"},
-    {"data", "lucene"},
+    {"data", "lucene", "scan"},
     {"evaluation", "baselines", "lint"},
     {"identify", "pairs", "sandbox"},
     {"regression"},
@@ -81,9 +81,9 @@ def test_baselines_import_the_library_and_nothing_of_each_other() -> None:
 
 
 def test_engines_know_nothing_of_tasks_and_evaluation_nothing_of_engines() -> None:
-    for path in sources("lucene"):
+    for path in [*sources("lucene"), *sources("scan")]:
         assert not imported(path) & {"tasks", "data", "evaluation"}
-    assert not set().union(*map(imported, sources("evaluation"))) & {"lucene", "pairs"}
+    assert not set().union(*map(imported, sources("evaluation"))) & {"lucene", "scan", "pairs"}
 
 
 def anchors(page: Path) -> set[str]:

@@ -5,19 +5,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from touche.identify.samples import Array
-
-_EXACT_IN_A_BYTE, _KEPT_BITS = 24, 4
-
-
-def one_byte(lengths: Array) -> Array:
-    """Lucene from version 7 on: exact below 40, then with its four leading bits (SmallFloat.intToByte4)."""
-    above = np.maximum(lengths - _EXACT_IN_A_BYTE, 0)
-    _, bits = np.frexp(above)
-    unit = np.ldexp(1.0, np.maximum(bits - _KEPT_BITS, 0))
-    found: Array = np.where(
-        lengths < _EXACT_IN_A_BYTE, lengths, _EXACT_IN_A_BYTE + np.floor(above / unit) * unit
-    )
-    return found
+from touche.scan.lengths import exact, one_byte
 
 
 def before_7(lengths: Array) -> Array:
@@ -26,11 +14,6 @@ def before_7(lengths: Array) -> Array:
     kept = (norms.view(np.int32) >> 21 << 21).view(np.float32)
     found: Array = 1.0 / np.square(kept.astype(float))
     return found
-
-
-def exact(lengths: Array) -> Array:
-    """As other engines keep them."""
-    return lengths
 
 
 LENGTHS: Mapping[str, Callable[[Array], Array]] = {

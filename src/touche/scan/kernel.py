@@ -1,0 +1,156 @@
+"""The compiled part: words.c, which hatch_build.py compiles at installation, and its table, words.npz."""
+
+import ctypes
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from touche.errors import ToucheError
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+COUNTED, DROPPED = -1, -2  # meanings of a word that is no term: it counts for the length, or not even that
+POSTING = np.dtype([("text", np.int32), ("term", np.int32), ("tf", np.int32)])
+
+_HERE = Path(__file__).parent
+_LIBRARY, _TABLE = _HERE / "words.so", _HERE / "words.npz"
+_CLASSES = 32  # a row of the automaton's steps, a power of two
+_BEHIND = bytes(8)  # the kernel reads eight bytes at once
+_LETTERS = 32  # a letter in five bits: a and A are 1
+_ASK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What was read of texts.
+
+    Attributes:
+        lengths: of each text in words that count, int32.
+        postings: an element for each term and text that has it, of type ``POSTING``, by text.
+    """
+
+    lengths: Array
+    postings: Array
+
+
+def split(text: bytes) -> list[bytes]:
+    """The words of a text in UTF-8, as Lucene's StandardTokenizer tells them apart."""
+    places = np.empty((len(text), 2), dtype=np.int64)
+    found = _library().split(ctypes.byref(_automaton()), text, len(text), places.ctypes)
+    return [text[begin:end] for begin, end in places[:found].tolist()]
+
+
+def beginning_with(beginnings: Iterable[str]) -> Array:
+    """What the kernel needs to tell whether a word begins like one of these, in either case.
+
+    Args:
+        beginnings: of words, in lower case; a character NUL stands for the end of the word.
+    """
+    found = np.zeros((_LETTERS,) * 3, dtype=np.uint8)
+    for beginning in beginnings:
+        if beginning.isascii():  # all words that are not are asked for anyway
+            found[tuple(ord(letter) % _LETTERS for letter in beginning[:3])] = 1
+    return found
+
+
+class Counter:
+    """Counts terms in texts; it remembers what words mean, so that one is made for many texts."""
+
+    def __init__(self, terms: int, beginnings: Array, meaning: Callable[[bytes], int]) -> None:
+        """A counter of so many terms.
+
+        Args:
+            terms: how many there are.
+            beginnings: of ``beginning_with``: how words of ASCII begin that are terms or to be dropped.
+            meaning: of a word the number of its term, or COUNTED, or DROPPED.
+        """
+        self._fault: BaseException | None = None
+        self._meaning = meaning
+        # Both have to live as long as the counter.
+        self._ask, self._beginnings = _ASK(self._asked), beginnings
+        automaton = ctypes.byref(_automaton())
+        self._counter = _library().new_counter(automaton, beginnings.ctypes, terms, self._ask)
+        if not self._counter:
+            raise MemoryError
+
+    def __enter__(self) -> Self:
+        """The counter itself."""
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        """Gives its memory back; nothing can be read after that."""
+        _library().free_counter(self._counter)
+
+    def read(self, texts: Sequence[bytes]) -> Counts:
+        """Lengths and terms of texts in UTF-8."""
+        bounds = np.zeros(len(texts) + 1, dtype=np.int64)
+        np.cumsum([len(text) for text in texts], out=bounds[1:])
+        lengths, postings = np.empty(len(texts), dtype=np.int32), ctypes.c_void_p()
+        found = _library().read_texts(
+            self._counter,
+            b"".join((*texts, _BEHIND)),
+            bounds.ctypes,
+            len(texts),
+            lengths.ctypes,
+            ctypes.byref(postings),
+        )
+        if self._fault:
+            raise self._fault
+        if found < 0:
+            raise MemoryError
+        raw = ctypes.string_at(postings, found * POSTING.itemsize) if found else b""
+        return Counts(lengths, np.frombuffer(raw, dtype=POSTING))
+
+    def _asked(self, word: int, size: int) -> int:
+        # Nothing can be raised through C: it waits until C is done.
+        try:
+            return self._meaning(ctypes.string_at(word, size))
+        except BaseException as fault:
+            self._fault = fault
+            return COUNTED
+
+
+_ARRAYS = ("block_of", "blocks", "steps", "ends")  # in the order of words.c
+
+
+class _Automaton(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_void_p) for name in _ARRAYS]
+
+
+@cache
+def table() -> dict[str, Array]:
+    """The arrays of words.npz, which docs/words.py makes and tells of."""
+    with np.load(_TABLE) as arrays:
+        found = dict(arrays)
+    steps = found["steps"]
+    found["steps"] = np.pad(steps, ((0, 0), (0, _CLASSES - steps.shape[1])))
+    return found
+
+
+@cache
+def _automaton() -> _Automaton:
+    return _Automaton(*(table()[name].ctypes.data for name in _ARRAYS))
+
+
+@cache
+def _library() -> Any:
+    try:
+        library = ctypes.CDLL(str(_LIBRARY))
+    except OSError as error:
+        remedy = "install the package, or in a clone: python hatch_build.py"
+        raise ToucheError(f"{_LIBRARY}: the compiled part cannot be used ({error}); {remedy}") from error
+    pointer, number = ctypes.c_void_p, ctypes.c_int64
+    for name, gives, takes in (
+        ("split", number, (pointer, ctypes.c_char_p, number, pointer)),
+        ("new_counter", pointer, (pointer, pointer, number, _ASK)),
+        ("free_counter", None, (pointer,)),
+        ("read_texts", number, (pointer, ctypes.c_char_p, pointer, number, pointer, pointer)),
+    ):
+        function = getattr(library, name)
+        function.restype, function.argtypes = gives, takes
+    return library

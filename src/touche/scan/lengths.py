@@ -1,0 +1,25 @@
+"""What engines keep of a document's length in tokens."""
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[np.float64]]
+
+_EXACT_IN_A_BYTE, _KEPT_BITS = 24, 4
+
+
+def one_byte(lengths: Array) -> Array:
+    """Lucene from version 7 on: exact below 40, then with its four leading bits (SmallFloat.intToByte4)."""
+    above = np.maximum(lengths - _EXACT_IN_A_BYTE, 0)
+    _, bits = np.frexp(above)
+    unit = np.ldexp(1.0, np.maximum(bits - _KEPT_BITS, 0))
+    found: Array = np.where(
+        lengths < _EXACT_IN_A_BYTE, lengths, _EXACT_IN_A_BYTE + np.floor(above / unit) * unit
+    )
+    return found
+
+
+def exact(lengths: Array) -> Array:
+    """As other engines keep them."""
+    return lengths

@@ -1,0 +1,128 @@
+"""From text to terms: Lucene's analyses ``standard``, ``english`` and ``plural``, token for token.
+
+StandardTokenizer is in words.c; Lucene's filters look at one token at a time, so that each distinct word
+needs them once.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from touche.errors import ParameterError
+from touche.scan.kernel import split, table
+from touche.scan.porter import stem
+
+# Those of Lucene's EnglishAnalyzer.
+_STOP_WORDS = frozenset(
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these "
+    "they this to was will with".split()
+)
+_END = "\0"  # of a word
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What becomes of words.
+
+    Attributes:
+        term: of a word; empty if the word is dropped.
+        beginnings: how words of ASCII begin that become a term, in lower case; NUL is the end of a word.
+        dropped: the same of all words that are dropped.
+    """
+
+    term: Callable[[str], str]
+    beginnings: Callable[[str], Iterable[str]]
+    dropped: tuple[str, ...] = ()
+
+    def terms(self, text: str) -> list[str]:
+        """The terms of a text, in their order."""
+        return [term for word in words(text) if (term := self.term(word))]
+
+
+def words(text: str) -> list[str]:
+    """The words of a text as Lucene's StandardTokenizer splits them, in their case."""
+    return [word.decode() for word in split(encoded(text))]
+
+
+def encoded(text: str) -> bytes:
+    """A text in UTF-8; a lone surrogate, as broken JSON escapes make them, becomes a question mark."""
+    return text.encode("utf-8", "replace")
+
+
+def analysis_named(name: str) -> Analysis:
+    """An analysis.
+
+    Args:
+        name: ``standard`` (no stop words, no stemming), ``english`` (possessives, Lucene's English stop
+            words, Porter's stemmer), or ``plural`` (ChatNoir's chain but for ICU: no stop words, plurals
+            become singulars, accents are folded).
+
+    Raises:
+        ParameterError: if there is none of that name.
+    """
+    if name not in _ANALYSES:
+        raise ParameterError(f"there is no analysis {name!r}; choose among {', '.join(_ANALYSES)}")
+    return _ANALYSES[name]
+
+
+def _lower(word: str) -> str:
+    """LowerCaseFilter: code point by code point, as Java has it."""
+    return word.lower() if word.isascii() else word.translate(_lower_case())
+
+
+@cache
+def _lower_case() -> Mapping[int, int]:
+    ascii_too = {ord(letter): ord(letter.lower()) for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+    return ascii_too | dict(zip(table()["upper"].tolist(), table()["lower"].tolist(), strict=True))
+
+
+def _english(word: str) -> str:
+    # EnglishPossessiveFilter, before lower case; two of its three apostrophes are not of ASCII.
+    if len(word) > 1 and word[-1] in "sS" and word[-2] in "'\u2019\uff07":
+        word = word[:-2]
+    word = _lower(word)
+    return "" if word in _STOP_WORDS else _in_java_units(stem, word)
+
+
+def _plural(word: str) -> str:
+    return _in_java_units(_singular, _lower(word)).translate(_folded())
+
+
+def _singular(word: str) -> str:
+    """EnglishMinimalStemFilter: Harman's stemmer S (Harman 1991)."""
+    if len(word) < 3 or not word.endswith("s") or word.endswith(("us", "ss")):
+        return word
+    if word.endswith("ies") and len(word) > 3 and word[-4] not in "ae":
+        return word[:-3] + "y"
+    return word if word.endswith(("ies", "aes", "oes", "ees")) else word[:-1]
+
+
+@cache
+def _folded() -> Mapping[int, str]:
+    return dict(zip(table()["accented"].tolist(), table()["folded"].tolist(), strict=True))
+
+
+def _in_java_units(change: Callable[[str], str], word: str) -> str:
+    """Java counts a character beyond U+FFFF as two, and so do stemmers that look at how long a word is."""
+    if word.isascii() or max(word) <= "\uffff":
+        return change(word)
+    units = word.encode("utf-16-le")
+    halves = "".join(chr(int.from_bytes(units[at : at + 2], "little")) for at in range(0, len(units), 2))
+    return change(halves).encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
+def _beginning_of(*changed: str) -> Callable[[str], tuple[str]]:
+    """How words begin whose endings are cut off; terms that end so may have another last letter."""
+    return lambda term: (term[:-1] if len(term) > 1 and term.endswith(changed) else term,)
+
+
+_ANALYSES: Mapping[str, Analysis] = {
+    "standard": Analysis(_lower, lambda term: (term + _END,)),
+    # Skies has the stem ski, and so has sky; hoping that of hope; stabilities that of stabl.
+    "english": Analysis(
+        _english,
+        _beginning_of("i", "e", "bl"),
+        tuple(word + end for word in _STOP_WORDS for end in (_END, "'")),
+    ),
+    "plural": Analysis(_plural, _beginning_of("y")),
+}

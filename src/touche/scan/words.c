@@ -1,0 +1,282 @@
+/* Reads texts word by word: how many words each has, and how often those that matter.
+ *
+ * A word ends where the automaton of words.npz (docs/words.py makes it, from rules in words) says so. What a word
+ * becomes by the analysis - a term of the topics, another one, or nothing - Python is asked once for each distinct
+ * word, and only if it begins like a term of the topics; the answer stays in a table.
+ *
+ * Texts are UTF-8, with eight bytes of any kind behind the last; nothing is read beyond, whatever they hold.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CLASSES = 32, NOTHING = 0, BEGIN = 1, LONGEST = 255 }; /* LONGEST: as Lucene counts, in units of UTF-16 */
+enum { COUNTED = -1, DROPPED = -2 };                          /* instead of the number of a term */
+enum { EIGHT = 8 };                                           /* bytes that are read at once */
+
+typedef struct {
+    const uint8_t *block_of, *blocks; /* the class of code point c: blocks[256 * block_of[c / 256] + c % 256] */
+    const uint8_t *steps;             /* from state s by class c: steps[CLASSES * s + c] */
+    const uint8_t *ends;              /* whether a word may end in state s */
+} automaton;
+
+typedef struct {
+    uint64_t hash;
+    int64_t begin; /* where the word lies among all bytes kept */
+    int32_t size;  /* in bytes; 0 if the entry is free */
+    int32_t meaning;
+} entry;
+
+typedef struct {
+    int32_t text, term, frequency;
+} posting;
+
+typedef struct {
+    automaton words;
+    const uint8_t *beginnings; /* of three letters each: whether a word that begins so may matter */
+    int32_t (*ask)(const uint8_t *letters, int64_t size);
+    entry *entries;
+    int64_t room, known; /* room is a power of two */
+    uint8_t *kept;
+    int64_t kept_room, kept_size;
+    int32_t *frequencies, *seen; /* of the terms, in the text that is read; which terms it has */
+    posting *postings;
+    int64_t postings_room, postings_size;
+} counter;
+
+/* How many bytes the character has that begins here, and its code point; what is no UTF-8 is a byte by itself. */
+static int character(const uint8_t *text, int64_t left, uint32_t *point)
+{
+    static const uint32_t first[5] = {0, 0, 0x1F, 0x0F, 0x07};
+    int size = text[0] < 0x80 ? 1 : text[0] < 0xC2 ? 0 : text[0] < 0xE0 ? 2 : text[0] < 0xF0 ? 3 : text[0] < 0xF5 ? 4 : 0;
+    if (size < 2 || size > left) {
+        *point = size == 1 ? text[0] : 0xFFFD;
+        return 1;
+    }
+    uint32_t found = text[0] & first[size];
+    for (int i = 1; i < size; i++)
+        found = found << 6 | (text[i] & 0x3F);
+    *point = found < 0x110000 ? found : 0xFFFD;
+    return size;
+}
+
+/* A word: from begin to end; end is begin where there is none. */
+typedef struct {
+    int64_t begin, end;
+    int all_ascii;
+} word;
+
+static inline int ascii_letter(uint8_t byte)
+{
+    return (uint8_t)((byte | 32) - 'a') < 26;
+}
+
+/* The longest word that begins here. */
+static inline word word_here(const automaton *words, const uint8_t *text, int64_t here, int64_t end)
+{
+    const uint8_t *ascii = words->blocks + 256 * words->block_of[0];
+    word found = {here, here, 1};
+    int state = BEGIN, units = 0;
+    /* Letters keep the automaton where the first one led it, so that it need not be asked about each. */
+    int64_t letters_end = end - here > LONGEST ? here + LONGEST : end;
+    while (here < letters_end && ascii_letter(text[here]))
+        here++;
+    if (here > found.begin) {
+        state = words->steps[CLASSES * BEGIN + ascii['a']];
+        units = (int)(here - found.begin);
+        found.end = here;
+    }
+    for (int all_ascii = 1; here < end;) {
+        uint32_t point = text[here];
+        int class, size = 1;
+        if (point < 0x80)
+            class = ascii[point];
+        else {
+            size = character(text + here, end - here, &point);
+            class = words->blocks[256 * words->block_of[point >> 8] + (point & 255)];
+            all_ascii = 0;
+        }
+        units += 1 + (point > 0xFFFF);
+        state = words->steps[CLASSES * state + class];
+        if (state == NOTHING || units > LONGEST)
+            break;
+        here += size;
+        if (words->ends[state])
+            found.end = here, found.all_ascii = all_ascii;
+    }
+    return found;
+}
+
+/* The next word that begins here or later; one without a character where there is none. */
+static inline word next_word(const automaton *words, const uint8_t *text, int64_t here, int64_t end)
+{
+    const uint8_t *ascii = words->blocks + 256 * words->block_of[0];
+    const uint8_t *first = words->steps + CLASSES * BEGIN;
+    while (here < end) {
+        if (text[here] < 0x80 && first[ascii[text[here]]] == NOTHING) {
+            here++;
+            continue;
+        }
+        word found = word_here(words, text, here, end);
+        if (found.end > here)
+            return found;
+        uint32_t point;
+        here += character(text + here, end - here, &point);
+    }
+    return (word){end, end, 1};
+}
+
+/* Writes where each word of a text begins and ends, and returns how many there are; at most one for each byte. */
+int64_t split(const automaton *words, const uint8_t *text, int64_t size, int64_t *places)
+{
+    int64_t found = 0;
+    for (word each = next_word(words, text, 0, size); each.end > each.begin; found++) {
+        places[2 * found] = each.begin;
+        places[2 * found + 1] = each.end;
+        each = next_word(words, text, each.end, size);
+    }
+    return found;
+}
+
+/* Whether a word of ASCII may matter: words that do begin with the same three letters, or capitals of these. */
+static inline int may_matter(const counter *c, const uint8_t *letters, int64_t size)
+{
+    uint32_t key = letters[0] & 31;
+    key = key << 5 | (size > 1 ? letters[1] & 31 : 0);
+    key = key << 5 | (size > 2 ? letters[2] & 31 : 0);
+    return c->beginnings[key];
+}
+
+/* Eight letters as a number, or as many as there are; eight bytes are read. */
+static inline uint64_t eight_of(const uint8_t *letters, int64_t size)
+{
+    uint64_t found;
+    memcpy(&found, letters, EIGHT);
+    return size < EIGHT ? found & (((uint64_t)1 << 8 * size) - 1) : found;
+}
+
+/* Words of up to eight letters that have the same size have the same hash only if they are the same. */
+static inline uint64_t hash_of(const uint8_t *letters, int64_t size)
+{
+    uint64_t hash = size;
+    for (int64_t at = 0; at < size; at += EIGHT) {
+        hash = (hash ^ eight_of(letters + at, size - at)) * 0x9E3779B97F4A7C15u; /* odd: no two products are the same */
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
+/* Room for one element more; 0 if there is no memory. */
+static int grow(void **array, int64_t *room, int64_t needed, int64_t size)
+{
+    if (needed <= *room)
+        return 1;
+    int64_t wanted = 2 * needed + 1024;
+    void *larger = realloc(*array, wanted * size);
+    if (!larger)
+        return 0;
+    *array = larger, *room = wanted;
+    return 1;
+}
+
+static int more_entries(counter *c)
+{
+    int64_t room = c->room ? 2 * c->room : 1 << 12;
+    entry *larger = calloc(room, sizeof(entry));
+    if (!larger)
+        return 0;
+    for (int64_t i = 0; i < c->room; i++)
+        if (c->entries[i].size) {
+            int64_t place = c->entries[i].hash & (room - 1);
+            while (larger[place].size)
+                place = (place + 1) & (room - 1);
+            larger[place] = c->entries[i];
+        }
+    free(c->entries);
+    c->entries = larger, c->room = room;
+    return 1;
+}
+
+/* What a word means; asked of Python if it is new. 0 if there is no memory. */
+static int look_up(counter *c, const uint8_t *letters, int64_t size, int32_t *meaning)
+{
+    uint64_t hash = hash_of(letters, size);
+    if (2 * c->known >= c->room && !more_entries(c))
+        return 0;
+    int64_t place = hash & (c->room - 1);
+    for (entry *e; (e = c->entries + place)->size; place = (place + 1) & (c->room - 1))
+        if (e->hash == hash && e->size == size && (size <= EIGHT || !memcmp(c->kept + e->begin, letters, size))) {
+            *meaning = e->meaning;
+            return 1;
+        }
+    if (!grow((void **)&c->kept, &c->kept_room, c->kept_size + size, 1))
+        return 0;
+    memcpy(c->kept + c->kept_size, letters, size);
+    *meaning = c->ask(letters, size);
+    c->entries[place] = (entry){hash, c->kept_size, (int32_t)size, *meaning};
+    c->kept_size += size;
+    c->known++;
+    return 1;
+}
+
+/* The length of one text; its terms go to the postings. -1 if there is no memory. */
+static int64_t read_text(counter *c, int32_t number, const uint8_t *text, int64_t size)
+{
+    int64_t length = 0;
+    int32_t terms = 0, meaning;
+    for (word each = {0, 0, 1}; each = next_word(&c->words, text, each.end, size), each.end > each.begin;) {
+        const uint8_t *letters = text + each.begin;
+        length++;
+        if (each.all_ascii && !may_matter(c, letters, each.end - each.begin))
+            continue;
+        if (!look_up(c, letters, each.end - each.begin, &meaning))
+            return -1;
+        if (meaning == DROPPED)
+            length--;
+        else if (meaning >= 0 && !c->frequencies[meaning]++)
+            c->seen[terms++] = meaning;
+    }
+    if (!grow((void **)&c->postings, &c->postings_room, c->postings_size + terms, sizeof(posting)))
+        return -1;
+    for (int32_t i = 0; i < terms; i++) {
+        c->postings[c->postings_size++] = (posting){number, c->seen[i], c->frequencies[c->seen[i]]};
+        c->frequencies[c->seen[i]] = 0;
+    }
+    return length;
+}
+
+counter *new_counter(const automaton *words, const uint8_t *beginnings, int64_t terms,
+                     int32_t (*ask)(const uint8_t *, int64_t))
+{
+    counter *c = calloc(1, sizeof(counter));
+    if (!c)
+        return NULL;
+    c->words = *words, c->beginnings = beginnings, c->ask = ask;
+    c->frequencies = calloc(terms + 1, sizeof(int32_t));
+    c->seen = calloc(terms + 1, sizeof(int32_t));
+    if (c->frequencies && c->seen)
+        return c;
+    free(c->frequencies), free(c->seen), free(c);
+    return NULL;
+}
+
+void free_counter(counter *c)
+{
+    free(c->entries), free(c->kept), free(c->frequencies), free(c->seen), free(c->postings), free(c);
+}
+
+/* Reads the texts that lie one after the other, the n-th from bounds[n] to bounds[n + 1]; EIGHT bytes follow the last.
+ * Returns how many postings there are, in *postings until the next call; -1 if there is no memory. */
+int64_t read_texts(counter *c, const uint8_t *bytes, const int64_t *bounds, int64_t texts, int32_t *lengths,
+                   const posting **postings)
+{
+    c->postings_size = 0;
+    for (int64_t n = 0; n < texts; n++) {
+        int64_t length = read_text(c, (int32_t)n, bytes + bounds[n], bounds[n + 1] - bounds[n]);
+        if (length < 0)
+            return -1;
+        lengths[n] = (int32_t)length;
+    }
+    *postings = c->postings;
+    return c->postings_size;
+}

@@ -1,0 +1,50 @@
+"""The scan beside Lucene on all official texts at hand."""
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from touche import baselines
+from touche.formats.args_processed import read_args_processed_csv
+from touche.formats.argsme import read_argsme_json
+from touche.formats.jsonl import read_passages_jsonl
+from touche.formats.topics import read_topics_xml
+from touche.lucene.analysis import analyzer_named, terms
+from touche.scan.tokens import analysis_named, words
+
+pytestmark = pytest.mark.xdist_group("official")
+
+
+def texts_of(corpora: Path) -> Iterator[str]:
+    for path in sorted(corpora.rglob("args-me.json*")):
+        yield from (document.text for document in read_argsme_json(path))
+    for path in sorted(corpora.rglob("passages.jsonl*")):
+        yield from (document.text for document in read_passages_jsonl(path))
+    for path in sorted(corpora.rglob("args_processed.csv*")):
+        for argument in read_args_processed_csv(path):
+            yield " ".join(sentence.text for sentence in argument.sentences or ())
+
+
+def test_every_text_has_the_terms_of_lucene(official: Path) -> None:
+    ours = {name: cache(analysis_named(name).term) for name in ("standard", "english", "plural")}
+    lucenes, read = {name: analyzer_named(name) for name in ours}, 0
+    for text in texts_of(official / "corpora"):
+        of_text = words(text)
+        for name, term in ours.items():
+            assert Counter(filter(None, map(term, of_text))) == terms(lucenes[name], text)
+        read += 1
+    assert read > 20_000, "arguments, sentences and passages"
+
+
+@pytest.mark.parametrize("task", ["touche-2020-task-1", "touche-2021-task-1"])
+def test_dirichletlm_of_the_sample_is_that_of_lucene_to_the_last_bit(official: Path, task: str) -> None:
+    topics = read_topics_xml(official / "topics" / f"{task}.xml")
+    (path,) = (official / "corpora").glob("argsme-2020-04-01-sample/args-me.json*")
+    by_scan, by_lucene = (
+        list(baselines.load("dirichletlm")(topics, read_argsme_json(path), engine=engine))
+        for engine in ("scan", "lucene")
+    )
+    assert by_scan == by_lucene and sum(len(hits) for _, hits in by_scan) > 40_000

@@ -1,0 +1,72 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from touche.formats.documents import Document
+from touche.scan.counting import Part, Vocabulary, count
+from touche.scan.statistics import Statistics, added
+from touche.scan.tokens import analysis_named
+
+WORDS = "Cats cat's the THE running Runs ran naïve 日本 skies 3.5 it's x".split()
+DOCUMENTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join), max_size=8)
+
+
+def counted(texts: list[str], vocabulary: Vocabulary) -> list[Part]:
+    return list(count((Document(f"d{n}", text) for n, text in enumerate(texts)), vocabulary))
+
+
+@pytest.mark.parametrize("name", ["standard", "english", "plural"])
+@given(DOCUMENTS, DOCUMENTS)
+def test_lengths_and_frequencies_are_those_of_the_terms(
+    name: str, queries: list[str], texts: list[str]
+) -> None:
+    analysis = analysis_named(name)
+    vocabulary = Vocabulary.of(queries, analysis)
+    terms = list(vocabulary.places)
+    assert set(terms) == {term for query in queries for term in analysis.terms(query)}
+    for part in counted(texts, vocabulary):
+        (field,) = part.fields
+        assert part.ids == [f"d{n}" for n in range(len(texts))]
+        assert field.lengths.tolist() == [len(analysis.terms(text)) for text in texts]
+        found = {(n, terms[place]): tf for n, place, tf in field.postings.tolist()}
+        assert found == {
+            (n, term): tf
+            for n, text in enumerate(texts)
+            for term, tf in Counter(analysis.terms(text)).items()
+            if term in terms
+        }
+
+
+def test_documents_are_read_some_at_a_time_and_statistics_add_up() -> None:
+    vocabulary = Vocabulary.of(["a b"], analysis_named("standard"))
+    texts = ["a b a", "", "c"] * 700
+    parts = [part.fields[0] for part in counted(texts, vocabulary)]
+    assert len(parts) > 2 and sum(len(part.lengths) for part in parts) == 2100
+    found = added(parts, 2)
+    assert (found.documents, found.tokens) == (1400, 2800)
+    assert (found.df.tolist(), found.ttf.tolist()) == ([700, 700], [1400, 700])
+    term = found.term(0)
+    assert (term.df, term.ttf, term.mean_length, term.probability) == (700, 1400, 2.0, 1401 / 2801)
+
+
+def test_nothing_has_the_statistics_of_nothing() -> None:
+    found = added([], 2)
+    assert (found.documents, found.tokens, found.df.tolist()) == (0, 0, [0, 0])
+    both = found + Statistics(1, 2, np.array([1, 0]), np.array([2, 0]))
+    assert (both.documents, both.tokens, both.ttf.tolist()) == (1, 2, [2, 0])
+
+
+def test_documents_are_read_once_and_only_as_they_are_needed() -> None:
+    taken = []
+
+    def documents() -> object:
+        for n in range(5000):
+            taken.append(n)
+            yield Document(str(n), "a")
+
+    parts = count(documents(), Vocabulary.of(["a"], analysis_named("standard")))  # type: ignore[arg-type]
+    next(parts)
+    assert 0 < len(taken) < 5000

@@ -1,0 +1,103 @@
+from collections import Counter as Counted
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from texts import BYTES
+from touche.errors import ToucheError
+from touche.scan import kernel
+from touche.scan.kernel import COUNTED, DROPPED, Counter, beginning_with, split
+
+EVERY = np.ones((32, 32, 32), dtype=np.uint8)
+
+
+def read(texts: list[bytes], terms: dict[bytes, int], beginnings: np.ndarray = EVERY) -> kernel.Counts:
+    with Counter(len(terms), beginnings, lambda word: terms.get(word, COUNTED)) as counter:
+        return counter.read(texts)
+
+
+def test_lengths_and_frequencies() -> None:
+    found = read([b"a cat, a dog", b"", b"...", b"dog dog cat dog"], {b"cat": 0, b"dog": 1, b"cow": 2})
+    assert found.lengths.tolist() == [4, 0, 0, 4]
+    assert sorted(found.postings.tolist()) == [(0, 0, 1), (0, 1, 1), (3, 0, 1), (3, 1, 3)]
+
+
+@given(st.lists(st.lists(st.sampled_from("a bb ccccccccc ccccccccd Bb é a_b_c_d_e_f".split())), max_size=5))
+def test_counts_are_those_of_a_dictionary(texts: list[list[str]]) -> None:
+    places = {"a": 0, "bb": 1, "ccccccccc": 2, "ccccccccd": 3, "é": 4, "a_b_c_d_e_f": 5}
+    raw = [" ".join(words).encode() for words in texts]
+    found = read(raw, {word.encode(): number for word, number in places.items()})
+    assert found.lengths.tolist() == [len(words) for words in texts]
+    expected = {
+        (number, places[word], tf)
+        for number, words in enumerate(texts)
+        for word, tf in Counted(words).items()
+        if word in places
+    }
+    assert set(found.postings.tolist()) == expected
+
+
+def test_each_distinct_word_is_asked_for_once_and_only_if_it_may_matter() -> None:
+    asked = []
+
+    def meaning(word: bytes) -> int:
+        asked.append(word.decode())
+        return DROPPED if word == b"the" else COUNTED
+
+    with Counter(1, beginning_with(["cat", "the\0"]), meaning) as counter:
+        first = counter.read(["the cat Cat category dog café theme".encode()] * 2)
+        again = counter.read([b"the cats"])
+    assert asked == ["the", "cat", "Cat", "category", "café", "theme", "cats"]
+    assert [*first.lengths, *again.lengths] == [6, 6, 1]
+
+
+@pytest.mark.parametrize("beginning", ["a", "ab", "abc", "abcd", "a\0", "ab\0"])
+def test_no_word_that_begins_so_is_passed_over(beginning: str) -> None:
+    word = beginning.replace("\0", "")
+    longer = [] if "\0" in beginning else [word + end for end in ("", "x", "xyz", "'s", "9")]
+    for each in [word, word.upper(), *longer]:
+        found = read([each.encode()], {each.encode(): 0}, beginning_with([beginning]))
+        assert found.postings["tf"].tolist() == [1]
+
+
+def test_very_many_words_are_told_apart() -> None:
+    words = [b"w%d" % number for number in range(50_000)]
+    found = read([b" ".join(words), b" ".join(reversed(words))], {word: n for n, word in enumerate(words)})
+    assert found.lengths.tolist() == [50_000] * 2
+    assert found.postings["tf"].tolist() == [1] * 100_000
+    assert found.postings["term"].tolist() == [*range(50_000), *reversed(range(50_000))]
+
+
+@given(BYTES)
+def test_bytes_that_are_no_text_are_split_somehow(raw: bytes) -> None:
+    words = split(raw)
+    assert all(words) and sum(map(len, words)) <= len(raw)
+    assert read([raw, raw], {}).lengths.tolist() == [len(words)] * 2
+
+
+@pytest.mark.parametrize(
+    "raw", [b"\xf0\x90\x90", b"a\xe2\x80", b"\xc3", b"\xf4\x90\x80\x80", b"\xed\xa0\x80b"]
+)
+def test_half_a_character_at_the_end_takes_nothing_of_the_next_text(raw: bytes) -> None:
+    assert read([raw, b"\x80x"], {}).lengths.tolist()[1] == 1
+    assert b"".join(split(raw)) in (b"", b"a", b"b")
+
+
+def test_a_fault_in_the_analysis_comes_out() -> None:
+    def meaning(word: bytes) -> int:
+        raise KeyboardInterrupt
+
+    with Counter(1, EVERY, meaning) as counter, pytest.raises(KeyboardInterrupt):
+        counter.read([b"a"])
+
+
+def test_a_missing_library_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "_LIBRARY", kernel._LIBRARY.with_name("none.so"))
+    kernel._library.cache_clear()
+    try:
+        with pytest.raises(ToucheError, match=r"none\.so: the compiled part .*: python hatch_build\.py$"):
+            split(b"a")
+    finally:
+        kernel._library.cache_clear()

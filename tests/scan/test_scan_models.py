@@ -1,0 +1,127 @@
+"""The formulas against cases computed by hand, and against themselves written anew for single numbers."""
+
+from collections.abc import Callable
+from math import e, log, log2, pi, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from touche.errors import ParameterError
+from touche.identify.models import DPH, MODELS
+from touche.scan import models
+from touche.scan.statistics import Term
+
+TERM = Term(df=50, ttf=99, documents=1000, tokens=99_999)  # P = 1/1000, mean length 99.999
+Numbers = Callable[[float, float, Term], float]
+
+
+def value(model: models.Formula, tf: float, length: float, term: Term = TERM) -> float:
+    (found,) = model(np.array([float(tf)]), np.array([float(length)]), term)
+    return float(found)
+
+
+def test_dirichlet_by_hand() -> None:
+    """mu = 2000, P = 1/1000: tf = 2 in 500 tokens adds ln(1 + 2/2) + ln(2000/2500)."""
+    assert value(models.dirichlet(2000), 2, 500) == pytest.approx(log(2) + log(0.8))
+    assert value(models.dirichlet(2000), 1, 4000) == 0.0  # below zero, were it not cut off
+
+
+def test_bm25_and_tf_idf_by_hand() -> None:
+    """k1 = 1.2, b = 0.75: in a document twice as long as the mean, tf = 3 counts 3 / (3 + 0.3 + 1.8)."""
+    term = Term(df=3, ttf=9, documents=9, tokens=900)
+    assert value(models.bm25(1.2, 0.75), 3, 200, term) == pytest.approx(log(1 + 6.5 / 3.5) * 3 / 5.1)
+    assert value(models.tf_idf(1.2, 0.75), 3, 200, term) == pytest.approx(1.2 * 3 / 5.1 * 2)
+    assert value(models.bm25(0, 0.75), 3, 200, term) == pytest.approx(log(1 + 6.5 / 3.5))
+
+
+def test_classic_by_hand() -> None:
+    assert value(models.classic(), 4, 100, Term(4, 4, 9, 900)) == pytest.approx(2 * (1 + log(2)) / 10)
+
+
+def test_terriers_models_by_hand() -> None:
+    """tf = 2 in 8 tokens, f = 1/4; 64 documents of 16 tokens, the term in them 4 times: 2 * 2 * 16 is 2^6."""
+    term = Term(df=4, ttf=4, documents=64, tokens=1024)
+    half = 0.5 * log2(2 * pi * 2 * 0.75)
+    assert value(models.dph, 2, 8, term) == pytest.approx(9 / 16 / 3 * (2 * 6 + half))
+    assert value(models.dlh, 2, 8, term) == pytest.approx((2 * 6 + 6 * log2(0.75) + half) / 2.5)
+    # tfn = 2 log2(1 + 16/16) = 2 in a text of mean length; lambda = 1/16.
+    poisson = 2 * log2(32) + (1 / 16 - 2) / log(2) + 0.5 * log2(4 * pi)
+    assert value(models.pl2(), 2, 16, term) == pytest.approx(poisson / 3)
+
+
+def test_a_text_of_one_term_only_has_a_score() -> None:
+    for model in (models.dph, models.dlh, models.pl2()):
+        assert np.isfinite(value(model, 3, 3))
+
+
+def dph(tf: float, length: float, term: Term) -> float:
+    f, avgdl = tf / length, term.tokens / term.documents
+    gain = tf * log2((tf * avgdl / length) * (term.documents / term.ttf)) + 0.5 * log2(2 * pi * tf * (1 - f))
+    return (1 - f) * (1 - f) / (tf + 1) * gain
+
+
+def dlh(tf: float, length: float, term: Term) -> float:
+    f, avgdl = tf / length, term.tokens / term.documents
+    gain = tf * log2((tf * avgdl / length) * (term.documents / term.ttf))
+    return (gain + (length - tf) * log2(1 - f) + 0.5 * log2(2 * pi * tf * (1 - f))) / (tf + 0.5)
+
+
+def pl2(tf: float, length: float, term: Term) -> float:
+    """As Terrier writes it."""
+    tfn, f = tf * log2(1 + term.tokens / term.documents / length), term.ttf / term.documents
+    gain = tfn * log2(1 / f) + f * log2(e) + 0.5 * log2(2 * pi * tfn) + tfn * (log2(tfn) - log2(e))
+    return gain / (tfn + 1)
+
+
+TERMS = st.builds(
+    lambda df, more, documents, tokens: Term(df, df + more, df + documents, df + more + documents + tokens),
+    *[st.integers(1, 10_000)] * 4,
+)
+
+
+@pytest.mark.parametrize(
+    ("model", "anew"), [(models.dph, dph), (models.dlh, dlh), (models.pl2(), pl2)], ids=["dph", "dlh", "pl2"]
+)
+@given(st.integers(1, 50), st.integers(1, 1000), TERMS)
+def test_terriers_models_written_anew(
+    model: models.Formula, anew: Numbers, tf: int, more: int, term: Term
+) -> None:
+    assert value(model, tf, tf + more, term) == pytest.approx(anew(tf, tf + more, term), rel=1e-9, abs=1e-9)
+
+
+@given(st.integers(1, 50), st.integers(1, 1000), TERMS)
+def test_dph_is_that_of_identify(tf: int, more: int, term: Term) -> None:
+    own = np.array([log2(term.mean_length * term.documents / term.ttf)])
+    (expected,), _, _ = MODELS[DPH].part(
+        np.array([float(tf)]), np.array([float(tf + more)]), own, np.array([])
+    )
+    assert value(models.dph, tf, tf + more, term) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@given(st.integers(1, 50), st.integers(1, 1000), TERMS)
+def test_lucenes_models_written_anew(tf: int, more: int, term: Term) -> None:
+    length, n, df = tf + more, term.documents, term.df
+    likelihood = max(0.0, log(1 + tf / (10 * term.probability)) + log(10 / (length + 10)))
+    assert value(models.dirichlet(10), tf, length, term) == pytest.approx(likelihood, abs=1e-9)
+    saturated = tf / (tf + 0.9 * (0.6 + 0.4 * length / term.mean_length))
+    expected = log(1 + (n - df + 0.5) / (df + 0.5)) * saturated
+    assert value(models.bm25(0.9, 0.4), tf, length, term) == pytest.approx(expected, rel=1e-4)
+    expected = sqrt(tf) * (1 + log((n + 1) / (df + 1))) / sqrt(length)
+    assert value(models.classic(), tf, length, term) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: models.dirichlet(0),
+        lambda: models.dirichlet(float("nan")),
+        lambda: models.bm25(-1, 0.5),
+        lambda: models.bm25(1, 1.5),
+        lambda: models.pl2(0),
+    ],
+)
+def test_parameters_without_a_meaning_are_refused(wrong: Callable[[], object]) -> None:
+    with pytest.raises(ParameterError, match="no meaning"):
+        wrong()

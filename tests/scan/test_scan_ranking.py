@@ -1,0 +1,148 @@
+"""Lucene is asked for the same rankings."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conftest import ROOT
+from touche import baselines, lucene, scan
+from touche.formats.argsme import read_argsme_json
+from touche.formats.documents import Document, conclusion_of, premises_of
+from touche.formats.jsonl import read_passages_jsonl
+from touche.formats.topics import Topic, read_topics_xml
+from touche.scan import models
+from touche.scan.lengths import exact
+
+FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
+SPOT_CHECKS = {
+    "arguments": (read_argsme_json, "args-me.json"),
+    "passages": (read_passages_jsonl, "passages.jsonl"),
+}
+# The models that Lucene has, too, and its own.
+MODELS: dict[str, tuple[models.Formula, Any]] = {
+    "dirichlet": (models.dirichlet(2000), lambda: lucene.dirichlet(2000)),
+    "dirichlet, small mu": (models.dirichlet(0.3), lambda: lucene.dirichlet(0.3)),
+    "bm25": (models.bm25(0.9, 0.4), lambda: lucene.bm25(0.9, 0.4)),
+    "bm25, no k1": (models.bm25(0, 0.4), lambda: lucene.bm25(0, 0.4)),
+    "classic": (models.classic(), lucene.classic),
+}
+COMBINED: list[dict[str, Any]] = [
+    {},
+    {"fields": FIELDS, "best_field": True},
+    {"fields": FIELDS, "boosts": {"conclusion": 1.7}},
+]
+
+
+def spot_check(name: str) -> tuple[list[Topic], list[Any]]:
+    read, file = SPOT_CHECKS[name]
+    topics = read_topics_xml(ROOT / "topics" / f"spot-check-{name}.xml")
+    return topics, list(read(ROOT / "corpora" / f"spot-check-{name}" / file))
+
+
+def by_lucene(
+    topics: list[Topic], documents: list[Any], similarity: Any, analysis: str, **options: Any
+) -> Iterator[tuple[Topic, list[tuple[str, float]]]]:
+    fields, depth = options.pop("fields", None), options.pop("depth", 1000)
+    queries = [topic.title for topic in topics]
+    with lucene.index(
+        documents, queries=queries, analyzer=analysis, similarity=similarity, fields=fields
+    ) as index:
+        for topic in topics:
+            yield topic, index.search(topic.title, depth, among=topic.candidates, **options)
+
+
+def texts(*contents: str) -> list[Document]:
+    return [Document(f"d{number}", content) for number, content in enumerate(contents)]
+
+
+def ranked(title: str, documents: list[Document], **options: Any) -> list[tuple[str, float]]:
+    candidates = options.pop("candidates", None)
+    topic = Topic("1", title, candidates=candidates)
+    options = {"analysis": "standard", "model": models.dirichlet(2000), **options}
+    ((_, hits),) = scan.rank([topic], documents, **options)
+    return hits
+
+
+@pytest.mark.parametrize("options", COMBINED, ids=["one field", "best field", "sum of fields"])
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("part", SPOT_CHECKS)
+def test_ranking_and_scores_are_those_of_lucene_to_the_last_bit(
+    part: str, name: str, options: dict[str, Any]
+) -> None:
+    topics, documents = spot_check(part)
+    model, similarity = MODELS[name]
+    for analysis in ("standard", "english"):  # in the first, titles have terms three times
+        ours = list(scan.rank(topics, documents, model, analysis=analysis, **options))
+        theirs = list(by_lucene(topics, documents, similarity(), analysis, **options))
+        assert ours == theirs
+        assert any(hits for _, hits in ours)
+
+
+def test_candidates_are_ranked_by_the_statistics_of_all() -> None:
+    topics, documents = spot_check("arguments")
+    ids = [each.id for each in documents]
+    asked = [
+        Topic(topic.number, topic.title, candidates=frozenset([*ids[n::7], "stranger"]))
+        for n, topic in enumerate(topics)
+    ]
+    ours = list(scan.rank(asked, documents, models.bm25(0.9, 0.4), analysis="english", depth=5))
+    assert ours == list(by_lucene(asked, documents, lucene.bm25(0.9, 0.4), "english", depth=5))
+    assert any(hits for _, hits in ours)
+
+
+def test_a_title_that_has_a_term_twice_counts_it_twice() -> None:
+    documents = texts("cat", "dog cat", "dog")
+    once, twice = ranked("cat", documents), ranked("Cat, cat", documents)
+    assert [id for id, _ in twice] == ["d0", "d1"]
+    assert dict(twice)["d0"] == pytest.approx(2 * dict(once)["d0"])
+    assert (
+        twice == next(by_lucene([Topic("1", "Cat, cat")], documents, lucene.dirichlet(2000), "standard"))[1]
+    )
+
+
+def test_ties_are_broken_by_id_descending_at_every_depth() -> None:
+    documents = [Document(id, "cat") for id in ("b", "é", "a", "Z", "c")]
+    for depth in range(7):
+        assert [id for id, _ in ranked("cat", documents, depth=depth)] == ["é", "c", "b", "a", "Z"][:depth]
+
+
+def test_a_document_with_a_term_is_found_even_if_it_scores_nothing() -> None:
+    documents = texts("the", "the " * 3000, "cat", "")
+    hits = ranked("the cow", documents)
+    assert {id for id, _ in hits} == {"d0", "d1"}
+    assert hits == next(by_lucene([Topic("1", "the cow")], documents, lucene.dirichlet(2000), "standard"))[1]
+
+
+@pytest.mark.parametrize("documents", [[], texts("", "..."), texts("dog")])
+@pytest.mark.parametrize("title", ["cat", "", "..."])
+def test_nothing_is_found(documents: list[Document], title: str) -> None:
+    for options in COMBINED:
+        assert ranked(title, documents, **options) == []
+
+
+def test_a_formula_of_three_lines_is_a_model() -> None:
+    """And sees exact lengths where it wants them."""
+    seen = []
+
+    def model(tf: np.ndarray, length: np.ndarray, term: Any) -> np.ndarray:
+        seen.append((tf.tolist(), length.tolist(), term.df, term.documents))
+        return tf / length
+
+    documents = texts("cat " * 100, "dog", "cat cat")
+    assert ranked("cat", documents, model=model, kept_of_lengths=exact) == [("d2", 1.0), ("d0", 1.0)]
+    assert ranked("cat", documents, model=model)[0] == ("d0", pytest.approx(100 / 96))
+    assert seen == [([100, 2], [100, 2], 2, 3), ([100, 2], [96, 2], 2, 3)]
+
+
+@pytest.mark.parametrize("part", SPOT_CHECKS)
+def test_dirichletlm_is_the_same_by_both_engines(part: str) -> None:
+    topics, documents = spot_check(part)
+    method = baselines.load("dirichletlm")
+    ours = list(method(topics, documents))
+    assert ours == list(method(topics, documents, engine="lucene"))
+    formula = models.dirichlet(2000)
+    assert ours == list(
+        scan.rank(topics, documents, formula, analysis="standard", fields=FIELDS, best_field=True)
+    )

@@ -1,0 +1,144 @@
+"""Lucene is asked everything: it and the scan are to make the same terms of any text."""
+
+import re
+import runpy
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from conftest import ROOT
+from touche.errors import ParameterError
+from touche.formats.argsme import read_argsme_json
+from touche.formats.documents import AnyDocument
+from touche.formats.jsonl import read_passages_jsonl
+from touche.lucene.analysis import analyzer_named, terms, tokens
+from touche.scan.kernel import table
+from touche.scan.porter import stem
+from touche.scan.tokens import analysis_named, words
+
+ANALYSES = ["standard", "english", "plural"]
+SCRIPT = runpy.run_path(str(ROOT / "docs" / "words.py"))
+CORPORA = ROOT / "corpora"
+
+# Characters of every class, and what is told apart only beside others: odd capitals, accents.
+SIGNS = "".join(SCRIPT["CLASSES"].values())
+ODD = SIGNS + "A1é.,:'’＇_ sSxyzİΣςßKÅŒ؀٫\u00ad\u0345🇩🇪👩‍🚀👍🏽ℹ️3⃣〱ﾞ가힣ﬀ𐐀𝟘𠀀ⅷ\U000e0067\n\t\r"
+ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+TEXTS = st.one_of(
+    ANY,
+    st.text(st.sampled_from(ODD), max_size=60),
+    st.lists(st.one_of(ANY, st.text(st.sampled_from(ODD), max_size=9)), max_size=9).map("".join),
+)
+SUFFIXES = sorted(
+    set(re.findall(r'"([a-z]+)"', (ROOT / "src/touche/scan/porter.py").read_text())) | set("sey")
+)
+ENGLISH = st.builds(
+    lambda begin, ends: begin + "".join(ends),
+    st.text("aeiouybdlstxzw", max_size=5),
+    st.lists(st.sampled_from(SUFFIXES), max_size=3),
+)
+
+
+@pytest.fixture(scope="module")
+def lucenes() -> dict[str, Any]:
+    return {name: analyzer_named(name) for name in ANALYSES}
+
+
+def test_the_table_is_what_the_script_makes() -> None:
+    made = SCRIPT["table"]()
+    assert made.keys() == table().keys()
+    for name, array in made.items():
+        kept = table()[name]
+        assert np.array_equal(kept[:, : array.shape[1]] if name == "steps" else kept, array), name
+
+
+def test_the_automaton_ends_words_where_that_of_lucene_does() -> None:
+    """For any row of characters: both automata are walked at once, until no pair of states is new."""
+    lucene = {name: SCRIPT["_of_lucene"](f"ZZ_{name}") for name in ("TRANS", "ROWMAP", "ATTRIBUTE", "ACTION")}
+    blocks, top = SCRIPT["_of_lucene"]("ZZ_CMAP_BLOCKS"), SCRIPT["_of_lucene"]("ZZ_CMAP_TOP")
+    points = [ord(sign) for sign in SIGNS]
+    columns = [int(blocks[top[point >> 8] | point & 255]) for point in points]
+    nothing, no_word, final, last = (
+        -1,
+        1,
+        1,
+        8,
+    )  # a state; an action; bits of an attribute: ends, nothing follows
+    known, ahead = {(0, 1)}, [(0, 1)]
+    while ahead:
+        theirs, ours = ahead.pop()
+        for number, column in enumerate(columns):
+            next_of_theirs = int(lucene["TRANS"][lucene["ROWMAP"][theirs] + column])
+            attribute, ends = int(lucene["ATTRIBUTE"][next_of_theirs]), False
+            if next_of_theirs != nothing:
+                ends = bool(attribute & final) and lucene["ACTION"][next_of_theirs] != no_word
+                next_of_theirs = next_of_theirs if ends or not attribute & last else nothing
+            next_of_ours = int(table()["steps"][ours, number])
+            assert (next_of_theirs == nothing) == (next_of_ours == 0)
+            if next_of_ours and (next_of_theirs, next_of_ours) not in known:
+                assert ends == table()["ends"][next_of_ours]
+                known.add((next_of_theirs, next_of_ours))
+                ahead.append((next_of_theirs, next_of_ours))
+    assert len(known) > 50
+
+
+@given(TEXTS)
+@example("x" * 255 + "y" * 256 + "'" + "z" * 300)
+@example("𐐀" * 127 + "ab" + "𐐀" * 3 + " " + "a" * 254 + "𐐀")  # a pair of surrogates at the place of the cut
+@example("a" * 250 + "." * 3 + "b." * 5 + "é" * 254 + "\u0300" * 300)
+@example("3\ufe0f\u20e3 👩\u200d🚀 🏴\U000e0067\U000e007f 🇩🇪🇩 \u200d❤\ufe0f")
+@example("א\"א א'א\" 1,2.3;4 a:b.c'd_e ﹒f １２")
+@example("'s x's X’S ‘s it's İSTANBUL ΣΑΣ 𐐀s 𐐀ies ponies aies bees buses")
+@settings(max_examples=1500, deadline=None)
+def test_terms_are_those_of_lucene(lucenes: dict[str, Any], text: str) -> None:
+    for name in ANALYSES:
+        assert analysis_named(name).terms(text) == tokens(lucenes[name], text)
+
+
+@given(ENGLISH)
+@settings(max_examples=1500, deadline=None)
+def test_stems_are_those_of_lucene_and_begin_as_promised(lucenes: dict[str, Any], word: str) -> None:
+    english = analysis_named("english")
+    assert english.terms(word) == tokens(lucenes["english"], word)
+    for name in ("english", "plural"):
+        analysis = analysis_named(name)
+        if term := analysis.term(word):
+            assert word.startswith(tuple(analysis.beginnings(term)))
+
+
+def test_stems_by_the_examples_of_the_paper() -> None:
+    words = "caresses ponies ties agreed plastered hopping falling hissing failing filing happy sky".split()
+    stems = "caress poni ti agre plaster hop fall hiss fail file happi sky".split()
+    assert [stem(word) for word in words] == stems
+    words = (
+        "relational conditional digitizer archaeology triplicate goodness adoption probate controll".split()
+    )
+    stems = "relat condit digit archaeolog triplic good adopt probat control".split()
+    assert [stem(word) for word in words] == stems
+
+
+def spot_checks() -> list[AnyDocument]:
+    return [
+        *read_argsme_json(CORPORA / "spot-check-arguments" / "args-me.json"),
+        *read_passages_jsonl(CORPORA / "spot-check-passages" / "passages.jsonl"),
+    ]
+
+
+def test_all_texts_of_the_spot_checks_have_the_terms_of_lucene(lucenes: dict[str, Any]) -> None:
+    for name in ANALYSES:
+        analysis = analysis_named(name)
+        for document in spot_checks():
+            assert Counter(analysis.terms(document.text)) == terms(lucenes[name], document.text)
+
+
+def test_half_a_pair_of_surrogates_is_no_word() -> None:
+    assert words("a\ud800b") == ["a", "b"]
+
+
+def test_an_analysis_that_there_is_none_of() -> None:
+    with pytest.raises(ParameterError, match="choose among standard, english, plural"):
+        analysis_named("german")
