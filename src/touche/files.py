@@ -28,7 +28,7 @@ _SIP = 1 << 12  # bytes of gzip
 _LARGE = 1_000_000  # bytes; what is smaller is read before a bar would come
 _SECONDS_TO_LOCK = 1.0  # what has just been made may not be locked yet
 _BUFFER = 1 << 16  # bytes that are read from a large file at a time
-_LONGEST_LINE = 1 << 26  # bytes; no document is as long, and it is held in memory
+LONGEST_LINE = 1 << 26  # bytes; no document is as long, and it is held in memory
 _LONGEST_WORD = 1000  # characters; real ids have some thirty, those of sentence pairs sixty
 _LONGEST_QUOTE = 60  # characters of what an error shows
 
@@ -151,17 +151,26 @@ def decoded_lines(path: Path) -> Iterator[str]:
     Raises:
         InputError: if the file cannot be read, or a line is not UTF-8 or longer than 64 MiB.
     """
+    for number, line in enumerate(_lines(path), 1):
+        yield _decoded(line, path, number)
+
+
+def _lines(path: Path) -> Iterator[bytes]:
     number = 0
     with open_binary(path, lambda: number + 1) as file:
-        for number, line in enumerate(iter(lambda: file.readline(_LONGEST_LINE), b""), 1):
-            if len(line) == _LONGEST_LINE:
+        for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
+            if len(line) == LONGEST_LINE:
                 problem, remedy = "a line of 64 MiB or more", "check that this is the right file"
                 raise InputError(path, problem, remedy, number)
-            try:
-                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-            except UnicodeDecodeError as error:
-                problem = f"not UTF-8 (byte 0x{error.object[error.start]:02x})"
-                raise InputError(path, problem, "save the file in UTF-8", number) from error
+            yield line
+
+
+def _decoded(raw: bytes, path: Path, line: int) -> str:
+    try:
+        return raw.decode("utf-8-sig" if line == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        problem = f"not UTF-8 (byte 0x{error.object[error.start]:02x})"
+        raise InputError(path, problem, "save the file in UTF-8", line) from error
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -181,14 +190,40 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     Raises:
         InputError: if the file cannot be read or a line is not a JSON object.
     """
-    for number, line in read_lines(path):
+    yield from records_of_lines(_lines(path), path)
+
+
+def records_of_lines(
+    lines: Iterable[bytes], path: Path, first: int = 1
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yields the number and the object of every line of a JSON lines file that is not blank.
+
+    Args:
+        lines: lines with their ends.
+        path: the file, for errors.
+        first: the number of the first of these lines.
+
+    Raises:
+        InputError: if a line is not UTF-8, or not a JSON object.
+    """
+    for number, line in enumerate(lines, first):
         try:
             fields = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            raise InputError(path, f"broken JSON ({error})", "repair or remove the line", number) from error
+        except orjson.JSONDecodeError:
+            text = _decoded(line, path, number)
+            if text.isspace():
+                continue
+            fields = _object_of(text.rstrip("\r\n"), path, number)
         if not isinstance(fields, dict):
             raise InputError(path, "not a JSON object", "put one {...} on each line", number)
         yield number, fields
+
+
+def _object_of(text: str, path: Path, line: int) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise InputError(path, f"broken JSON ({error})", "repair or remove the line", line) from error
 
 
 def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from conftest import ROOT, Write
 from texts import BYTES, Read, damaged, is_read_or_refused, peak_memory
 from touche.errors import InputError
+from touche.formats import pieces
 from touche.formats.argsme import read_argsme_json
 from touche.formats.documents import Document
 from touche.formats.jsonl import read_documents_jsonl, read_passages_jsonl, read_rerank_jsonl
@@ -87,9 +88,10 @@ def test_a_topic_and_a_document_have_one_text_throughout(write: Write, second: s
     ("read", "id", "text"), [(read_documents_jsonl, "docno", "text"), (read_passages_jsonl, "id", "contents")]
 )
 def test_memory_does_not_grow_with_the_corpus(
-    write: Write, read: Read, id: str, text: str, suffix: str
+    write: Write, monkeypatch: pytest.MonkeyPatch, read: Read, id: str, text: str, suffix: str
 ) -> None:
-    """40 MB are read in less than 4 MB; the ids, which are kept to find repeated ones, are part of these."""
+    """40 MB in pieces of 256 KiB are read in less than 4 MB, of which the ids are a part."""
+    monkeypatch.setattr(pieces, "SIZE", 1 << 18)
     lines = (json.dumps({id: f"d{number}", text: "word " * 2000}) + "\n" for number in range(4000))
     assert peak_memory(read, write(f"file{suffix}", "".join(lines)), 4000) < 4e6
 

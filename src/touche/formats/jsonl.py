@@ -1,13 +1,15 @@
 """JSON lines: documents, passages, and the candidates of a re-ranking."""
 
 import dataclasses
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from touche.errors import InputError
-from touche.files import new_id, read_jsonl, text_field
+from touche.files import new_id, read_jsonl, records_of_lines, text_field
 from touche.formats.documents import Document
+from touche.formats.pieces import Documents, Piece, pieces_of_lines
 from touche.formats.topics import Topic, topic_of_query
 from touche.web.page import Page, RawPage
 
@@ -22,7 +24,7 @@ class Candidate:
     document: Document
 
 
-def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
+def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Documents:
     """Reads TIRA's documents.jsonl: ``{"docno", "text"}`` on each line.
 
     In place of the text a web page can have ``html`` and ``url``, or the fields of ``Page``.
@@ -31,7 +33,22 @@ def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[D
         InputError: naming the line that is broken or repeats an id.
     """
     seen = set() if seen is None else seen
-    for line, record in read_jsonl(path):
+    for piece in pieces_of_documents(path):
+        yield from piece.documents(seen)
+
+
+def pieces_of_documents(path: Path) -> Iterator[Piece]:
+    """Yields documents.jsonl in pieces.
+
+    Raises:
+        InputError: if the file cannot be read, or a line has 64 MiB or more.
+    """
+    return pieces_of_lines(path, _documents_of)
+
+
+def _documents_of(piece: Piece, seen: set[str]) -> Iterator[Document | Page | RawPage]:
+    path = piece.path
+    for line, record in records_of_lines(io.BytesIO(piece.raw), path, piece.line):
         id = new_id(text_field(record, "docno", path, line), "document", seen, path, line)
         parts = {name: text_field(record, name, path, line) for name in _PAGE_FIELDS if name in record}
         if "html" in record:
@@ -43,14 +60,29 @@ def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[D
             yield Document(id, text_field(record, "text", path, line))
 
 
-def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document]:
+def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Documents:
     """Reads the passages of 2022 task 2: ``{"id", "contents", "chatNoirUrl"}`` on each line.
 
     Raises:
         InputError: naming the line that is broken or repeats an id.
     """
     seen = set() if seen is None else seen
-    for line, fields in read_jsonl(path):
+    for piece in pieces_of_passages(path):
+        yield from piece.documents(seen)
+
+
+def pieces_of_passages(path: Path) -> Iterator[Piece]:
+    """Yields the passages of 2022 task 2 in pieces.
+
+    Raises:
+        InputError: if the file cannot be read, or a line has 64 MiB or more.
+    """
+    return pieces_of_lines(path, _passages_of)
+
+
+def _passages_of(piece: Piece, seen: set[str]) -> Iterator[Document]:
+    path = piece.path
+    for line, fields in records_of_lines(io.BytesIO(piece.raw), path, piece.line):
         id, text = (text_field(fields, name, path, line) for name in ("id", "contents"))
         yield Document(new_id(id, "document", seen, path, line), text)
 

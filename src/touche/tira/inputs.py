@@ -14,7 +14,14 @@ from touche.formats.args_processed import read_args_processed_csv
 from touche.formats.argsme import read_argsme_json
 from touche.formats.documents import AnyDocument, Argument, Document, Sentence
 from touche.formats.html_folder import read_pages_csv
-from touche.formats.jsonl import read_documents_jsonl, read_passages_jsonl, read_rerank_jsonl
+from touche.formats.jsonl import (
+    pieces_of_documents,
+    pieces_of_passages,
+    read_documents_jsonl,
+    read_passages_jsonl,
+    read_rerank_jsonl,
+)
+from touche.formats.pieces import Piece, Splitter
 from touche.formats.topics import Topic, read_queries_jsonl, read_topics_xml
 from touche.formats.warc import page_of_response, read_warc
 from touche.progress import watched
@@ -39,6 +46,7 @@ class _Format:
         unit: what one of them is, in the plural.
         below: the names of those in the folders below, if they may lie there.
         holds: whether a file of such a name holds this; by default each does.
+        pieces: what splits one of them, if files of this format can be split.
     """
 
     pattern: str
@@ -47,13 +55,14 @@ class _Format:
     unit: str = "files"
     below: re.Pattern[str] | None = None
     holds: Callable[[Path], bool] = lambda path: True
+    pieces: Splitter | None = None
 
 
 # The first that is found is taken.
 _TOPIC_FILES = {"topics.xml": read_topics_xml, "queries.jsonl": read_queries_jsonl}
 _FORMATS = (
-    _Format("documents.jsonl", read_documents_jsonl, "documents"),
-    _Format("passages*.jsonl", read_passages_jsonl, "passages"),
+    _Format("documents.jsonl", read_documents_jsonl, "documents", pieces=pieces_of_documents),
+    _Format("passages*.jsonl", read_passages_jsonl, "passages", pieces=pieces_of_passages),
     _Format("args_processed*.csv", read_args_processed_csv, "arguments in sentences"),
     _Format("pages.csv", read_pages_csv, "web pages"),
     _Format("*.warc", read_warc, "web pages", "archives", below=re.compile(r".*\.warc(?:\.gz)?")),
@@ -86,6 +95,7 @@ class Files:
         side_files: what tells more about the documents.
         unit: what a file is, in the plural.
         parser: takes web pages apart; by default ``touche.web.extraction.parse``.
+        splitter: what splits one of them, if files of this format can be split.
     """
 
     paths: tuple[Path, ...]
@@ -94,6 +104,7 @@ class Files:
     side_files: tuple[Path, ...] = ()
     unit: str = "files"
     parser: Parser | None = None
+    splitter: Splitter | None = None
 
     def __str__(self) -> str:
         if len(self.paths) <= _NAMED:
@@ -113,6 +124,16 @@ class Files:
         yield from parsed(documents, self.parser)
         if not seen:
             raise InputError(self.paths[0], "no documents in it", "check that this is the right file")
+
+    def pieces(self) -> Iterator[Piece] | None:
+        """The pieces of all files, in order; None if files of this format cannot be split.
+
+        An id is not checked against those of other pieces, nor that there is a document at all.
+        """
+        splitter = self.splitter
+        if splitter is None:
+            return None
+        return (piece for path in self._watched() for piece in splitter(path))
 
     def _watched(self) -> Iterable[Path]:
         """The files; of many, a bar tells how far the run has come, beside that of each large file."""
@@ -317,7 +338,14 @@ def find_documents(directory: Path) -> Files:
 
 
 def _files(directory: Path, format: _Format, found: Iterable[Path]) -> Files:
-    return Files(tuple(sorted(found)), format.reader, format.noun, side_files(directory), format.unit)
+    return Files(
+        tuple(sorted(found)),
+        format.reader,
+        format.noun,
+        side_files(directory),
+        format.unit,
+        splitter=format.pieces,
+    )
 
 
 def _beside(directory: Path, format: _Format) -> list[Path]:
