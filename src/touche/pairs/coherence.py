@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from touche.errors import InputError, ToucheError
-from touche.lucene.analysis import analyzer_named, terms
 from touche.pairs.bert import Array, Bert
 from touche.pairs.embeddings import embed
 from touche.pairs.ranking import Pair
+from touche.scan.tokens import analysis_named
 
 Topics = Sequence[Sequence[Pair]]  # the pairs of each
 Measure = Callable[[Topics], list[list[float]]]
@@ -98,8 +98,8 @@ def _nsp_weights(bert: Bert, folder: Path) -> list[Array]:
 
 
 def _cosines_of_stems(pairs: Sequence[Pair]) -> list[float]:
-    analyzer = analyzer_named("english")
-    bags = {text: terms(analyzer, text) for text in _texts(pairs)}
+    analysis = analysis_named("english")
+    bags = {text: Counter(analysis.terms(text)) for text in _texts(pairs)}
     frequencies = Counter(term for bag in bags.values() for term in bag)
     weights = {
         text: {term: count * log(1 + len(bags) / frequencies[term]) for term, count in bag.items()}

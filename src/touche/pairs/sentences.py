@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument, Argument, Sentence
-from touche.lucene.java import java, string
+from touche.pairs.breaks import pieces
 
 _SHORTEST_CONCLUSION = 2  # words; shorter ones often take no stance, so that the corpus leaves them out
 
@@ -54,12 +54,5 @@ def normalised(text: str) -> str:
 
 
 def split_text(text: str) -> list[str]:
-    """The sentences of an English text, as Java's BreakIterator splits it."""
-    breaks = java("java.text.BreakIterator").getSentenceInstance(java("java.util.Locale").ENGLISH)
-    java_text = string(text)
-    breaks.setText(java_text)
-    start, pieces = breaks.first(), []
-    while (end := breaks.next()) != breaks.DONE:
-        pieces.append(str(java_text.substring(start, end)).strip())
-        start = end
-    return [piece for piece in pieces if piece]
+    """The sentences of an English text, as Java's BreakIterator splits it, without the blanks around them."""
+    return [sentence for piece in pieces(text) if (sentence := piece.strip())]

@@ -1,0 +1,73 @@
+"""The table by which src/touche/pairs/breaks.py tells sentences apart: the sign of every character.
+
+python docs/breaks.py    # writes it, in a minute
+
+Java's BreakIterator is asked: characters of the same sign are those that it treats alike.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from touche.lucene.java import java, string
+
+TABLE = Path(__file__).parents[1] / "src" / "touche" / "pairs" / "breaks.npz"
+CODE_POINTS, AT_ONCE = 0x110000, 256
+
+# Each sign with a character that has it; Java tells no others apart.
+EXAMPLES = {
+    "P": "\u2029",
+    "!": "!",
+    ".": ".",
+    "|": "\u0964",
+    '"': '"',
+    ")": ")",
+    " ": " ",
+    "1": "1",
+    "a": "a",
+    "A": "A",
+    "o": "$",
+    "^": "\u0300",
+    "N": "\uffff",
+}
+# Where these texts end their sentences, with a character in the middle, tells its sign.
+AROUND = (('."', ".1"), (". ", '"a'), ("!", "!"))
+ALONE = EXAMPLES["N"]  # ends any sentence, so that many texts are asked for at once
+
+Ends = tuple[int, ...]
+
+
+def ends(text: str) -> list[int]:
+    """Where the sentences of a text end, in code points."""
+    breaks = java("java.text.BreakIterator").getSentenceInstance(java("java.util.Locale").ENGLISH)
+    breaks.setText(string(text))
+    places = np.zeros(2 * len(text) + 1, dtype=bool)  # in units of 16 bits
+    while (place := breaks.next()) != breaks.DONE:
+        places[place] = True
+    wide = [1 + (sign > "\uffff") for sign in text]
+    return (np.flatnonzero(places[np.cumsum(wide)]) + 1).tolist() if text else []
+
+
+def answers(points: range) -> list[Ends]:
+    """What Java says of each of these characters: the ends in its texts, one after the other."""
+    texts = ["".join(before + chr(point) + after + ALONE for before, after in AROUND) for point in points]
+    size = len(texts[0])
+    found: list[list[int]] = [[] for _ in points]
+    for place in ends("".join(texts)):
+        number, within = divmod(place - 1, size)
+        found[number].append(within)
+    return [tuple(each) for each in found]
+
+
+def table() -> dict[str, Any]:
+    """Runs of characters with the same sign: the signs in ASCII, and how long the runs are."""
+    sign_of = {answers(range(ord(each), ord(each) + 1))[0]: ord(sign) for sign, each in EXAMPLES.items()}
+    chunks = (range(first, first + AT_ONCE) for first in range(0, CODE_POINTS, AT_ONCE))
+    signs = np.array([sign_of[each] for chunk in chunks for each in answers(chunk)], dtype=np.uint8)
+    begins = np.concatenate([[0], np.flatnonzero(np.diff(signs)) + 1])
+    return {"signs": signs[begins], "sizes": np.diff([*begins, CODE_POINTS]).astype(np.int32)}
+
+
+if __name__ == "__main__":
+    np.savez_compressed(TABLE, **table())

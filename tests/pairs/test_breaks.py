@@ -1,0 +1,88 @@
+"""Java is asked everything: its BreakIterator and the library are to make the same sentences of any text."""
+
+import runpy
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from conftest import ROOT
+from touche.formats.argsme import read_argsme_json
+from touche.pairs import breaks
+from touche.pairs.breaks import pieces
+
+SCRIPT = runpy.run_path(str(ROOT / "docs" / "breaks.py"))
+EXAMPLES: dict[str, str] = SCRIPT["EXAMPLES"]
+
+ODD = (
+    "".join(EXAMPLES.values())
+    + "?。．'’”»(«[-,;Ⅰ٣ éßÉ日あก\u0301\u200d\ufeff\n\r\t\u2028\u00a0\u0965\U0001f600𝒜𝒶\U000e0020"
+)
+WORDS = ["e.g. ", "Dr. Who", "3.5", "U.S.", "etc.) ", 'he said "No." ', "(1) ", "... ", "?! ", "http://a.b/c"]
+ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+TEXTS = st.one_of(
+    st.text(st.sampled_from(ODD), max_size=60),
+    st.lists(
+        st.one_of(ANY, st.text(st.sampled_from(ODD), max_size=9), st.sampled_from(WORDS)), max_size=9
+    ).map("".join),
+)
+
+
+def of_java(text: str) -> list[str]:
+    return [text[begin:end] for begin, end in pairwise([0, *SCRIPT["ends"](text)])]
+
+
+@given(TEXTS)
+@example("")
+@example('Yes.  (1) No. "a" (b). ("c"). $')
+@example("\u0300.$")
+@example(".\u0300$")
+@settings(max_examples=2000, deadline=None)
+def test_sentences_are_those_of_java(text: str) -> None:
+    found = list(pieces(text))
+    assert found == of_java(text) and "".join(found) == text
+
+
+def ways() -> dict[str, str]:
+    """A shortest row of signs to each state from the first."""
+    found, ahead = {"text": ""}, ["text"]
+    for state in ahead:
+        for sign, to in breaks._STEPS[state].items():
+            if to not in found:
+                found[to] = found[state] + sign
+                ahead.append(to)
+    return found
+
+
+def test_in_every_state_the_next_four_signs_lead_where_they_do_in_java() -> None:
+    """No automaton with as many states answers so but this one: fewer signs tell any two states apart."""
+    assert ways().keys() == breaks._STEPS.keys()
+    end = EXAMPLES["N"]  # where the next text begins anew
+    for way, first in product(ways().values(), EXAMPLES):
+        rows = (way + first + "".join(rest) for rest in product(EXAMPLES, repeat=3))
+        text = end.join("".join(EXAMPLES[sign] for sign in row) for row in rows)
+        assert list(pieces(text)) == of_java(text)
+
+
+def test_the_table_is_what_the_script_makes() -> None:
+    """Where not all neighbours have one sign; test_sentences_are_those_of_java goes anywhere."""
+    signs, size = breaks._sign_of().reshape(-1, SCRIPT["AT_ONCE"]), SCRIPT["AT_ONCE"]
+    answer_of = {ord(sign): SCRIPT["answers"](range(ord(c), ord(c) + 1))[0] for sign, c in EXAMPLES.items()}
+    mixed = np.flatnonzero((signs != signs[:, :1]).any(axis=1)).tolist()
+    assert len(set(answer_of.values())) == len(EXAMPLES) and len(mixed) > 100
+    for number in mixed:
+        answers = SCRIPT["answers"](range(number * size, (number + 1) * size))
+        assert answers == [answer_of[sign] for sign in signs[number].tolist()]
+
+
+def test_premises_of_the_spot_check_are_split_as_java_does() -> None:
+    for argument in read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"):
+        for premise in argument.premises:
+            assert list(pieces(premise)) == of_java(premise)
+
+
+@pytest.mark.parametrize("lone", ["\ud800", "\udfff"])
+def test_half_a_pair_of_surrogates_becomes_a_question_mark(lone: str) -> None:
+    assert list(pieces(f"a{lone} b")) == ["a? ", "b"]
