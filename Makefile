@@ -7,6 +7,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # For the build of the package, too; newer pips have a variable of its own for that.
 export PIP_CONSTRAINT = $(CURDIR)/constraints.txt
 export PIP_BUILD_CONSTRAINT = $(PIP_CONSTRAINT)
+# What runs or builds: docker or podman; with regress also local, which is its default, and tira.
+IN := $(if $(RUNNER),--runner $(RUNNER))
 
 .PHONY: demo test fuzz regress images docs lint types benchmark screenshot clean
 
@@ -31,14 +33,12 @@ fuzz: $(READY)
 	PYTHONPATH=src:tests $(BIN)/python tests/fuzz/attack.py --surroundings --write
 
 # Run every baseline on every dataset at hand, twice, and check its scores; RUNNER=docker for its image.
-RUNNER ?= local
 regress: $(READY)
-	$(BIN)/touche regress --twice --runner $(RUNNER)
+	$(BIN)/touche regress --twice $(IN)
 
-# Build the image of every baseline; ENGINE=podman for Podman.
-ENGINE ?= docker
+# Build the image of every baseline; RUNNER=podman for Podman.
 images: $(READY)
-	$(BIN)/touche images build --engine $(ENGINE)
+	$(BIN)/touche images build $(IN)
 
 # Make the tables in README and docs/ again, that of all modules too; what they know of the images: python docs/tables.py --measure.
 docs: $(READY)

@@ -35,7 +35,7 @@ _OFFICIAL = ("touche*", "argsme-*", "clueweb*")  # what may lie beside what the 
 # What a page's test leaves out: why, and where else it is tried.
 DONE = "every page begins after it"
 CI = "sets up, builds or tests everything: the workflows in .github run it"
-CONTAINERS = "needs a container engine: tests/sandbox runs it"
+CONTAINERS = "needs Docker or Podman: tests/sandbox runs it"
 OFFICIAL = "needs official data: tests/official runs it"
 PUBLISHERS = "asks servers of others: tests/data and tests/baselines have servers of their own"
 TIRA = "needs an account at TIRA; what the image does there, tests/sandbox tries by tira-run"

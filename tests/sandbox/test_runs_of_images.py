@@ -1,4 +1,4 @@
-"""Images and the sandbox. What needs an engine is skipped where there is none, with the remedy."""
+"""Images and the sandbox. What needs Docker or Podman is skipped where it is missing, with the remedy."""
 
 import json
 import os
@@ -23,10 +23,10 @@ from pages import CONTAINERS, commands, follow, reason, type_in, workspace
 from touche.baselines.starter import write_baseline
 from touche.errors import ToucheError
 from touche.sandbox import images
-from touche.sandbox.programs import ENGINES, answer, succeeds
+from touche.sandbox.programs import PROGRAMS, answer, succeeds
 from touche.sandbox.runs import Job, Limits, _mounts, run_in, run_in_tira, run_locally
 
-pytestmark = pytest.mark.xdist_group("engines")  # which one after the other, as the images are built once
+pytestmark = pytest.mark.xdist_group("programs")  # which one after the other, as the images are built once
 
 OF_PAIRS = ("argsrank", "dirichletlm-pairs", "sentence-coherence")
 SPECIAL = {"chatnoir-bm25f": ["pages"], **{name: ["pairs"] for name in OF_PAIRS}}
@@ -39,38 +39,38 @@ def with_the_rest_nightly(names: list[str], now: list[str]) -> list[Any]:
     return [name if name in now else pytest.param(name, marks=pytest.mark.nightly) for name in names]
 
 
-def engines() -> list[str]:
-    """The engines that run here."""
-    return [each for each in ENGINES if shutil.which(each) and succeeds(each, "info")]
+def programs() -> list[str]:
+    """Docker and Podman, as far as they run here."""
+    return [each for each in PROGRAMS if shutil.which(each) and succeeds(each, "info")]
 
 
 def need_tira() -> None:
     """Skips the test where tira-run cannot run."""
-    if "docker" not in engines() or not (Path(sys.executable).parent / "tira-run").exists():
+    if "docker" not in programs() or not (Path(sys.executable).parent / "tira-run").exists():
         pytest.skip("needs a running docker, and tira-run: pip install 'touche-baselines[tira]'")
     build_once("docker")
 
 
 @cache
-def build_once(engine: str) -> None:
+def build_once(program: str) -> None:
     """From the code as it is now."""
-    images.build(engine, [*BASELINES, str(ROOT / "tests" / "faulty")], print)
+    images.build(program, [*BASELINES, str(ROOT / "tests" / "faulty")], print)
 
 
-@pytest.fixture(params=ENGINES)
-def engine(request: pytest.FixtureRequest) -> Iterator[str]:
-    """An engine that has the images; whatever a test does there, no container of it may be left."""
+@pytest.fixture(params=PROGRAMS)
+def program(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Docker or Podman with the images; whatever a test does there, no container of it may be left."""
     name = str(request.param)
-    if name not in engines():
+    if name not in programs():
         pytest.skip(f"needs a running {name}: install and start it")
     build_once(name)
     yield name
     assert not containers(name, os.getpid())
 
 
-def containers(engine: str, pid: int) -> str:
+def containers(program: str, pid: int) -> str:
     """The containers that a process has started and that are still there."""
-    return answer(engine, "ps", "--all", "--quiet", "--filter", f"name=touche-{pid}-")
+    return answer(program, "ps", "--all", "--quiet", "--filter", f"name=touche-{pid}-")
 
 
 def job(output: Path, baseline: str = "bm25", *arguments: str, given: str = "spot-check/passages") -> Job:
@@ -79,10 +79,10 @@ def job(output: Path, baseline: str = "bm25", *arguments: str, given: str = "spo
 
 @pytest.mark.parametrize(("baseline", "part"), [(name, part) for name in BASELINES for part in PARTS[name]])
 def test_an_image_writes_the_bytes_that_the_local_run_writes(
-    engine: str, tmp_path: Path, baseline: str, part: str
+    program: str, tmp_path: Path, baseline: str, part: str
 ) -> None:
     given = f"spot-check/{part}"
-    usage = run_in(engine)(job(tmp_path / "there", baseline, given=given), Limits(), print)
+    usage = run_in(program)(job(tmp_path / "there", baseline, given=given), Limits(), print)
     run_locally(job(tmp_path / "here", baseline, given=given), Limits(), print)
     here, there = ((tmp_path / place / "run.txt").read_bytes() for place in ("here", "there"))
     assert here == there
@@ -111,41 +111,41 @@ INPUTS = {
 
 @pytest.mark.parametrize("kind", INPUTS)
 def test_an_image_reads_both_generations_of_input(
-    engine: str, write: Write, tmp_path: Path, kind: str
+    program: str, write: Write, tmp_path: Path, kind: str
 ) -> None:
     for name, content in INPUTS[kind].items():
         write(f"in/{name}", content)
-    run_in(engine)(job(tmp_path / "out", given=str(tmp_path / "in")), Limits(), print)
+    run_in(program)(job(tmp_path / "out", given=str(tmp_path / "in")), Limits(), print)
     assert (tmp_path / "out" / "run.txt").read_text().startswith("1 Q0 a 1 0.")
 
 
-def test_the_variables_of_tira_stand_in_for_the_options(engine: str, write: Write, tmp_path: Path) -> None:
+def test_the_variables_of_tira_stand_in_for_the_options(program: str, write: Write, tmp_path: Path) -> None:
     """As root and without a sandbox, as TIRA runs it: a shell in place of the entrypoint."""
     for name, content in INPUTS["passages"].items():
         write(f"in/{name}", content)
     (tmp_path / "out").mkdir()
-    command = [engine, "run", "--rm", "--network=none", "--entrypoint=sh"]
+    command = [program, "run", "--rm", "--network=none", "--entrypoint=sh"]
     command += [f"--volume={tmp_path}/in:/tira-data/input:ro", f"--volume={tmp_path}/out:/tira-data/output"]
     command += ["--env=inputDataset=/tira-data/input", "--env=outputDir=/tira-data/output"]
     subprocess.run([*command, "touche/bm25", "-c", "baseline"], check=True)
     assert (tmp_path / "out" / "run.txt").read_text().startswith("1 Q0 a 1 0.")
 
 
-def test_an_image_explains_itself_and_carries_labels_but_no_tests_and_no_compiler(engine: str) -> None:
-    told = subprocess.run([engine, "run", "--rm", "touche/tfidf", "--help"], capture_output=True, text=True)
+def test_an_image_explains_itself_and_carries_labels_but_no_tests_and_no_compiler(program: str) -> None:
+    told = subprocess.run([program, "run", "--rm", "touche/tfidf", "--help"], capture_output=True, text=True)
     assert "--variant [terrier|classic]" in told.stdout
     labels = subprocess.run(
-        [engine, "image", "inspect", "--format", "{{json .Config.Labels}}", "touche/tfidf"],
+        [program, "image", "inspect", "--format", "{{json .Config.Labels}}", "touche/tfidf"],
         capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     found = {key.rpartition(".")[2]: value for key, value in json.loads(labels).items()}
     assert found["title"] == "touche/tfidf" and found["licenses"] == "Apache-2.0"
     assert found["version"] == version("touche-baselines") and found.keys() >= {"revision", "source"}
     absent = "! command -v gcc pip && ! find /opt /usr/lib/python3* -type d -name tests | grep -q ."
-    inside = [engine, "run", "--rm", "--entrypoint=sh", "touche/tfidf", "-c"]
+    inside = [program, "run", "--rm", "--entrypoint=sh", "touche/tfidf", "-c"]
     assert subprocess.run([*inside, absent]).returncode == 0
     assert subprocess.run([*inside, "/opt/touche/bin/python -c 'import scipy'"]).returncode == 1
-    assert int(images.size(engine, "tfidf").split()[0]) <= 600  # MB
+    assert int(images.size(program, "tfidf").split()[0]) <= 600  # MB
 
 
 @pytest.mark.parametrize("baseline", with_the_rest_nightly(BASELINES, now=["argsrank", "rank-bm25"]))
@@ -175,10 +175,10 @@ def faulty(output: Path, fault: str) -> Job:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_faulty_baseline_is_one_line_and_leaves_nothing(engine: str, tmp_path: Path, fault: str) -> None:
+def test_a_faulty_baseline_is_one_line_and_leaves_nothing(program: str, tmp_path: Path, fault: str) -> None:
     limits = Limits(memory="128m", seconds=4 if fault == "hangs" else 60)
     with pytest.raises(ToucheError, match=FAULTS[fault]):
-        run_in(engine)(faulty(tmp_path, fault), limits, print)
+        run_in(program)(faulty(tmp_path, fault), limits, print)
     left = ["run.txt.invalid"] if fault in ("empty run", "bad run") else []
     assert [path.name for path in tmp_path.iterdir()] == left
 
@@ -202,23 +202,23 @@ def wait_for(found: Callable[[], str]) -> str:
 
 
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_leaves_no_container(engine: str, tmp_path: Path, stop: signal.Signals) -> None:
-    process = start_hanging(tmp_path, engine)
-    container = wait_for(lambda: containers(engine, process.pid))
-    settings = json.loads(answer(engine, "inspect", container))[0]["HostConfig"]
+def test_an_interrupted_run_leaves_no_container(program: str, tmp_path: Path, stop: signal.Signals) -> None:
+    process = start_hanging(tmp_path, program)
+    container = wait_for(lambda: containers(program, process.pid))
+    settings = json.loads(answer(program, "inspect", container))[0]["HostConfig"]
     assert (settings["NanoCpus"], settings["Memory"], settings["MemorySwap"]) == (10**9, 2**32, 2**32)
     assert settings["ReadonlyRootfs"] and not settings["Privileged"]
     assert (settings["PidsLimit"], settings["NetworkMode"]) == (1024, "none")
-    if engine == "docker":
+    if program == "docker":
         assert settings["CapDrop"] == ["ALL"] and "no-new-privileges" in settings["SecurityOpt"]
     mounts = {
         each["Destination"]: each["RW"]
-        for each in json.loads(answer(engine, "inspect", container))[0]["Mounts"]
+        for each in json.loads(answer(program, "inspect", container))[0]["Mounts"]
     }
     assert mounts == {"/input/topics.xml": False, "/input/passages.jsonl": False, "/output": True}
     process.send_signal(stop)
     assert process.wait(30) == 128 + stop
-    assert not containers(engine, process.pid)
+    assert not containers(program, process.pid)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -238,94 +238,94 @@ def test_tira_run_is_not_given_what_its_shell_would_change(tmp_path: Path) -> No
         run_in_tira(job(tmp_path / "out", "tfidf", "--variant", "it's"), Limits(), print)
 
 
-def test_a_log_that_breaks_off_does_not_hold_the_run_up(engine: str, tmp_path: Path) -> None:
+def test_a_log_that_breaks_off_does_not_hold_the_run_up(program: str, tmp_path: Path) -> None:
     def full(line: str) -> None:
         raise BrokenPipeError("nobody reads it")
 
     with pytest.raises(BrokenPipeError):
-        run_in(engine)(faulty(tmp_path, "talks"), Limits(seconds=30), full)
+        run_in(program)(faulty(tmp_path, "talks"), Limits(seconds=30), full)
 
 
-def test_a_link_is_no_run(engine: str, tmp_path: Path) -> None:
+def test_a_link_is_no_run(program: str, tmp_path: Path) -> None:
     with pytest.raises(ToucheError, match=r"faulty ended with exit code 0 but wrote no run.txt"):
-        run_in(engine)(faulty(tmp_path, "links"), Limits(), print)
+        run_in(program)(faulty(tmp_path, "links"), Limits(), print)
 
 
-def test_files_in_memory_count_as_memory(engine: str, tmp_path: Path) -> None:
+def test_files_in_memory_count_as_memory(program: str, tmp_path: Path) -> None:
     if sys.platform != "linux":
         pytest.skip("control groups are Linux's: run it there")
-    usage = run_in(engine)(faulty(tmp_path, "fills tmp"), Limits(), print)
+    usage = run_in(program)(faulty(tmp_path, "fills tmp"), Limits(), print)
     assert 200e6 < (usage.memory or 0) < 500e6
 
 
 def test_an_image_older_than_its_files_is_named(
-    engine: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    program: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder = Path(shutil.copytree(ROOT / "baselines" / "bm25", tmp_path / "bm25"))
     (folder / ".git").mkdir()
     (folder / ".git" / "index").write_text("what git keeps is not in the image")
-    run_in(engine)(job(tmp_path / "same", str(folder)), Limits(), print)
+    run_in(program)(job(tmp_path / "same", str(folder)), Limits(), print)
     assert [each for each in caplog.records if each.levelname == "WARNING"] == []
     with (folder / "baseline.py").open("a") as file:
         file.write("# changed\n")
-    run_in(engine)(job(tmp_path / "changed", str(folder)), Limits(), print)
+    run_in(program)(job(tmp_path / "changed", str(folder)), Limits(), print)
     (warning,) = (each for each in caplog.records if each.levelname == "WARNING")
     assert warning.getMessage().startswith(
         "touche/bm25 was built from other files than those of today; build it"
     )
 
 
-def test_what_an_engine_refuses_is_told_in_its_words(tmp_path: Path) -> None:
-    if "docker" not in engines():
+def test_what_a_program_refuses_is_told_in_its_words(tmp_path: Path) -> None:
+    if "docker" not in programs():
         pytest.skip("needs a running docker: install and start it")
     build_once("docker")
     with pytest.raises(ToucheError, match=r"bm25: exit code 125: docker: .*CPU"):
         run_in("docker")(job(tmp_path / "out"), Limits(cpus=10_000), print)
 
 
-def test_a_full_disk_is_one_line(engine: str, tmp_path: Path) -> None:
+def test_a_full_disk_is_one_line(program: str, tmp_path: Path) -> None:
     output = tmp_path / "small"
     output.mkdir()
     if not succeeds("mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", str(output)):
         pytest.skip("needs a small file system: run as root")
     try:
         with pytest.raises(ToucheError, match=r"bm25: exit code 2: .*No space left on device"):
-            run_in(engine)(job(output), Limits(), print)
+            run_in(program)(job(output), Limits(), print)
         assert list(output.iterdir()) == []
     finally:
         succeeds("umount", str(output))
 
 
-def test_a_colon_in_a_path_is_no_mount_option(engine: str, write: Write, tmp_path: Path) -> None:
+def test_a_colon_in_a_path_is_no_mount_option(program: str, write: Write, tmp_path: Path) -> None:
     for name, content in INPUTS["TIRA"].items():
         write(f"a:ro/{name}", content)
-    run_in(engine)(job(tmp_path / "b:ro", given=str(tmp_path / "a:ro")), Limits(), print)
+    run_in(program)(job(tmp_path / "b:ro", given=str(tmp_path / "a:ro")), Limits(), print)
     assert (tmp_path / "b:ro" / "run.txt").exists()
     with pytest.raises(
-        ToucheError, match="a,b: an engine cannot mount a path with a comma or a quote; rename"
+        ToucheError, match="a,b: Docker and Podman cannot mount a path with a comma or a quote; rename"
     ):
-        run_in(engine)(job(tmp_path / "a,b", given=str(tmp_path / "a:ro")), Limits(), print)
+        run_in(program)(job(tmp_path / "a,b", given=str(tmp_path / "a:ro")), Limits(), print)
 
 
-def test_an_output_directory_that_is_not_empty_is_refused(engine: str, write: Write) -> None:
+def test_an_output_directory_that_is_not_empty_is_refused(program: str, write: Write) -> None:
     output = write("out/notes.txt", "").parent
     with pytest.raises(
         ToucheError, match="out: the output directory is not empty; empty it, or choose another"
     ):
-        run_in(engine)(job(output), Limits(), print)
+        run_in(program)(job(output), Limits(), print)
 
 
 def test_a_missing_image_is_named_with_the_command_that_builds_it(
-    engine: str, write: Write, tmp_path: Path
+    program: str, write: Write, tmp_path: Path
 ) -> None:
     folder = write("never-built/baseline.py", "").parent
     with pytest.raises(
-        ToucheError, match=f"{engine} has no image touche/never-built; build it with: touche images"
+        ToucheError, match=f"{program} has no image touche/never-built; build it with: touche images"
     ):
-        run_in(engine)(job(tmp_path / "out", str(folder)), Limits(), print)
+        run_in(program)(job(tmp_path / "out", str(folder)), Limits(), print)
 
 
-def test_a_missing_engine_is_named(monkeypatch: pytest.MonkeyPatch, touche: Touche, tmp_path: Path) -> None:
+def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch, touche: Touche, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     command = ("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out", "--runner")
     for runner, message in (
@@ -336,7 +336,7 @@ def test_a_missing_engine_is_named(monkeypatch: pytest.MonkeyPatch, touche: Touc
         assert (code, err) == (2, f"touche: {message}\n")
 
 
-def test_an_engine_that_does_not_run_is_named(
+def test_a_program_that_does_not_run_is_named(
     monkeypatch: pytest.MonkeyPatch, touche: Touche, write: Write, tmp_path: Path
 ) -> None:
     write("bin/docker", "#!/bin/sh\necho first >&2; echo permission denied >&2; exit 1\n").chmod(0o755)
@@ -344,7 +344,7 @@ def test_an_engine_that_does_not_run_is_named(
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
     command = ("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out", "--runner", "docker")
     assert touche(*command)[2] == (
-        "touche: docker is installed, but its engine cannot be reached (permission denied); start it, "
+        "touche: docker is installed, but its service cannot be reached (permission denied); start it, "
         "or use podman, which is at hand\n"
     )
 
@@ -354,7 +354,7 @@ def test_an_engine_that_does_not_run_is_named(
 )
 def test_the_commands_of_the_guides_work(tmp_path: Path, name: str) -> None:
     """Those that need images, and the ones before them; tests/project/test_docs.py leaves them out."""
-    if "docker" not in engines():
+    if "docker" not in programs():
         pytest.skip("needs a running docker: install and start it")
     build_once("docker")
     page, folder, team = ROOT / "docs" / name, workspace(tmp_path / "clone"), f"guide-{os.getpid()}"
@@ -374,7 +374,7 @@ def test_the_commands_of_the_guides_work(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("source", ["README.md", ".github/workflows/check.yml"])
 def test_a_new_baseline_becomes_an_image_as_its_files_say(tmp_path: Path, source: str) -> None:
-    if "docker" not in engines():
+    if "docker" not in programs():
         pytest.skip("needs a running docker: install and start it")
     team = f"starter-{os.getpid()}"
     write_baseline(tmp_path / team)
@@ -394,16 +394,16 @@ def test_a_new_baseline_becomes_an_image_as_its_files_say(tmp_path: Path, source
     assert len(list((tmp_path / "out").rglob("run.txt"))) == 1
 
 
-def test_the_library_in_the_image_carries_the_starter_kit(engine: str) -> None:
+def test_the_library_in_the_image_carries_the_starter_kit(program: str) -> None:
     script = "/opt/touche/bin/python -m touche new /tmp/us && cat /tmp/us/.github/workflows/check.yml"
-    inside = [engine, "run", "--rm", "--entrypoint=sh", "touche/base", "-c", script]
+    inside = [program, "run", "--rm", "--entrypoint=sh", "touche/base", "-c", script]
     told = subprocess.run(inside, check=True, capture_output=True, text=True).stdout
     assert "wrote /tmp/us" in told and "touche images build ./us" in told
 
 
 def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Path, tmp_path: Path) -> None:
     """From a server on this machine; at run time there is no network."""
-    if "docker" not in engines():
+    if "docker" not in programs():
         pytest.skip("needs a running docker: install and start it")
     build_once("docker")
     place = tmp_path / "hub" / "team" / "tiny" / "resolve" / "abc123"
@@ -445,10 +445,10 @@ def test_every_baseline_has_a_dockerfile_of_its_name() -> None:
 
 
 def test_a_baseline_without_a_dockerfile_is_named_before_anything_is_built(
-    engine: str, write: Write, touche: Touche
+    program: str, write: Write, touche: Touche
 ) -> None:
     folder = write("mine/baseline.py", "").parent
-    code, _, err = touche("images", "build", folder, "--engine", engine)
+    code, _, err = touche("images", "build", folder, "--runner", program)
     assert (code, err) == (
         2,
         f"touche: {folder}: no Dockerfile in it; copy the one of bm25, and change its two names\n",
@@ -490,12 +490,12 @@ WRONG_FOLDERS = {
 
 
 @pytest.mark.parametrize("name", WRONG_FOLDERS)
-def test_a_folder_that_makes_no_image_of_its_own_is_named(engine: str, write: Write, name: str) -> None:
+def test_a_folder_that_makes_no_image_of_its_own_is_named(program: str, write: Write, name: str) -> None:
     dockerfile, message = WRONG_FOLDERS[name]
     write(f"{name}/baseline.py", "")
     folder = write(f"{name}/Dockerfile", dockerfile).parent
     with pytest.raises(ToucheError, match=message):
-        images.build(engine, [str(folder)], print)
+        images.build(program, [str(folder)], print)
 
 
 def test_neither_paths_nor_tokens_go_into_an_image(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from touche import baselines
 from touche.cli.commands import BASELINE, Group
 from touche.cli.output import DOUBTFUL, show, tell
 from touche.sandbox import images as built
-from touche.sandbox.programs import ENGINES
+from touche.sandbox.programs import PROGRAMS
 
-_ENGINE = click.option("--engine", type=click.Choice(ENGINES), default="docker", show_default=True)
+_RUNNER = click.option("--runner", type=click.Choice(PROGRAMS), default="docker", show_default=True)
 
 
 @click.group(cls=Group, example="touche images list")
@@ -20,17 +20,17 @@ def images() -> None:
 
 @images.command(example="touche images build bm25")
 @click.argument("names", nargs=-1, type=BASELINE, metavar="[BASELINE...]")
-@_ENGINE
-def build(names: Sequence[str], engine: str) -> None:
+@_RUNNER
+def build(names: Sequence[str], runner: str) -> None:
     """Build the base image and those of all BASELINEs, or of some."""
-    built.build(engine, names or baselines.names(), tell)
+    built.build(runner, names or baselines.names(), tell)
 
 
-@images.command("list", example="touche images list --engine podman")
+@images.command("list", example="touche images list --runner podman")
 @click.argument("names", nargs=-1, type=BASELINE, metavar="[BASELINE...]")
-@_ENGINE
-def list_(names: Sequence[str], engine: str) -> None:
+@_RUNNER
+def list_(names: Sequence[str], runner: str) -> None:
     """Show the image of each baseline, or of some, and whether it is there."""
     folders = [baselines.folder_of(name).resolve().name for name in names or baselines.names()]
-    rows = [(name, built.image_of(name), built.size(engine, name) or "not built") for name in folders]
+    rows = [(name, built.image_of(name), built.size(runner, name) or "not built") for name in folders]
     show(("baseline", "image", "size"), rows, {"not built": DOUBTFUL})

@@ -10,11 +10,11 @@ from pathlib import Path
 from touche.baselines.loader import folder_of, is_shipped, names
 from touche.data.places import clone
 from touche.errors import InputError, ToucheError
-from touche.sandbox.programs import Log, answer, check_engine, check_exit, execute, succeeds
+from touche.sandbox.programs import Log, answer, check_exit, check_program, execute, succeeds
 from touche.tira.provenance import PROJECT
 
 _BASES = ("base", "models")  # a Dockerfile each in docker/, every one on top of the one before
-_IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # what engines allow
+_IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # what Docker and Podman allow
 _CONTENT = "touche.content"
 _LABEL = {
     "content": _CONTENT,
@@ -46,46 +46,46 @@ def check_name(folder: Path) -> None:
         raise InputError(folder, "the name of its image would be invalid", remedy)
 
 
-def build(engine: str, names: Sequence[str], log: Log) -> None:
+def build(program: str, names: Sequence[str], log: Log) -> None:
     """Builds the base images that are needed, and those of baselines.
 
     Args:
-        engine: ``docker`` or ``podman``.
+        program: ``docker`` or ``podman``.
         names: names of baselines, or paths of their folders.
         log: is told which image is being built, and the lines of a build that fails.
 
     Raises:
-        ToucheError: if the engine is not at hand, a baseline has no Dockerfile, or a build fails.
+        ToucheError: if the program is not at hand, a baseline has no Dockerfile, or a build fails.
     """
-    check_engine(engine)
+    check_program(program)
     folders = [_with_dockerfile(name) for name in names]
     root = clone()
     if root is None or not (root / "docker").is_dir():
         raise ToucheError("there is no docker/base.Dockerfile; work in a clone of touche-baselines")
     for base in _needed(folders):
-        _build(engine, image_of(base), root, ["--file", str(root / "docker" / f"{base}.Dockerfile")], log)
+        _build(program, image_of(base), root, ["--file", str(root / "docker" / f"{base}.Dockerfile")], log)
     for folder in folders:
         about = {"content": _content(root, folder), "team": PROJECT if is_shipped(folder) else folder.name}
         about |= {"version": version("touche-baselines"), **origin(folder)}
-        _build(engine, image_of(folder.name), folder, _told(about), log)
+        _build(program, image_of(folder.name), folder, _told(about), log)
 
 
-def size(engine: str, name: str) -> str:
+def size(program: str, name: str) -> str:
     """The unpacked size of a baseline's image, such as ``504 MB``; empty where it is not built.
 
     Raises:
-        ToucheError: if the engine is not at hand.
+        ToucheError: if the program is not at hand.
     """
-    check_engine(engine)
-    told = answer(engine, "image", "inspect", "--format", "{{.Size}}", image_of(name))
+    check_program(program)
+    told = answer(program, "image", "inspect", "--format", "{{.Size}}", image_of(name))
     return f"{int(told) / 1e6:.0f} MB" if told else ""
 
 
-def check_image(engine: str, baseline: str) -> None:
+def check_image(program: str, baseline: str) -> None:
     """Makes sure that the image of a baseline is there, and warns if files have changed since it was built.
 
     Args:
-        engine: ``docker`` or ``podman``.
+        program: ``docker`` or ``podman``.
         baseline: its name, or the path of its folder.
 
     Raises:
@@ -93,11 +93,11 @@ def check_image(engine: str, baseline: str) -> None:
     """
     folder, root = folder_of(baseline).resolve(), clone()
     image = image_of(folder.name)
-    remedy = f"touche images build {baseline}{'' if engine == 'docker' else f' --engine {engine}'}"
-    if not succeeds(engine, "image", "inspect", image):
-        raise ToucheError(f"{engine} has no image {image}; build it with: {remedy}")
+    remedy = f"touche images build {baseline}{'' if program == 'docker' else f' --runner {program}'}"
+    if not succeeds(program, "image", "inspect", image):
+        raise ToucheError(f"{program} has no image {image}; build it with: {remedy}")
     built = answer(
-        engine, "image", "inspect", "--format", f'{{{{index .Config.Labels "{_CONTENT}"}}}}', image
+        program, "image", "inspect", "--format", f'{{{{index .Config.Labels "{_CONTENT}"}}}}', image
     )
     if root is not None and built != _content(root, folder):
         warning = "%s was built from other files than those of today; build it again: %s"
@@ -122,10 +122,10 @@ def _needed(folders: Sequence[Path]) -> Sequence[str]:
     return _BASES if last else _BASES[:-1]
 
 
-def _build(engine: str, image: str, context: Path, arguments: Sequence[str], log: Log) -> None:
+def _build(program: str, image: str, context: Path, arguments: Sequence[str], log: Log) -> None:
     log(f"building {image}")
     lines: list[str] = []
-    command = [engine, "build", "--force-rm", "--network=host", "--tag", image, *arguments, str(context)]
+    command = [program, "build", "--force-rm", "--network=host", "--tag", image, *arguments, str(context)]
     ended = execute(command, lines.append)
     for line in lines if ended.code else ():
         log(line)

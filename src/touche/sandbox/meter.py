@@ -46,7 +46,7 @@ class Meter:
 
 @contextmanager
 def metered(id_file: Path) -> Iterator[Meter]:
-    """Watches the container whose id the engine writes to a file while the block lasts; it starts within."""
+    """Watches a container while the block lasts; it starts within, and its id is written to a file."""
     meter, ended = Meter(), Event()
     thread = Thread(target=meter.watch, args=(id_file, ended), daemon=True)
     thread.start()
@@ -75,7 +75,7 @@ def _version_2(groups: Mapping[str, Path]) -> tuple[int, float, str]:
 def _groups_of(container: str) -> dict[str, Path]:
     """The folders of a container's control groups by controller; the unified one has an empty name.
 
-    They are those of any process in a group that bears the container's id, so that no engine has to be asked.
+    They are those of any process in a group that bears the container's id, so that nobody has to be asked.
     Nothing while there is none: it has not begun, has ended, or runs on another machine.
     """
     for process in _PROCESSES.glob("[0-9]*/cgroup") if container else ():

@@ -18,13 +18,13 @@ from typing import IO
 
 from touche.errors import ToucheError
 
-ENGINES = ("docker", "podman")
+PROGRAMS = ("docker", "podman")
 Log = Callable[[str], None]  # is given each line that a program writes
 Process = subprocess.Popen[str]
 
 _log = logging.getLogger(__name__)
 
-_PATIENCE = 60.0  # seconds that an engine may take to answer a question
+_PATIENCE = 60.0  # seconds that Docker or Podman may take to answer a question
 _LAST_WORDS = 3.0  # seconds that a program has to tidy up, and its last lines to arrive
 _ASKED_EVERY = 0.01  # seconds
 _WATCHER = f"read line; kill -s TERM -- -$1; sleep {_LAST_WORDS:g}; kill -s KILL -- -$1"
@@ -46,27 +46,27 @@ class Ended:
     used: struct_rusage
 
 
-def check_engine(engine: str) -> None:
-    """Makes sure that an engine can be used.
+def check_program(program: str) -> None:
+    """Makes sure that Docker or Podman can be used.
 
     Raises:
-        ToucheError: if it is not installed or not running; it names an engine that is.
+        ToucheError: if it is not installed or not running; it names the other if that is.
     """
-    if problem := _problem(engine):
-        others = [each for each in ENGINES if each != engine and not _problem(each)]
+    if problem := _problem(program):
+        others = [each for each in PROGRAMS if each != program and not _problem(each)]
         instead = f", or use {others[0]}, which is at hand" if others else ""
         raise ToucheError(f"{problem}{instead}")
 
 
-def _problem(engine: str) -> str:
-    if shutil.which(engine) is None:
-        return f"{engine} is not installed; install it"
-    if (told := _asked(engine, "info")) is None:
-        return f"{engine} does not answer; start its engine again"
+def _problem(program: str) -> str:
+    if shutil.which(program) is None:
+        return f"{program} is not installed; install it"
+    if (told := _asked(program, "info")) is None:
+        return f"{program} does not answer; start its service again"
     if told.returncode == 0:
         return ""
     reason = (told.stderr.strip().splitlines() or ["it does not say why"])[-1]
-    return f"{engine} is installed, but its engine cannot be reached ({reason}); start it"
+    return f"{program} is installed, but its service cannot be reached ({reason}); start it"
 
 
 def succeeds(*command: str) -> bool:

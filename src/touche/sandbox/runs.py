@@ -21,12 +21,12 @@ from touche.lint import ERROR, lint_format
 from touche.sandbox.images import check_image, image_of
 from touche.sandbox.meter import LARGEST_PROCESS, metered
 from touche.sandbox.programs import (
-    ENGINES,
+    PROGRAMS,
     Ended,
     Log,
     answer,
-    check_engine,
     check_exit,
+    check_program,
     execute,
     succeeds,
 )
@@ -43,7 +43,7 @@ class Limits:
 
     Attributes:
         cpus: processors.
-        memory: as the engines write it, such as ``4g``; nothing is swapped.
+        memory: as Docker and Podman write it, such as ``4g``; nothing is swapped.
         seconds: of wall time, after which it is killed.
     """
 
@@ -111,21 +111,21 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
     return Usage(time.monotonic() - began, cpu, memory, LARGEST_PROCESS)
 
 
-def run_in(engine: str) -> Runner:
-    """The runner of an engine: no network, a read-only root, no privileges, the caller's user id, limits."""
+def run_in(program: str) -> Runner:
+    """Docker or Podman as runner: no network, a read-only root, no privileges, the caller's id, limits."""
 
     def run(job: Job, limits: Limits, log: Log) -> Usage:
-        check_engine(engine)
-        check_image(engine, job.baseline)
+        check_program(program)
+        check_image(program, job.baseline)
         _check_empty(job.output)
         name = f"touche-{os.getpid()}-{uuid4().hex[:12]}"
-        command = ["--name", name, *_sandbox(engine, limits), *_mounts(job)]
+        command = ["--name", name, *_sandbox(program, limits), *_mounts(job)]
         command += [image_of(job.name), "-i", "/input", "-o", "/output", *job.arguments]
         with _nothing_left_of_a_failure(job.output):
             try:
-                return _run_container(engine, name, command, job, limits, log)
+                return _run_container(program, name, command, job, limits, log)
             finally:
-                succeeds(engine, "rm", "--force", "--volumes", name)
+                succeeds(program, "rm", "--force", "--volumes", name)
 
     return run
 
@@ -144,7 +144,7 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     if unsafe := [each for each in job.arguments if not _PLAIN.fullmatch(each)]:
         problem = f"tira-run cannot hand on {unsafe[0]!r}, as it puts the options into a command of the shell"
         raise ToucheError(f"{problem}; use letters, digits and . , / = : + - only, or another runner")
-    check_engine("docker")
+    check_program("docker")
     check_image("docker", job.baseline)
     _check_empty(job.output)
     log("tira-run: privileged, as root, without network, without limits on processors and memory")
@@ -164,13 +164,13 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
 
 RUNNERS: Mapping[str, Runner] = {
     "local": run_locally,
-    **{engine: run_in(engine) for engine in ENGINES},
+    **{program: run_in(program) for program in PROGRAMS},
     "tira": run_in_tira,
 }
 
 
-def _sandbox(engine: str, limits: Limits) -> list[str]:
-    rootless = engine == "podman" and os.getuid() != 0
+def _sandbox(program: str, limits: Limits) -> list[str]:
+    rootless = program == "podman" and os.getuid() != 0
     return [
         *(["--userns=keep-id"] if rootless else []),  # or the caller's id would be another one inside
         "--network=none",
@@ -200,23 +200,23 @@ def _mounts(job: Job) -> list[str]:
 def _bind(path: Path, place: str) -> str:
     """In the notation that, unlike --volume, leaves a colon in a path alone."""
     if {",", '"'} & set(f"{path.resolve()}{place}"):
-        raise InputError(path, "an engine cannot mount a path with a comma or a quote", "rename it")
+        raise InputError(path, "Docker and Podman cannot mount a path with a comma or a quote", "rename it")
     return f"type=bind,source={path.resolve()},target={place}"
 
 
 def _run_container(
-    engine: str, name: str, command: Sequence[str], job: Job, limits: Limits, log: Log
+    program: str, name: str, command: Sequence[str], job: Job, limits: Limits, log: Log
 ) -> Usage:
     began = time.monotonic()
     with temporary_folder("touche-run-") as scratch:
         id_file = scratch / "id"
         with metered(id_file) as meter:
-            command = [engine, "run", "--cidfile", str(id_file), *command]
+            command = [program, "run", "--cidfile", str(id_file), *command]
             ended = _in_time(command, job, limits, log, str(scratch))
         # Podman, with control groups of version 1, says it by an empty file where it was started.
         out_of_memory = (scratch / "oom").exists()
     usage = Usage(time.monotonic() - began, meter.cpu, meter.memory, meter.memory_of)
-    if out_of_memory or answer(engine, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
+    if out_of_memory or answer(program, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
         problem = f"{job.name} reached its limit of {limits.memory} of memory and was stopped"
         raise ToucheError(f"{problem}; raise the limit with --memory")
     check_exit(job.name, ended)
