@@ -24,14 +24,18 @@ def test_lengths_and_frequencies_are_those_of_the_terms(
     name: str, queries: list[str], texts: list[str]
 ) -> None:
     analysis = analysis_named(name)
-    vocabulary = Vocabulary.of(queries, analysis)
+    vocabulary = Vocabulary.of(queries, name)
     terms = list(vocabulary.places)
     assert set(terms) == {term for query in queries for term in analysis.terms(query)}
     for part in counted(texts, vocabulary):
         (field,) = part.fields
         assert part.ids == [f"d{n}" for n in range(len(texts))]
         assert field.lengths.tolist() == [len(analysis.terms(text)) for text in texts]
-        found = {(n, terms[place]): tf for n, place, tf in field.postings.tolist()}
+        found = {
+            (text, term): count
+            for place, term in enumerate(terms)
+            for text, count in zip(*map(list, field.of(place)), strict=True)
+        }
         assert found == {
             (n, term): tf
             for n, text in enumerate(texts)
@@ -41,7 +45,7 @@ def test_lengths_and_frequencies_are_those_of_the_terms(
 
 
 def test_documents_are_read_some_at_a_time_and_statistics_add_up() -> None:
-    vocabulary = Vocabulary.of(["a b"], analysis_named("standard"))
+    vocabulary = Vocabulary.of(["a b"], "standard")
     texts = ["a b a", "", "c"] * 700
     parts = [part.fields[0] for part in counted(texts, vocabulary)]
     assert len(parts) > 2 and sum(len(part.lengths) for part in parts) == 2100
@@ -67,6 +71,6 @@ def test_documents_are_read_once_and_only_as_they_are_needed() -> None:
             taken.append(n)
             yield Document(str(n), "a")
 
-    parts = count(documents(), Vocabulary.of(["a"], analysis_named("standard")))  # type: ignore[arg-type]
+    parts = count(documents(), Vocabulary.of(["a"], "standard"))  # type: ignore[arg-type]
     next(parts)
     assert 0 < len(taken) < 5000

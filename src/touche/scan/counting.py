@@ -3,16 +3,25 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Self
+
+import numpy as np
 
 from touche.formats.documents import AnyDocument
-from touche.scan.kernel import COUNTED, DROPPED, Counter, Counts, beginning_with
-from touche.scan.tokens import Analysis, encoded
+from touche.scan.kernel import COUNTED, DROPPED, Array, Counter, Counts, beginning_with
+from touche.scan.tokens import analysis_named, encoded
 
-_BATCH = 1000  # documents that are read at a time
+_BATCH = 1000  # documents that are counted at a time
 
 Fields = Mapping[str, Callable[[Any], str]]  # of a document
-ONE_FIELD: Fields = {"text": lambda document: document.text}
+
+
+def text_of(document: AnyDocument) -> str:
+    """The whole text of a document, its one field where no others are named."""
+    return document.text
+
+
+ONE_FIELD: Fields = {"text": text_of}
 
 
 @dataclass(frozen=True)
@@ -20,23 +29,25 @@ class Vocabulary:
     """The terms that are counted.
 
     Attributes:
-        analysis: how texts become terms.
+        analysis: the name of the analysis by which texts become terms.
         places: the terms, each with its place among them.
     """
 
-    analysis: Analysis
+    analysis: str
     places: Mapping[str, int]
 
     @classmethod
-    def of(cls, texts: Iterable[str], analysis: Analysis) -> "Vocabulary":
+    def of(cls, texts: Iterable[str], analysis: str) -> "Vocabulary":
         """The terms of these texts."""
-        terms = dict.fromkeys(term for text in texts for term in analysis.terms(text))
+        terms_of = analysis_named(analysis).terms
+        terms = dict.fromkeys(term for text in texts for term in terms_of(text))
         return cls(analysis, {term: place for place, term in enumerate(terms)})
 
     def counter(self) -> Counter:
         """A counter of these terms, to be closed by a ``with`` block."""
-        beginnings = {each for term in self.places for each in self.analysis.beginnings(term)}
-        wanted = (*beginnings, *self.analysis.dropped)
+        analysis = analysis_named(self.analysis)
+        beginnings = {each for term in self.places for each in analysis.beginnings(term)}
+        wanted = (*beginnings, *analysis.dropped)
         prefixes = tuple(each.rstrip("\0") for each in wanted)
 
         def meaning(raw: bytes) -> int:
@@ -44,7 +55,7 @@ class Vocabulary:
             # Stemming takes longer than to see that a word begins like no term.
             if word.isascii() and not word.lower().startswith(prefixes):
                 return COUNTED
-            term = self.analysis.term(word)
+            term = analysis.term(word)
             return self.places.get(term, COUNTED) if term else DROPPED
 
         return Counter(len(self.places), beginning_with(wanted), meaning)
@@ -56,11 +67,32 @@ class Part:
 
     Attributes:
         ids: of the documents.
-        fields: for each field the lengths of the documents, and postings with their places in ``ids``.
+        fields: what was counted in each field, in the order of the documents.
     """
 
     ids: Sequence[str]
     fields: Sequence[Counts]
+
+
+class Counting:
+    """Counts documents; it remembers what words mean, so that one is made for many documents."""
+
+    def __init__(self, vocabulary: Vocabulary, fields: Fields) -> None:
+        """For these terms in these fields."""
+        self._fields, self._counter = fields, vocabulary.counter()
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        """Gives its memory back."""
+        self._counter.__exit__(*error)
+
+    def part(self, documents: Sequence[AnyDocument]) -> Part:
+        """What a ranking needs of these documents."""
+        texts = ([encoded(text_of(each)) for each in documents] for text_of in self._fields.values())
+        return Part([each.id for each in documents], [self._counter.read(each) for each in texts])
 
 
 def count(
@@ -74,7 +106,31 @@ def count(
         fields: the fields by name, each a function of the document; by default one, ``text``.
     """
     ahead = iter(documents)
-    with vocabulary.counter() as counter:
+    with Counting(vocabulary, fields) as counting:
         while batch := list(islice(ahead, _BATCH)):
-            texts = ([encoded(text_of(each)) for each in batch] for text_of in fields.values())
-            yield Part([each.id for each in batch], [counter.read(each) for each in texts])
+            yield counting.part(batch)
+
+
+def joined(parts: Sequence[Part]) -> Part:
+    """What a ranking needs of the documents of several parts, of which there is one at the least."""
+    ids = [id for part in parts for id in part.ids]
+    return Part(ids, [_joined(of_field) for of_field in zip(*(part.fields for part in parts), strict=True)])
+
+
+def _joined(parts: Sequence[Counts]) -> Counts:
+    terms = np.arange(len(parts[0].begins) - 1)
+    of_postings = np.concatenate([np.repeat(terms, np.diff(part.begins)) for part in parts])
+    order = np.argsort(_small(of_postings), kind="stable")
+    before = np.cumsum([0, *(len(part.lengths) for part in parts[:-1])])
+    texts = np.concatenate([part.texts + begin for part, begin in zip(parts, before, strict=True)])
+    return Counts(
+        np.concatenate([part.lengths for part in parts]),
+        np.sum([part.begins for part in parts], axis=0),
+        texts[order].astype(np.int32),
+        np.concatenate([part.tf for part in parts])[order],
+    )
+
+
+def _small(terms: Array) -> Array:
+    # Numbers of 16 bits are sorted several times as fast.
+    return terms.astype(np.uint16) if terms.max(initial=0) < 1 << 16 else terms

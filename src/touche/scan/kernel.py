@@ -15,7 +15,6 @@ from touche.errors import ToucheError
 Array = np.ndarray[Any, np.dtype[Any]]
 
 COUNTED, DROPPED = -1, -2  # meanings of a word that is no term: it counts for the length, or not even that
-POSTING = np.dtype([("text", np.int32), ("term", np.int32), ("tf", np.int32)])
 
 _HERE = Path(__file__).parent
 _LIBRARY, _TABLE = _HERE / "words.so", _HERE / "words.npz"
@@ -31,11 +30,20 @@ class Counts:
 
     Attributes:
         lengths: of each text in words that count, int32.
-        postings: an element for each term and text that has it, of type ``POSTING``, by text.
+        begins: where the postings of each term begin, and last where they end, int64.
+        texts: for each term the places of the texts that have it, ascending, int32.
+        tf: how often each of these has it, int32.
     """
 
     lengths: Array
-    postings: Array
+    begins: Array
+    texts: Array
+    tf: Array
+
+    def of(self, term: int) -> tuple[Array, Array]:
+        """The texts that have a term, and how often."""
+        begin, end = self.begins[term : term + 2]
+        return self.texts[begin:end], self.tf[begin:end]
 
 
 def split(text: bytes) -> list[bytes]:
@@ -70,7 +78,7 @@ class Counter:
             meaning: of a word the number of its term, or COUNTED, or DROPPED.
         """
         self._fault: BaseException | None = None
-        self._meaning = meaning
+        self._terms, self._meaning = terms, meaning
         # Both have to live as long as the counter.
         self._ask, self._beginnings = _ASK(self._asked), beginnings
         automaton = ctypes.byref(_automaton())
@@ -90,21 +98,16 @@ class Counter:
         """Lengths and terms of texts in UTF-8."""
         bounds = np.zeros(len(texts) + 1, dtype=np.int64)
         np.cumsum([len(text) for text in texts], out=bounds[1:])
-        lengths, postings = np.empty(len(texts), dtype=np.int32), ctypes.c_void_p()
-        found = _library().read_texts(
-            self._counter,
-            b"".join((*texts, _BEHIND)),
-            bounds.ctypes,
-            len(texts),
-            lengths.ctypes,
-            ctypes.byref(postings),
-        )
+        lengths, raw = np.empty(len(texts), dtype=np.int32), b"".join((*texts, _BEHIND))
+        found = _library().read_texts(self._counter, raw, bounds.ctypes, len(texts), lengths.ctypes)
         if self._fault:
             raise self._fault
         if found < 0:
             raise MemoryError
-        raw = ctypes.string_at(postings, found * POSTING.itemsize) if found else b""
-        return Counts(lengths, np.frombuffer(raw, dtype=POSTING))
+        begins = np.empty(self._terms + 1, dtype=np.int64)
+        places, tf = np.empty((2, found), dtype=np.int32)
+        _library().take_postings(self._counter, self._terms, begins.ctypes, places.ctypes, tf.ctypes)
+        return Counts(lengths, begins, places, tf)
 
     def _asked(self, word: int, size: int) -> int:
         # Nothing can be raised through C: it waits until C is done.
@@ -149,7 +152,8 @@ def _library() -> Any:
         ("split", number, (pointer, ctypes.c_char_p, number, pointer)),
         ("new_counter", pointer, (pointer, pointer, number, _ASK)),
         ("free_counter", None, (pointer,)),
-        ("read_texts", number, (pointer, ctypes.c_char_p, pointer, number, pointer, pointer)),
+        ("read_texts", number, (pointer, ctypes.c_char_p, pointer, number, pointer)),
+        ("take_postings", None, (pointer, number, pointer, pointer, pointer)),
     ):
         function = getattr(library, name)
         function.restype, function.argtypes = gives, takes

@@ -9,11 +9,12 @@ import numpy as np
 
 from touche.formats.documents import AnyDocument
 from touche.formats.topics import Topic
-from touche.scan.counting import ONE_FIELD, Fields, Part, Vocabulary, count
-from touche.scan.kernel import POSTING, Array, Counts
+from touche.scan.counting import ONE_FIELD, Fields, Part, Vocabulary
+from touche.scan.kernel import Array
 from touche.scan.lengths import one_byte
 from touche.scan.models import Formula, Weighted
-from touche.scan.statistics import Statistics, added
+from touche.scan.reading import read
+from touche.scan.statistics import Statistics, Term, added
 from touche.scan.tokens import analysis_named
 
 Hits = list[tuple[str, float]]
@@ -35,11 +36,13 @@ def rank(
 
     Args:
         topics: the topics; of one with candidates only these are ranked, by the statistics of all documents.
-        documents: the collection; read once, and never held in memory as a whole.
+        documents: the collection; read once, by all processors if it lies in large files, and never held in
+            memory as a whole.
         model: what a term adds to the scores of the documents that have it; of a term that the title has
             twice, twice that.
         analysis: the name of an analysis: ``standard``, ``english`` or ``plural``.
-        fields: the fields by name, each a function of the document; by default one, ``text``.
+        fields: the fields by name, each a function of the document; by default one, ``text``. Only functions
+            of a module can be computed by all processors, lambdas are by one.
         boosts: weights of the fields; the score of a document is the weighted sum over its fields.
         best_field: the score is that of the best field instead, as of Elasticsearch's multi_match.
         depth: how many documents at the most for each topic.
@@ -49,130 +52,127 @@ def rank(
         Each topic with its (document id, score) pairs, best first, ties by document id descending; scores
         are float32 in value, as those of Lucene are.
     """
-    vocabulary = Vocabulary.of([topic.title for topic in topics], analysis_named(analysis))
-    parts = list(count(documents, vocabulary, fields))
-    statistics = [
-        added((part.fields[n] for part in parts), len(vocabulary.places)) for n in range(len(fields))
-    ]
+    collection = Collection.of(topics, documents, analysis, fields)
     weights = [(boosts or {}).get(name, 1.0) for name in fields]
-    scoring = Scoring.of(parts, statistics, model, kept_of_lengths)
-    parts.clear()  # which are as large again
-    for topic in topics:
-        terms = Counter(vocabulary.places[term] for term in vocabulary.analysis.terms(topic.title))
-        yield topic, scoring.best(terms, weights, best_field, topic.candidates, depth)
+    yield from collection.rank(topics, Scoring(model, weights, best_field, kept_of_lengths), depth)
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """A collection that is to be scored.
+    """How a document's score is made of what its terms add.
 
     Attributes:
-        ids: of the documents.
-        fields: what was counted in each field; postings by term.
-        statistics: of each field.
         model: what a term adds.
-        lengths: of the documents in each field, as the model sees them.
+        boosts: the weight of each field.
+        best_field: whether the best field counts; else their sum.
+        kept_of_lengths: what the model sees of lengths.
     """
 
-    ids: Sequence[str]
-    fields: Sequence[Counts]
-    statistics: Sequence[Statistics]
     model: Formula
-    lengths: Sequence[Array]
-    _added: dict[tuple[int, int, float], Array] = field(default_factory=dict)
+    boosts: Sequence[float] = (1.0,)
+    best_field: bool = False
+    kept_of_lengths: Callable[[Array], Array] = one_byte
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A collection in numbers: all that any formula needs of it for some topics.
+
+    Attributes:
+        vocabulary: the terms of the topics.
+        parts: what was counted.
+        statistics: of each field.
+    """
+
+    vocabulary: Vocabulary
+    parts: Sequence[Part]
+    statistics: Sequence[Statistics]
 
     @classmethod
     def of(
         cls,
-        parts: Sequence[Part],
-        statistics: Sequence[Statistics],
-        model: Formula,
-        kept_of_lengths: Callable[[Array], Array],
-    ) -> "Scoring":
-        """A collection from its parts."""
-        ids = [id for part in parts for id in part.ids]
-        fields = [_joined([part.fields[n] for part in parts]) for n in range(len(statistics))]
-        lengths = [kept_of_lengths(counts.lengths.astype(np.float64)) for counts in fields]
-        return cls(ids, fields, statistics, model, lengths)
+        topics: Iterable[Topic],
+        documents: Iterable[AnyDocument],
+        analysis: str,
+        fields: Fields = ONE_FIELD,
+    ) -> "Collection":
+        """Reads documents, once, for the titles of these topics."""
+        vocabulary = Vocabulary.of((topic.title for topic in topics), analysis)
+        parts, terms = read(documents, vocabulary, fields), len(vocabulary.places)
+        statistics = [added((part.fields[n] for part in parts), terms) for n in range(len(fields))]
+        return cls(vocabulary, parts, statistics)
 
-    def best(
-        self,
-        terms: Mapping[int, float],
-        boosts: Sequence[float],
-        best_field: bool,
-        among: Iterable[str] | None,
-        depth: int,
-    ) -> Hits:
+    def rank(self, topics: Sequence[Topic], scoring: Scoring, depth: int) -> Iterator[tuple[Topic, Hits]]:
+        """Each topic with its best documents, part by part, as ``rank`` does."""
+        found: list[Hits] = [[] for _ in topics]
+        terms = [self.terms(topic.title) for topic in topics]
+        for part in self.parts:
+            scored = _Scored(part, self.statistics, scoring)
+            for hits, topic, of_topic in zip(found, topics, terms, strict=True):
+                hits += scored.best(of_topic, topic.candidates, depth)
+                hits[:] = _highest(hits, depth)
+        yield from zip(topics, found, strict=True)
+
+    def terms(self, title: str) -> Mapping[int, int]:
+        """The places of a title's terms, each with how often it has the term."""
+        terms = analysis_named(self.vocabulary.analysis).terms(title)
+        return Counter(self.vocabulary.places[term] for term in terms)
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """A part of a collection that is scored for one topic after the other."""
+
+    part: Part
+    statistics: Sequence[Statistics]
+    scoring: Scoring
+    _added: dict[tuple[int, int, float], Array] = field(default_factory=dict)  # for topics share terms
+
+    def best(self, terms: Mapping[int, float], among: frozenset[str] | None, depth: int) -> Hits:
         """The documents with the highest scores for some terms, each with how often it is asked for."""
-        found = np.zeros(len(self.ids), dtype=bool)
-        scores: list[Array] = []
-        for number, boost in enumerate(boosts):
-            if best_field or not scores:
-                scores.append(np.zeros(len(self.ids)))
+        documents = len(self.part.ids)
+        found, scores = np.zeros(documents, dtype=bool), list[Array]()
+        for number, boost in enumerate(self.scoring.boosts):
+            if self.scoring.best_field or not scores:
+                scores.append(np.zeros(documents))
             for term, times in terms.items():
-                documents = self._postings(number, term)["text"]
-                found[documents] = True
-                scores[-1][documents] += self._contribution(number, term, float(np.float32(boost * times)))
+                texts, _ = self.part.fields[number].of(term)
+                found[texts] = True
+                scores[-1][texts] += self._contribution(number, term, float(np.float32(boost * times)))
         # Lucene adds what terms contribute, each a float32, as double, and gives out the sum as float32.
         values = np.max(scores, axis=0, initial=-np.inf).astype(np.float32)
         if among is not None:
-            found &= self._of_these(among)
+            found &= [id in among for id in self.part.ids]
         return self._highest(values, np.flatnonzero(found), depth)
 
     def _highest(self, values: Array, documents: Array, depth: int) -> Hits:
         if depth < len(documents):
             least = np.partition(values[documents], -depth)[-depth] if depth else np.inf
             documents = documents[values[documents] >= least]
-        pairs = [(float(values[each]), self.ids[each]) for each in documents.tolist()]
-        return [(id, score) for score, id in sorted(pairs, reverse=True)[:depth]]
+        ids = self.part.ids
+        return _highest([(ids[each], float(values[each])) for each in documents.tolist()], depth)
 
     def _contribution(self, number: int, term: int, weight: float) -> Array:
         key = (number, term, weight)
         if key not in self._added:
-            postings = self._postings(number, term)
-            lengths = self.lengths[number][postings["text"]]
-            if len(postings):
-                of_term = self.statistics[number].term(term, weight)
-                found = self.model(postings["tf"].astype(np.float64), lengths, of_term)
-                found = found if isinstance(self.model, Weighted) else weight * found
-            else:
-                found = lengths  # there are none
-            self._added[key] = found.astype(np.float32)
+            texts, tf = self.part.fields[number].of(term)
+            self._added[key] = self._computed(number, texts, tf, self.statistics[number].term(term, weight))
         return self._added[key]
 
-    def _postings(self, number: int, term: int) -> Array:
-        begin, end = self._bounds[number][term : term + 2]
-        return self.fields[number].postings[begin:end]
+    def _computed(self, number: int, texts: Array, tf: Array, term: Term) -> Array:
+        lengths = self._lengths[number][texts]
+        if not len(texts):
+            return lengths  # there are none
+        model = self.scoring.model
+        added = model(tf.astype(np.float64), lengths, term)
+        return (added if isinstance(model, Weighted) else term.weight * added).astype(np.float32)
 
     @cached_property
-    def _bounds(self) -> list[Array]:
-        """For each field where the postings of each term begin, and where the last end."""
-        return [np.concatenate([[0], np.cumsum(each.df)]) for each in self.statistics]
-
-    def _of_these(self, ids: Iterable[str]) -> Array:
-        found = np.zeros(len(self.ids), dtype=bool)
-        found[[place for id in ids for place in self._places.get(id, ())]] = True
-        return found
-
-    @cached_property
-    def _places(self) -> dict[str, list[int]]:
-        places: dict[str, list[int]] = {}
-        for place, id in enumerate(self.ids):
-            places.setdefault(id, []).append(place)
-        return places
+    def _lengths(self) -> list[Array]:
+        """Of the documents in each field, as the model sees them."""
+        kept = self.scoring.kept_of_lengths
+        return [kept(counts.lengths.astype(np.float64)) for counts in self.part.fields]
 
 
-def _joined(parts: Sequence[Counts]) -> Counts:
-    """The counts of all documents of a field, with the postings by term, then by document."""
-    if not parts:
-        return Counts(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=POSTING))
-    postings = np.concatenate([part.postings for part in parts])
-    begins = np.cumsum([0, *(len(part.lengths) for part in parts[:-1])])
-    postings["text"] += np.repeat(begins, [len(part.postings) for part in parts]).astype(np.int32)
-    order = np.argsort(_small(postings["term"]), kind="stable")
-    return Counts(np.concatenate([part.lengths for part in parts]), postings[order])
-
-
-def _small(terms: Array) -> Array:
-    # Numbers of 16 bits are sorted several times as fast.
-    return terms.astype(np.uint16) if terms.max(initial=0) < 1 << 16 else terms
+def _highest(hits: Hits, depth: int) -> Hits:
+    return sorted(hits, key=lambda hit: (hit[1], hit[0]), reverse=True)[:depth]

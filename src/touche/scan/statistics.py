@@ -58,13 +58,16 @@ class Statistics:
     ttf: Integers
 
     @classmethod
-    def of(cls, counts: Counts, terms: int) -> "Statistics":
+    def of(cls, counts: Counts) -> "Statistics":
         """Those of some documents."""
-        term, tf = counts.postings["term"], counts.postings["tf"]
-        df = np.bincount(term, minlength=terms)
-        ttf = np.bincount(term, weights=tf, minlength=terms).astype(np.int64)
-        lengths = counts.lengths
-        return cls(int(np.count_nonzero(lengths)), int(lengths.sum(dtype=np.int64)), df, ttf)
+        before = np.concatenate([[0], np.cumsum(counts.tf, dtype=np.int64)])
+        tokens = int(counts.lengths.sum(dtype=np.int64))
+        return cls(
+            int(np.count_nonzero(counts.lengths)),
+            tokens,
+            np.diff(counts.begins),
+            np.diff(before[counts.begins]),
+        )
 
     def __add__(self, other: "Statistics") -> "Statistics":
         """Those of the documents of both."""
@@ -79,6 +82,4 @@ class Statistics:
 def added(parts: Iterable[Counts], terms: int) -> Statistics:
     """The statistics of a field, from what was counted in all parts of the collection."""
     nothing = np.zeros(terms, dtype=np.int64)
-    return reduce(
-        Statistics.__add__, (Statistics.of(each, terms) for each in parts), Statistics(0, 0, nothing, nothing)
-    )
+    return reduce(Statistics.__add__, map(Statistics.of, parts), Statistics(0, 0, nothing, nothing))

@@ -266,9 +266,8 @@ void free_counter(counter *c)
 }
 
 /* Reads the texts that lie one after the other, the n-th from bounds[n] to bounds[n + 1]; EIGHT bytes follow the last.
- * Returns how many postings there are, in *postings until the next call; -1 if there is no memory. */
-int64_t read_texts(counter *c, const uint8_t *bytes, const int64_t *bounds, int64_t texts, int32_t *lengths,
-                   const posting **postings)
+ * Returns how many postings there are, which take_postings gives out; -1 if there is no memory. */
+int64_t read_texts(counter *c, const uint8_t *bytes, const int64_t *bounds, int64_t texts, int32_t *lengths)
 {
     c->postings_size = 0;
     for (int64_t n = 0; n < texts; n++) {
@@ -277,6 +276,22 @@ int64_t read_texts(counter *c, const uint8_t *bytes, const int64_t *bounds, int6
             return -1;
         lengths[n] = (int32_t)length;
     }
-    *postings = c->postings;
     return c->postings_size;
+}
+
+/* Writes the postings of the texts last read: those of term t from begins[t] to begins[t + 1], by text. */
+void take_postings(const counter *c, int64_t terms, int64_t *begins, int32_t *texts, int32_t *frequencies)
+{
+    memset(begins, 0, (terms + 1) * sizeof(int64_t));
+    for (int64_t i = 0; i < c->postings_size; i++)
+        begins[c->postings[i].term + 1]++;
+    for (int64_t t = 0; t < terms; t++)
+        begins[t + 1] += begins[t];
+    for (int64_t i = 0; i < c->postings_size; i++) { /* begins[t] goes on to where the next term begins ... */
+        posting each = c->postings[i];
+        texts[begins[each.term]] = each.text;
+        frequencies[begins[each.term]++] = each.frequency;
+    }
+    memmove(begins + 1, begins, terms * sizeof(int64_t)); /* ... and comes back */
+    begins[0] = 0;
 }

@@ -1,19 +1,15 @@
 """Web pages on their way from HTML to fields, by all processors."""
 
 import logging
-import os
 import signal
-import sys
-import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
-from multiprocessing import current_process, get_context, parent_process
 from typing import Any
 
-from touche.errors import ToucheError
+from touche.processes import check, executor
 from touche.progress import processors
 from touche.web.page import Page, PageError, RawPage, Skipped
 
@@ -90,29 +86,15 @@ class _Pool:
 
     def __init__(self, processes: int, parser: Parser) -> None:
         self._processes, self._parser = processes, parser
-        self._executor = _executor(processes)
-        self._check()
-
-    def _check(self) -> None:
-        """Before any page can be the reason why a process dies, one must have started.
-
-        Each imports the script that the user runs. One without a guard comes here again, in that process.
-        """
-        if getattr(current_process(), "_inheriting", False):  # which Python itself asks, to refuse it
-            sys.exit()  # in silence, for the first process tells
-        try:
-            self._executor.submit(os.getpid).result()
-        except BrokenProcessPool:
-            problem = "the processes that parse web pages cannot import your script"
-            remedy = 'save it in a file, and put what it does below: if __name__ == "__main__":'
-            raise ToucheError(f"{problem}; {remedy}") from None
+        self._executor = executor(processes)
+        check(self._executor, "parse web pages")
 
     def submit(self, documents: Sequence[Any]) -> Future[list[Any]]:
         """Hands documents to a process; if all have just died, to a new one."""
         try:
             return self._executor.submit(_parse_all, documents, self._parser)
         except BrokenProcessPool:
-            self._executor = _executor(self._processes)
+            self._executor = executor(self._processes)
             return self._executor.submit(_parse_all, documents, self._parser)
 
     def result(self, documents: Sequence[Any], future: Future[list[Any]]) -> list[Any]:
@@ -128,30 +110,14 @@ class _Pool:
 
     def _again(self, documents: Sequence[Any]) -> list[Any]:
         """In a process that no other documents can end; if they end it, each half by itself."""
-        with _executor(1) as executor:
+        with executor(1) as alone:
             try:
-                return executor.submit(_parse_all, documents, self._parser).result()
+                return alone.submit(_parse_all, documents, self._parser).result()
             except BrokenProcessPool:
                 half = len(documents) // 2
         if not half:
             return [Skipped(documents[0].id, "that the parser died of, or was too long at")]
         return self._again(documents[:half]) + self._again(documents[half:])
-
-
-def _executor(processes: int) -> ProcessPoolExecutor:
-    # Spawned, as a process that runs Java cannot be forked.
-    return ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_end_with_the_parent)
-
-
-def _end_with_the_parent() -> None:
-    """A process would wait for pages for ever if the one that hands them out were killed."""
-    threading.Thread(target=_wait_for_the_parent, daemon=True).start()
-
-
-def _wait_for_the_parent() -> None:
-    if parent := parent_process():
-        parent.join()
-        os._exit(1)
 
 
 def _parse_all(documents: Sequence[Any], parser: Parser) -> list[Any]:
