@@ -49,7 +49,7 @@ class Counts:
 def split(text: bytes) -> list[bytes]:
     """The words of a text in UTF-8, as Lucene's StandardTokenizer tells them apart."""
     places = np.empty((len(text), 2), dtype=np.int64)
-    found = _library().split(ctypes.byref(_automaton()), text, len(text), places.ctypes)
+    found = _library().split(ctypes.byref(_automaton()), text + _BEHIND, len(text), places.ctypes)
     return [text[begin:end] for begin, end in places[:found].tolist()]
 
 

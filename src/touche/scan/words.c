@@ -66,9 +66,37 @@ typedef struct {
     int all_ascii;
 } word;
 
-static inline int ascii_letter(uint8_t byte)
+/* Eight bytes as a number, the first in the lowest place. */
+static inline uint64_t eight_at(const uint8_t *text)
 {
-    return (uint8_t)((byte | 32) - 'a') < 26;
+    uint64_t found;
+    memcpy(&found, text, EIGHT);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    found = __builtin_bswap64(found);
+#endif
+    return found;
+}
+
+/* How many of eight bytes are letters of ASCII before the first that is none: all are looked at in a few steps, with
+ * the highest bit of each byte as its answer. */
+static inline int letters_of(uint64_t eight)
+{
+    const uint64_t each = 0x0101010101010101u, highest = 0x80 * each;
+    uint64_t low = (eight & ~highest) | 0x20 * each;
+    uint64_t from_a = low + (0x80 - 'a') * each, beyond_z = low + (0x80 - 'z' - 1) * each;
+    uint64_t others = ~(from_a & ~beyond_z & ~eight) & highest;
+    return others ? __builtin_ctzll(others) / 8 : EIGHT;
+}
+
+/* How many letters of ASCII begin a text, at most LONGEST. */
+static inline int letters_here(const uint8_t *text, int64_t left)
+{
+    int found = 0, more;
+    do
+        found += more = letters_of(eight_at(text + found));
+    while (more == EIGHT && found < left && found < LONGEST);
+    int64_t most = left < LONGEST ? left : LONGEST;
+    return found < most ? found : (int)most;
 }
 
 /* The longest word that begins here. */
@@ -76,16 +104,10 @@ static inline word word_here(const automaton *words, const uint8_t *text, int64_
 {
     const uint8_t *ascii = words->blocks + 256 * words->block_of[0];
     word found = {here, here, 1};
-    int state = BEGIN, units = 0;
     /* Letters keep the automaton where the first one led it, so that it need not be asked about each. */
-    int64_t letters_end = end - here > LONGEST ? here + LONGEST : end;
-    while (here < letters_end && ascii_letter(text[here]))
-        here++;
-    if (here > found.begin) {
-        state = words->steps[CLASSES * BEGIN + ascii['a']];
-        units = (int)(here - found.begin);
-        found.end = here;
-    }
+    int units = letters_here(text + here, end - here);
+    int state = units ? words->steps[CLASSES * BEGIN + ascii['a']] : BEGIN;
+    found.end = here += units;
     for (int all_ascii = 1; here < end;) {
         uint32_t point = text[here];
         int class, size = 1;
@@ -147,11 +169,10 @@ static inline int may_matter(const counter *c, const uint8_t *letters, int64_t s
     return c->beginnings[key];
 }
 
-/* Eight letters as a number, or as many as there are; eight bytes are read. */
+/* Eight letters as a number, or as many as there are. */
 static inline uint64_t eight_of(const uint8_t *letters, int64_t size)
 {
-    uint64_t found;
-    memcpy(&found, letters, EIGHT);
+    uint64_t found = eight_at(letters);
     return size < EIGHT ? found & (((uint64_t)1 << 8 * size) - 1) : found;
 }
 
