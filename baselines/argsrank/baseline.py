@@ -20,8 +20,7 @@ def argsrank(
     depth: how many pairs are returned per topic, one of each argument.
     """
     check_range("damping", damping, 0, 1)
-    with pairs.argument_index(topics, documents, mu) as index:
-        ranked = pairs.best_arguments(index, topics, documents, depth, sentences=2)
+    ranked = pairs.Arguments.of(topics, documents, mu).best(depth, sentences=2)
     central = most_central((argument for _, best in ranked for argument, _ in best), damping)
     yield from pairs.hits(
         [

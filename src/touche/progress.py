@@ -4,10 +4,9 @@ import logging
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import islice
-from typing import Any, TypeVar
-
-from tqdm import tqdm
+from typing import Any, Self, TypeVar
 
 from touche.errors import one_line
 
@@ -16,14 +15,33 @@ _T = TypeVar("_T")
 _DELAY = 2.0  # seconds; what is done by then shows no bar
 
 
-class _Bar(tqdm):  # type: ignore[misc]
-    """Not drawn before its time, not even where tqdm draws all bars anew below a line that was written."""
+class _NoBar:
+    """Where none is drawn."""
 
-    def refresh(self, *args: Any, **kwargs: Any) -> None:
-        now = self._time()
-        if now >= self.start_t + self.delay:
-            super().refresh(*args, **kwargs)
-            self.last_print_t = now  # or tqdm would think that there is nothing to take away
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def update(self, count: int) -> None:
+        """Takes note of nothing."""
+
+
+@cache
+def _bar_class() -> Any:
+    from tqdm import tqdm  # here, for most runs draw none, and it takes as long to import as a small run
+
+    class Bar(tqdm):  # type: ignore[misc]
+        """Not drawn before its time, not even where tqdm draws all bars anew below a new line."""
+
+        def refresh(self, *args: Any, **kwargs: Any) -> None:
+            now = self._time()
+            if now >= self.start_t + self.delay:
+                super().refresh(*args, **kwargs)
+                self.last_print_t = now  # or tqdm would think that there is nothing to take away
+
+    return Bar
 
 
 def watched(items: Iterable[_T], what: str, unit: str, total: int | None) -> Iterator[_T]:
@@ -53,15 +71,15 @@ def bar(what: str, unit: str, total: int | None, *, over: Iterable[Any] | None =
     Returns:
         A context manager with ``update(count)``, or the iterable.
     """
-    quiet = logging.getLogger("touche").level >= logging.WARNING
-    return _Bar(
+    if logging.getLogger("touche").level >= logging.WARNING or not sys.stderr.isatty():
+        return _NoBar() if over is None else over
+    return _bar_class()(
         over,
         desc=what,
         total=total,
         initial=done,
         unit=unit if unit == "B" else f" {unit}",
         unit_scale=unit == "B",
-        disable=quiet or None,  # None: unless on a terminal
         delay=_DELAY,
         leave=False,
         dynamic_ncols=True,
@@ -70,7 +88,11 @@ def bar(what: str, unit: str, total: int | None, *, over: Iterable[Any] | None =
 
 def say(line: str) -> None:
     """Writes a line to standard error, above the bars if there are any."""
-    tqdm.write(f"{one_line(line)}\n", file=sys.stderr, end="")  # at once, so that lines of threads do not mix
+    text = f"{one_line(line)}\n"  # at once, so that lines of threads do not mix
+    if "tqdm" in sys.modules:
+        _bar_class().write(text, file=sys.stderr, end="")
+    else:
+        sys.stderr.write(text)
 
 
 def processors() -> int:

@@ -127,22 +127,22 @@ def test_of_arguments_that_say_the_same_the_best_stands_for_all() -> None:
         argument("c", "cats", "Cats", " "),
         argument("d", "cats", "x", "y"),
     ]
-    with pairs.argument_index(TOPICS, documents, 10.0) as index:
-        for least, expected in ((2, ["b", "d"]), (1, ["c", "b", "d"])):
-            ((_, ranked),) = pairs.best_arguments(index, TOPICS, documents, 3, sentences=least)
-            assert [one.id for one, _ in ranked] == expected
-            assert [score for _, score in ranked] == sorted((score for _, score in ranked), reverse=True)
+    read = pairs.Arguments.of(TOPICS, documents, 10.0)
+    for least, expected in ((2, ["b", "d"]), (1, ["c", "b", "d"])):
+        ((_, ranked),) = read.best(3, sentences=least)
+        assert [one.id for one, _ in ranked] == expected
+        assert [score for _, score in ranked] == sorted((score for _, score in ranked), reverse=True)
 
 
 def test_however_many_say_the_same_the_others_are_found() -> None:
     same = [argument(f"s{n:02}", "cats cats cats", "x") for n in range(50)]
     others = [argument(f"o{n}", "cats", f"y{n}") for n in range(4)]
     documents = same + others
-    with pairs.argument_index(TOPICS, documents, 10.0) as index:
-        ((_, ranked),) = pairs.best_arguments(index, TOPICS, documents, 4, sentences=2)
-        assert [one.id for one, _ in ranked] == ["s49", "o3", "o2", "o1"]
-        ((_, everything),) = pairs.best_arguments(index, TOPICS, documents, 30, sentences=2)
-        assert len(everything) == 5
+    read = pairs.Arguments.of(TOPICS, documents, 10.0)
+    ((_, ranked),) = read.best(4, sentences=2)
+    assert [one.id for one, _ in ranked] == ["s49", "o3", "o2", "o1"]
+    ((_, everything),) = read.best(30, sentences=2)
+    assert len(everything) == 5
 
 
 def test_a_pair_of_an_argument_is_in_its_order_even_if_its_sentences_are_not() -> None:

@@ -6,48 +6,51 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
 import click
 
 from touche.cli.commands import Group
-from touche.cli.compare import compare
-from touche.cli.completion import VARIABLE, completion
-from touche.cli.data import data
-from touche.cli.evaluate import evaluate
-from touche.cli.identify import identify
-from touche.cli.images import images
-from touche.cli.lint import lint
-from touche.cli.new import new
-from touche.cli.overlap import overlap
-from touche.cli.regress import regress
-from touche.cli.report import report
-from touche.cli.run import run
-from touche.cli.tasks import tasks
 from touche.errors import ToucheError
 from touche.progress import say
 
 UNUSABLE, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes
 FIRST = ("run", "evaluate", "compare", "report", "new")  # what a newcomer needs
+MORE = ("overlap", "identify", "lint", "regress", "tasks", "data", "images", "completion")
+VARIABLE = "_TOUCHE_COMPLETE"  # by which the shell asks the command what may follow
 _SENTENCE = 200  # characters; the first one of a help is shown whole
 
 
 class Teaching(Group):
-    """Its help shows the commands that a newcomer needs first, each with its example."""
+    """Its help shows the commands that a newcomer needs first, each with its example.
+
+    A command is imported once it is asked for: what others need would take longer than a small run.
+    """
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*FIRST, *MORE]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in (*FIRST, *MORE):
+            if cmd_name.startswith("-") or ctx.resilient_parsing:
+                return None
+            raise click.NoSuchCommand(cmd_name, possibilities=(*FIRST, *MORE), ctx=ctx)
+        command: click.Command = getattr(import_module(f"touche.cli.{cmd_name}"), cmd_name)
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        first = [name for name in FIRST if name in self.commands]
         with formatter.section("First steps, after make demo"):
-            for name in first:
-                self._write(formatter, [name])
-                formatter.write(f"    {getattr(self.commands[name], 'example', '')}\n")
+            for name in FIRST:
+                self._write(formatter, name)
+                formatter.write(f"    {getattr(self.get_command(ctx, name), 'example', '')}\n")
         with formatter.section("More commands"):
-            self._write(formatter, [name for name in self.commands if name not in first])
+            self._write(formatter, *MORE)
 
-    def _write(self, formatter: click.HelpFormatter, names: Iterable[str]) -> None:
-        width = max(map(len, self.commands))
-        sentences = ((name.ljust(width), self.commands[name].get_short_help_str(_SENTENCE)) for name in names)
+    def _write(self, formatter: click.HelpFormatter, *names: str) -> None:
+        width = max(map(len, (*FIRST, *MORE)))
+        found = ((name, getattr(import_module(f"touche.cli.{name}"), name)) for name in names)
+        sentences = ((name.ljust(width), command.get_short_help_str(_SENTENCE)) for name, command in found)
         formatter.write_dl(list(sentences))
 
 
@@ -55,25 +58,6 @@ class Teaching(Group):
 @click.version_option(package_name="touche-baselines")
 def cli() -> None:
     """Reruns the baselines of the Touché shared tasks and scores runs as the organizers did."""
-
-
-commands = (
-    run,
-    evaluate,
-    compare,
-    report,
-    new,
-    overlap,
-    identify,
-    lint,
-    regress,
-    tasks,
-    data,
-    images,
-    completion,
-)
-for command in commands:
-    cli.add_command(command)
 
 
 class _Said(logging.Handler):

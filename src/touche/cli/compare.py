@@ -8,7 +8,8 @@ import click
 
 from touche import tasks
 from touche.cli.commands import Command
-from touche.cli.output import RUNS, TASK, counted, p_value, print_records, print_warnings, show, style, warn
+from touche.cli.output import counted, print_records, show, style, warn
+from touche.cli.runs import RUNS, TASK, p_value, print_warnings
 from touche.errors import ToucheError
 from touche.evaluation import comparison
 from touche.evaluation.comparison import Comparison, TopicDifference

@@ -3,9 +3,8 @@
 import click
 from click.shell_completion import get_completion_class
 
+from touche.cli import VARIABLE
 from touche.cli.commands import Command
-
-VARIABLE = "_TOUCHE_COMPLETE"  # by which the shell asks the command what may follow
 
 
 @click.command(cls=Command, example="touche completion bash >> ~/.bashrc")

@@ -7,7 +7,8 @@ import click
 
 from touche import tasks
 from touche.cli.commands import Command
-from touche.cli.output import RUNS, TASK, print_records, print_warnings, show, style, tell
+from touche.cli.output import print_records, show, style, tell
+from touche.cli.runs import RUNS, TASK, print_warnings
 from touche.evaluation import scores
 from touche.evaluation.ndcg import EVALUATORS, TREC_EVAL_VERSION
 from touche.evaluation.notes import notes_of

@@ -8,7 +8,8 @@ import click
 
 from touche import tasks
 from touche.cli.commands import Command
-from touche.cli.output import BAD, BROKEN, DOUBTFUL, RUNS, TASK, counted, paint, print_records, style
+from touche.cli.output import BAD, BROKEN, DOUBTFUL, counted, paint, print_records, style
+from touche.cli.runs import RUNS, TASK
 from touche.lint import ERROR, WARNING, Finding
 from touche.lint import lint as find
 from touche.progress import say

@@ -1,4 +1,4 @@
-"""What the commands share: their options, tables, JSON and CSV on standard output, and what they tell."""
+"""What the commands share: tables, JSON and CSV on standard output, and what they tell."""
 
 import csv
 import json
@@ -7,33 +7,17 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, fields
-from pathlib import Path
 from typing import Any, Literal
 
 import click
 
-from touche import tasks
-from touche.cli.commands import TASK_ID
 from touche.errors import one_line
-from touche.evaluation.notes import warnings_of
-from touche.evaluation.scores import Evaluated
 from touche.progress import say
 
 BROKEN, UNUSABLE = 1, 2  # exit codes: a score or a rule; an input
 _NARROW = 24  # characters; a text column is folded to no less
 _WIDEST = 1_000_000  # characters; nothing is folded in a pipe
 
-RUNS = click.argument(
-    "runs", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False), metavar="RUN..."
-)
-TASK = click.option(
-    "--task",
-    "task_id",
-    type=TASK_ID,
-    required=True,
-    metavar="TASK",
-    help=f"One of {', '.join(tasks.ids())}.",
-)
 GOOD, DOUBTFUL, BAD = "green", "yellow", "red"
 
 _log = logging.getLogger("touche")
@@ -120,19 +104,6 @@ def print_records(kind: type[Any], rows: Iterable[Any], style: str) -> None:
 def counted(number: int, noun: str) -> str:
     """Such as ``1 run`` and ``2 runs``."""
     return f"{number} {noun}{'s' if number != 1 else ''}"
-
-
-def p_value(value: float | None) -> str:
-    """Such as ``0.0312`` and ``< 0.0001``; a dash where a test has none."""
-    if value is None:
-        return "–"
-    return f"{value:.4f}" if value >= 0.0001 else "< 0.0001"
-
-
-def print_warnings(found: Sequence[Evaluated]) -> None:
-    """Prints what puts scores in doubt on standard error."""
-    for text in warnings_of(found):
-        warn(text)
 
 
 def command_line() -> str:

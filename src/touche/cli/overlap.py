@@ -8,7 +8,8 @@ import click
 
 from touche import tasks
 from touche.cli.commands import TASK_ID, Command
-from touche.cli.output import RUNS, p_value, print_records, print_warnings, show, style
+from touche.cli.output import print_records, show, style
+from touche.cli.runs import RUNS, p_value, print_warnings
 from touche.evaluation.agreement import (
     EVALUATOR,
     FAR,

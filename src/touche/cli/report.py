@@ -7,7 +7,8 @@ import click
 
 from touche import tasks
 from touche.cli.commands import Command
-from touche.cli.output import RUNS, TASK, command_line, counted
+from touche.cli.output import command_line, counted
+from touche.cli.runs import RUNS, TASK
 from touche.errors import one_line
 from touche.evaluation.scores import evaluate
 

@@ -1,29 +1,25 @@
 """Pairs of sentences: arguments in sentences, their pairs, and how well these read on."""
 
 from touche.pairs.ranking import (
+    Arguments,
     Pair,
     Ranked,
     ScoredSentence,
-    argument_index,
-    best_arguments,
     best_pairs,
     by_dirichletlm,
     hits,
     of_argument,
     pair_of,
-    scored_sentences,
 )
 
 __all__ = [
+    "Arguments",
     "Pair",
     "Ranked",
     "ScoredSentence",
-    "argument_index",
-    "best_arguments",
     "best_pairs",
     "by_dirichletlm",
     "hits",
     "of_argument",
     "pair_of",
-    "scored_sentences",
 ]

@@ -1,11 +1,16 @@
 """Pairs of sentences, the results of Touché 2022 task 1: candidates, their ids, order and stance."""
 
 import logging
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from math import log
 
-from touche import lucene
+import numpy as np
+
+from touche import scan
+from touche.errors import check_range
 from touche.formats.documents import AnyDocument, Argument, conclusion_of, premises_of
 from touche.formats.topics import Topic
 from touche.pairs.sentences import arguments_in_sentences, distinct_sentences, normalised
@@ -117,66 +122,92 @@ def by_dirichletlm(
     Yields:
         Each topic with its best pairs, best first.
     """
-    with argument_index(topics, documents, mu) as index:
-        for topic, arguments in best_arguments(index, topics, documents, ARGUMENTS, sentences=1):
-            yield topic, best_pairs(scored_sentences(index, topic, arguments, mu), depth)
+    read = Arguments.of(topics, documents, mu)
+    for topic, best in read.best(ARGUMENTS, sentences=1):
+        yield topic, best_pairs(read.scored_sentences(topic, best), depth)
 
 
-def argument_index(topics: Sequence[Topic], documents: Iterable[AnyDocument], mu: float) -> lucene.Index:
-    """An index of arguments for these topics, to be searched by DirichletLM of premises or conclusion."""
-    queries, model = [topic.title for topic in topics], lucene.dirichlet(mu)
-    return lucene.index(documents, fields=_FIELDS, queries=queries, analyzer="standard", similarity=model)
+@dataclass(frozen=True)
+class Arguments:
+    """The arguments of a collection, counted for all that DirichletLM asks of them.
 
-
-def best_arguments(
-    index: lucene.Index,
-    topics: Sequence[Topic],
-    documents: Iterable[AnyDocument],
-    depth: int,
-    sentences: int,
-) -> list[tuple[Topic, list[tuple[Argument, float]]]]:
-    """The best arguments of each topic, split into sentences, with their scores, best first.
-
-    Of arguments that say the same the best stands for all.
-
-    Args:
-        index: of the arguments.
+    Attributes:
         topics: all topics.
-        documents: the arguments; read once, or again where many say the same.
-        depth: how many arguments per topic at the most.
-        sentences: how many different sentences an argument has to have at the least.
+        documents: the arguments.
+        mu: the weight of the collection's language model, in tokens.
+        collection: what was counted in premises and in conclusions.
     """
-    arguments: dict[str, Argument] = {}
-    enough, deep = False, depth
-    while not enough:
-        deep *= 2
-        found = [_ranked(index, topic, deep) for topic in topics]
-        missing = {id for ranked in found for id, _ in ranked} - arguments.keys()
-        arguments |= {one.id: one for one in arguments_in_sentences(_among(documents, missing))}
-        kept = [_different(((arguments[id], score) for id, score in ranked), sentences) for ranked in found]
-        enough = all(len(k) >= depth or len(f) < deep for k, f in zip(kept, found, strict=True))
-    return [(topic, ranked[:depth]) for topic, ranked in zip(topics, kept, strict=True)]
 
+    topics: Sequence[Topic]
+    documents: Iterable[AnyDocument]
+    mu: float
+    collection: scan.Collection
 
-def scored_sentences(
-    index: lucene.Index, topic: Topic, arguments: Iterable[tuple[Argument, float]], mu: float
-) -> Iterator[ScoredSentence]:
-    """The sentences of a topic's arguments, each scored by its own DirichletLM score plus its argument's.
+    @classmethod
+    def of(cls, topics: Sequence[Topic], documents: Iterable[AnyDocument], mu: float) -> "Arguments":
+        """Reads the arguments, once.
 
-    Both are logarithms of likelihoods, smoothed by the language model of the collection.
-    """
-    query = index.terms(topic.title)
-    smoothing = {term: mu * index.collection_probability(term) for term in query}
-    for argument, score in arguments:
-        for each in unscored(argument):
-            terms = index.terms(each.text)
-            shorter = log(mu / (terms.total() + mu))
-            likelihood = sum(
-                count * max(0.0, log(1 + terms[term] / smoothing[term]) + shorter)
-                for term, count in query.items()
-                if term in terms
-            )
-            yield replace(each, score=score + likelihood)
+        Raises:
+            ParameterError: unless mu is above 0, and at most 1e9.
+        """
+        check_range("mu", mu, 1e-9, 1e9)
+        return cls(topics, documents, mu, scan.Collection.of(topics, documents, "standard", _FIELDS))
+
+    def best(self, depth: int, sentences: int) -> list[tuple[Topic, list[tuple[Argument, float]]]]:
+        """The best arguments of each topic, split into sentences, with their scores, best first.
+
+        The score is that of premises or conclusion, whichever is higher. Of arguments that say the same the
+        best stands for all. The documents are read once more, or again where many say the same.
+
+        Args:
+            depth: how many arguments per topic at the most.
+            sentences: how many different sentences an argument has to have at the least.
+        """
+        arguments: dict[str, Argument] = {}
+        enough, deep = False, depth
+        while not enough:
+            deep *= 2
+            found = [hits for _, hits in self._ranked(deep)]
+            missing = {id for ranked in found for id, _ in ranked} - arguments.keys()
+            picked = scan.picked(self.documents, missing) if missing else []
+            arguments |= {one.id: one for one in arguments_in_sentences(picked)}
+            kept = [_different(((arguments[id], score) for id, score in hits), sentences) for hits in found]
+            enough = all(len(k) >= depth or len(f) < deep for k, f in zip(kept, found, strict=True))
+        return [(topic, ranked[:depth]) for topic, ranked in zip(self.topics, kept, strict=True)]
+
+    def _ranked(self, depth: int) -> Iterator[tuple[Topic, list[tuple[str, float]]]]:
+        def likelihood(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
+            mu = self.mu
+            gain: scan.Array = np.log(1 + tf / (mu * term.probability)) + np.log(mu / (mu + length))
+            return np.maximum(0, gain)
+
+        scoring = scan.Scoring(likelihood, [1.0 for _ in _FIELDS], best_field=True)
+        return self.collection.rank(self.topics, scoring, depth)
+
+    def scored_sentences(
+        self, topic: Topic, arguments: Iterable[tuple[Argument, float]]
+    ) -> Iterator[ScoredSentence]:
+        """The sentences of a topic's arguments, each scored by its own DirichletLM score plus its argument's.
+
+        Both are logarithms of likelihoods, smoothed by the language model of the collection.
+        """
+        mu, query = self.mu, Counter(self.collection.terms(topic.title))
+        smoothing = {term: mu * self._probability(term) for term in query}
+        for argument, score in arguments:
+            for each in unscored(argument):
+                terms = Counter(self.collection.terms(each.text))
+                shorter = log(mu / (terms.total() + mu))
+                likelihood = sum(
+                    count * max(0.0, log(1 + terms[term] / smoothing[term]) + shorter)
+                    for term, count in query.items()
+                    if term in terms
+                )
+                yield replace(each, score=score + likelihood)
+
+    def _probability(self, term: str) -> float:
+        """The share of a term in all tokens, those of premises and of conclusions."""
+        of_both = reduce(scan.Statistics.__add__, self.collection.statistics)
+        return of_both.term(self.collection.vocabulary.places[term]).probability
 
 
 def unscored(argument: Argument) -> list[ScoredSentence]:
@@ -222,14 +253,6 @@ def pair_of(one: ScoredSentence, other: ScoredSentence, score: float) -> Pair:
     else:
         first, second = sorted((one, other), key=lambda each: (-each.score, each.id))
     return Pair(first, second, score)
-
-
-def _ranked(index: lucene.Index, topic: Topic, depth: int) -> list[tuple[str, float]]:
-    return index.search(topic.title, depth, among=topic.candidates, best_field=True)
-
-
-def _among(documents: Iterable[AnyDocument], ids: set[str]) -> Iterator[AnyDocument]:
-    return (each for each in documents if each.id in ids)
 
 
 def _different(arguments: Iterable[tuple[Argument, float]], sentences: int) -> list[tuple[Argument, float]]:

@@ -1,7 +1,9 @@
 """Ranking without an index: the topics are known, so that one reading tells all that their terms need."""
 
 from touche.scan.kernel import Array
-from touche.scan.ranking import rank
-from touche.scan.statistics import Term
+from touche.scan.models import Weighted
+from touche.scan.ranking import Collection, Scoring, rank
+from touche.scan.reading import picked
+from touche.scan.statistics import Statistics, Term
 
-__all__ = ["Array", "Term", "rank"]
+__all__ = ["Array", "Collection", "Scoring", "Statistics", "Term", "Weighted", "picked", "rank"]

@@ -105,7 +105,8 @@ class Collection:
     def rank(self, topics: Sequence[Topic], scoring: Scoring, depth: int) -> Iterator[tuple[Topic, Hits]]:
         """Each topic with its best documents, part by part, as ``rank`` does."""
         found: list[Hits] = [[] for _ in topics]
-        terms = [self.terms(topic.title) for topic in topics]
+        places = self.vocabulary.places
+        terms = [Counter(places[term] for term in self.terms(topic.title)) for topic in topics]
         for part in self.parts:
             scored = _Scored(part, self.statistics, scoring)
             for hits, topic, of_topic in zip(found, topics, terms, strict=True):
@@ -113,10 +114,9 @@ class Collection:
                 hits[:] = _highest(hits, depth)
         yield from zip(topics, found, strict=True)
 
-    def terms(self, title: str) -> Mapping[int, int]:
-        """The places of a title's terms, each with how often it has the term."""
-        terms = analysis_named(self.vocabulary.analysis).terms(title)
-        return Counter(self.vocabulary.places[term] for term in terms)
+    def terms(self, text: str) -> list[str]:
+        """The terms of a text, in their order."""
+        return analysis_named(self.vocabulary.analysis).terms(text)
 
 
 @dataclass(frozen=True)

@@ -1,58 +1,60 @@
-"""A whole collection, read and counted by all processors."""
+"""A whole collection, read by all processors."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from itertools import chain, islice
 from pickle import PicklingError, dumps
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from touche.formats.documents import AnyDocument
-from touche.formats.pieces import InPieces, Piece
+from touche.formats.pieces import Piece
 from touche.processes import check, executor
 from touche.progress import processors
 from touche.scan.counting import Counting, Fields, Part, Vocabulary, count, joined
 from touche.web.page import RawPage, Skipped
 
-_FEW = 3  # pieces; before a process has started, this one has counted as many
+_T = TypeVar("_T")
+_Work = Callable[[Sequence[AnyDocument]], _T]  # what is done with the documents of a piece
+
+_FEW = 4  # pieces, which one process has read before others have started
 _TOGETHER = 1 << 16  # documents that are scored together: their numbers fit into a processor's cache
 
 
 def read(documents: Iterable[AnyDocument], vocabulary: Vocabulary, fields: Fields) -> list[Part]:
     """Reads a collection and counts; what is found does not depend on the number of processes.
 
-    A collection in pieces is handed to a process for each processor. Where that cannot be, or something is
-    wrong with a piece, it is read by this one, which says what.
-
     Args:
         documents: the collection; never held in memory as a whole.
         vocabulary: the terms to count.
         fields: the fields by name, each a function of the document.
     """
-    if pieces := _worth_sharing(documents, fields):
+    if pieces := _worth_sharing(documents):
         try:
-            return list(_together(_counted(pieces, vocabulary, fields)))
-        except (_NotAloneError, BrokenProcessPool):
+            return list(_together(_by_processes(pieces, partial(_counting, vocabulary, fields))))
+        except _NotAloneError:
             pass
     return list(_together(count(documents, vocabulary, fields)))
 
 
-class _NotAloneError(Exception):
-    """A piece cannot be counted by itself."""
+def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDocument]:
+    """The documents that have these ids, in the order of the collection."""
+    if pieces := _worth_sharing(documents):
+        try:
+            return list(chain(*_by_processes(pieces, partial(_picking, ids))))
+        except _NotAloneError:
+            pass
+    return [each for each in documents if each.id in ids]
 
 
-def _worth_sharing(documents: Iterable[AnyDocument], fields: Fields) -> Iterator[Piece] | None:
-    pieces = documents.pieces() if isinstance(documents, InPieces) and processors() > 1 else None
-    first = list(islice(pieces, _FEW)) if pieces else []
-    return chain(first, pieces) if pieces and len(first) == _FEW and _can_travel(fields) else None
+def _counting(vocabulary: Vocabulary, fields: Fields) -> _Work[Part]:
+    return Counting(vocabulary, fields).part
 
 
-def _can_travel(fields: Fields) -> bool:
-    """Whether another process can find the functions; not those that stand within another, and lambdas."""
-    try:
-        return bool(dumps(fields))
-    except (PicklingError, AttributeError, TypeError):
-        return False
+def _picking(ids: Collection[str]) -> _Work[list[AnyDocument]]:
+    return lambda documents: [each for each in documents if each.id in ids]
 
 
 def _together(parts: Iterable[Part]) -> Iterator[Part]:
@@ -67,47 +69,89 @@ def _together(parts: Iterable[Part]) -> Iterator[Part]:
         yield joined(waiting)
 
 
-def _counted(pieces: Iterable[Piece], vocabulary: Vocabulary, fields: Fields) -> Iterator[Part]:
-    """What each piece holds, in their order; few are under way at a time, so that none pile up."""
+@runtime_checkable
+class _InPieces(Protocol):
+    """A collection whose files can be cut, such as ``touche.tira.inputs.Files``."""
+
+    def pieces(self) -> Iterator[Piece] | None:
+        """The pieces, if its format can be cut."""
+
+
+class _NotAloneError(Exception):
+    """What other processes cannot do: the first has to, and says what is wrong."""
+
+
+def _worth_sharing(documents: Iterable[AnyDocument]) -> Iterator[Piece] | None:
+    pieces = documents.pieces() if isinstance(documents, _InPieces) and processors() > 1 else None
+    first = list(islice(pieces, _FEW)) if pieces else []
+    return chain(first, pieces) if pieces and len(first) == _FEW else None
+
+
+def _by_processes(pieces: Iterable[Piece], make: Callable[[], _Work[_T]]) -> Iterator[_T]:
+    """What is found in each piece, in their order; few are under way at a time, so that none pile up.
+
+    Args:
+        pieces: of a collection.
+        make: makes what is done with the documents of a piece; each process calls it once.
+
+    Raises:
+        InputError: if a piece is broken, or an id occurs twice.
+        _NotAloneError: if a process dies, or a piece cannot be read by itself for another reason.
+    """
     seen: set[str] = set()
-    workers = processors()
-    pool = executor(workers, _begin, vocabulary, fields)
-    under_way: deque[tuple[Piece, Future[Part | None]]] = deque()
+    under_way: deque[tuple[Piece, Future[_Found | None]]] = deque()
+    pool = executor(processors(), _begin, _sendable(make))
     try:
-        check(pool, "count terms")
+        check(pool, "read the collection")
         for piece in pieces:
-            under_way.append((piece, pool.submit(_count, piece)))
-            if len(under_way) > 2 * workers:
-                yield _new(*under_way.popleft(), seen)
+            under_way.append((piece, pool.submit(_work, piece)))
+            if len(under_way) > 2 * processors():
+                yield _checked(*under_way.popleft(), seen)
         while under_way:
-            yield _new(*under_way.popleft(), seen)
+            yield _checked(*under_way.popleft(), seen)
+    except BrokenProcessPool:
+        raise _NotAloneError from None
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _new(piece: Piece, future: "Future[Part | None]", seen: set[str]) -> Part:
-    part = future.result()
-    if part is None or not seen.isdisjoint(part.ids):
+def _sendable(make: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, if another process can find all its functions; not lambdas, and those within another."""
+    try:
+        dumps(make)
+    except (PicklingError, AttributeError, TypeError):
+        raise _NotAloneError from None
+    return make
+
+
+_Found = tuple[list[str], Any]  # the ids of a piece, and what the work gave
+
+
+def _checked(piece: Piece, future: "Future[_Found | None]", seen: set[str]) -> Any:
+    found = future.result()
+    if found is None or not seen.isdisjoint(found[0]):
         for _ in piece.documents(seen):
             pass  # which says what is wrong with it
         raise _NotAloneError
-    seen.update(part.ids)
-    return part
+    seen.update(found[0])
+    return found[1]
 
 
-# In a process of its own: what it counts with, and never closes.
-_counting: list[Counting] = []
+_works: list[_Work[Any]] = []  # in a process of its own, the one that it does
 
 
-def _begin(vocabulary: Vocabulary, fields: Fields) -> None:
-    _counting.append(Counting(vocabulary, fields))
+def _begin(make: Callable[[], _Work[Any]]) -> None:
+    _works.append(make())
 
 
-def _count(piece: Piece) -> Part | None:
-    """What a piece holds; nothing if something is wrong with it, or its pages are still to be parsed."""
+def _work(piece: Piece) -> _Found | None:
+    """What the work finds; nothing if something is wrong, or pages are still to be parsed."""
+    documents: list[AnyDocument] = []
     try:
-        documents = list(piece.documents())
-        to_be_parsed = any(isinstance(each, RawPage | Skipped) for each in documents)
-        return None if to_be_parsed else _counting[0].part(documents)
-    except Exception:  # the first process finds it again, and says it
+        for each in piece.documents():
+            if isinstance(each, RawPage | Skipped):
+                return None
+            documents.append(each)
+        return [each.id for each in documents], _works[0](documents)
+    except Exception:  # the first process comes across it, too, and says it
         return None
