@@ -9,6 +9,7 @@ from itertools import chain, islice
 from pickle import PicklingError, dumps
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from touche.errors import InputError
 from touche.formats.documents import AnyDocument
 from touche.formats.pieces import Piece
 from touche.processes import check, executor
@@ -83,8 +84,20 @@ class _NotAloneError(Exception):
 
 def _worth_sharing(documents: Iterable[AnyDocument]) -> Iterator[Piece] | None:
     pieces = documents.pieces() if isinstance(documents, _InPieces) and processors() > 1 else None
-    first = list(islice(pieces, _FEW)) if pieces else []
-    return chain(first, pieces) if pieces and len(first) == _FEW else None
+    if pieces is None:
+        return None
+    try:
+        first = list(islice(pieces, _FEW))
+    except InputError:  # which may not be the first; one process says that
+        return None
+    return chain(first, _cut(pieces)) if len(first) == _FEW else None
+
+
+def _cut(pieces: Iterator[Piece]) -> Iterator[Piece]:
+    try:
+        yield from pieces
+    except InputError:
+        raise _NotAloneError from None
 
 
 def _by_processes(pieces: Iterable[Piece], make: Callable[[], _Work[_T]]) -> Iterator[_T]:

@@ -1,0 +1,176 @@
+"""Collections that are read by several processes, beside the same that are read by one."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Touche, Write
+from touche import scan
+from touche.errors import InputError
+from touche.formats import pieces
+from touche.formats.documents import AnyDocument, Document
+from touche.formats.topics import Topic
+from touche.scan import counting, reading
+from touche.scan.counting import ONE_FIELD, Part, Vocabulary, count, joined
+from touche.tira.inputs import Files, find_documents
+
+TOPICS = [Topic("1", "cats and dogs"), Topic("2", "a cat", candidates=frozenset({"d3", "d9"}))]
+TEXTS = ["cats and dogs", "a cat", "", "cats cats", "dogs, café", "a a a", "mice"]
+LINES = [{"docno": f"d{n}", "text": TEXTS[n % len(TEXTS)] * (n % 5)} for n in range(40)]
+
+
+def model(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
+    found: scan.Array = tf / (tf + length / term.mean_length) / term.df
+    return found
+
+
+def length_of(document: AnyDocument) -> str:
+    return "cat " * len(document.text)
+
+
+def dies(document: AnyDocument) -> str:
+    """In any process but the first."""
+    if os.getpid() != FIRST:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return document.text
+
+
+FIRST = os.getpid()
+
+
+@pytest.fixture
+def many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small pieces, and three processes, however many processors there are."""
+    monkeypatch.setattr(pieces, "SIZE", 100)
+    monkeypatch.setattr(reading, "processors", lambda: 3)
+
+
+@pytest.fixture
+def collection(write: Write, tmp_path: Path) -> Files:
+    return written(write, tmp_path, LINES)
+
+
+def written(write: Write, folder: Path, lines: list[Any]) -> Files:
+    write("documents.jsonl", b"\n".join(map(orjson.dumps, lines)).decode())
+    return find_documents(folder)
+
+
+def ranked(documents: Any, **options: Any) -> list[Any]:
+    return list(scan.rank(TOPICS, documents, model, analysis="english", **options))
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("fields", [{}, {"fields": {"one": length_of, "other": counting.text_of}}])
+def test_several_processes_find_what_one_does(collection: Files, fields: Any) -> None:
+    assert len(list(collection.pieces() or ())) > 10
+    alone = ranked(list(collection), **fields)
+    assert ranked(collection, **fields) == alone
+    assert all(hits for _, hits in alone)
+
+
+@pytest.mark.usefixtures("many")
+def test_they_read_the_file_once_and_not_this_process(
+    collection: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Files, "__iter__", lambda self: pytest.fail("it was read again"))
+    assert [document.id for document in scan.picked(collection, {"d3", "d39", "d0", "x"})] == [
+        "d0",
+        "d3",
+        "d39",
+    ]
+    assert (
+        sum(len(part.ids) for part in reading.read(collection, Vocabulary.of("a", "standard"), ONE_FIELD))
+        == 40
+    )
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize(
+    ("number", "line", "error"),
+    [
+        (3, {"docno": "d3"}, r'documents\.jsonl:4: no "text"'),
+        (30, {"docno": "d30"}, r'documents\.jsonl:31: no "text"'),
+        (30, {"docno": "d2", "text": "again"}, r"documents\.jsonl:31: document 'd2' occurs a second time"),
+        (30, {"docno": "d29", "text": "again"}, r"documents\.jsonl:31: document 'd29' occurs a second time"),
+    ],
+)
+def test_what_is_wrong_is_said_as_by_one_process(
+    write: Write, tmp_path: Path, number: int, line: Any, error: str
+) -> None:
+    lines = [*LINES[:number], line, *LINES[number:35], {}]  # and the last line is wrong, too
+    collection = written(write, tmp_path, lines)
+    for documents in (collection, list_of(collection)):
+        with pytest.raises(InputError, match=error):
+            ranked(documents)
+    with pytest.raises(InputError, match=error):
+        scan.picked(collection, {"d0"})
+
+
+def list_of(documents: Files) -> Iterator[AnyDocument]:
+    yield from documents
+
+
+@pytest.mark.usefixtures("many")
+def test_a_line_without_an_end_is_refused_where_one_process_refuses_it(
+    collection: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pieces, "LONGEST_LINE", 60)
+    with pytest.raises(InputError) as alone:
+        list(collection)
+    with pytest.raises(InputError) as together:
+        ranked(collection)
+    assert str(together.value) == str(alone.value)
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("text_of", [lambda document: document.text, dies], ids=["lambda", "dies"])
+def test_what_other_processes_cannot_do_this_one_does(collection: Files, text_of: Any) -> None:
+    assert ranked(collection, fields={"text": text_of}) == ranked(list(collection))
+
+
+@pytest.mark.usefixtures("many")
+def test_pages_that_are_still_to_be_parsed_are_parsed(write: Write, tmp_path: Path) -> None:
+    page = {"docno": "page", "html": "<html><body><p>Cats and dogs, dogs and cats.</p></body></html>"}
+    collection = written(write, tmp_path, [*LINES, page])
+    (_, hits), _ = ranked(collection)
+    assert "page" in [id for id, _ in hits]
+
+
+@given(st.lists(st.lists(st.sampled_from(TEXTS), min_size=1, max_size=5), min_size=1, max_size=5))
+def test_joined_parts_are_what_is_counted_at_once(texts: list[list[str]]) -> None:
+    vocabulary = Vocabulary.of(["cats dogs a"], "english")
+
+    def part(each: list[str], first: int) -> Part:
+        documents = [Document(f"d{n}", text) for n, text in enumerate(each, first)]
+        return next(count(documents, vocabulary))
+
+    begins = [sum(map(len, texts[:n])) for n in range(len(texts))]
+    found = joined([part(each, begin) for each, begin in zip(texts, begins, strict=True)])
+    expected = part([text for each in texts for text in each], 0)
+    assert found.ids == expected.ids
+    for ours, theirs in zip(found.fields, expected.fields, strict=True):
+        for name in ("lengths", "begins", "texts", "tf"):
+            assert getattr(ours, name).tolist() == getattr(theirs, name).tolist()
+
+
+def test_large_parts_are_scored_one_after_the_other(
+    collection: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = ranked(list(collection), depth=7)
+    monkeypatch.setattr(reading, "_TOGETHER", 3)
+    monkeypatch.setattr(counting, "_BATCH", 2)
+    assert ranked(list(collection), depth=7) == together
+
+
+def test_an_empty_collection_is_told(touche: Touche, write: Write, tmp_path: Path) -> None:
+    write("topics.xml", "<topics><topic><number>1</number><title>cats</title></topic></topics>")
+    write("documents.jsonl", "\n")
+    code, _, err = touche("run", "dirichletlm", "-i", tmp_path, "-o", tmp_path / "out")
+    assert code == 2 and "documents.jsonl: no documents in it" in err
