@@ -47,9 +47,9 @@ FIRST = os.getpid()
 
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small pieces, and three processes, however many processors there are."""
+    """Small pieces, and two processes, however many processors there are."""
     monkeypatch.setattr(pieces, "SIZE", 100)
-    monkeypatch.setattr(reading, "processors", lambda: 3)
+    monkeypatch.setattr(reading, "processors", lambda: 2)
 
 
 @pytest.fixture

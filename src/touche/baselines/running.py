@@ -1,9 +1,12 @@
 """A baseline run in this process: run.txt, and beside it where it comes from."""
 
 import shlex
+from collections.abc import Callable
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import Any, TypeVar
 
 from touche.baselines.method import Baseline
 from touche.baselines.options import arguments_of
@@ -14,7 +17,9 @@ from touche.formats.topics import Topic
 from touche.progress import watched
 from touche.tira.inputs import Input
 from touche.tira.outputs import METADATA_FILE, prepare_output, write_run
-from touche.tira.provenance import PROJECT, Software, metadata
+from touche.tira.provenance import PROJECT, Files, Software, metadata
+
+_T = TypeVar("_T")
 
 
 def run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any]) -> list[Topic]:
@@ -31,13 +36,28 @@ def run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any]) -
         raise ParameterError(f"depth = {depth}: a run holds 1 to {MAX_DEPTH} documents per topic")
     prepare_output(output)  # an earlier run must not outlive this one, however soon it is interrupted
     started, tag = datetime.now(UTC), ranker.tag(options)
+    files = _beside(lambda: Files.of(given.files))  # reading the files once more, for their md5, takes long
     rankings = ranker(given.topics, given.documents, **options)
     shown = watched(rankings, "searching", "topics", len(given.topics))
     without_hits = write_run(output, given.topics, shown, tag)
     software = Software(ranker.name, _team(ranker), _command(ranker, options), ranker.description)
-    about = (software, tag, options, given.files)
+    about = (software, tag, options, files())
     write_whole(output / METADATA_FILE, metadata(*about, started, datetime.now(UTC)))
     return without_hits
+
+
+def _beside(work: Callable[[], _T]) -> Callable[[], _T]:
+    """Begins something in a thread, and returns what waits for its result; an interrupt does not wait."""
+    future: Future[_T] = Future()
+
+    def begin() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=begin, daemon=True).start()
+    return future.result
 
 
 def _team(ranker: Baseline) -> str:

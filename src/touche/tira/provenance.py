@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from touche.files import folder_of, md5, names_of
+from touche.files import folder_of, names_of
 
 REVISION_VARIABLE, SOURCE_VARIABLE = "TOUCHE_REVISION", "TOUCHE_SOURCE"  # set in the images
 DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, where the input has no name
@@ -38,11 +38,31 @@ class Software:
     description: str
 
 
+@dataclass(frozen=True)
+class Files:
+    """The input of a run.
+
+    Attributes:
+        paths: the files.
+        told: what is said of each by its name, or of many by what they have in common.
+    """
+
+    paths: Sequence[Path]
+    told: Mapping[str, Mapping[str, Any]]
+
+    @classmethod
+    def of(cls, paths: Sequence[Path]) -> "Files":
+        """Reads files, for their md5; of very many or very large ones, such as the archives of ClueWeb12 with
+        their 27 TB, it is that of a list of their names and sizes.
+        """
+        return cls(paths, _files(paths))
+
+
 def metadata(
     software: Software,
     tag: str,
     parameters: Mapping[str, Any],
-    files: Sequence[Path],
+    files: Files,
     started: datetime,
     stopped: datetime,
 ) -> str:
@@ -52,8 +72,7 @@ def metadata(
         software: the baseline.
         tag: the tag of the run.
         parameters: the baseline's options with the values that they had.
-        files: the input files, whose md5 is noted; of very many or very large ones of a kind, such as the
-            archives of ClueWeb12 with their 27 TB, that of a list of their names and sizes.
+        files: its input.
         started, stopped: when the run began and ended.
     """
     record = {
@@ -84,8 +103,8 @@ def metadata(
         },
         "data": {
             "test collection": {
-                "name": os.environ.get(DATASET_VARIABLE) or _folder(files),
-                "files": _files(files),
+                "name": os.environ.get(DATASET_VARIABLE) or _folder(files.paths),
+                "files": {name: dict(told) for name, told in files.told.items()},
             }
         },
     }
@@ -108,10 +127,15 @@ def _files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
     for kind, paths in by_kind.items():
         sizes = [path.stat().st_size for path in paths]
         if len(paths) <= _MOST_FILES and sum(sizes) <= _MOST_BYTES:
-            found |= {name: {"md5": md5(path)} for name, path in zip(names_of(paths), paths, strict=True)}
+            found |= {name: {"md5": _md5(path)} for name, path in zip(names_of(paths), paths, strict=True)}
         else:
             found[f"*{kind}"] = _listed(paths, sizes)
     return found
+
+
+def _md5(path: Path) -> str:
+    with path.open("rb") as file:  # without a bar, as the baseline shows one at the same time
+        return hashlib.file_digest(file, "md5").hexdigest()
 
 
 def _listed(paths: Sequence[Path], sizes: Sequence[int]) -> dict[str, Any]:
