@@ -15,7 +15,8 @@ from tempfile import TemporaryDirectory
 
 from touche.data.places import locate
 from touche.formats.args_processed import read_args_processed_csv
-from touche.sandbox.runs import Job, Limits, run_locally
+from touche.sandbox.limits import Limits
+from touche.sandbox.runs import Job, run_locally
 
 ARGUMENTS = 365_408
 BASELINES = ("dirichletlm-pairs", "sentence-coherence", "argsrank")

@@ -14,7 +14,8 @@ from tempfile import TemporaryDirectory
 
 from touche.data.places import open_dataset
 from touche.formats.runs import read_run
-from touche.sandbox.runs import Job, Limits, Usage, run_locally
+from touche.sandbox.limits import Limits
+from touche.sandbox.runs import Job, Usage, run_locally
 
 DATASET, ROUNDS = "touche-2020-task-1/sample", 5
 

@@ -28,7 +28,8 @@ from touche.regression.expected import read_expected
 from touche.regression.kinds import PINNED, PUBLISHED, ExpectedScore
 from touche.regression.running import Outcome, regress
 from touche.sandbox import images
-from touche.sandbox.runs import RUNNERS, Limits, Usage
+from touche.sandbox.limits import Limits
+from touche.sandbox.runs import RUNNERS, Usage
 from touche.tasks import SPOT_CHECK, dataset
 
 ROOT = Path(__file__).parents[1]

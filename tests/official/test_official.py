@@ -39,8 +39,9 @@ from touche.lucene.analysis import analyzer_named, terms
 from touche.regression.expected import read_expected
 from touche.regression.kinds import ExpectedFormula, ExpectedScore
 from touche.regression.running import PASSED, regress
+from touche.sandbox.limits import Limits
 from touche.sandbox.programs import Log
-from touche.sandbox.runs import Job, Limits, Usage
+from touche.sandbox.runs import Job, Usage
 
 pytestmark = pytest.mark.xdist_group("official")  # which share what the baselines rank
 

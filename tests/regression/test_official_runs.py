@@ -14,8 +14,9 @@ from touche.formats.runs import RunLine, read_run
 from touche.regression import kinds, official
 from touche.regression.expected import read_expected
 from touche.regression.running import PASSED, Outcome, regress
+from touche.sandbox.limits import Limits
 from touche.sandbox.programs import Log
-from touche.sandbox.runs import Job, Limits, Usage, run_locally
+from touche.sandbox.runs import Job, Usage, run_locally
 
 DATASET = "spot-check/arguments"
 MAXIMUM = """

@@ -20,8 +20,9 @@ from touche.formats.runs import RunLine, read_run
 from touche.regression.expected import read_expected
 from touche.regression.kinds import Expected, ExpectedRun, ExpectedScore, digest_of
 from touche.regression.running import Outcome, regress, update
+from touche.sandbox.limits import Limits
 from touche.sandbox.programs import Log
-from touche.sandbox.runs import RUNNERS, Job, Limits, Usage, run_locally
+from touche.sandbox.runs import RUNNERS, Job, Usage, run_locally
 
 ENTRY = """
 [[score]]

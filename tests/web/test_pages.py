@@ -18,7 +18,7 @@ from touche.formats.html_folder import read_pages_csv
 from touche.web import extraction, page
 from touche.web.extraction import parse, parse_as_in_2020
 from touche.web.page import Page, PageError, RawPage, Skipped
-from touche.web.workers import parsed
+from touche.web.parsing import parsed
 
 HTML = """<!DOCTYPE html>
 <html lang="en"><head><title>  Wool or

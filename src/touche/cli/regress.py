@@ -36,7 +36,8 @@ from touche.regression.running import (
     Outcome,
     unreadable,
 )
-from touche.sandbox.runs import RUNNERS, Limits, Usage
+from touche.sandbox.limits import Limits
+from touche.sandbox.runs import RUNNERS, Usage
 
 _COLOURS = {
     PASSED: GOOD,

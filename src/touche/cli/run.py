@@ -5,7 +5,7 @@ import logging
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from inspect import Parameter
@@ -26,7 +26,7 @@ from touche.cli.sandbox import OPTIONS, check_limits, describe
 from touche.data import places
 from touche.errors import InputError, ToucheError, choice
 from touche.progress import say
-from touche.sandbox.runs import RUNNERS, Job, Limits
+from touche.sandbox.limits import Limits
 from touche.tira import inputs
 from touche.tira.outputs import OUTPUT_VARIABLE, RUN_FILE
 
@@ -110,8 +110,8 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
         elif corpus is not None:
             raise ToucheError("a sandbox has no network to get a corpus; leave --corpus out, or --runner")
         else:
-            job = Job(name, arguments_of(baseline.changed(options)), given, Path(output))
-            _run_sandboxed(job, runner, Limits(cpus, memory, seconds))
+            changed = arguments_of(baseline.changed(options))
+            _run_sandboxed(name, changed, given, Path(output), runner, Limits(cpus, memory, seconds))
 
     params = [*_COMMON_OPTIONS, *OPTIONS, *own]
     example = f"touche run {name} -i spot-check/arguments -o out/{baseline.name}"
@@ -148,8 +148,13 @@ def _names_of(option: click.Parameter) -> set[str]:
     return {*option.opts, *option.secondary_opts, str(option.name)}
 
 
-def _run_sandboxed(job: Job, runner: str, limits: Limits) -> None:
-    _check_there(job.given)
+def _run_sandboxed(
+    name: str, arguments: Sequence[str], given: str, output: Path, runner: str, limits: Limits
+) -> None:
+    from touche.sandbox.runs import RUNNERS, Job  # here, for it takes as long to import as a small run
+
+    _check_there(given)
+    job = Job(name, arguments, given, output)
     usage = RUNNERS[runner](job, limits, tell)
     tell(f"{job.name}: {job.output / RUN_FILE} by {runner}: {describe(usage)}")
 

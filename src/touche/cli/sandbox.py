@@ -1,12 +1,16 @@
 """What touche run and touche regress share: who runs a baseline, and within which limits."""
 
 import re
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
 from touche.errors import ToucheError
-from touche.sandbox.runs import RUNNERS, Limits, Usage
+from touche.sandbox.limits import RUNNERS, Limits
+
+if TYPE_CHECKING:
+    from touche.sandbox.runs import Usage
 
 _DEFAULT = Limits()
 
@@ -20,7 +24,7 @@ def _amount(context: click.Context, option: click.Parameter, value: str) -> str:
 OPTIONS: list[click.Parameter] = [
     click.Option(
         ["--runner"],
-        type=click.Choice(list(RUNNERS)),
+        type=click.Choice(RUNNERS),
         default="local",
         show_default=True,
         help="local: this machine; docker, podman: the baseline's image in a sandbox; tira: by tira-run.",
@@ -67,7 +71,7 @@ def check_limits(runner: str) -> None:
             raise ToucheError(f"{problem}; leave it out, or choose docker or podman")
 
 
-def describe(usage: Usage) -> str:
+def describe(usage: "Usage") -> str:
     """Such as ``2.3 s, processor 3.1 s, peak memory 290 MB (largest process)``."""
     parts = [f"{usage.wall:.1f} s"]
     if usage.cpu is not None:

@@ -18,8 +18,9 @@ from touche.progress import bar
 from touche.regression.expected import EXPECTED_FILE
 from touche.regression.kinds import PINNED, REPORTED, Expected, Rerun
 from touche.regression.official import agreements
+from touche.sandbox.limits import Limits
 from touche.sandbox.programs import Log
-from touche.sandbox.runs import Job, Limits, Runner, Usage
+from touche.sandbox.runs import Job, Runner, Usage
 from touche.tira.outputs import RUN_FILE
 
 PASSED, TOO_LOW, TOO_HIGH, CHANGED = "passed", "too low", "too high", "changed"

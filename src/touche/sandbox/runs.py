@@ -19,6 +19,7 @@ from touche.errors import InputError, ToucheError, installing
 from touche.files import temporary_folder
 from touche.lint import ERROR, lint_format
 from touche.sandbox.images import check_image, image_of
+from touche.sandbox.limits import Limits
 from touche.sandbox.meter import LARGEST_PROCESS, metered
 from touche.sandbox.programs import (
     PROGRAMS,
@@ -35,21 +36,6 @@ from touche.tira.provenance import DATASET_VARIABLE
 
 _PLAIN = re.compile(r"[\w.,/=:+-]+", re.ASCII)
 INVALID_FILE = f"{RUN_FILE}.invalid"  # where a run that breaks the format is put aside
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a container may use; the defaults are those of TIRA's standard machine.
-
-    Attributes:
-        cpus: processors.
-        memory: as Docker and Podman write it, such as ``4g``; nothing is swapped.
-        seconds: of wall time, after which it is killed.
-    """
-
-    cpus: float = 1.0
-    memory: str = "4g"
-    seconds: float = 3600.0
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from touche.formats.topics import Topic, read_queries_jsonl, read_topics_xml
 from touche.formats.warc import page_of_response, read_warc
 from touche.progress import watched
 from touche.web.page import RawPage, Skipped
-from touche.web.workers import Parser, parsed
+from touche.web.parsing import Parser, parsed
 
 _T = TypeVar("_T")
 

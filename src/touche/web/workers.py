@@ -1,71 +1,23 @@
-"""Web pages on their way from HTML to fields, by all processors."""
+"""Web pages parsed by all processors."""
 
-import logging
 import signal
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 from touche.processes import check, executor
 from touche.progress import processors
-from touche.web.page import Page, PageError, RawPage, Skipped
+from touche.web.page import PageError, RawPage, Skipped
+from touche.web.parsing import Parser
 
 _BATCH = 32  # pages that are handed to a process at a time
 _SECONDS = 5.0  # of a processor for a page; most take five thousandths
 
-_log = logging.getLogger(__name__)
 
-Parser = Callable[[RawPage], Page]
-
-
-def parsed(documents: Iterable[Any], parser: Parser | None = None) -> Iterator[Any]:
-    """A collection with its raw pages parsed by all processors, in the same order.
-
-    A page that cannot be parsed is left out, even if the parser dies of it; at the end a warning says how
-    many there were, and why.
-
-    Args:
-        documents: the collection; what is no raw page is passed on.
-        parser: what is done with a page; a function that another process can import. By default
-            ``touche.web.extraction.parse``.
-
-    Raises:
-        ToucheError: if the processes cannot import the script that iterates over the pages.
-    """
-    skipped: list[Skipped] = []
-    pages = 0
-    documents = iter(documents)
-    for document in documents:
-        if isinstance(document, RawPage | Skipped):  # from here on there may be more of them
-            for each in _in_processes(chain([document], documents), parser or _extraction()):
-                pages += isinstance(each, Page)
-                if isinstance(each, Skipped):
-                    skipped.append(each)
-                else:
-                    yield each
-        else:
-            yield document
-    if skipped:
-        _log.warning(_summary(skipped, pages))
-
-
-def _extraction() -> Parser:
-    from touche.web.extraction import parse  # here, for only web pages need its libraries
-
-    return parse
-
-
-def _summary(skipped: Sequence[Skipped], pages: int) -> str:
-    reasons = Counter(each.reason for each in skipped).most_common()
-    told = ", ".join(f"{count} {reason}" for reason, count in reasons)
-    of = f"{len(skipped)} of {len(skipped) + pages} pages"
-    return f"{of} {'was' if len(skipped) == 1 else 'were'} left out: {told}; the first is {skipped[0].id}"
-
-
-def _in_processes(documents: Iterator[Any], parser: Parser) -> Iterator[Any]:
+def in_processes(documents: Iterator[Any], parser: Parser) -> Iterator[Any]:
     """Batches of pages go round all processors; few are under way at a time, so that none pile up."""
     processes = processors()
     pool = _Pool(processes, parser)

@@ -1,0 +1,112 @@
+"""A collection in pieces, handed out to processes."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from pickle import PicklingError, dumps
+from typing import Any, TypeVar
+
+from touche.errors import InputError
+from touche.formats.documents import AnyDocument
+from touche.formats.pieces import Piece
+from touche.processes import check, executor
+from touche.scan.reading import Work
+from touche.web.page import RawPage, Skipped
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+_Found = tuple[list[str], Any]  # the ids of a piece, and what the work gave
+
+
+class _NotAloneError(Exception):
+    """What other processes cannot do."""
+
+
+def shared(
+    pieces: Iterable[Piece],
+    processes: int,
+    make: Callable[[], Work[_T]],
+    gather: Callable[[Iterator[_T]], _R],
+) -> _R | None:
+    """What is found in the pieces, in their order.
+
+    Args:
+        pieces: of a collection; few are under way at a time, so that none pile up.
+        processes: how many work.
+        make: makes what is done with the documents of a piece; each process calls it once.
+        gather: takes what is found in each piece.
+
+    Returns:
+        What was gathered; None if a process dies, or a piece cannot be read by itself: the caller has to
+        read them all, and comes across what is wrong.
+
+    Raises:
+        InputError: if a piece is broken, or an id occurs twice.
+    """
+    try:
+        return gather(_found(pieces, processes, make))
+    except (_NotAloneError, BrokenProcessPool):
+        return None
+
+
+def _found(pieces: Iterable[Piece], processes: int, make: Callable[[], Work[_T]]) -> Iterator[_T]:
+    _check_sendable(make)
+    seen: set[str] = set()
+    under_way: deque[tuple[Piece, Future[_Found | None]]] = deque()
+    pool = executor(processes, _begin, make)
+    try:
+        check(pool, "read the collection")
+        for piece in _cut(pieces):
+            under_way.append((piece, pool.submit(_work, piece)))
+            if len(under_way) > 2 * processes:
+                yield _checked(*under_way.popleft(), seen)
+        while under_way:
+            yield _checked(*under_way.popleft(), seen)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _check_sendable(make: Callable[..., Any]) -> None:
+    """Another process has to find all functions by their names: no lambdas, and none within another."""
+    try:
+        dumps(make)
+    except (PicklingError, AttributeError, TypeError):
+        raise _NotAloneError from None
+
+
+def _cut(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    try:
+        yield from pieces
+    except InputError:  # others may come before it
+        raise _NotAloneError from None
+
+
+def _checked(piece: Piece, future: "Future[_Found | None]", seen: set[str]) -> Any:
+    found = future.result()
+    if found is None or not seen.isdisjoint(found[0]):
+        for _ in piece.documents(seen):
+            pass  # which says what is wrong with it
+        raise _NotAloneError
+    seen.update(found[0])
+    return found[1]
+
+
+_works: list[Work[Any]] = []  # in a process of its own, the one that it does
+
+
+def _begin(make: Callable[[], Work[Any]]) -> None:
+    _works.append(make())
+
+
+def _work(piece: Piece) -> _Found | None:
+    """What the work finds; nothing if something is wrong, or pages are still to be parsed."""
+    documents: list[AnyDocument] = []
+    try:
+        for each in piece.documents():
+            if isinstance(each, RawPage | Skipped):
+                return None
+            documents.append(each)
+        return [each.id for each in documents], _works[0](documents)
+    except Exception:  # the first process comes across it, too, and says it
+        return None
