@@ -33,7 +33,7 @@ def read(documents: Iterable[AnyDocument], vocabulary: Vocabulary, fields: Field
 
 def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDocument]:
     """The documents that have these ids, in the order of the collection."""
-    found = _shared(documents, partial(_picking, ids), lambda parts: list(chain(*parts)))
+    found = _shared(documents, partial(_picking, ids), _chained)
     return [each for each in documents if each.id in ids] if found is None else found
 
 
@@ -43,6 +43,10 @@ def _counting(vocabulary: Vocabulary, fields: Fields) -> Work[Part]:
 
 def _picking(ids: Collection[str]) -> Work[list[AnyDocument]]:
     return lambda documents: [each for each in documents if each.id in ids]
+
+
+def _chained(parts: Iterable[list[AnyDocument]]) -> list[AnyDocument]:
+    return list(chain(*parts))
 
 
 def _together(parts: Iterable[Part]) -> Iterator[Part]:
