@@ -69,7 +69,7 @@ screenshot: demo
 clean:
 	rm -rf $(VENV) build dist
 
-$(READY): pyproject.toml hatch_build.py src/touche/scan/words.c constraints.txt pyserini.txt minilm.txt
+$(READY): pyproject.toml hatch_build.py $(wildcard src/touche/*/*.c) constraints.txt pyserini.txt minilm.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "This needs Python 3.11 or newer; try: make PYTHON=python3.11")'
 	@echo "Setting up $(VENV), once; this takes about a minute ..."
 	@$(PYTHON) -m venv $(VENV)

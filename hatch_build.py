@@ -1,6 +1,6 @@
-"""Compiles src/touche/scan/words.c where the package is installed or built, so that no user needs a compiler.
+"""Compiles the C files of the package where it is installed or built, so that no user needs a compiler.
 
-python hatch_build.py    # by itself, after a change to the C file
+python hatch_build.py    # by itself, after a change to one of them
 
 The compiler is $CC or cc; where there is none, it is the one in the wheel of ziglang, which pip fetches for
 the build. What it makes runs on every processor of its kind, and with every version of Python.
@@ -16,20 +16,25 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent
-SOURCE, LIBRARY = Path("src/touche/scan/words.c"), Path("src/touche/scan/words.so")
+SOURCES = sorted(path.relative_to(ROOT) for path in (ROOT / "src" / "touche").rglob("*.c"))
 ZIG = "ziglang>=0.13"
 
 
-def compile_words() -> None:
-    """Writes the library beside its source, whole or not at all."""
-    unfinished = LIBRARY.with_suffix(f".{os.getpid()}")
-    options = ["-std=c99", "-O3", "-fPIC", "-shared", "-o", str(unfinished), str(SOURCE)]
+def library_of(source: Path) -> Path:
+    """Where the library of a C file lies: beside it."""
+    return source.with_suffix(".so")
+
+
+def compile_one(source: Path) -> None:
+    """Writes a library, whole or not at all."""
+    unfinished = source.with_suffix(f".{os.getpid()}")
+    options = ["-std=c99", "-O3", "-fPIC", "-shared", "-o", str(unfinished), str(source)]
     subprocess.run(
         [*(_compiler() or [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"]), *options],
         cwd=ROOT,
         check=True,
     )
-    (ROOT / unfinished).replace(ROOT / LIBRARY)
+    (ROOT / unfinished).replace(ROOT / library_of(source))
 
 
 def _compiler() -> list[str] | None:
@@ -43,7 +48,7 @@ except ImportError:  # as a script
     pass
 else:
 
-    class Words(BuildHookInterface):  # type: ignore[misc]
+    class Libraries(BuildHookInterface):  # type: ignore[misc]
         """The hook of hatchling: pyproject.toml, [tool.hatch.build.targets.wheel.hooks.custom]."""
 
         def dependencies(self) -> list[str]:
@@ -52,11 +57,13 @@ else:
 
         def initialize(self, version: str, build_data: dict[str, Any]) -> None:
             """Compiles, and says for which platform the wheel is."""
-            compile_words()
-            build_data["artifacts"].append(str(LIBRARY))
+            for source in SOURCES:
+                compile_one(source)
+                build_data["artifacts"].append(str(library_of(source)))
             build_data["pure_python"] = False
             build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
 
 
 if __name__ == "__main__":
-    compile_words()
+    for each in SOURCES:
+        compile_one(each)

@@ -1,5 +1,4 @@
 import gzip
-import io
 import os
 import threading
 from pathlib import Path
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from conftest import Write
 from touche.errors import InputError
 from touche.files import (
-    LineCounter,
     new_id,
     quoted,
     read_jsonl,
@@ -134,16 +132,6 @@ def test_any_bytes_are_read_or_refused_with_an_input_error(
         assert all(isinstance(fields, dict) for _, fields in read_jsonl(path))
     except InputError as error:
         assert "\n" not in str(error)
-
-
-@given(st.lists(st.binary(max_size=9).filter(lambda line: b"\n" not in line), min_size=1))
-def test_a_counter_hands_on_every_byte_and_knows_the_line_of_the_last(lines: list[bytes]) -> None:
-    raw = b"\n".join(lines)
-    counter, seen = LineCounter(io.BytesIO(raw), limit=4), b""
-    while piece := counter.read(100):
-        seen += piece
-        assert counter.line == seen[:-1].count(b"\n") + 1
-    assert seen == raw
 
 
 @pytest.mark.parametrize("value", ["", " ", "a b", " a", "a\n", "a\u2003b", "a\0", "a\x1b[0m", "a" * 1001])

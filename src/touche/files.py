@@ -120,31 +120,6 @@ def open_binary(path: Path, current_line: Callable[[], int | None] = lambda: Non
         raise InputError(path, f"cannot be read ({error.strerror or error})", "check the path") from error
 
 
-class LineCounter:
-    """A binary file that is handed on line by line, so that a parser's fault can be given a line.
-
-    Lines longer than ``limit`` bytes are handed on in pieces: a file of several GB on one line is no problem.
-    """
-
-    def __init__(self, file: IO[bytes], limit: int = 1 << 16) -> None:
-        self._file, self._limit = file, limit
-        self._line_ended = True
-        self.line = 0
-
-    def read(self, size: int = -1) -> bytes:
-        """The next line or piece of one, whatever the size; at size 0, nothing (ijson asks for a type so)."""
-        if size == 0:
-            return b""
-        piece, blank = self._file.readline(self._limit), 0
-        while (
-            piece == b"\n" and self._line_ended and blank < self._limit
-        ):  # one by one they take a parser long
-            piece, blank = self._file.readline(self._limit), blank + 1
-        self.line += blank + (self._line_ended and bool(piece))
-        self._line_ended = piece.endswith(b"\n") or (self._line_ended and not piece)
-        return b"\n" * blank + piece
-
-
 def decoded_lines(path: Path) -> Iterator[str]:
     """Yields the text of every line with its end; a byte order mark is no part of the first.
 

@@ -1,4 +1,5 @@
 import gzip
+import json
 import pickle
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,13 +8,14 @@ from unittest.mock import patch
 
 import orjson
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Write
 from texts import BYTES, IDS, TEXTS, damaged
 from touche.errors import InputError
 from touche.formats import pieces
+from touche.formats.argsme import pieces_of_argsme
 from touche.formats.jsonl import (
     pieces_of_documents,
     pieces_of_passages,
@@ -24,6 +26,16 @@ from touche.formats.pieces import Splitter
 
 SIZES = st.integers(1, 99) | st.just(1 << 22)
 JSONL = b"".join(orjson.dumps({"docno": each, "text": "caf\u00e9"}) + b"\r\n\n" for each in "abcd")
+
+ARGUMENTS = json.dumps(
+    {
+        "x": ["arguments", {"arguments": [1]}],
+        "arguments": [{"id": each, "conclusion": '"\\', "premises": [{"text": "\u00e9"}]} for each in "abcd"],
+        "y": {"é": None},
+    },
+    ensure_ascii=False,
+    indent=1,
+).encode()
 
 
 def outcome(documents: Callable[[], Iterator[Any]]) -> tuple[list[Any], str]:
@@ -49,16 +61,49 @@ def in_pieces(split: Splitter, path: Path, size: int) -> tuple[list[Any], str]:
         return outcome(documents)
 
 
-@pytest.mark.parametrize("split", [pieces_of_documents])
-@given(raw=BYTES | damaged(JSONL), size=SIZES)
-@example(raw=b"\xef\xbb\xbf" + JSONL, size=2)
-@example(raw=JSONL[:-9], size=40)
+WHOLE = {pieces_of_documents: JSONL, pieces_of_argsme: ARGUMENTS}
+
+
+@pytest.mark.parametrize("split", WHOLE)
+@given(data=st.data(), size=SIZES)
 def test_whatever_the_size_of_pieces_the_same_is_read_or_refused(
-    tmp_path_factory: pytest.TempPathFactory, split: Splitter, raw: bytes, size: int
+    tmp_path_factory: pytest.TempPathFactory, split: Splitter, data: st.DataObject, size: int
 ) -> None:
+    raw = data.draw(BYTES | damaged(WHOLE[split]) | st.integers().map(lambda end: WHOLE[split][:end]))
     path = tmp_path_factory.mktemp("pieces") / "file"
-    path.write_bytes(raw)
+    path.write_bytes(data.draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + raw)
     assert in_pieces(split, path, size) == in_pieces(split, path, 1 << 22)
+
+
+BLANKS = st.text(" \t\r\n", max_size=3)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-99, 99) | st.text(max_size=9) | st.just('\\"[{,}]\\'),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=9,
+)
+ELEMENTS = st.lists(st.dictionaries(st.text(max_size=3), VALUES, max_size=3), max_size=5)
+
+
+@given(ELEMENTS, VALUES, VALUES, BLANKS, st.booleans(), SIZES)
+def test_pieces_hold_the_elements_that_python_finds_in_json(
+    tmp_path_factory: pytest.TempPathFactory,
+    elements: list[Any],
+    before: Any,
+    after: Any,
+    blanks: str,
+    ascii: bool,
+    size: int,
+) -> None:
+    text = json.dumps(
+        {"before": before, "arguments": elements, "after": after},
+        ensure_ascii=ascii,
+        separators=(f"{blanks},{blanks}", f"{blanks}:{blanks}"),
+    )
+    path = tmp_path_factory.mktemp("pieces") / "file"
+    path.write_text(text, encoding="utf-8", errors="replace", newline="")
+    with patch.object(pieces, "SIZE", size):
+        found = [each for piece in pieces_of_argsme(path) for each in json.loads(b"[%b]" % piece.raw)]
+    assert found == json.loads(path.read_bytes())["arguments"]
 
 
 @given(st.dictionaries(IDS, TEXTS), st.sampled_from(["\n", "\r\n", "\n\n \n"]), SIZES)

@@ -1,16 +1,25 @@
 """args-me.json: the args.me corpus (Ajjour et al. 2019), one JSON object of any size."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, TypeGuard
+from typing import Any, TypeGuard
 
-import ijson
+import orjson
 
 from touche.errors import InputError
-from touche.files import LineCounter, new_id, open_binary, text_field
+from touche.files import LONGEST_LINE, new_id, open_binary, text_field
+from touche.formats.boundaries import DEEPEST_JSON, Event, Found, JsonBounds
 from touche.formats.documents import Argument
+from touche.formats.pieces import Cutter, Piece, blocks
 
-_DEEPEST_JSON = 100  # levels; real arguments have six
+_BLANKS = b" \t\n\r"
+# Escapes in JSON: a pair of surrogates, half of one, or any other.
+_HEX = "[0-9a-fA-F]{2}"
+_ESCAPE = re.compile(
+    rf"\\(?:u[dD][89abAB]{_HEX}\\u[dD][c-fC-F]{_HEX}|(?P<half>u[dD][89a-fA-F]{_HEX})|.)".encode(), re.DOTALL
+)
 
 
 def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
@@ -20,15 +29,132 @@ def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argum
         InputError: naming the line at which the JSON is broken, or an argument lacks a part or repeats an id.
     """
     seen = set() if seen is None else seen
-    line = 0
-    with open_binary(path, lambda: line + 1) as file:
-        counter = _ShallowJson(file)
+    for piece in pieces_of_argsme(path):
+        yield from _arguments_of(piece, seen)
+
+
+def pieces_of_argsme(path: Path) -> Iterator[Piece]:
+    """Yields what is in the list of arguments in pieces, and checks all that surrounds it.
+
+    Raises:
+        InputError: if the file cannot be read, its JSON is broken outside of the list or nested absurdly
+            deep, or an argument has 64 MiB or more.
+    """
+    split = _Split(path)
+    with open_binary(path, lambda: split.cutter.last_line) as file:
+        for block in blocks(file):
+            yield from split.pieces(block)
+        yield from split.rest()
+
+
+class _Split:
+    """A file that is being split: the elements of its list, and a skeleton that is JSON without them."""
+
+    def __init__(self, path: Path) -> None:
+        self.cutter = Cutter(path, "an argument", _arguments_of)
+        self._path, self._bounds = path, JsonBounds()
+        self._skeleton, self._ahead = b"", 0  # lines by which the file is ahead of the skeleton
+        self._is_empty = True  # the list, as far as it was cut
+
+    def pieces(self, block: bytes) -> Iterator[Piece]:
+        at = 0
+        while at < len(block):
+            in_list, found = self._bounds.in_list, self._bounds.look(block, at)
+            if in_list:
+                yield from self._within(block, at, found)
+            else:
+                self._around(block[at : found.at], found.event)
+            if found.event is Event.DEEP:
+                problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
+                raise InputError(self._path, problem, "fetch the file again", self.cutter.last_line)
+            at = found.at
+
+    def rest(self) -> Iterator[Piece]:
+        if self._bounds.in_list:
+            yield from self._last()
+            problem = "broken JSON (it is cut off)"
+            raise InputError(self._path, problem, "fetch the file again", self.cutter.line)
+        self._check(b"")
+
+    def _within(self, block: bytes, at: int, found: Found) -> Iterator[Piece]:
+        if found.last >= 0:
+            self._is_empty = False
+            yield self.cutter.cut(memoryview(block)[at : found.last], found.first - at)
+            at = found.last + 1
+        self.cutter.hold(block[at : found.at])
+        if found.event is Event.END:
+            yield from self._last()
+            self._ahead = self.cutter.line - 1 - self._skeleton.count(b"\n")
+
+    def _last(self) -> Iterator[Piece]:
+        piece = self.cutter.cut(b"", 0)
+        if not self._is_empty or piece.raw.strip(_BLANKS):
+            yield piece
+
+    def _around(self, raw: bytes, event: Event) -> None:
+        self._skeleton += raw
+        self.cutter.line += raw.count(b"\n")
+        if len(self._skeleton) >= LONGEST_LINE:
+            problem = "64 MiB or more beside the arguments"
+            raise InputError(self._path, problem, "check that this is the right file", self.cutter.line)
+        if event is Event.BEGIN:
+            self._check(b"]}")
+            self._is_empty = True
+
+    def _check(self, ending: bytes) -> None:
+        _loads(self._skeleton + ending, self._path, 1 + self._ahead)
+
+
+def _arguments_of(piece: Piece, seen: set[str]) -> Iterator[Argument]:
+    for number, fields in enumerate(_records(piece)):
         try:
-            for fields in ijson.items(counter, "arguments.item", use_float=True):
-                line = counter.line
-                yield argument_of(fields, path, line, seen)
-        except (ijson.JSONError, ValueError, SystemError) as error:
-            raise InputError(path, _reason(error), "fetch the file again", max(1, counter.line)) from error
+            argument = argument_of(fields, piece.path, piece.line, seen)
+        except InputError as error:
+            line, _ = next(islice(_elements(piece), number, None))
+            raise InputError(piece.path, error.problem, error.remedy, line) from error
+        yield argument
+
+
+def _records(piece: Piece) -> Iterable[Any]:
+    """The elements of a piece, parsed at once; one by one if any of them is broken."""
+    try:
+        found = orjson.loads(b"[%b]" % piece.raw)
+    except orjson.JSONDecodeError:
+        found = None
+    return found or (_loads(raw, piece.path, line) for line, raw in _elements(piece))
+
+
+def _elements(piece: Piece) -> Iterator[tuple[int, bytes]]:
+    """Each element of a piece, with the line in which it begins."""
+    bounds, line, at = JsonBounds(in_list=True, every=True), piece.line, 0
+    event = Event.COMMA
+    while event is Event.COMMA:
+        event, end, _, _ = bounds.look(piece.raw, at)
+        raw = piece.raw[at:end]
+        element = raw.lstrip(_BLANKS)
+        yield line + raw.count(b"\n", 0, len(raw) - len(element)), element
+        line, at = line + raw.count(b"\n"), end + 1
+
+
+def _loads(raw: bytes, path: Path, line: int) -> Any:
+    """What JSON says that begins in a line; half a pair of surrogates is a question mark."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        whole = _ESCAPE.sub(lambda escape: b"?" if escape["half"] else escape[0], raw)
+        if whole != raw:
+            return _loads(whole, path, line)
+        problem, lines = _fault(raw, error)
+        raise InputError(path, problem, "fetch the file again", line + lines) from error
+
+
+def _fault(raw: bytes, error: orjson.JSONDecodeError) -> tuple[str, int]:
+    """What is wrong with JSON, and how many lines below the first."""
+    try:
+        raw.decode()
+    except UnicodeDecodeError as fault:
+        return f"not UTF-8 (byte 0x{raw[fault.start]:02x})", raw.count(b"\n", 0, fault.start)
+    return f"broken JSON ({error.msg})", error.lineno - 1
 
 
 def argument_of(fields: Any, path: Path, line: int, seen: set[str]) -> Argument:
@@ -59,37 +185,6 @@ def are_records(value: Any, *names: str) -> bool:
         isinstance(record, dict) and all(isinstance(record.get(name), str) for name in names)
         for record in value
     )
-
-
-class _ShallowJson(LineCounter):
-    """Refuses JSON nested absurdly deep, for which ijson would take memory by the square of the depth."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        super().__init__(file, limit=1 << 20)  # a text of many pieces takes time by the square of them
-        self._depth, self._events = 0, ijson.sendable_list()
-        self._parser = ijson.basic_parse_coro(self._events)
-
-    def read(self, size: int = -1) -> bytes:
-        piece = super().read(size)
-        if piece:
-            self._parser.send(piece)
-        for event, _ in self._events:
-            self._depth += event.startswith("start_") - event.startswith("end_")
-            if self._depth > _DEEPEST_JSON:
-                raise ijson.JSONError(f"nested deeper than {_DEEPEST_JSON} levels")
-        self._events.clear()
-        return piece
-
-
-def _reason(error: Exception) -> str:
-    """What the JSON parser says, without the excerpt that it adds on further lines."""
-    if isinstance(error, UnicodeDecodeError):
-        return f"not UTF-8 (byte 0x{error.object[error.start]:02x})"
-    if not isinstance(error, ijson.JSONError):
-        return "broken JSON (a number of too many digits)"
-    said = error.args[0] if error.args else ""
-    text = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-    return f"broken JSON ({text.splitlines()[0].rstrip('. ') if text.strip() else 'it is cut off'})"
 
 
 def _are_premises(value: Any) -> TypeGuard[list[dict[str, str]]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from touche.errors import InputError
 from touche.files import new_id, read_jsonl, records_of_lines, text_field
 from touche.formats.documents import Document
-from touche.formats.pieces import Documents, Piece, pieces_of_lines
+from touche.formats.pieces import Piece, pieces_of_lines
 from touche.formats.topics import Topic, topic_of_query
 from touche.web.page import Page, RawPage
 
@@ -24,7 +24,7 @@ class Candidate:
     document: Document
 
 
-def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Documents:
+def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
     """Reads TIRA's documents.jsonl: ``{"docno", "text"}`` on each line.
 
     In place of the text a web page can have ``html`` and ``url``, or the fields of ``Page``.
@@ -34,7 +34,7 @@ def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Documents:
     """
     seen = set() if seen is None else seen
     for piece in pieces_of_documents(path):
-        yield from piece.documents(seen)
+        yield from _documents_of(piece, seen)
 
 
 def pieces_of_documents(path: Path) -> Iterator[Piece]:
@@ -60,7 +60,7 @@ def _documents_of(piece: Piece, seen: set[str]) -> Iterator[Document | Page | Ra
             yield Document(id, text_field(record, "text", path, line))
 
 
-def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Documents:
+def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document]:
     """Reads the passages of 2022 task 2: ``{"id", "contents", "chatNoirUrl"}`` on each line.
 
     Raises:
@@ -68,7 +68,7 @@ def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Documents:
     """
     seen = set() if seen is None else seen
     for piece in pieces_of_passages(path):
-        yield from piece.documents(seen)
+        yield from _passages_of(piece, seen)
 
 
 def pieces_of_passages(path: Path) -> Iterator[Piece]:

@@ -42,30 +42,98 @@ class Piece:
 
 
 Splitter = Callable[[Path], Iterator[Piece]]
+Read = Callable[[Piece, set[str]], Documents]
 
 
-def pieces_of_lines(path: Path, read: Callable[[Piece, set[str]], Documents]) -> Iterator[Piece]:
+class Cutter:
+    """Cuts a file, block by block, and holds what is no whole record yet."""
+
+    def __init__(self, path: Path, record: str, read: Read) -> None:
+        """At the beginning of a file.
+
+        Args:
+            path: the file.
+            record: what a record is called, such as ``a line``.
+            read: what parses pieces.
+        """
+        self._path, self._record, self.read = path, record, read
+        self._held, self._size = list[bytes](), 0
+        self.line = 1  # in which what is held begins
+
+    def cut(self, raw: bytes | memoryview, first: int) -> Piece:
+        """What is held and some bytes more, which end with a record, as a piece.
+
+        Args:
+            raw: the bytes.
+            first: where among them the first record ends.
+
+        Raises:
+            InputError: if that record has 64 MiB or more.
+        """
+        self._check(first)
+        piece = Piece(self._path, self.line, b"".join((*self._held, raw)), self.read)
+        self.line += piece.raw.count(b"\n")
+        self._held, self._size = [], 0
+        return piece
+
+    def hold(self, raw: bytes) -> None:
+        """Holds the beginning of a record, or more of it.
+
+        Raises:
+            InputError: if the record has 64 MiB or more.
+        """
+        self._check(len(raw))
+        self._held.append(raw)
+        self._size += len(raw)
+
+    @property
+    def last_line(self) -> int:
+        """The line in which what is held ends."""
+        return self.line + sum(each.count(b"\n") for each in self._held)
+
+    def _check(self, more: int) -> None:
+        if self._size + more >= LONGEST_LINE:
+            problem = f"{self._record} of 64 MiB or more"
+            raise InputError(self._path, problem, "check that this is the right file", self.line)
+
+
+def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:
     """Yields the pieces of a file that has a record on each line.
 
     Raises:
         InputError: if the file cannot be read, or a line has 64 MiB or more.
     """
-    line, held, size = 1, list[bytes](), 0  # what is held is the beginning of a line
-    with open_binary(path, lambda: line) as file:
-        for block in blocks(file):
-            first, end = block.find(b"\n"), block.rfind(b"\n") + 1
-            if size + (first if end else len(block)) >= LONGEST_LINE:
-                problem, remedy = "a line of 64 MiB or more", "check that this is the right file"
-                raise InputError(path, problem, remedy, line)
-            if end:
-                raw = b"".join((*held, block[:end]))
-                yield Piece(path, line, raw, read)
-                line += raw.count(b"\n")
-                held, size = [], 0
-            held.append(block[end:])
-            size += len(block) - end
-    if size:
-        yield Piece(path, line, b"".join(held), read)
+    cutter = Cutter(path, "a line", read)
+    with open_binary(path, lambda: cutter.last_line) as file:
+        yield from pieces_of_blocks(file, cutter, _ends_of_lines)
+
+
+def pieces_of_blocks(
+    file: IO[bytes], cutter: Cutter, ends: Callable[[bytes], tuple[int, int]]
+) -> Iterator[Piece]:
+    """Yields the pieces of a file that consists of records alone.
+
+    Args:
+        file: the file.
+        cutter: what cuts it.
+        ends: of a block where the first record ends that ends in it, and behind the end of the last, or 0
+            if none does.
+
+    Raises:
+        InputError: if a record has 64 MiB or more.
+    """
+    for block in blocks(file):
+        first, last = ends(block)
+        if last:
+            yield cutter.cut(memoryview(block)[:last], first)
+        cutter.hold(block[last:])
+    rest = cutter.cut(b"", 0)
+    if rest.raw:
+        yield rest
+
+
+def _ends_of_lines(block: bytes) -> tuple[int, int]:
+    return block.find(b"\n"), block.rfind(b"\n") + 1
 
 
 def blocks(file: IO[bytes]) -> Iterator[bytes]:

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from touche.errors import ToucheError
+from touche.compiled import NUMBER, POINTER, compiled
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -142,19 +142,13 @@ def _automaton() -> _Automaton:
 
 @cache
 def _library() -> Any:
-    try:
-        library = ctypes.CDLL(str(_LIBRARY))
-    except OSError as error:
-        remedy = "install the package, or in a clone: python hatch_build.py"
-        raise ToucheError(f"{_LIBRARY}: the compiled part cannot be used ({error}); {remedy}") from error
-    pointer, number = ctypes.c_void_p, ctypes.c_int64
-    for name, gives, takes in (
-        ("split", number, (pointer, ctypes.c_char_p, number, pointer)),
-        ("new_counter", pointer, (pointer, pointer, number, _ASK)),
-        ("free_counter", None, (pointer,)),
-        ("read_texts", number, (pointer, ctypes.c_char_p, pointer, number, pointer)),
-        ("take_postings", None, (pointer, number, pointer, pointer, pointer)),
-    ):
-        function = getattr(library, name)
-        function.restype, function.argtypes = gives, takes
-    return library
+    return compiled(
+        _LIBRARY,
+        {
+            "split": (NUMBER, POINTER, ctypes.c_char_p, NUMBER, POINTER),
+            "new_counter": (POINTER, POINTER, POINTER, NUMBER, _ASK),
+            "free_counter": (None, POINTER),
+            "read_texts": (NUMBER, POINTER, ctypes.c_char_p, POINTER, NUMBER, POINTER),
+            "take_postings": (None, POINTER, NUMBER, POINTER, POINTER, POINTER),
+        },
+    )

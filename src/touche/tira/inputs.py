@@ -11,7 +11,7 @@ from touche.errors import InputError, ToucheError, one_line
 from touche.files import files_below, folder_of, names_of, new_id
 from touche.formats import clueweb22
 from touche.formats.args_processed import read_args_processed_csv
-from touche.formats.argsme import read_argsme_json
+from touche.formats.argsme import pieces_of_argsme, read_argsme_json
 from touche.formats.documents import AnyDocument, Argument, Document, Sentence
 from touche.formats.html_folder import read_pages_csv
 from touche.formats.jsonl import (
@@ -73,7 +73,7 @@ _FORMATS = (
         below=clueweb22.NAME,
         holds=clueweb22.is_clueweb22_json,
     ),
-    _Format("*.json", read_argsme_json, "arguments"),
+    _Format("*.json", read_argsme_json, "arguments", pieces=pieces_of_argsme),
 )
 SIDE_FILES = (SPAM_RANKS, PAGE_RANKS) = ("spam-ranks.txt", "page-ranks.txt")
 _IN_FOLDERS = [each for each in _FORMATS if each.below]
