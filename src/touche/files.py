@@ -126,7 +126,16 @@ def decoded_lines(path: Path) -> Iterator[str]:
     Raises:
         InputError: if the file cannot be read, or a line is not UTF-8 or longer than 64 MiB.
     """
-    for number, line in enumerate(_lines(path), 1):
+    yield from decoded(_lines(path), path)
+
+
+def decoded(lines: Iterable[bytes], path: Path, first: int = 1) -> Iterator[str]:
+    """Yields the text of lines of a file, of which the first has this number.
+
+    Raises:
+        InputError: if a line is not UTF-8.
+    """
+    for number, line in enumerate(lines, first):
         yield _decoded(line, path, number)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from conftest import Write
 from texts import BYTES, IDS, TEXTS, damaged, is_read_or_refused, peak_memory
 from touche.errors import InputError
-from touche.formats import args_processed
+from touche.formats import args_processed, pieces
 from touche.formats.args_processed import read_args_processed_csv
 from touche.formats.documents import Argument, Sentence
 
@@ -150,9 +150,27 @@ def test_a_missing_column_and_an_open_quote_are_errors(write: Write) -> None:
         list(read_args_processed_csv(write("b.csv", 'id,conclusion,premises,context,sentences\n"S1-A1,c\n')))
 
 
+@pytest.mark.parametrize("size", [1, 1 << 22])
+def test_a_header_may_have_a_byte_order_mark_marks_and_a_line_break_and_be_all(
+    write: Write, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(pieces, "SIZE", size)
+    header = '\ufeff"id",conclusion,premises,sentences,"and\nmore, too"\n'
+    (read,) = read_args_processed_csv(write("a.csv", f'{header}\n"S1-A1",c,[],[],\r\n'))
+    assert read == Argument("S1-A1", "c", (), "", ())
+    assert not list(read_args_processed_csv(write("b.csv", header[:-1])))
+    with pytest.raises(InputError, match=r'c\.csv:4: no column "premises"'):
+        list(read_args_processed_csv(write("c.csv", f"{header}\nS1-A1,c\n")))
+    with pytest.raises(InputError, match=r"d\.csv:1: broken CSV"):
+        list(read_args_processed_csv(write("d.csv", '"id"x\n')))
+
+
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_memory_does_not_grow_with_the_corpus(write: Write, suffix: str) -> None:
-    """40 MB are read in less than 4 MB; the ids, which are kept to find repeated ones, are part of these."""
+def test_memory_does_not_grow_with_the_corpus(
+    write: Write, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    """40 MB in pieces of 256 KiB are read in less than 4 MB, of which the ids are a part."""
+    monkeypatch.setattr(pieces, "SIZE", 1 << 18)
     premises = repr([{"text": "word " * 2000, "stance": "PRO"}])
     path = write(
         f"file{suffix}", processed([(f"S{number}", "c", premises, "{}", "[]") for number in range(4000)])

@@ -1,3 +1,4 @@
+import csv
 import gzip
 import json
 import pickle
@@ -14,7 +15,8 @@ from hypothesis import strategies as st
 from conftest import Write
 from texts import BYTES, IDS, TEXTS, damaged
 from touche.errors import InputError
-from touche.formats import pieces
+from touche.formats import args_processed, pieces
+from touche.formats.args_processed import pieces_of_args_processed
 from touche.formats.argsme import pieces_of_argsme
 from touche.formats.jsonl import (
     pieces_of_documents,
@@ -36,6 +38,11 @@ ARGUMENTS = json.dumps(
     ensure_ascii=False,
     indent=1,
 ).encode()
+
+PROCESSED = b"id,conclusion,premises,sentences\r\n" + b"".join(
+    f'{id},"a ""b"", c\n",[],"[{{\'sent_id\': \'{id}__CONC__1\', \'sent_text\': """"}}]"\n\n'.encode()
+    for id in "abcd"
+)
 
 
 def outcome(documents: Callable[[], Iterator[Any]]) -> tuple[list[Any], str]:
@@ -61,7 +68,7 @@ def in_pieces(split: Splitter, path: Path, size: int) -> tuple[list[Any], str]:
         return outcome(documents)
 
 
-WHOLE = {pieces_of_documents: JSONL, pieces_of_argsme: ARGUMENTS}
+WHOLE = {pieces_of_documents: JSONL, pieces_of_argsme: ARGUMENTS, pieces_of_args_processed: PROCESSED}
 
 
 @pytest.mark.parametrize("split", WHOLE)
@@ -73,6 +80,36 @@ def test_whatever_the_size_of_pieces_the_same_is_read_or_refused(
     path = tmp_path_factory.mktemp("pieces") / "file"
     path.write_bytes(data.draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + raw)
     assert in_pieces(split, path, size) == in_pieces(split, path, 1 << 22)
+
+
+CELLS = st.text('",\n\r aé', max_size=4) | st.sampled_from(['"a"', '"a""b"', '"a\n,"', '"a'])
+
+
+@given(
+    st.lists(st.lists(CELLS, max_size=3).map(",".join), max_size=5), st.sampled_from(["\n", "\r\n"]), SIZES
+)
+def test_pieces_hold_the_rows_that_python_finds_in_csv(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], end: str, size: int
+) -> None:
+    """Cells are written as they are, so that most of them quote where they should not."""
+    path = tmp_path_factory.mktemp("pieces") / "file"
+    path.write_bytes(("a\n" + end.join(lines)).encode())
+    rows = []
+
+    def collected(piece: pieces.Piece, seen: set[str], columns: list[str]) -> Iterator[Any]:
+        for _, row in args_processed._rows(piece):
+            rows.append(row)
+            yield row
+
+    with patch.object(pieces, "SIZE", size), patch.object(args_processed, "_arguments_of", collected):
+        _, problem = outcome(lambda: args_processed.read_args_processed_csv(path))
+    expected, is_broken = [], False
+    try:
+        for row in csv.reader((line.decode() for line in path.open("rb")), strict=True):
+            expected.append(row)
+    except csv.Error:
+        is_broken = True
+    assert (rows, "broken CSV" in problem) == (expected[1:], is_broken)
 
 
 BLANKS = st.text(" \t\r\n", max_size=3)

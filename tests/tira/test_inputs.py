@@ -443,3 +443,27 @@ def test_a_package_that_is_missing_is_one_line_with_what_installs_it(
         ToucheError, match=r"ImportError: This dataset requires .* 'pip install ir_datasets\[car\]'"
     ):
         ids(inputs.find(tmp_path, corpus="car/v1.5"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("documents.jsonl", '{"docno": "NAME", "text": ""}'),
+        ("passages-NAME.jsonl.gz", '{"id": "NAME", "contents": ""}'),
+        ("NAME.json", '{"arguments": [{"id": "NAME", "conclusion": "", "premises": []}]}'),
+        ("args_processed-NAME.csv", "id,conclusion,premises,sentences\nNAME,c,[],[]\n"),
+    ],
+)
+def test_files_that_can_be_split_have_the_same_documents_in_pieces(
+    write: Write, name: str, text: str
+) -> None:
+    for each in "ab":
+        path = write(name.replace("NAME", each), text.replace("NAME", each))
+    files = find_documents(path.parent)
+    found = files.pieces()
+    assert found is not None
+    assert [each for piece in found for each in piece.documents()] == list(files)
+
+
+def test_web_archives_cannot_be_split(write: Write) -> None:
+    assert find_documents(write("a.warc", b"").parent).pieces() is None

@@ -2,20 +2,26 @@
 
 import ast
 import csv
+import io
 import re
 import warnings
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeGuard
 
 import orjson
 
 from touche.errors import InputError
-from touche.files import decoded_lines, quoted
+from touche.files import decoded, open_binary, quoted
 from touche.formats.argsme import are_records, argument_of
+from touche.formats.boundaries import CsvBounds
 from touche.formats.documents import Argument, Sentence
+from touche.formats.pieces import Cutter, Piece, pieces_of_blocks
 
 _LONGEST_CSV_FIELD = 1 << 26  # characters; beyond this a quote has been left open
 _SENTENCE_ID = re.compile("__(CONC|PREMISE)__[1-9][0-9]{0,5}", re.ASCII)  # after the id of the argument
@@ -40,15 +46,54 @@ def read_args_processed_csv(path: Path, seen: set[str] | None = None) -> Iterato
         InputError: naming the line that is broken, holds no literal, or repeats an id.
     """
     seen = set() if seen is None else seen
+    for piece in pieces_of_args_processed(path):
+        yield from piece.documents(seen)  # type: ignore[misc]
+
+
+def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
+    """Yields the rows in pieces, which know their columns.
+
+    Raises:
+        InputError: if the file cannot be read, its header is broken, or a row has 64 MiB or more.
+    """
+    cutter, bounds = Cutter(path, "a row", partial(_arguments_of, columns=())), CsvBounds()
+    with open_binary(path, lambda: cutter.last_line) as file:
+        if file.peek(len(BOM_UTF8)).startswith(BOM_UTF8):  # type: ignore[attr-defined]
+            file.read(len(BOM_UTF8))
+        found = pieces_of_blocks(file, cutter, bounds.look)
+        for first in islice(found, 1):
+            header, rest = _header_of(first)
+            cutter.read = partial(_arguments_of, columns=header)
+            yield replace(rest, read=cutter.read)
+        yield from found
+
+
+def _header_of(piece: Piece) -> tuple[list[str], Piece]:
+    """The cells of the first row, and a piece without it."""
+    first, last = CsvBounds().look(piece.raw)
+    end = first + 1 if last else len(piece.raw)
+    rest = replace(piece, raw=piece.raw[end:], line=piece.line + piece.raw.count(b"\n", 0, end))
+    _, header = next(_rows(replace(piece, raw=piece.raw[:end])))
+    return header, rest
+
+
+def _rows(piece: Piece) -> Iterator[tuple[int, list[str]]]:
+    """The cells of every row, with the line in which it ends."""
     csv.field_size_limit(_LONGEST_CSV_FIELD)
-    rows = csv.DictReader(decoded_lines(path), strict=True)
+    rows = csv.reader(decoded(io.BytesIO(piece.raw), piece.path, piece.line), strict=True)
     try:
         for row in rows:
-            yield _processed_argument_of(row, path, rows.reader.line_num, seen)
+            yield piece.line - 1 + rows.line_num, row
     except csv.Error as error:
-        raise InputError(
-            path, f"broken CSV ({error})", "fetch the file again", rows.reader.line_num
-        ) from error
+        line = piece.line - 1 + rows.line_num
+        raise InputError(piece.path, f"broken CSV ({error})", "fetch the file again", line) from error
+
+
+def _arguments_of(piece: Piece, seen: set[str], columns: Sequence[str]) -> Iterator[Argument]:
+    for line, row in _rows(piece):
+        if row:
+            # A row may be too short, or too long.
+            yield _processed_argument_of(dict(zip(columns, row, strict=False)), piece.path, line, seen)
 
 
 def _processed_argument_of(row: dict[str, Any], path: Path, line: int, seen: set[str]) -> Argument:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from touche.errors import InputError, ToucheError, one_line
 from touche.files import files_below, folder_of, names_of, new_id
 from touche.formats import clueweb22
-from touche.formats.args_processed import read_args_processed_csv
+from touche.formats.args_processed import pieces_of_args_processed, read_args_processed_csv
 from touche.formats.argsme import pieces_of_argsme, read_argsme_json
 from touche.formats.documents import AnyDocument, Argument, Document, Sentence
 from touche.formats.html_folder import read_pages_csv
@@ -63,7 +63,12 @@ _TOPIC_FILES = {"topics.xml": read_topics_xml, "queries.jsonl": read_queries_jso
 _FORMATS = (
     _Format("documents.jsonl", read_documents_jsonl, "documents", pieces=pieces_of_documents),
     _Format("passages*.jsonl", read_passages_jsonl, "passages", pieces=pieces_of_passages),
-    _Format("args_processed*.csv", read_args_processed_csv, "arguments in sentences"),
+    _Format(
+        "args_processed*.csv",
+        read_args_processed_csv,
+        "arguments in sentences",
+        pieces=pieces_of_args_processed,
+    ),
     _Format("pages.csv", read_pages_csv, "web pages"),
     _Format("*.warc", read_warc, "web pages", "archives", below=re.compile(r".*\.warc(?:\.gz)?")),
     _Format(
