@@ -459,11 +459,11 @@ def test_files_that_can_be_split_have_the_same_documents_in_pieces(
 ) -> None:
     for each in "ab":
         path = write(name.replace("NAME", each), text.replace("NAME", each))
-    files = find_documents(path.parent)
+    files = inputs.find_documents(path.parent)
     found = files.pieces()
     assert found is not None
     assert [each for piece in found for each in piece.documents()] == list(files)
 
 
 def test_web_archives_cannot_be_split(write: Write) -> None:
-    assert find_documents(write("a.warc", b"").parent).pieces() is None
+    assert inputs.find_documents(write("a.warc", b"").parent).pieces() is None
