@@ -56,7 +56,7 @@ types: $(READY)
 # Needs TOUCHE_DATA; takes an hour and a half.
 benchmark: $(READY)
 	$(BIN)/python benchmarks/bootstrap.py
-	$(BIN)/python benchmarks/argsme_size.py
+	$(BIN)/python benchmarks/scan_speed.py
 	$(BIN)/python benchmarks/pairs_size.py
 	$(BIN)/python benchmarks/pages_speed.py
 	$(BIN)/python benchmarks/rank_bm25_speed.py

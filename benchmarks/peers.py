@@ -1,0 +1,104 @@
+"""Ranks passages by BM25 with another engine, as its guide does; scan_speed.py times it.
+
+    python benchmarks/peers.py bm25s|pisa|tantivy [passages.jsonl topics.tsv run.txt CORES]
+
+Without files it only tells, by its exit code, whether the engine is installed.
+"""
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+DEPTH = 1000
+
+Ranked = Iterator[tuple[str, list[tuple[str, float]]]]
+
+
+def records(path: str) -> Iterator[dict[str, str]]:
+    """The passages."""
+    with Path(path).open(encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def topics_of(path: str) -> list[list[str]]:
+    """Number and title of each topic."""
+    return [line.split("\t") for line in Path(path).read_text(encoding="utf-8").splitlines()]
+
+
+def bm25s(passages: str, topics: list[list[str]], cores: int) -> Ranked:
+    """BM25s (Lù 2024), with Snowball's stemmer."""
+    import bm25s as engine
+    import Stemmer
+
+    ids, texts = zip(*((each["id"], each["contents"]) for each in records(passages)), strict=True)
+    stemmer = Stemmer.Stemmer("english")
+    index = engine.BM25(method="lucene", k1=0.9, b=0.4)
+    index.index(engine.tokenize(list(texts), stopwords="en", stemmer=stemmer, show_progress=False))
+    asked = engine.tokenize(
+        [title for _, title in topics], stopwords="en", stemmer=stemmer, show_progress=False
+    )
+    places, scores = index.retrieve(asked, k=DEPTH, n_threads=cores, show_progress=False)
+    for (number, _), found, values in zip(topics, places.tolist(), scores.tolist(), strict=True):
+        yield number, [(ids[place], score) for place, score in zip(found, values, strict=True)]
+
+
+def pisa(passages: str, topics: list[list[str]], cores: int) -> Ranked:
+    """PISA (Mallia et al. 2019), with Porter's stemmer."""
+    import pandas
+    from pyterrier_pisa import PisaIndex
+
+    with tempfile.TemporaryDirectory() as folder:
+        index = PisaIndex(folder, text_field="contents", stemmer="porter2", overwrite=True, threads=cores)
+        index.index({"docno": each["id"], "contents": each["contents"]} for each in records(passages))
+        asked = pandas.DataFrame(topics, columns=["qid", "query"])
+        found = index.bm25(k1=0.9, b=0.4, num_results=DEPTH, threads=cores)(asked)
+        for number, hits in found.groupby("qid"):
+            yield str(number), list(zip(hits["docno"], hits["score"], strict=True))
+
+
+def tantivy(passages: str, topics: list[list[str]], cores: int) -> Ranked:
+    """Tantivy, with its English stemmer."""
+    import tantivy as engine
+
+    schema = engine.SchemaBuilder()
+    schema.add_text_field("id", stored=True, tokenizer_name="raw")
+    schema.add_text_field("contents", tokenizer_name="en_stem")
+    with tempfile.TemporaryDirectory() as folder:
+        index = engine.Index(schema.build(), path=folder)
+        writer = index.writer(256_000_000, cores)
+        for each in records(passages):
+            writer.add_document(engine.Document(id=each["id"], contents=each["contents"]))
+        writer.commit()
+        writer.wait_merging_threads()
+        index.reload()
+        searcher = index.searcher()
+        for number, title in topics:
+            words = "".join(letter if letter.isalnum() else " " for letter in title)
+            hits = searcher.search(index.parse_query(words, ["contents"]), DEPTH).hits
+            yield number, [(searcher.doc(place)["id"][0], score) for score, place in hits]
+
+
+def main() -> None:
+    """Writes a run."""
+    name, *files = sys.argv[1:]
+    modules: dict[str, Any] = {
+        "bm25s": ("bm25s", "Stemmer"),
+        "pisa": ("pyterrier_pisa",),
+        "tantivy": ("tantivy",),
+    }
+    for module in modules[name]:
+        __import__(module)
+    if files:
+        passages, topics, run, cores = files
+        rank = {"bm25s": bm25s, "pisa": pisa, "tantivy": tantivy}[name]
+        with Path(run).open("w", encoding="utf-8") as file:
+            for number, hits in rank(passages, topics_of(topics), int(cores)):
+                for place, (id, score) in enumerate(hits, 1):
+                    file.write(f"{number} Q0 {id} {place} {score} {name}\n")
+
+
+if __name__ == "__main__":
+    main()
