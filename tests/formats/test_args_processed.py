@@ -1,8 +1,5 @@
-import ast
-import contextlib
 import csv
 import io
-import warnings
 
 import pytest
 from hypothesis import given
@@ -11,7 +8,7 @@ from hypothesis import strategies as st
 from conftest import Write
 from texts import BYTES, IDS, TEXTS, damaged, is_read_or_refused, peak_memory
 from touche.errors import InputError
-from touche.formats import args_processed, pieces
+from touche.formats import pieces
 from touche.formats.args_processed import read_args_processed_csv
 from touche.formats.documents import Argument, Sentence
 
@@ -56,7 +53,6 @@ def test_whatever_is_written_is_read_back(
 
 
 GOOD = ("S1-A1", "c", "[{'text': 'p', 'stance': 'PRO'}]", "{}", "[]")
-SENTENCES = "[{'sent_id': 'a', 'sent_text': 'b\\n'}, {'sent_id': 'a', 'sent_text': \"it's\"}]"
 
 
 @given(
@@ -115,24 +111,6 @@ def test_a_byte_that_is_not_utf8_is_named_with_its_line_in_csv_too(write: Write)
     path = write("a.csv", raw.replace(b"S150-A1,c", b"S150-A1,\xe9"))
     with pytest.raises(InputError, match=r"a\.csv:151: not UTF-8 \(byte 0xe9\)"):
         list(read_args_processed_csv(path))
-
-
-AWKWARD = TEXTS | st.text(alphabet="'\"\\\n{}[], d", max_size=8)
-
-
-@given(st.lists(st.tuples(AWKWARD, AWKWARD), max_size=4))
-def test_the_fast_way_to_read_sentences_reads_what_python_reads(pairs: list[tuple[str, str]]) -> None:
-    records = [{"sent_id": id, "sent_text": text} for id, text in pairs]
-    fast = args_processed._usual_records(repr(records), *args_processed._RECORDS["sentences"])
-    assert fast == (records or None)
-
-
-@given(st.integers(0, len(SENTENCES) - 1), st.sampled_from("'\"\\[]{}, a\n") | st.just(""))
-def test_the_fast_way_never_reads_what_python_would_not(place: int, character: str) -> None:
-    text = SENTENCES[:place] + character + SENTENCES[place + 1 :]
-    with contextlib.suppress(ValueError, SyntaxError), warnings.catch_warnings(action="ignore"):
-        fast = args_processed._usual_records(text, *args_processed._RECORDS["sentences"])
-        assert fast is None or fast == ast.literal_eval(text)
 
 
 @pytest.mark.filterwarnings("error")

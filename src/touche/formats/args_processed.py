@@ -1,10 +1,8 @@
 """args_processed.csv of 2022 task 1: arguments in sentences, in columns of Python literals."""
 
-import ast
 import csv
 import io
 import re
-import warnings
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,29 +12,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeGuard
 
-import orjson
-
 from touche.errors import InputError
 from touche.files import decoded, open_binary, quoted
 from touche.formats.argsme import are_records, argument_of
 from touche.formats.boundaries import CsvBounds
 from touche.formats.documents import Argument, Sentence
 from touche.formats.pieces import Cutter, Piece, pieces_of_blocks
+from touche.formats.python_literals import value_of
 
 _LONGEST_CSV_FIELD = 1 << 26  # characters; beyond this a quote has been left open
 _SENTENCE_ID = re.compile("__(CONC|PREMISE)__[1-9][0-9]{0,5}", re.ASCII)  # after the id of the argument
-# How the literals of args_processed.csv look, but for a few.
-_TEXT = r"""('[^'\\\n\r]*(?:\\[^\n\r][^'\\\n\r]*)*'|"[^"\\\n\r]*(?:\\[^\n\r][^"\\\n\r]*)*")"""
-_RECORDS = {
-    "premises": (
-        ("text", "stance"),
-        re.compile(rf"\{{'text': {_TEXT}, 'stance': {_TEXT}, 'annotations': \[\]\}}(, |\])"),
-    ),
-    "sentences": (
-        ("sent_id", "sent_text"),
-        re.compile(rf"\{{'sent_id': {_TEXT}, 'sent_text': {_TEXT}\}}(, |\])"),
-    ),
-}
 
 
 def read_args_processed_csv(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
@@ -115,8 +100,10 @@ def _wrong_id(ids: Sequence[str], argument: str) -> str:
     for id in ids:
         if not (id.startswith(argument) and _SENTENCE_ID.fullmatch(id, len(argument))):
             return f"sentence id {quoted(id)} does not belong to argument {argument}"
-    repeated = [id for id, count in Counter(ids).items() if count > 1]
-    return f"sentence id {quoted(repeated[0])} occurs a second time" if repeated else ""
+    if len(set(ids)) == len(ids):
+        return ""
+    repeated = next(id for id, count in Counter(ids).items() if count > 1)
+    return f"sentence id {quoted(repeated)} occurs a second time"
 
 
 def _records(text: str | None, name: str, path: Path, line: int) -> Any:
@@ -124,31 +111,9 @@ def _records(text: str | None, name: str, path: Path, line: int) -> Any:
     if text is None:
         raise InputError(path, f'no column "{name}"', "fetch the file again", line)
     try:
-        with warnings.catch_warnings(action="ignore"):  # of escapes such as \d, which real texts hold
-            records = _usual_records(text, *_RECORDS[name])
-            records = ast.literal_eval(text) if records is None else records
-            if "\\" in text:
-                orjson.dumps(records)  # refuses half a pair of surrogates, which no file can hold
-            return records
+        return value_of(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise InputError(path, f'"{name}" is no Python literal', "fetch the file again", line) from error
-
-
-def _usual_records(text: str, names: Sequence[str], pattern: re.Pattern[str]) -> list[dict[str, str]] | None:
-    """The records of a list that looks as nearly all do, read by a pattern, which is faster; or None."""
-    records, at, end = [], 1, ""
-    while end != "]":
-        match = pattern.match(text, at)
-        if match is None:
-            return None
-        *literals, end = match.groups()
-        records.append(dict(zip(names, map(_text_of_literal, literals), strict=True)))
-        at = match.end()
-    return records if text[0] == "[" and at == len(text) else None
-
-
-def _text_of_literal(literal: str) -> str:
-    return str(ast.literal_eval(literal)) if "\\" in literal else literal[1:-1]
 
 
 def _are_sentences(value: Any) -> TypeGuard[list[dict[str, str]]]:

@@ -181,10 +181,15 @@ def _stance(premise: dict[str, Any]) -> str:
 
 def are_records(value: Any, *names: str) -> bool:
     """Whether a value is a list of objects that have texts under these names."""
-    return isinstance(value, list) and all(
-        isinstance(record, dict) and all(isinstance(record.get(name), str) for name in names)
-        for record in value
-    )
+    if not isinstance(value, list):
+        return False
+    for record in value:  # plain loops, as there are millions of sentences
+        if not isinstance(record, dict):
+            return False
+        for name in names:
+            if not isinstance(record.get(name), str):
+                return False
+    return True
 
 
 def _are_premises(value: Any) -> TypeGuard[list[dict[str, str]]]:
