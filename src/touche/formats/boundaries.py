@@ -85,12 +85,18 @@ class CsvBounds:
         return first, last
 
 
+def line_breaks(raw: bytes) -> int:
+    """How many there are."""
+    return int(_library().line_breaks(raw, len(raw)))
+
+
 @cache
 def _library() -> Any:
     return compiled(
         _LIBRARY,
         {
             "json_bounds": (NUMBER, POINTER, ctypes.c_char_p, NUMBER, NUMBER, NUMBER, POINTER),
+            "line_breaks": (NUMBER, ctypes.c_char_p, NUMBER),
             "csv_bounds": (None, POINTER, ctypes.c_char_p, NUMBER, POINTER),
         },
     )

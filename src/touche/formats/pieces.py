@@ -8,10 +8,11 @@ from typing import IO
 
 from touche.errors import InputError
 from touche.files import LONGEST_LINE, open_binary
+from touche.formats.boundaries import line_breaks
 from touche.formats.documents import AnyDocument
 from touche.web.page import RawPage, Skipped
 
-SIZE = 1 << 22  # bytes of a piece, about
+SIZE = 1 << 20  # bytes of a piece, about; larger ones make the system hand out new memory each time
 
 Documents = Iterator[AnyDocument | RawPage | Skipped]
 
@@ -72,7 +73,7 @@ class Cutter:
         """
         self._check(first)
         piece = Piece(self._path, self.line, b"".join((*self._held, raw)), self.read)
-        self.line += piece.raw.count(b"\n")
+        self.line += line_breaks(piece.raw)
         self._held, self._size = [], 0
         return piece
 
