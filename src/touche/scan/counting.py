@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from touche.formats.documents import AnyDocument
-from touche.scan.kernel import COUNTED, DROPPED, Array, Counter, Counts, beginning_with
+from touche.scan.kernel import COUNTED, DROPPED, Counter, Counts, beginning_with
 from touche.scan.tokens import analysis_named, encoded
 
 _BATCH = 1000  # documents that are counted at a time
@@ -118,19 +118,17 @@ def joined(parts: Sequence[Part]) -> Part:
 
 
 def _joined(parts: Sequence[Counts]) -> Counts:
-    terms = np.arange(len(parts[0].begins) - 1)
-    of_postings = np.concatenate([np.repeat(terms, np.diff(part.begins)) for part in parts])
-    order = np.argsort(_small(of_postings), kind="stable")
-    before = np.cumsum([0, *(len(part.lengths) for part in parts[:-1])])
-    texts = np.concatenate([part.texts + begin for part, begin in zip(parts, before, strict=True)])
+    before = np.cumsum([0, *(len(part.lengths) for part in parts[:-1])], dtype=np.int32)
+    texts = [part.texts + begin for part, begin in zip(parts, before, strict=True)]
+    bounds = [part.begins.tolist() for part in parts]
+    places = [
+        (number, slice(begins[term], begins[term + 1]))
+        for term in range(len(bounds[0]) - 1)
+        for number, begins in enumerate(bounds)
+    ]
     return Counts(
         np.concatenate([part.lengths for part in parts]),
         np.sum([part.begins for part in parts], axis=0),
-        texts[order].astype(np.int32),
-        np.concatenate([part.tf for part in parts])[order],
+        np.concatenate([texts[number][place] for number, place in places] or [np.zeros(0, np.int32)]),
+        np.concatenate([parts[number].tf[place] for number, place in places] or [np.zeros(0, np.int32)]),
     )
-
-
-def _small(terms: Array) -> Array:
-    # Numbers of 16 bits are sorted several times as fast.
-    return terms.astype(np.uint16) if terms.max(initial=0) < 1 << 16 else terms

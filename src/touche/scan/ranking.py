@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from touche.scan.statistics import Statistics, Term, added
 from touche.scan.tokens import analysis_named
 
 Hits = list[tuple[str, float]]
+_Scores = list[tuple[float, str]]  # of documents
 
 
 def rank(
@@ -104,15 +106,17 @@ class Collection:
 
     def rank(self, topics: Sequence[Topic], scoring: Scoring, depth: int) -> Iterator[tuple[Topic, Hits]]:
         """Each topic with its best documents, part by part, as ``rank`` does."""
-        found: list[Hits] = [[] for _ in topics]
         places = self.vocabulary.places
         terms = [Counter(places[term] for term in self.terms(topic.title)) for topic in topics]
+        best: list[_Scores] = [[] for _ in topics]
         for part in self.parts:
             scored = _Scored(part, self.statistics, scoring)
-            for hits, topic, of_topic in zip(found, topics, terms, strict=True):
-                hits += scored.best(of_topic, topic.candidates, depth)
-                hits[:] = _highest(hits, depth)
-        yield from zip(topics, found, strict=True)
+            for n, topic in enumerate(topics):
+                least = best[n][-1][0] if len(best[n]) == depth > 0 else -np.inf
+                more = scored.best(terms[n], topic.candidates, depth, least) if terms[n] else []
+                best[n] = sorted(best[n] + more, reverse=True)[:depth]
+        for topic, scores in zip(topics, best, strict=True):
+            yield topic, [(id, score) for score, id in scores]
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text, in their order."""
@@ -128,29 +132,43 @@ class _Scored:
     scoring: Scoring
     _added: dict[tuple[int, int, float], Array] = field(default_factory=dict)  # for topics share terms
 
-    def best(self, terms: Mapping[int, float], among: frozenset[str] | None, depth: int) -> Hits:
-        """The documents with the highest scores for some terms, each with how often it is asked for."""
-        documents = len(self.part.ids)
-        found, scores = np.zeros(documents, dtype=bool), list[Array]()
-        for number, boost in enumerate(self.scoring.boosts):
-            if self.scoring.best_field or not scores:
-                scores.append(np.zeros(documents))
-            for term, times in terms.items():
-                texts, _ = self.part.fields[number].of(term)
-                found[texts] = True
-                scores[-1][texts] += self._contribution(number, term, float(np.float32(boost * times)))
-        # Lucene adds what terms contribute, each a float32, as double, and gives out the sum as float32.
-        values = np.max(scores, axis=0, initial=-np.inf).astype(np.float32)
+    def best(
+        self, terms: Mapping[int, float], among: frozenset[str] | None, depth: int, least: float
+    ) -> _Scores:
+        """The documents with the highest scores, in no order, and all that score as the last of them.
+
+        Args:
+            terms: what is asked for, each with how often.
+            among: the only documents to rank.
+            depth: how many are enough.
+            least: what a document has to score to be among the best, as earlier parts have it.
+        """
+        found, scores = np.zeros(len(self.part.ids), dtype=bool), list[Array]()
+        added = [self._added_by(number, terms, boost) for number, boost in enumerate(self.scoring.boosts)]
+        for fields in ([each] for each in added) if self.scoring.best_field else (added,):
+            texts, values = (np.concatenate(each) for each in zip(*chain(*fields), strict=True))
+            found[texts] = True
+            # One after the other, as Lucene adds what terms contribute: each a float32, their sum as double.
+            scores.append(np.bincount(texts, values, len(found)))
         if among is not None:
             found &= [id in among for id in self.part.ids]
-        return self._highest(values, np.flatnonzero(found), depth)
+        highest = np.max(scores, axis=0).astype(np.float32)  # as Lucene gives it out
+        return self._highest(highest, np.flatnonzero(found & (highest >= least)), depth)
 
-    def _highest(self, values: Array, documents: Array, depth: int) -> Hits:
+    def _highest(self, scores: Array, documents: Array, depth: int) -> _Scores:
         if depth < len(documents):
-            least = np.partition(values[documents], -depth)[-depth] if depth else np.inf
-            documents = documents[values[documents] >= least]
-        ids = self.part.ids
-        return _highest([(ids[each], float(values[each])) for each in documents.tolist()], depth)
+            least = np.partition(scores[documents], -depth)[-depth] if depth else np.inf
+            documents = documents[scores[documents] >= least]
+        ids = map(self.part.ids.__getitem__, documents.tolist())
+        return list(zip(scores[documents].tolist(), ids, strict=True))
+
+    def _added_by(
+        self, number: int, terms: Mapping[int, float], boost: float
+    ) -> Iterator[tuple[Array, Array]]:
+        """For each term the documents that have it in a field, and what it adds to their scores."""
+        for term, times in terms.items():
+            weight = float(np.float32(boost * times))
+            yield self.part.fields[number].of(term)[0], self._contribution(number, term, weight)
 
     def _contribution(self, number: int, term: int, weight: float) -> Array:
         key = (number, term, weight)
@@ -172,7 +190,3 @@ class _Scored:
         """Of the documents in each field, as the model sees them."""
         kept = self.scoring.kept_of_lengths
         return [kept(counts.lengths.astype(np.float64)) for counts in self.part.fields]
-
-
-def _highest(hits: Hits, depth: int) -> Hits:
-    return sorted(hits, key=lambda hit: (hit[1], hit[0]), reverse=True)[:depth]
