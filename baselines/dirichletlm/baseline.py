@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from touche import Documents, Rankings, Topics, baseline, scan
-from touche.errors import ParameterError
+from touche.errors import check_range
 from touche.formats.documents import conclusion_of, premises_of
 
 FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
@@ -29,8 +29,8 @@ def dirichletlm(
     depth: how many documents are returned per topic.
     engine: scan computes the formula as it stands here; lucene has Lucene rank, which takes longer.
     """
-    if not 1e-9 <= mu <= 1e9:
-        raise ParameterError(f"mu = {mu} has no meaning; Dirichlet smoothing needs a mu above 0, at most 1e9")
+    check_range("mu", mu, 1e-9, 1e9)
+    mu = float(np.float32(mu))  # which is as much of it as Lucene keeps
 
     def likelihood(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
         gain: scan.Array = np.log(1 + tf / (mu * term.probability)) + np.log(mu / (mu + length))

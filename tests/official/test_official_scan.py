@@ -40,11 +40,16 @@ def test_every_text_has_the_terms_of_lucene(official: Path) -> None:
 
 
 @pytest.mark.parametrize("task", ["touche-2020-task-1", "touche-2021-task-1"])
-def test_dirichletlm_of_the_sample_is_that_of_lucene_to_the_last_bit(official: Path, task: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "options"), [("dirichletlm", {}), ("bm25", {}), ("tfidf", {"variant": "classic"})]
+)
+def test_scores_of_the_sample_are_those_of_lucene_to_the_last_bit(
+    official: Path, task: str, name: str, options: dict[str, str]
+) -> None:
     topics = read_topics_xml(official / "topics" / f"{task}.xml")
     (path,) = (official / "corpora").glob("argsme-2020-04-01-sample/args-me.json*")
     by_scan, by_lucene = (
-        list(baselines.load("dirichletlm")(topics, read_argsme_json(path), engine=engine))
+        list(baselines.load(name)(topics, read_argsme_json(path), **options, engine=engine))
         for engine in ("scan", "lucene")
     )
     assert by_scan == by_lucene and sum(len(hits) for _, hits in by_scan) > 40_000

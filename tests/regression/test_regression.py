@@ -82,6 +82,9 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+BEGIN = 'check_range("mu"'  # of what dirichletlm does
+
+
 def change(clone: Path, old: str, new: str) -> None:
     path = clone / "baselines" / "dirichletlm" / "baseline.py"
     assert old in path.read_text()
@@ -138,7 +141,7 @@ def test_what_another_implementation_scores_is_held_beside_and_fails_nothing(
 
 
 def test_a_baseline_that_breaks_down_fails_with_its_last_words(touche: Touche, clone: Path) -> None:
-    change(clone, "queries, model", "raise ValueError('out of luck')\n    queries, model")
+    change(clone, BEGIN, f"raise ValueError('out of luck')\n    {BEGIN}")
     code, out, err = touche("regress")
     assert code == 1
     assert re.search(
@@ -412,7 +415,7 @@ def test_options_are_given_to_the_command() -> None:
 
 def test_an_option_of_several_values_can_be_pinned(touche: Touche, clone: Path) -> None:
     change(clone, "mu: float = 2000.0", "mus: tuple[float, float] = (1.0, 2.0)")
-    change(clone, "lucene.dirichlet(mu)", "lucene.dirichlet(sum(mus))")
+    change(clone, BEGIN, f"mu = sum(mus)\n    {BEGIN}")
     expect(clone, ENTRY.format(value=SCORE) + "options = { mus = [500, 1500.0] }")
     code, out, _ = touche("regress", "--json", clone / "r.json")
     assert code == 0 and out.splitlines()[1].startswith("dirichletlm --mus 500 1500.0 ")
@@ -526,8 +529,8 @@ def test_results_are_written_as_they_are_known(
 
 
 def test_a_child_of_a_baseline_that_holds_its_output_prolongs_nothing(clone: Path) -> None:
-    fork = "import os, time\n    if not os.fork():\n        time.sleep(600)\n    queries, model"
-    change(clone, "queries, model", fork)
+    fork = "import os, time\n    if not os.fork():\n        time.sleep(600)\n"
+    change(clone, BEGIN, f"{fork}    {BEGIN}")
     (outcome,) = regress(read_expected("dirichletlm")[:1], run_locally, Limits(), print)
     assert outcome.verdict == "passed" and outcome.usage and outcome.usage.wall < 300
 
@@ -535,11 +538,8 @@ def test_a_child_of_a_baseline_that_holds_its_output_prolongs_nothing(clone: Pat
 def test_a_regression_that_is_killed_takes_its_run_along_and_the_next_one_tidies_up(
     clone: Path, tmp_path: Path
 ) -> None:
-    change(
-        clone,
-        "queries, model",
-        "import time\n    print('begun', flush=True)\n    time.sleep(600)\n    queries, model",
-    )
+    waits = "import time\n    print('begun', flush=True)\n    time.sleep(600)\n"
+    change(clone, BEGIN, f"{waits}    {BEGIN}")
     (temporary := tmp_path / "tmp").mkdir()
     command = [sys.executable, "-m", "touche", "regress", "dirichletlm", "--dataset", "spot-check/passages"]
     environment = os.environ | {"TMPDIR": str(temporary)}

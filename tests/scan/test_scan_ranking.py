@@ -3,17 +3,18 @@
 from collections.abc import Iterator
 from typing import Any
 
+import lucene_formulas
 import numpy as np
 import pytest
 
 from conftest import ROOT
-from touche import baselines, lucene, scan
+from touche import lucene, scan
 from touche.formats.argsme import read_argsme_json
 from touche.formats.documents import Document, conclusion_of, premises_of
 from touche.formats.jsonl import read_passages_jsonl
 from touche.formats.topics import Topic, read_topics_xml
-from touche.scan import models
 from touche.scan.lengths import exact
+from touche.scan.models import Formula
 
 FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
 SPOT_CHECKS = {
@@ -21,12 +22,12 @@ SPOT_CHECKS = {
     "passages": (read_passages_jsonl, "passages.jsonl"),
 }
 # The models that Lucene has, too, and its own.
-MODELS: dict[str, tuple[models.Formula, Any]] = {
-    "dirichlet": (models.dirichlet(2000), lambda: lucene.dirichlet(2000)),
-    "dirichlet, small mu": (models.dirichlet(0.3), lambda: lucene.dirichlet(0.3)),
-    "bm25": (models.bm25(0.9, 0.4), lambda: lucene.bm25(0.9, 0.4)),
-    "bm25, no k1": (models.bm25(0, 0.4), lambda: lucene.bm25(0, 0.4)),
-    "classic": (models.classic(), lucene.classic),
+MODELS: dict[str, tuple[Formula, Any]] = {
+    "dirichlet": (lucene_formulas.dirichlet(2000), lambda: lucene.dirichlet(2000)),
+    "dirichlet, small mu": (lucene_formulas.dirichlet(0.3), lambda: lucene.dirichlet(0.3)),
+    "bm25": (lucene_formulas.bm25(0.9, 0.4), lambda: lucene.bm25(0.9, 0.4)),
+    "bm25, no k1": (lucene_formulas.bm25(0, 0.4), lambda: lucene.bm25(0, 0.4)),
+    "classic": (lucene_formulas.classic(), lucene.classic),
 }
 COMBINED: list[dict[str, Any]] = [
     {},
@@ -60,7 +61,7 @@ def texts(*contents: str) -> list[Document]:
 def ranked(title: str, documents: list[Document], **options: Any) -> list[tuple[str, float]]:
     candidates = options.pop("candidates", None)
     topic = Topic("1", title, candidates=candidates)
-    options = {"analysis": "standard", "model": models.dirichlet(2000), **options}
+    options = {"analysis": "standard", "model": lucene_formulas.dirichlet(2000), **options}
     ((_, hits),) = scan.rank([topic], documents, **options)
     return hits
 
@@ -87,7 +88,7 @@ def test_candidates_are_ranked_by_the_statistics_of_all() -> None:
         Topic(topic.number, topic.title, candidates=frozenset([*ids[n::7], "stranger"]))
         for n, topic in enumerate(topics)
     ]
-    ours = list(scan.rank(asked, documents, models.bm25(0.9, 0.4), analysis="english", depth=5))
+    ours = list(scan.rank(asked, documents, lucene_formulas.bm25(0.9, 0.4), analysis="english", depth=5))
     assert ours == list(by_lucene(asked, documents, lucene.bm25(0.9, 0.4), "english", depth=5))
     assert any(hits for _, hits in ours)
 
@@ -134,15 +135,3 @@ def test_a_formula_of_three_lines_is_a_model() -> None:
     assert ranked("cat", documents, model=model, kept_of_lengths=exact) == [("d2", 1.0), ("d0", 1.0)]
     assert ranked("cat", documents, model=model)[0] == ("d0", pytest.approx(100 / 96))
     assert seen == [([100, 2], [100, 2], 2, 3), ([100, 2], [96, 2], 2, 3)]
-
-
-@pytest.mark.parametrize("part", SPOT_CHECKS)
-def test_dirichletlm_is_the_same_by_both_engines(part: str) -> None:
-    topics, documents = spot_check(part)
-    method = baselines.load("dirichletlm")
-    ours = list(method(topics, documents))
-    assert ours == list(method(topics, documents, engine="lucene"))
-    formula = models.dirichlet(2000)
-    assert ours == list(
-        scan.rank(topics, documents, formula, analysis="standard", fields=FIELDS, best_field=True)
-    )

@@ -8,7 +8,7 @@ counts twice.
 
 from typing import Any
 
-from touche.errors import ParameterError
+from touche.errors import check_range
 from touche.lucene.java import java
 
 
@@ -21,8 +21,7 @@ def dirichlet(mu: float) -> Any:
     Raises:
         ParameterError: unless 0 < mu <= 1e9 (and not so small that a float32 cannot hold it).
     """
-    if not 1e-9 <= mu <= 1e9:
-        raise ParameterError(f"mu = {mu} has no meaning; Dirichlet smoothing needs a mu above 0, at most 1e9")
+    check_range("mu", mu, 1e-9, 1e9)
     return java("org.apache.lucene.search.similarities.LMDirichletSimilarity")(mu)
 
 
@@ -36,10 +35,8 @@ def bm25(k1: float, b: float) -> Any:
     Raises:
         ParameterError: unless 0 <= k1 <= 1e9 and 0 <= b <= 1.
     """
-    if not (0 <= k1 <= 1e9 and 0 <= b <= 1):
-        raise ParameterError(
-            f"k1 = {k1}, b = {b} have no meaning; BM25 needs k1 from 0 to 1e9 and b from 0 to 1"
-        )
+    check_range("k1", k1, 0, 1e9)
+    check_range("b", b, 0, 1)
     return java("org.apache.lucene.search.similarities.BM25Similarity")(k1, b)
 
 
