@@ -50,6 +50,7 @@ def many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small pieces, and two processes, however many processors there are."""
     monkeypatch.setattr(pieces, "SIZE", 100)
     monkeypatch.setattr(reading, "processors", lambda: 2)
+    monkeypatch.setattr(reading, "_FEW", 4)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 _R = TypeVar("_R")
 Work = Callable[[Sequence[AnyDocument]], _T]  # what is done with the documents of a piece
 
-_FEW = 4  # pieces, which one process has read before others have started
+_FEW = 16  # pieces, which one process has read before others have started
 _TOGETHER = 1 << 16  # documents that are scored together: their numbers fit into a processor's cache
 
 
