@@ -1,4 +1,4 @@
-# The base of all baselines: Python, the Java runtime as a wheel, Lucene's jar, and the library.
+# The base of all baselines: Python, what the library needs, and the library.
 # From the root of the repository: make images
 
 FROM debian:bookworm-slim AS python
@@ -7,19 +7,16 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/*
 
 FROM python AS build
-RUN apt-get update && apt-get install --yes --no-install-recommends python3-pip python3-venv \
+RUN apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev python3-pip python3-venv \
  && python3 -m venv --without-pip /opt/touche
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_NO_COMPILE=1
-# What changes seldom comes first: the jar, then the other requirements.
-COPY pyserini.txt /tmp/
-RUN python3 -m pip --python /opt/touche/bin/python install --no-deps --requirement /tmp/pyserini.txt
+# What changes seldom comes first: the requirements.
 COPY constraints.txt docker/requirements.txt /tmp/
 RUN python3 -m pip --python /opt/touche/bin/python install --no-deps \
       --constraint /tmp/constraints.txt --requirement /tmp/requirements.txt \
- # Of pyserini only the jar is used, and of numpy no tests; bytecode is made here, as the file system is read-only later.
+ # Of numpy no tests are needed; bytecode is made here, as the file system is read-only later.
  && cd /opt/touche/lib/python3.11/site-packages \
  && find . -depth -type d -name tests -exec rm -rf {} + \
- && find pyserini -type f ! -name 'anserini-*-fatjar.jar' ! -name __init__.py -delete \
  && python3 -m compileall -q --invalidation-mode unchecked-hash .
 
 FROM build AS library

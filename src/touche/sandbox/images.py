@@ -13,7 +13,7 @@ from touche.errors import InputError, ToucheError
 from touche.sandbox.programs import Log, answer, check_exit, check_program, execute, succeeds
 from touche.tira.provenance import PROJECT
 
-_BASES = ("base", "models")  # a Dockerfile each in docker/, every one on top of the one before
+_BASES = ("base", "lucene", "models")  # a Dockerfile each in docker/
 _IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # what Docker and Podman allow
 _CONTENT = "touche.content"
 _LABEL = {
@@ -62,8 +62,8 @@ def build(program: str, names: Sequence[str], log: Log) -> None:
     root = clone()
     if root is None or not (root / "docker").is_dir():
         raise ToucheError("there is no docker/base.Dockerfile; work in a clone of touche-baselines")
-    for base in _needed(folders):
-        _build(program, image_of(base), root, ["--file", str(root / "docker" / f"{base}.Dockerfile")], log)
+    for base in _needed(folders, root):
+        _build(program, image_of(base), root, ["--file", str(_dockerfile_of(base, root))], log)
     for folder in folders:
         about = {"content": _content(root, folder), "team": PROJECT if is_shipped(folder) else folder.name}
         about |= {"version": version("touche-baselines"), **origin(folder)}
@@ -115,11 +115,23 @@ def _with_dockerfile(name: str) -> Path:
     return folder
 
 
-def _needed(folders: Sequence[Path]) -> Sequence[str]:
-    """The bases that the Dockerfiles start from, and those below them."""
-    files = "".join((folder / "Dockerfile").read_text(encoding="utf-8") for folder in folders)
-    last = re.search(rf"^FROM {image_of(_BASES[-1])}\b", files, flags=re.MULTILINE)
-    return _BASES if last else _BASES[:-1]
+def _needed(folders: Iterable[Path], root: Path) -> list[str]:
+    """The bases that the Dockerfiles in these folders start from, each after that below it."""
+    found = dict[str, None]()
+    for folder in folders:
+        found |= dict.fromkeys(_bases_of(folder / "Dockerfile", root))
+    return list(found)
+
+
+def _bases_of(dockerfile: Path, root: Path) -> Iterator[str]:
+    text = dockerfile.read_text(encoding="utf-8")
+    for base in re.findall(rf"^FROM {image_of('')}({'|'.join(_BASES)})\b", text, flags=re.MULTILINE):
+        yield from _bases_of(_dockerfile_of(base, root), root)
+        yield base
+
+
+def _dockerfile_of(base: str, root: Path) -> Path:
+    return root / "docker" / f"{base}.Dockerfile"
 
 
 def _build(program: str, image: str, context: Path, arguments: Sequence[str], log: Log) -> None:
@@ -155,7 +167,11 @@ def made_of(root: Path, folder: Path) -> Iterator[Path]:
         root: the clone.
         folder: that of the baseline.
     """
-    return _made_of(folder / "Dockerfile", folder, root)
+    dockerfile = folder / "Dockerfile"
+    if dockerfile.is_file():
+        yield from _files_of(dockerfile, folder)
+        for base in _bases_of(dockerfile, root):
+            yield from _files_of(_dockerfile_of(base, root), root)
 
 
 def digest_of(files: Iterable[Path], root: Path, folder: Path) -> str:
@@ -171,23 +187,21 @@ def _content(root: Path, folder: Path) -> str:
     return digest_of(made_of(root, folder), root, folder)
 
 
-def _made_of(dockerfile: Path, context: Path, root: Path) -> Iterator[Path]:
-    if not dockerfile.is_file():
-        return
-    text = dockerfile.read_text(encoding="utf-8").replace("\\\n", " ")
+def _files_of(dockerfile: Path, context: Path) -> Iterator[Path]:
+    """A Dockerfile, and what it copies."""
     yield dockerfile
+    text = dockerfile.read_text(encoding="utf-8").replace("\\\n", " ")
     for words in re.findall(r"^COPY (?!.*--from=)(.*)$", text, flags=re.MULTILINE):
         *patterns, _ = (word for word in words.split() if not word.startswith("--"))
         for pattern in patterns:
             yield from _copied(pattern.strip("/"), context)
-    for base in re.findall(rf"^FROM {image_of('')}({'|'.join(_BASES)})\b", text, flags=re.MULTILINE):
-        yield from _made_of(root / "docker" / f"{base}.Dockerfile", root, root)
 
 
 def _copied(pattern: str, context: Path) -> Iterator[Path]:
-    """The files that a word of COPY names, without what Python, pytest or git keep beside them."""
+    """The files that a word of COPY names, without what Python, pytest, git or a compiler put beside them."""
     for path in [context] if pattern == "." else context.glob(pattern):
         for file in [path] if path.is_file() else path.rglob("*"):
             inner = file.relative_to(context).parts
-            if file.is_file() and not any(part == "__pycache__" or part.startswith(".") for part in inner):
+            aside = any(part == "__pycache__" or part.startswith(".") for part in inner)
+            if file.is_file() and not aside and file.suffix != ".so":
                 yield file
