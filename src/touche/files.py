@@ -14,6 +14,7 @@ import time
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -126,7 +127,7 @@ def decoded_lines(path: Path) -> Iterator[str]:
     Raises:
         InputError: if the file cannot be read, or a line is not UTF-8 or longer than 64 MiB.
     """
-    yield from decoded(_lines(path), path)
+    return decoded(_lines(path), path)
 
 
 def decoded(lines: Iterable[bytes], path: Path, first: int = 1) -> Iterator[str]:
@@ -136,25 +137,21 @@ def decoded(lines: Iterable[bytes], path: Path, first: int = 1) -> Iterator[str]
         InputError: if a line is not UTF-8.
     """
     for number, line in enumerate(lines, first):
-        yield _decoded(line, path, number)
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            problem = f"not UTF-8 (byte 0x{error.object[error.start]:02x})"
+            raise InputError(path, problem, "save the file in UTF-8", number) from error
 
 
 def _lines(path: Path) -> Iterator[bytes]:
     number = 0
     with open_binary(path, lambda: number + 1) as file:
-        for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
+        for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE), b""), 1):
             if len(line) == LONGEST_LINE:
                 problem, remedy = "a line of 64 MiB or more", "check that this is the right file"
                 raise InputError(path, problem, remedy, number)
             yield line
-
-
-def _decoded(raw: bytes, path: Path, line: int) -> str:
-    try:
-        return raw.decode("utf-8-sig" if line == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        problem = f"not UTF-8 (byte 0x{error.object[error.start]:02x})"
-        raise InputError(path, problem, "save the file in UTF-8", line) from error
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -174,7 +171,7 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     Raises:
         InputError: if the file cannot be read or a line is not a JSON object.
     """
-    yield from records_of_lines(_lines(path), path)
+    return records_of_lines(_lines(path), path)
 
 
 def records_of_lines(
@@ -191,10 +188,12 @@ def records_of_lines(
         InputError: if a line is not UTF-8, or not a JSON object.
     """
     for number, line in enumerate(lines, first):
+        if line.isspace():
+            continue
         try:
             fields = orjson.loads(line)
         except orjson.JSONDecodeError:
-            text = _decoded(line, path, number)
+            (text,) = decoded([line], path, number)
             if text.isspace():
                 continue
             fields = _object_of(text.rstrip("\r\n"), path, number)

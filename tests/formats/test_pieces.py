@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conftest import Write
@@ -85,6 +85,7 @@ def test_whatever_the_size_of_pieces_the_same_is_read_or_refused(
 CELLS = st.text('",\n\r aé', max_size=4) | st.sampled_from(['"a"', '"a""b"', '"a\n,"', '"a'])
 
 
+@example(['a","b', 'c"'], "\n", 2)
 @given(
     st.lists(st.lists(CELLS, max_size=3).map(",".join), max_size=5), st.sampled_from(["\n", "\r\n"]), SIZES
 )

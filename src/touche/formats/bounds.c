@@ -16,7 +16,7 @@ enum { KEY_SIZE = sizeof(KEY) - 1 };
 typedef struct {
     int32_t in_string, escaped; /* escaped: the next byte is no mark, for a backslash precedes it */
     int32_t depth, in_list;     /* in_list: in that under the key, at depth 2 or below */
-    int32_t key_size, key_ends; /* key_ends: nothing but blanks came after the key and its colon */
+    int32_t key_size, key_ends; /* key_ends: the value of the key comes next, if this is JSON */
     char key[KEY_SIZE];         /* the last text at depth 1, as far as there is room */
 } json;
 
@@ -65,7 +65,7 @@ int64_t json_bounds(json *s, const uint8_t *bytes, int64_t here, int64_t end, in
         switch (bytes[here]) {
         case '"':
             s->in_string = 1;
-            s->key_size = s->key_ends = 0;
+            s->key_size = 0;
             break;
         case ':':
             s->key_ends = s->depth == 1 && s->key_size == KEY_SIZE && !memcmp(s->key, KEY, KEY_SIZE);
@@ -99,13 +99,6 @@ int64_t json_bounds(json *s, const uint8_t *bytes, int64_t here, int64_t end, in
             if (found[1] < 0)
                 found[1] = here;
             break;
-        case ' ':
-        case '\t':
-        case '\n':
-        case '\r':
-            break;
-        default:
-            s->key_ends = 0;
         }
     }
     found[0] = end;
