@@ -440,7 +440,7 @@ def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Pat
 def test_every_baseline_has_a_dockerfile_of_its_name() -> None:
     for folder in (ROOT / "baselines").iterdir():
         lines = (folder / "Dockerfile").read_text().splitlines()
-        assert {"FROM touche/base", "FROM touche/models"} & {*lines}
+        assert {f"FROM touche/{base}" for base in ("base", "lucene", "models")} & {*lines}
         assert f"COPY *.py /opt/baselines/{folder.name}/" in lines
         assert f'LABEL org.opencontainers.image.title="touche/{folder.name}"' in lines
 
