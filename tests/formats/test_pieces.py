@@ -82,6 +82,16 @@ def test_whatever_the_size_of_pieces_the_same_is_read_or_refused(
     assert in_pieces(split, path, size) == in_pieces(split, path, 1 << 22)
 
 
+@pytest.mark.parametrize("split", WHOLE)
+def test_only_those_that_are_wanted_are_picked(split: Splitter, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(WHOLE[split])
+    (piece,) = split(tmp_path / "file")
+    documents = list(piece.documents())
+    wanted = {document.id for document in documents[1::2]}
+    assert list(piece.documents(among=wanted)) == documents[1::2] != []
+    assert list(piece.documents(among=set())) == []
+
+
 CELLS = st.text('",\n\r aé', max_size=4) | st.sampled_from(['"a"', '"a""b"', '"a\n,"', '"a'])
 
 
@@ -97,7 +107,7 @@ def test_pieces_hold_the_rows_that_python_finds_in_csv(
     path.write_bytes(("a\n" + end.join(lines)).encode())
     rows = []
 
-    def collected(piece: pieces.Piece, seen: set[str], columns: list[str]) -> Iterator[Any]:
+    def collected(piece: pieces.Piece, seen: set[str], among: None, columns: list[str]) -> Iterator[Any]:
         for _, row in args_processed._rows(piece):
             rows.append(row)
             yield row

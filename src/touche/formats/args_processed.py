@@ -5,7 +5,7 @@ import io
 import re
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -74,11 +74,13 @@ def _rows(piece: Piece) -> Iterator[tuple[int, list[str]]]:
         raise InputError(piece.path, f"broken CSV ({error})", "fetch the file again", line) from error
 
 
-def _arguments_of(piece: Piece, seen: set[str], columns: Sequence[str]) -> Iterator[Argument]:
-    for line, row in _rows(piece):
-        if row:
-            # A row may be too short, or too long.
-            yield _processed_argument_of(dict(zip(columns, row, strict=False)), piece.path, line, seen)
+def _arguments_of(
+    piece: Piece, seen: set[str], among: Collection[str] | None, columns: Sequence[str]
+) -> Iterator[Argument]:
+    for line, cells in _rows(piece):
+        row = dict(zip(columns, cells, strict=False))  # it may be too short, or too long
+        if cells and (among is None or row.get("id") in among):
+            yield _processed_argument_of(row, piece.path, line, seen)
 
 
 def _processed_argument_of(row: dict[str, Any], path: Path, line: int, seen: set[str]) -> Argument:

@@ -1,7 +1,7 @@
 """args-me.json: the args.me corpus (Ajjour et al. 2019), one JSON object of any size."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -30,7 +30,7 @@ def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argum
     """
     seen = set() if seen is None else seen
     for piece in pieces_of_argsme(path):
-        yield from _arguments_of(piece, seen)
+        yield from _arguments_of(piece, seen, None)
 
 
 def pieces_of_argsme(path: Path) -> Iterator[Piece]:
@@ -105,14 +105,15 @@ class _Split:
         _loads(self._skeleton + ending, self._path, 1 + self._ahead)
 
 
-def _arguments_of(piece: Piece, seen: set[str]) -> Iterator[Argument]:
+def _arguments_of(piece: Piece, seen: set[str], among: Collection[str] | None) -> Iterator[Argument]:
     for number, fields in enumerate(_records(piece)):
         try:
             argument = argument_of(fields, piece.path, piece.line, seen)
         except InputError as error:
             line, _ = next(islice(_elements(piece), number, None))
             raise InputError(piece.path, error.problem, error.remedy, line) from error
-        yield argument
+        if among is None or argument.id in among:
+            yield argument
 
 
 def _records(piece: Piece) -> Iterable[Any]:

@@ -2,7 +2,7 @@
 
 import dataclasses
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,7 +34,7 @@ def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[D
     """
     seen = set() if seen is None else seen
     for piece in pieces_of_documents(path):
-        yield from _documents_of(piece, seen)
+        yield from _documents_of(piece, seen, None)
 
 
 def pieces_of_documents(path: Path) -> Iterator[Piece]:
@@ -46,10 +46,14 @@ def pieces_of_documents(path: Path) -> Iterator[Piece]:
     return pieces_of_lines(path, _documents_of)
 
 
-def _documents_of(piece: Piece, seen: set[str]) -> Iterator[Document | Page | RawPage]:
+def _documents_of(
+    piece: Piece, seen: set[str], among: Collection[str] | None
+) -> Iterator[Document | Page | RawPage]:
     path = piece.path
     for line, record in records_of_lines(io.BytesIO(piece.raw), path, piece.line):
         id = new_id(text_field(record, "docno", path, line), "document", seen, path, line)
+        if among is not None and id not in among:
+            continue
         parts = {name: text_field(record, name, path, line) for name in _PAGE_FIELDS if name in record}
         if "html" in record:
             url = text_field(record, "url", path, line) if "url" in record else ""
@@ -68,7 +72,7 @@ def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Do
     """
     seen = set() if seen is None else seen
     for piece in pieces_of_passages(path):
-        yield from _passages_of(piece, seen)
+        yield from _passages_of(piece, seen, None)
 
 
 def pieces_of_passages(path: Path) -> Iterator[Piece]:
@@ -80,11 +84,13 @@ def pieces_of_passages(path: Path) -> Iterator[Piece]:
     return pieces_of_lines(path, _passages_of)
 
 
-def _passages_of(piece: Piece, seen: set[str]) -> Iterator[Document]:
+def _passages_of(piece: Piece, seen: set[str], among: Collection[str] | None) -> Iterator[Document]:
     path = piece.path
     for line, fields in records_of_lines(io.BytesIO(piece.raw), path, piece.line):
         id, text = (text_field(fields, name, path, line) for name in ("id", "contents"))
-        yield Document(new_id(id, "document", seen, path, line), text)
+        passage = Document(new_id(id, "document", seen, path, line), text)
+        if among is None or id in among:
+            yield passage
 
 
 def read_rerank_jsonl(path: Path) -> Iterator[Candidate]:

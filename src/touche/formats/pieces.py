@@ -1,7 +1,7 @@
 """Files in pieces of whole records: cut quickly by one process, and parsed by any."""
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -25,25 +25,31 @@ class Piece:
         path: the file.
         line: the number of the line in which the piece begins, from 1.
         raw: the records; about ``SIZE`` bytes, more if one of them is larger.
-        read: what parses them, with the ids seen before; a function that another process can import.
+        read: what parses them, with the ids seen before, and those of the only documents that are wanted; a
+            function that another process can import.
     """
 
     path: Path
     line: int
     raw: bytes
-    read: Callable[["Piece", set[str]], Documents]
+    read: "Read"
 
-    def documents(self, seen: set[str] | None = None) -> Documents:
+    def documents(self, seen: set[str] | None = None, among: Collection[str] | None = None) -> Documents:
         """Yields the documents of the piece, whose ids are checked against those seen and added to them.
+
+        Args:
+            seen: ids of documents before; they grow.
+            among: ids of the only documents to yield, if not all are; the others are read no further than
+                need be, and not all that is wrong with them is found.
 
         Raises:
             InputError: naming the line that is broken or repeats an id.
         """
-        return self.read(self, set() if seen is None else seen)
+        return self.read(self, set() if seen is None else seen, among)
 
 
 Splitter = Callable[[Path], Iterator[Piece]]
-Read = Callable[[Piece, set[str]], Documents]
+Read = Callable[[Piece, set[str], Collection[str] | None], Documents]
 
 
 class Cutter:

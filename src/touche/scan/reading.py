@@ -10,10 +10,11 @@ from touche.formats.documents import AnyDocument
 from touche.formats.pieces import Piece
 from touche.progress import processors
 from touche.scan.counting import Counting, Fields, Part, Vocabulary, count, joined
+from touche.web.page import RawPage, Skipped
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
-Work = Callable[[Sequence[AnyDocument]], _T]  # what is done with the documents of a piece
+Work = Callable[[Piece], tuple[Sequence[str], _T]]  # gives the ids that it read, and what it is for
 
 _FEW = 16  # pieces, which one process has read before others have started
 _TOGETHER = 1 << 16  # documents that are scored together: their numbers fit into a processor's cache
@@ -38,11 +39,31 @@ def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDo
 
 
 def _counting(vocabulary: Vocabulary, fields: Fields) -> Work[Part]:
-    return Counting(vocabulary, fields).part
+    counting = Counting(vocabulary, fields)
+
+    def count_piece(piece: Piece) -> tuple[Sequence[str], Part]:
+        part = counting.part(_ready(piece.documents()))
+        return part.ids, part
+
+    return count_piece
 
 
 def _picking(ids: Collection[str]) -> Work[list[AnyDocument]]:
-    return lambda documents: [each for each in documents if each.id in ids]
+    return lambda piece: ((), _ready(piece.documents(among=ids)))
+
+
+def _ready(documents: Iterable[AnyDocument | RawPage | Skipped]) -> list[AnyDocument]:
+    """The documents of a piece.
+
+    Raises:
+        ValueError: if a page is still to be parsed.
+    """
+    found = list[AnyDocument]()
+    for each in documents:
+        if isinstance(each, RawPage | Skipped):
+            raise ValueError("a page that is still to be parsed")
+        found.append(each)
+    return found
 
 
 def _chained(parts: Iterable[list[AnyDocument]]) -> list[AnyDocument]:

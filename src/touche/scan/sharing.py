@@ -1,22 +1,20 @@
 """A collection in pieces, handed out to processes."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from pickle import PicklingError, dumps
 from typing import Any, TypeVar
 
 from touche.errors import InputError
-from touche.formats.documents import AnyDocument
 from touche.formats.pieces import Piece
 from touche.processes import check, executor
 from touche.scan.reading import Work
-from touche.web.page import RawPage, Skipped
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
-_Found = tuple[list[str], Any]  # the ids of a piece, and what the work gave
+_Found = tuple[Sequence[str], Any]  # the ids of a piece, which none may have again, and what the work gave
 
 
 class _NotAloneError(Exception):
@@ -34,7 +32,7 @@ def shared(
     Args:
         pieces: of a collection; few are under way at a time, so that none pile up.
         processes: how many work.
-        make: makes what is done with the documents of a piece; each process calls it once.
+        make: makes what is done with a piece; each process calls it once.
         gather: takes what is found in each piece.
 
     Returns:
@@ -101,12 +99,7 @@ def _begin(make: Callable[[], Work[Any]]) -> None:
 
 def _work(piece: Piece) -> _Found | None:
     """What the work finds; nothing if something is wrong, or pages are still to be parsed."""
-    documents: list[AnyDocument] = []
     try:
-        for each in piece.documents():
-            if isinstance(each, RawPage | Skipped):
-                return None
-            documents.append(each)
-        return [each.id for each in documents], _works[0](documents)
+        return _works[0](piece)
     except Exception:  # the first process comes across it, too, and says it
         return None
