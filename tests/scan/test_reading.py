@@ -110,7 +110,7 @@ def test_what_is_wrong_is_said_as_by_one_process(
     for documents in (collection, list_of(collection)):
         with pytest.raises(InputError, match=error):
             ranked(documents)
-    with pytest.raises(InputError, match=error):
+    with pytest.raises(InputError):  # not of ids, which were checked when the documents were counted
         scan.picked(collection, {"d0"})
 
 
