@@ -18,6 +18,7 @@ from touche.sandbox.limits import Limits
 from touche.sandbox.runs import Job, Usage, run_locally
 
 DATASET, ROUNDS = "touche-2020-task-1/sample", 5
+OPTIONS = {"rank-bm25": (), "bm25": ("--engine", "lucene")}
 
 
 def main() -> None:
@@ -31,10 +32,11 @@ def main() -> None:
 
 def compare(what: str, given: str, work: Path) -> None:
     """Runs the two in turn and prints a line for each quantity, with the ratio."""
-    usages: dict[str, list[Usage]] = {"rank-bm25": [], "bm25": []}
+    usages: dict[str, list[Usage]] = {name: [] for name in OPTIONS}
     for _ in range(ROUNDS):
         for name, runs in usages.items():
-            runs.append(run_locally(Job(name, (), given, work / name), Limits(), lambda line: None))
+            job = Job(name, OPTIONS[name], given, work / name)
+            runs.append(run_locally(job, Limits(), lambda line: None))
     for quantity, unit in (("wall", 1), ("cpu", 1), ("memory", 1e6)):
         ours, lucene = ([getattr(run, quantity) / unit for run in runs] for runs in usages.values())
         ratios = [one / other for one, other in zip(ours, lucene, strict=True)]
