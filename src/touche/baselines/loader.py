@@ -31,6 +31,8 @@ def load(name: str) -> Baseline:
         module = module_of(place)
         found = [each for each in vars(module).values() if isinstance(each, Baseline)]
         options = [option for each in found for option in each.options.values()]
+    except ToucheError:  # which says what to do, such as that Java is missing
+        raise
     except Exception as error:
         _refuse(folder, error)
     if len(found) != 1:
