@@ -39,7 +39,7 @@ class Software:
 
 
 @dataclass(frozen=True)
-class Files:
+class NotedFiles:
     """The input of a run.
 
     Attributes:
@@ -51,7 +51,7 @@ class Files:
     told: Mapping[str, Mapping[str, Any]]
 
     @classmethod
-    def of(cls, paths: Sequence[Path]) -> "Files":
+    def of(cls, paths: Sequence[Path]) -> "NotedFiles":
         """Reads files, for their md5; of very many or very large ones, such as the archives of ClueWeb12 with
         their 27 TB, it is that of a list of their names and sizes.
         """
@@ -62,7 +62,7 @@ def metadata(
     software: Software,
     tag: str,
     parameters: Mapping[str, Any],
-    files: Files,
+    files: NotedFiles,
     started: datetime,
     stopped: datetime,
 ) -> str:
