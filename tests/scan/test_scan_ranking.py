@@ -116,6 +116,18 @@ def test_a_document_with_a_term_is_found_even_if_it_scores_nothing() -> None:
     assert hits == next(by_lucene([Topic("1", "the cow")], documents, lucene.dirichlet(2000), "standard"))[1]
 
 
+def test_the_best_field_is_one_that_has_a_term_even_if_it_scores_less_than_nothing() -> None:
+    fields = {"first": lambda each: each.text.split("/")[0], "second": lambda each: each.text.split("/")[1]}
+    hits = ranked(
+        "cat cow",
+        texts("cat/dog", "cat cat/cat", "dog/cow cat", "dog/dog"),
+        fields=fields,
+        best_field=True,
+        model=lambda tf, length, term: -tf,
+    )
+    assert hits == [("d1", -1.0), ("d0", -1.0), ("d2", -2.0)]
+
+
 @pytest.mark.parametrize("documents", [[], texts("", "..."), texts("dog")])
 @pytest.mark.parametrize("title", ["cat", "", "..."])
 def test_nothing_is_found(documents: list[Document], title: str) -> None:

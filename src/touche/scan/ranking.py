@@ -147,9 +147,12 @@ class _Scored:
         added = [self._added_by(number, terms, boost) for number, boost in enumerate(self.scoring.boosts)]
         for fields in ([each] for each in added) if self.scoring.best_field else (added,):
             texts, values = (np.concatenate(each) for each in zip(*chain(*fields), strict=True))
-            found[texts] = True
+            has_any = np.zeros_like(found)
+            has_any[texts] = True
+            found |= has_any
             # One after the other, as Lucene adds what terms contribute: each a float32, their sum as double.
-            scores.append(np.bincount(texts, values, len(found)))
+            sums = np.bincount(texts, values, len(found))
+            scores.append(np.where(has_any, sums, -np.inf))  # 0 would be better than what is below 0
         if among is not None:
             found &= [id in among for id in self.part.ids]
         highest = np.max(scores, axis=0).astype(np.float32)  # as Lucene gives it out
