@@ -110,6 +110,15 @@ def test_the_score_of_a_pair_is_the_mean_of_its_sentences_each_with_its_argument
     assert [pair.score for pair in ranked] == sorted((pair.score for pair in ranked), reverse=True)
 
 
+def test_arguments_are_ranked_with_the_scores_of_dirichletlm_for_a_mu_that_no_float32_holds() -> None:
+    given, mu = places.open_dataset("spot-check/arguments"), 1999.9
+    expected = [dict(hits) for _, hits in baselines.load("dirichletlm")(given.topics, given.documents, mu=mu)]
+    found = pairs.Arguments.of(given.topics, given.documents, mu).best(100, sentences=1)
+    for (_, ranked), scores in zip(found, expected, strict=True):
+        assert ranked
+        assert {one.id: score for one, score in ranked} == {one.id: scores[one.id] for one, _ in ranked}
+
+
 def test_what_other_topics_ask_for_changes_nothing() -> None:
     given = places.open_dataset("spot-check/pairs")
     for name, options in (("dirichletlm-pairs", {}), ("sentence-coherence", {"coherence": "lexical"})):

@@ -151,6 +151,7 @@ class Arguments:
             ParameterError: unless mu is above 0, and at most 1e9.
         """
         check_range("mu", mu, 1e-9, 1e9)
+        mu = float(np.float32(mu))  # which is as much of it as Lucene keeps
         return cls(topics, documents, mu, scan.Collection.of(topics, documents, "standard", _FIELDS))
 
     def best(self, depth: int, sentences: int) -> list[tuple[Topic, list[tuple[Argument, float]]]]:
