@@ -67,13 +67,6 @@ class Index:
         self._check_known([term])
         return int(self._reader.docFreq(self._term(field, term)))
 
-    def collection_probability(self, term: str) -> float:
-        """The share of a term in the tokens of all fields, each plus 1: P(t) of DirichletLM."""
-        self._check_known([term])
-        occurrences = sum(self._reader.totalTermFreq(self._term(field, term)) for field in self._fields)
-        tokens = sum(self._reader.getSumTotalTermFreq(field) for field in self._fields)
-        return float((occurrences + 1) / (tokens + 1))
-
     def search(
         self,
         query: str | Mapping[str, float],
