@@ -1,3 +1,6 @@
+import os
+import signal
+import threading
 from collections import Counter as Counted
 
 import numpy as np
@@ -92,12 +95,48 @@ def test_half_a_character_at_the_end_takes_nothing_of_the_next_text(raw: bytes) 
     assert b"".join(split(raw)) in (b"", b"a", b"b")
 
 
-def test_a_fault_in_the_analysis_comes_out() -> None:
+def test_a_fault_in_the_analysis_comes_out_and_leaves_nothing_behind() -> None:
     def meaning(word: bytes) -> int:
-        raise KeyboardInterrupt
+        if word == b"bad":
+            raise KeyboardInterrupt
+        return 0 if word == b"cat" else COUNTED
 
-    with Counter(1, EVERY, meaning) as counter, pytest.raises(KeyboardInterrupt):
-        counter.read([b"a"])
+    with Counter(1, EVERY, meaning) as counter:
+        with pytest.raises(KeyboardInterrupt):
+            counter.read([b"cat dog", b"cat cat bad cat"])
+        found = counter.read([b"cat", b"dog cat"])
+    assert found.lengths.tolist() == [1, 2] and postings(found) == [(0, 0, 1), (1, 0, 1)]
+
+
+def test_a_signal_stops_the_reading_of_new_words_wherever_it_comes() -> None:
+    texts = [
+        " ".join(f"w{n:x}" for n in range(begin, begin + 1000)).encode()
+        for begin in range(0, 4_000_000, 1000)
+    ]
+    for delay in (0.05, 0.1, 0.2):
+        with Counter(1, EVERY, lambda word: COUNTED) as counter:
+            timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with pytest.raises(KeyboardInterrupt):
+                counter.read(texts)
+            timer.join()
+
+
+@pytest.mark.nightly
+def test_however_many_words_there_are_few_are_remembered() -> None:
+    asked = []
+    texts = [
+        b" ".join(b"w%d" % n for n in range(begin, begin + 10_000)) for begin in range(0, 1_200_000, 10_000)
+    ]
+
+    def meaning(word: bytes) -> int:
+        asked.append(word)
+        return 0 if word == b"w7" else COUNTED
+
+    with Counter(1, EVERY, meaning) as counter:
+        first, again = counter.read(texts), counter.read([b"w7 w1199999"])
+    assert first.tf.sum() == again.tf.sum() == 1
+    assert len(asked) == 1_200_001 and asked[-1] == b"w7"  # what was forgotten is asked for again
 
 
 def test_a_missing_library_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

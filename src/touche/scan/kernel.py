@@ -1,6 +1,7 @@
 """The compiled part: words.c, which hatch_build.py compiles at installation, and its table, words.npz."""
 
 import ctypes
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -21,7 +22,7 @@ _LIBRARY, _TABLE = _HERE / "words.so", _HERE / "words.npz"
 _CLASSES = 32  # a row of the automaton's steps, a power of two
 _BEHIND = bytes(8)  # the kernel reads eight bytes at once
 _LETTERS = 32  # a letter in five bits: a and A are 1
-_ASK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)
+_UNKNOWN, _NO_MEMORY = 1, 2  # how reading ends, if not with the last text
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,10 @@ class Counter:
             beginnings: of ``beginning_with``: how words of ASCII begin that are terms or to be dropped.
             meaning: of a word the number of its term, or COUNTED, or DROPPED.
         """
-        self._fault: BaseException | None = None
         self._terms, self._meaning = terms, meaning
-        # Both have to live as long as the counter.
-        self._ask, self._beginnings = _ASK(self._asked), beginnings
-        automaton = ctypes.byref(_automaton())
-        self._counter = _library().new_counter(automaton, beginnings.ctypes, terms, self._ask)
+        self._beginnings = beginnings  # has to live as long as the counter
+        automaton, seed = ctypes.byref(_automaton()), int.from_bytes(os.urandom(8))
+        self._counter = _library().new_counter(automaton, beginnings.ctypes, terms, seed)
         if not self._counter:
             raise MemoryError
 
@@ -99,23 +98,22 @@ class Counter:
         bounds = np.zeros(len(texts) + 1, dtype=np.int64)
         np.cumsum([len(text) for text in texts], out=bounds[1:])
         lengths, raw = np.empty(len(texts), dtype=np.int32), b"".join((*texts, _BEHIND))
-        found = _library().read_texts(self._counter, raw, bounds.ctypes, len(texts), lengths.ctypes)
-        if self._fault:
-            raise self._fault
-        if found < 0:
+        unknown = np.empty(2, dtype=np.int64)
+        given = (raw, bounds.ctypes, len(texts), lengths.ctypes, unknown.ctypes)
+        _library().begin(self._counter)
+        while (ended := _library().read_on(self._counter, *given)) == _UNKNOWN:
+            word = raw[slice(*unknown.tolist())]
+            if not _library().tell(self._counter, word, len(word), self._meaning(word)):
+                raise MemoryError
+        if ended == _NO_MEMORY:
             raise MemoryError
-        begins = np.empty(self._terms + 1, dtype=np.int64)
-        places, tf = np.empty((2, found), dtype=np.int32)
-        _library().take_postings(self._counter, self._terms, begins.ctypes, places.ctypes, tf.ctypes)
-        return Counts(lengths, begins, places, tf)
+        return Counts(lengths, *self._postings())
 
-    def _asked(self, word: int, size: int) -> int:
-        # Nothing can be raised through C: it waits until C is done.
-        try:
-            return self._meaning(ctypes.string_at(word, size))
-        except BaseException as fault:
-            self._fault = fault
-            return COUNTED
+    def _postings(self) -> tuple[Array, Array, Array]:
+        begins = np.empty(self._terms + 1, dtype=np.int64)
+        texts, tf = np.empty((2, _library().postings_of(self._counter)), dtype=np.int32)
+        _library().take_postings(self._counter, self._terms, begins.ctypes, texts.ctypes, tf.ctypes)
+        return begins, texts, tf
 
 
 _ARRAYS = ("block_of", "blocks", "steps", "ends")  # in the order of words.c
@@ -146,9 +144,12 @@ def _library() -> Any:
         _LIBRARY,
         {
             "split": (NUMBER, POINTER, ctypes.c_char_p, NUMBER, POINTER),
-            "new_counter": (POINTER, POINTER, POINTER, NUMBER, _ASK),
+            "new_counter": (POINTER, POINTER, POINTER, NUMBER, ctypes.c_uint64),
             "free_counter": (None, POINTER),
-            "read_texts": (NUMBER, POINTER, ctypes.c_char_p, POINTER, NUMBER, POINTER),
+            "begin": (None, POINTER),
+            "read_on": (NUMBER, POINTER, ctypes.c_char_p, POINTER, NUMBER, POINTER, POINTER),
+            "tell": (NUMBER, POINTER, ctypes.c_char_p, NUMBER, ctypes.c_int32),
+            "postings_of": (NUMBER, POINTER),
             "take_postings": (None, POINTER, NUMBER, POINTER, POINTER, POINTER),
         },
     )

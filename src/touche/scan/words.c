@@ -1,8 +1,9 @@
 /* Reads texts word by word: how many words each has, and how often those that matter.
  *
  * A word ends where the automaton of words.npz (docs/words.py makes it, from rules in words) says so. What a word
- * becomes by the analysis - a term of the topics, another one, or nothing - Python is asked once for each distinct
- * word, and only if it begins like a term of the topics; the answer stays in a table.
+ * becomes by the analysis - a term of the topics, another one, or nothing - Python tells once for each distinct
+ * word, and only if it begins like a term of the topics; the answer stays in a table. Reading stops at a word that
+ * is not in the table, and goes on once it is told: nothing is called back, as a signal could come in between.
  *
  * Texts are UTF-8, with eight bytes of any kind behind the last; nothing is read beyond, whatever they hold.
  */
@@ -13,6 +14,8 @@
 enum { CLASSES = 32, NOTHING = 0, BEGIN = 1, LONGEST = 255 }; /* LONGEST: as Lucene counts, in units of UTF-16 */
 enum { COUNTED = -1, DROPPED = -2 };                          /* instead of the number of a term */
 enum { EIGHT = 8 };                                           /* bytes that are read at once */
+enum { READ, UNKNOWN, NO_MEMORY };                            /* how reading ends */
+enum { MOST_WORDS = 1 << 20, MOST_BYTES = 1 << 26 };          /* that are remembered; then all are told anew */
 
 typedef struct {
     const uint8_t *block_of, *blocks; /* the class of code point c: blocks[256 * block_of[c / 256] + c % 256] */
@@ -35,7 +38,7 @@ typedef struct {
     automaton words;
     uint8_t begins[128], goes_on[128]; /* whether with a character of ASCII a word begins; goes on, after letters */
     const uint8_t *beginnings; /* of three letters each: whether a word that begins so may matter */
-    int32_t (*ask)(const uint8_t *letters, int64_t size);
+    uint64_t seed; /* so that nobody can choose words that are slow to find */
     entry *entries;
     int64_t room, known; /* room is a power of two */
     uint8_t *kept;
@@ -44,6 +47,8 @@ typedef struct {
     int32_t *seen;                  /* which terms it has */
     posting *postings;
     int64_t postings_room, postings_size;
+    int64_t text, here, length; /* where reading has come: to which text, where in it, and after how many words */
+    int32_t terms;              /* how many of them are seen in it */
 } counter;
 
 /* How many bytes the character has that begins here, and its code point; what is no UTF-8 is a byte by itself. */
@@ -179,9 +184,9 @@ static inline uint64_t eight_of(const uint8_t *letters, int64_t size)
 }
 
 /* Words of up to eight letters that have the same size have the same hash only if they are the same. */
-static inline uint64_t hash_of(const uint8_t *letters, int64_t size)
+static inline uint64_t hash_of(uint64_t seed, const uint8_t *letters, int64_t size)
 {
-    uint64_t hash = size;
+    uint64_t hash = seed ^ (uint64_t)size;
     for (int64_t at = 0; at < size; at += EIGHT) {
         hash = (hash ^ eight_of(letters + at, size - at)) * 0x9E3779B97F4A7C15u; /* odd: no two products are the same */
         hash ^= hash >> 32;
@@ -202,9 +207,24 @@ static int grow(void **array, int64_t *room, int64_t needed, int64_t size)
     return 1;
 }
 
+static int64_t place_of(const counter *c, uint64_t hash, const uint8_t *letters, int64_t size)
+{
+    int64_t place = hash & (c->room - 1);
+    for (const entry *e; (e = c->entries + place)->size; place = (place + 1) & (c->room - 1))
+        if (e->hash == hash && e->size == size && (size <= EIGHT || !memcmp(c->kept + e->begin, letters, size)))
+            break;
+    return place;
+}
+
+/* Twice as much room, or none but for a new beginning. 0 if there is no memory. */
 static int more_entries(counter *c)
 {
-    int64_t room = c->room ? 2 * c->room : 1 << 12;
+    if (c->known >= MOST_WORDS || c->kept_size >= MOST_BYTES) {
+        memset(c->entries, 0, c->room * sizeof(entry));
+        c->known = c->kept_size = 0;
+        return 1;
+    }
+    int64_t room = 2 * c->room;
     entry *larger = calloc(room, sizeof(entry));
     if (!larger)
         return 0;
@@ -220,23 +240,16 @@ static int more_entries(counter *c)
     return 1;
 }
 
-/* What a word means; asked of Python if it is new. 0 if there is no memory. */
-static int look_up(counter *c, const uint8_t *letters, int64_t size, int32_t *meaning)
+/* Takes down what a word means; 0 if there is no memory. */
+int64_t tell(counter *c, const uint8_t *letters, int64_t size, int32_t meaning)
 {
-    uint64_t hash = hash_of(letters, size);
-    if (2 * c->known >= c->room && !more_entries(c))
+    if ((2 * c->known >= c->room || c->kept_size >= MOST_BYTES) && !more_entries(c))
         return 0;
-    int64_t place = hash & (c->room - 1);
-    for (entry *e; (e = c->entries + place)->size; place = (place + 1) & (c->room - 1))
-        if (e->hash == hash && e->size == size && (size <= EIGHT || !memcmp(c->kept + e->begin, letters, size))) {
-            *meaning = e->meaning;
-            return 1;
-        }
     if (!grow((void **)&c->kept, &c->kept_room, c->kept_size + size, 1))
         return 0;
     memcpy(c->kept + c->kept_size, letters, size);
-    *meaning = c->ask(letters, size);
-    c->entries[place] = (entry){hash, c->kept_size, (int32_t)size, *meaning};
+    uint64_t hash = hash_of(c->seed, letters, size);
+    c->entries[place_of(c, hash, letters, size)] = (entry){hash, c->kept_size, (int32_t)size, meaning};
     c->kept_size += size;
     c->known++;
     return 1;
@@ -262,52 +275,60 @@ static inline word word_from(const counter *c, const uint8_t *text, int64_t here
     return next > here ? (word){here, next, 1} : next_word(&c->words, text, here, end);
 }
 
-/* The length of one text; its terms go to the postings. -1 if there is no memory. */
-static int64_t read_text(counter *c, int32_t number, const uint8_t *text, int64_t size)
+/* Reads on in a text to its end, where its terms go to the postings, or to a word that is not known. */
+static int read_text(counter *c, const uint8_t *text, int64_t size)
 {
-    int64_t length = 0;
-    int32_t terms = 0, meaning;
-    for (word each = {0, 0, 1}; each = word_from(c, text, each.end, size), each.end > each.begin;) {
+    int64_t length = c->length;
+    int32_t terms = c->terms;
+    for (word each = {c->here, c->here, 1}; each = word_from(c, text, each.end, size), each.end > each.begin;) {
         const uint8_t *letters = text + each.begin;
+        int64_t letters_size = each.end - each.begin;
         length++;
-        if (each.all_ascii && !may_matter(c, letters, each.end - each.begin))
+        if (each.all_ascii && !may_matter(c, letters, letters_size))
             continue;
-        if (!look_up(c, letters, each.end - each.begin, &meaning))
-            return -1;
+        const entry *found = c->entries + place_of(c, hash_of(c->seed, letters, letters_size), letters, letters_size);
+        if (!found->size) {
+            c->here = each.begin, c->length = length - 1, c->terms = terms;
+            return UNKNOWN;
+        }
         /* Without a branch, as none could be foreseen. */
+        int32_t meaning = found->meaning;
         length -= meaning == DROPPED;
         c->seen[terms] = meaning;
         terms += meaning >= 0 && !c->frequencies[meaning];
         c->frequencies[meaning]++;
     }
+    c->terms = terms;
     if (!grow((void **)&c->postings, &c->postings_room, c->postings_size + terms, sizeof(posting)))
-        return -1;
+        return NO_MEMORY;
     for (int32_t i = 0; i < terms; i++) {
-        c->postings[c->postings_size++] = (posting){number, c->seen[i], c->frequencies[c->seen[i]]};
+        c->postings[c->postings_size++] = (posting){(int32_t)c->text, c->seen[i], c->frequencies[c->seen[i]]};
         c->frequencies[c->seen[i]] = 0;
     }
     c->frequencies[COUNTED] = c->frequencies[DROPPED] = 0;
-    return length;
+    c->here = 0, c->length = length, c->terms = 0;
+    return READ;
 }
 
-counter *new_counter(const automaton *words, const uint8_t *beginnings, int64_t terms,
-                     int32_t (*ask)(const uint8_t *, int64_t))
+counter *new_counter(const automaton *words, const uint8_t *beginnings, int64_t terms, uint64_t seed)
 {
     counter *c = calloc(1, sizeof(counter));
     if (!c)
         return NULL;
-    c->words = *words, c->beginnings = beginnings, c->ask = ask;
+    c->words = *words, c->beginnings = beginnings, c->seed = seed, c->room = 1 << 12;
     const uint8_t *ascii = words->blocks + 256 * words->block_of[0], *first = words->steps + CLASSES * BEGIN;
     for (int character = 0; character < 128; character++) {
         c->begins[character] = first[ascii[character]] != NOTHING;
         c->goes_on[character] = words->steps[CLASSES * first[ascii['a']] + ascii[character]] != NOTHING;
     }
     c->counted = calloc(terms - DROPPED, sizeof(int32_t));
-    c->frequencies = c->counted - DROPPED;
     c->seen = calloc(terms + 1, sizeof(int32_t));
-    if (c->counted && c->seen)
+    c->entries = calloc(c->room, sizeof(entry));
+    if (c->counted && c->seen && c->entries) {
+        c->frequencies = c->counted - DROPPED;
         return c;
-    free(c->counted), free(c->seen), free(c);
+    }
+    free(c->counted), free(c->seen), free(c->entries), free(c);
     return NULL;
 }
 
@@ -316,17 +337,37 @@ void free_counter(counter *c)
     free(c->entries), free(c->kept), free(c->counted), free(c->seen), free(c->postings), free(c);
 }
 
-/* Reads the texts that lie one after the other, the n-th from bounds[n] to bounds[n + 1]; EIGHT bytes follow the last.
- * Returns how many postings there are, which take_postings gives out; -1 if there is no memory. */
-int64_t read_texts(counter *c, const uint8_t *bytes, const int64_t *bounds, int64_t texts, int32_t *lengths)
+/* Before other texts are read; those before may have been left in the middle. */
+void begin(counter *c)
 {
-    c->postings_size = 0;
-    for (int64_t n = 0; n < texts; n++) {
-        int64_t length = read_text(c, (int32_t)n, bytes + bounds[n], bounds[n + 1] - bounds[n]);
-        if (length < 0)
-            return -1;
-        lengths[n] = (int32_t)length;
+    for (int32_t i = 0; i < c->terms; i++)
+        c->frequencies[c->seen[i]] = 0;
+    c->frequencies[COUNTED] = c->frequencies[DROPPED] = 0;
+    c->text = c->here = c->length = c->postings_size = 0, c->terms = 0;
+}
+
+/* Reads on in texts that lie one after the other, the n-th from bounds[n] to bounds[n + 1]; EIGHT bytes follow the
+ * last. Returns READ at the end of all; UNKNOWN where a word has to be told, from unknown[0] to unknown[1]; NO_MEMORY. */
+int64_t read_on(counter *c, const uint8_t *bytes, const int64_t *bounds, int64_t texts, int32_t *lengths,
+                int64_t *unknown)
+{
+    for (; c->text < texts; c->text++, c->length = 0) {
+        int64_t first = bounds[c->text], size = bounds[c->text + 1] - first;
+        int ended = read_text(c, bytes + first, size);
+        if (ended == UNKNOWN) {
+            unknown[0] = first + c->here;
+            unknown[1] = first + word_from(c, bytes + first, c->here, size).end;
+        }
+        if (ended != READ)
+            return ended;
+        lengths[c->text] = (int32_t)c->length;
     }
+    return READ;
+}
+
+/* How many postings the texts last read have. */
+int64_t postings_of(const counter *c)
+{
     return c->postings_size;
 }
 
