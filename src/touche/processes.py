@@ -5,12 +5,18 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import current_process, get_context, parent_process
-from typing import Any
+from typing import Any, TypeVar
 
 from touche.errors import ToucheError
+
+_T = TypeVar("_T")
+
+
+class CannotStartError(ToucheError):
+    """A process cannot be started."""
 
 
 def executor(processes: int, begin: Callable[..., None] | None = None, *given: Any) -> ProcessPoolExecutor:
@@ -38,20 +44,28 @@ def check(executor: ProcessPoolExecutor, what: str) -> None:
         what: what the processes are for, such as ``parse web pages``.
 
     Raises:
-        ToucheError: if the processes cannot import that script.
+        CannotStartError: if the processes cannot import that script.
     """
     if getattr(current_process(), "_inheriting", False):  # which Python itself asks, to refuse it
         sys.exit()  # in silence, for the first process tells
     try:
-        executor.submit(os.getpid).result()
+        submit(executor, os.getpid).result()
     except BrokenProcessPool:
         problem = f"the processes that {what} cannot import your script"
         remedy = 'save it in a file, and put what it does below: if __name__ == "__main__":'
-        raise ToucheError(f"{problem}; {remedy}") from None
+        raise CannotStartError(f"{problem}; {remedy}") from None
+
+
+def submit(executor: ProcessPoolExecutor, work: Callable[..., _T], *given: Any) -> Future[_T]:
+    """Hands out work; a process that is started for it hears of no interrupt, but is ended by this one."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which a new process inherits
+    try:
+        return executor.submit(work, *given)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin(begin: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal; the process that started this one ends it
     # It would wait for work for ever if that one were killed.
     threading.Thread(target=_wait_for_the_parent, daemon=True).start()
     if begin:

@@ -4,8 +4,11 @@ import logging
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from itertools import islice
+from math import ceil
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from touche.errors import one_line
@@ -13,6 +16,7 @@ from touche.errors import one_line
 _T = TypeVar("_T")
 
 _DELAY = 2.0  # seconds; what is done by then shows no bar
+_CGROUP = Path("/sys/fs/cgroup")
 
 
 class _NoBar:
@@ -96,7 +100,18 @@ def say(line: str) -> None:
 
 
 def processors() -> int:
-    """How many processors this process may run on."""
-    if hasattr(os, "sched_getaffinity"):  # not on macOS
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """How many processors this process may use, at least in part."""
+    # Not on macOS.
+    own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(own, ceil(_limit_of_container() or own))
+
+
+def _limit_of_container() -> float:
+    """How many processors a container may use, as ``docker run --cpus`` says; 0 if there is no limit."""
+    with suppress(OSError, ValueError):
+        limit, period = (_CGROUP / "cpu.max").read_text(encoding="ascii").split()
+        return 0 if limit == "max" else int(limit) / int(period)
+    with suppress(OSError, ValueError):  # where control groups are of version 1
+        limit, period = ((_CGROUP / "cpu" / f"cpu.cfs_{each}_us").read_text() for each in ("quota", "period"))
+        return max(0, int(limit) / int(period))  # -1 if there is no limit
+    return 0

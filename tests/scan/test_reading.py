@@ -2,7 +2,11 @@
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from functools import partial
+from multiprocessing import parent_process
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +21,7 @@ from touche.errors import InputError
 from touche.formats import pieces
 from touche.formats.documents import AnyDocument, Document
 from touche.formats.topics import Topic
-from touche.scan import counting, reading
+from touche.scan import counting, reading, sharing
 from touche.scan.counting import ONE_FIELD, Part, Vocabulary, count, joined
 from touche.tira.inputs import Files, find_documents
 
@@ -37,12 +41,9 @@ def length_of(document: AnyDocument) -> str:
 
 def dies(document: AnyDocument) -> str:
     """In any process but the first."""
-    if os.getpid() != FIRST:
+    if parent_process():
         os.kill(os.getpid(), signal.SIGKILL)
     return document.text
-
-
-FIRST = os.getpid()
 
 
 @pytest.fixture
@@ -132,8 +133,49 @@ def test_a_line_without_an_end_is_refused_where_one_process_refuses_it(
 
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("text_of", [lambda document: document.text, dies], ids=["lambda", "dies"])
-def test_what_other_processes_cannot_do_this_one_does(collection: Files, text_of: Any) -> None:
+def test_what_other_processes_cannot_do_this_one_does(
+    collection: Files, text_of: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    vocabulary = Vocabulary.of(["cats"], "english")
+    make = partial(reading._counting, vocabulary, {"text": text_of})
+    assert sharing.shared(collection.pieces() or (), 2, make, list) is None
     assert ranked(collection, fields={"text": text_of}) == ranked(list(collection))
+    told = [record.getMessage() for record in caplog.records]
+    warning = "the collection is read by one process alone, which takes longer: a process died"
+    assert told == ([warning] * 2 if text_of is dies else [])
+
+
+SCRIPT = """
+from pathlib import Path
+from touche import scan
+from touche.formats import pieces
+from touche.formats.topics import Topic
+from touche.scan import reading
+from touche.tira.inputs import find_documents
+
+pieces.SIZE, reading._FEW, reading.processors = 100, 4, lambda: 2
+documents = find_documents(Path.cwd())
+print(list(scan.rank([Topic("1", "cats")], documents, lambda tf, length, term: tf, analysis="english")))
+"""
+
+
+def test_a_script_without_a_guard_is_read_by_one_process(collection: Files, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
+    command = [sys.executable, "script.py"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True, timeout=60)
+    topic = Topic("1", "cats")
+    alone = list(scan.rank([topic], list(collection), lambda tf, length, term: tf, analysis="english"))
+    assert done.stdout == f"{alone}\n" and alone[0][1]
+    assert "read by one process alone, which takes longer: the processes that read" in done.stderr
+
+
+@pytest.mark.usefixtures("many")
+def test_a_collection_of_blank_lines_is_empty_for_any_number_of_processes(
+    write: Write, tmp_path: Path
+) -> None:
+    write("documents.jsonl", "\n" * 5000)
+    with pytest.raises(InputError, match="no documents in it"):
+        ranked(find_documents(tmp_path))
 
 
 @pytest.mark.usefixtures("many")

@@ -285,7 +285,7 @@ def test_a_script_without_a_guard_is_told_so_at_once(write: Write) -> None:
     done = run_script(write("script.py", SCRIPT))
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines()[-1] == (
-        "touche.errors.ToucheError: the processes that parse web pages cannot import your script; "
+        "touche.processes.CannotStartError: the processes that parse web pages cannot import your script; "
         'save it in a file, and put what it does below: if __name__ == "__main__":'
     )
     assert done.stderr.count("Traceback") == 1  # by the script itself, and none by the processes

@@ -17,6 +17,7 @@ _R = TypeVar("_R")
 Work = Callable[[Piece], tuple[Sequence[str], _T]]  # gives the ids that it read, and what it is for
 
 _FEW = 16  # pieces, which one process has read before others have started
+_MOST = 16  # processes, which are as many as one can cut pieces for
 _TOGETHER = 1 << 16  # documents that are scored together: their numbers fit into a processor's cache
 
 
@@ -29,7 +30,9 @@ def read(documents: Iterable[AnyDocument], vocabulary: Vocabulary, fields: Field
         fields: the fields by name, each a function of the document.
     """
     parts = _shared(documents, partial(_counting, vocabulary, fields), lambda parts: list(_together(parts)))
-    return list(_together(count(documents, vocabulary, fields))) if parts is None else parts
+    return parts or list(
+        _together(count(documents, vocabulary, fields))
+    )  # which says if there are no documents
 
 
 def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDocument]:
@@ -78,7 +81,7 @@ def _together(parts: Iterable[Part]) -> Iterator[Part]:
         if sum(len(each.ids) for each in waiting) >= _TOGETHER:
             yield joined(waiting)
             waiting.clear()
-    if waiting:
+    if any(part.ids for part in waiting):
         yield joined(waiting)
 
 
@@ -107,4 +110,4 @@ def _shared(
         return None
     from touche.scan.sharing import shared  # here, for it takes as long to import as a small run
 
-    return shared(chain(first, pieces), processors(), make, gather)
+    return shared(chain(first, pieces), min(processors(), _MOST), make, gather)

@@ -1,5 +1,6 @@
 """A collection in pieces, handed out to processes."""
 
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -7,13 +8,16 @@ from concurrent.futures.process import BrokenProcessPool
 from pickle import PicklingError, dumps
 from typing import Any, TypeVar
 
-from touche.errors import InputError
+from touche.errors import InputError, one_line
 from touche.formats.pieces import Piece
-from touche.processes import check, executor
+from touche.processes import CannotStartError, check, executor, submit
 from touche.scan.reading import Work
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
+
+_log = logging.getLogger(__name__)
+
 _Found = tuple[Sequence[str], Any]  # the ids of a piece, which none may have again, and what the work gave
 
 
@@ -36,15 +40,19 @@ def shared(
         gather: takes what is found in each piece.
 
     Returns:
-        What was gathered; None if a process dies, or a piece cannot be read by itself: the caller has to
-        read them all, and comes across what is wrong.
+        What was gathered; None if a process dies or cannot be started, which a warning says, or a piece
+        cannot be read by itself: the caller has to read them all, and comes across what is wrong.
 
     Raises:
         InputError: if a piece is broken, or an id occurs twice.
     """
     try:
         return gather(_found(pieces, processes, make))
-    except (_NotAloneError, BrokenProcessPool):
+    except _NotAloneError:
+        return None
+    except (CannotStartError, BrokenProcessPool, OSError) as error:
+        reason = "a process died" if isinstance(error, BrokenProcessPool) else one_line(str(error))
+        _log.warning("the collection is read by one process alone, which takes longer: %s", reason)
         return None
 
 
@@ -56,7 +64,7 @@ def _found(pieces: Iterable[Piece], processes: int, make: Callable[[], Work[_T]]
     try:
         check(pool, "read the collection")
         for piece in _cut(pieces):
-            under_way.append((piece, pool.submit(_work, piece)))
+            under_way.append((piece, submit(pool, _work, piece)))
             if len(under_way) > 2 * processes:
                 yield _checked(*under_way.popleft(), seen)
         while under_way:

@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from typing import Any
 
-from touche.processes import check, executor
+from touche.processes import check, executor, submit
 from touche.progress import processors
 from touche.web.page import PageError, RawPage, Skipped
 from touche.web.parsing import Parser
@@ -44,10 +44,10 @@ class _Pool:
     def submit(self, documents: Sequence[Any]) -> Future[list[Any]]:
         """Hands documents to a process; if all have just died, to a new one."""
         try:
-            return self._executor.submit(_parse_all, documents, self._parser)
+            return submit(self._executor, _parse_all, documents, self._parser)
         except BrokenProcessPool:
             self._executor = executor(self._processes)
-            return self._executor.submit(_parse_all, documents, self._parser)
+            return submit(self._executor, _parse_all, documents, self._parser)
 
     def result(self, documents: Sequence[Any], future: Future[list[Any]]) -> list[Any]:
         """What became of documents; if a process died meanwhile, they are tried again by themselves."""
@@ -64,7 +64,7 @@ class _Pool:
         """In a process that no other documents can end; if they end it, each half by itself."""
         with executor(1) as alone:
             try:
-                return alone.submit(_parse_all, documents, self._parser).result()
+                return submit(alone, _parse_all, documents, self._parser).result()
             except BrokenProcessPool:
                 half = len(documents) // 2
         if not half:
