@@ -162,10 +162,44 @@ def test_the_first_fault_of_a_file_is_told_and_what_precedes_it_is_read(write: W
         next(read)
 
 
-def test_arguments_of_two_lists_are_read_and_other_values_are_no_list(write: Write) -> None:
-    text = '{"arguments": {"a": [1]}, "arguments": "arguments", "arguments" :\n[%s], "arguments": [%s]}'
-    path = write("a.json", text % (json.dumps(argument("a")), json.dumps(argument("b"))))
-    assert [read.id for read in read_argsme_json(path)] == ["a", "b"]
+def test_other_values_of_the_key_are_no_list(write: Write) -> None:
+    text = '{"arguments": {"a": [1]}, "arguments": "arguments", "arguments" :\n[%s], "argument": [1]}'
+    assert [read.id for read in read_argsme_json(write("a.json", text % json.dumps(argument("a"))))] == ["a"]
+
+
+def test_a_second_list_of_arguments_is_refused_and_so_costs_no_time(write: Write) -> None:
+    raw = b'{"arguments": [],\n' + b'"arguments": [],' * 20_000 + b'"x": 1}'
+    message = r'a\.json:2: "arguments" occurs a second time; put all arguments into one list$'
+    with pytest.raises(InputError, match=message):
+        list(read_argsme_json(write("a.json", raw)))
+
+
+@pytest.mark.parametrize("escaped", range(10))
+@pytest.mark.parametrize("size", [1, 1 << 22])
+def test_the_key_may_be_written_with_escapes(
+    write: Write, monkeypatch: pytest.MonkeyPatch, escaped: int, size: int
+) -> None:
+    monkeypatch.setattr(pieces, "SIZE", size)
+    for form in ("\\u%04x", "\\u%04X"):
+        key = "".join(form % ord(each) for each in "arguments"[:escaped]) + "arguments"[escaped:]
+        text = f'{{"other": 1, "{key}": [{json.dumps(argument("a"))}], "\\u0061": [1]}}'
+        assert [read.id for read in read_argsme_json(write("a.json", text))] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        r"argument\u0074",
+        r"arguments\u0073",
+        r"argument\\u0073",
+        r"\u0161rguments",
+        "argument",
+        "",
+        "arguments" * 9,
+    ],
+)
+def test_keys_that_are_like_it_are_others(write: Write, key: str) -> None:
+    assert not list(read_argsme_json(write("a.json", f'{{"{key}": [1]}}')))
 
 
 def test_a_stance_that_is_no_text_is_unknown(write: Write) -> None:

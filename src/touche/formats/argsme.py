@@ -38,7 +38,7 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
 
     Raises:
         InputError: if the file cannot be read, its JSON is broken outside of the list or nested absurdly
-            deep, or an argument has 64 MiB or more.
+            deep, there is a second list, or an argument has 64 MiB or more.
     """
     split = _Split(path)
     with open_binary(path, lambda: split.cutter.last_line) as file:
@@ -54,7 +54,7 @@ class _Split:
         self.cutter = Cutter(path, "an argument", _arguments_of)
         self._path, self._bounds = path, JsonBounds()
         self._skeleton, self._ahead = b"", 0  # lines by which the file is ahead of the skeleton
-        self._is_empty = True  # the list, as far as it was cut
+        self._has_begun, self._is_empty = False, True  # the list, as far as it was cut
 
     def pieces(self, block: bytes) -> Iterator[Piece]:
         at = 0
@@ -98,8 +98,14 @@ class _Split:
             problem = "64 MiB or more beside the arguments"
             raise InputError(self._path, problem, "check that this is the right file", self.cutter.line)
         if event is Event.BEGIN:
-            self._check(b"]}")
-            self._is_empty = True
+            self._begin()
+
+    def _begin(self) -> None:
+        self._check(b"]}")
+        if self._has_begun:
+            problem, remedy = '"arguments" occurs a second time', "put all arguments into one list"
+            raise InputError(self._path, problem, remedy, self.cutter.line)
+        self._has_begun = True
 
     def _check(self, ending: bytes) -> None:
         _loads(self._skeleton + ending, self._path, 1 + self._ahead)

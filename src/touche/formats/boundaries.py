@@ -41,7 +41,7 @@ class _State(ctypes.Structure):
     _fields_ = [
         *((name, ctypes.c_int32) for name in ("in_string", "escaped", "depth", "in_list")),
         *((name, ctypes.c_int32) for name in ("key_size", "key_ends")),
-        ("key", ctypes.c_char * 16),
+        ("key", ctypes.c_char * 55),  # ROOM
     ]
 
 

@@ -10,14 +10,14 @@ enum { DEEPEST = 100 };                       /* levels of JSON; real arguments 
 enum { MORE, BEGIN, END, COMMA, DEEP };       /* why a block is looked at no further */
 enum { START, UNQUOTED, QUOTED, QUOTE };      /* in a field of CSV; QUOTE: behind a mark that ends it, or is doubled */
 
-static const char KEY[] = "arguments\"";      /* with the mark that ends it */
-enum { KEY_SIZE = sizeof(KEY) - 1 };
+static const char KEY[] = "arguments";
+enum { ESCAPE = 6, ROOM = ESCAPE * (sizeof(KEY) - 1) + 1 }; /* for each letter as \u0061, and the mark that ends them */
 
 typedef struct {
     int32_t in_string, escaped; /* escaped: the next byte is no mark, for a backslash precedes it */
     int32_t depth, in_list;     /* in_list: in that under the key, at depth 2 or below */
     int32_t key_size, key_ends; /* key_ends: the value of the key comes next, if this is JSON */
-    char key[KEY_SIZE];         /* the last text at depth 1, as far as there is room */
+    char key[ROOM];             /* the last text at depth 1 with its mark, as far as there is room */
 } json;
 
 /* Where a string that goes on here ends, behind its mark; the end of the block if it goes on there. */
@@ -42,8 +42,27 @@ static int64_t behind_string(json *s, const uint8_t *bytes, int64_t here, int64_
 
 static void keep_key(json *s, const uint8_t *bytes, int64_t size)
 {
-    for (int64_t i = 0; i < size && s->key_size < KEY_SIZE; i++)
+    for (int64_t i = 0; i < size && s->key_size < ROOM; i++)
         s->key[s->key_size++] = bytes[i];
+}
+
+static int digit(char hexadecimal)
+{
+    return hexadecimal <= '9' ? hexadecimal - '0' : (hexadecimal | 32) - 'a' + 10;
+}
+
+/* Whether the last text at depth 1 is the key, if this is JSON. */
+static int is_key(const json *s)
+{
+    const char *at = s->key;
+    for (const char *letter = KEY; *letter; letter++)
+        if (*at == *letter)
+            at++;
+        else if (!memcmp(at, "\\u00", 4) && 16 * digit(at[4]) + digit(at[5]) == *letter)
+            at += ESCAPE;
+        else
+            return 0;
+    return *at == '"' && at + 1 == s->key + s->key_size;
 }
 
 /* Looks at a block from a byte on, up to an event. What lies there, found[0], is: for MORE the end of the block, for
@@ -68,7 +87,7 @@ int64_t json_bounds(json *s, const uint8_t *bytes, int64_t here, int64_t end, in
             s->key_size = 0;
             break;
         case ':':
-            s->key_ends = s->depth == 1 && s->key_size == KEY_SIZE && !memcmp(s->key, KEY, KEY_SIZE);
+            s->key_ends = s->depth == 1 && is_key(s);
             break;
         case '[':
         case '{':
