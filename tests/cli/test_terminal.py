@@ -17,6 +17,7 @@ from touche import baselines, cli, tasks
 from touche.cli.commands import Command
 from touche.cli.output import show
 from touche.cli.tasks import check
+from touche.scan import reading
 
 TOPICS = "<topics><topic><number>1</number><title>Cats or unicorns?</title></topic></topics>"
 JUDGED = (ROOT / "qrels" / "spot-check-arguments-relevance.qrels").read_text().splitlines()
@@ -103,16 +104,22 @@ def test_quiet_leaves_results(touche: Touche, write: Write) -> None:
 
 
 def test_verbose_tells_what_is_read_and_indexed_and_where_an_error_came_up(
-    touche: Touche, write: Write, tmp_path: Path
+    touche: Touche, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(reading, "processors", lambda: 2)
     write("in/topics.xml", TOPICS)
     documents = write(
         "in/documents.jsonl", '{"docno": "a", "text": "cats cats"}\n{"docno": "b", "text": "x"}\n'
     )
     run = ("run", "bm25", "-i", tmp_path / "in", "-o", tmp_path / "out", "--verbose")
-    err = touche(*run)[2]
-    assert f"touche: debug: reading {documents}, 64 bytes\n" in err
-    assert re.search(r"^touche: debug: indexed 2 documents in \d+\.\d s: 3 terms in text$", err, re.MULTILINE)
+    done = {
+        "scan": r"read 2 documents in \d+\.\d s by 1 of 2 processors",
+        "lucene": r"indexed 2 documents in \d+\.\d s",
+    }
+    for engine, told in done.items():
+        err = touche(*run, "--engine", engine)[2]
+        assert f"touche: debug: reading {documents}, 64 bytes\n" in err
+        assert re.search(f"^touche: debug: {told}: 3 terms in text$", err, re.MULTILINE)
     failed = touche(*run, "--depth", "0")[2]
     assert re.search(r"^touche: depth = 0: .*\nTraceback \(most", failed, re.MULTILINE)
     assert "Traceback" not in touche(*run[:-1], "--depth", "0")[2]

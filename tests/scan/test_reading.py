@@ -1,6 +1,7 @@
 """Collections that are read by several processes, beside the same that are read by one."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from touche.formats.documents import AnyDocument, Document
 from touche.formats.topics import Topic
 from touche.scan import counting, reading, sharing
 from touche.scan.counting import ONE_FIELD, Part, Vocabulary, count, joined
+from touche.scan.tokens import analysis_named
 from touche.tira.inputs import Files, find_documents
 
 TOPICS = [Topic("1", "cats and dogs"), Topic("2", "a cat", candidates=frozenset({"d3", "d9"}))]
@@ -91,6 +93,21 @@ def test_they_read_the_file_once_and_not_this_process(
         sum(len(part.ids) for part in reading.read(collection, Vocabulary.of("a", "standard"), ONE_FIELD))
         == 40
     )
+
+
+@pytest.mark.usefixtures("many")
+def test_what_was_read_is_told_with_how_many_did_it(
+    collection: Files, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG", "touche.scan")
+    fields = {"length": length_of, "text": counting.text_of}
+    ranked(collection, fields=fields)
+    ranked(list(collection), fields=fields)
+    texts = [document.text for document in collection]
+    letters, terms = sum(map(len, texts)), sum(len(analysis_named("english").terms(text)) for text in texts)
+    for number, message in zip((2, 1), caplog.messages, strict=True):
+        told = rf"by {number} of 2 processors: {letters} terms in length, {terms} terms in text"
+        assert re.fullmatch(rf"read 40 documents in \d+\.\d s {told}", message)
 
 
 @pytest.mark.usefixtures("many")

@@ -1,5 +1,7 @@
 """A whole collection, read once: by all processors where it is large."""
 
+import logging
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
@@ -16,6 +18,8 @@ _T = TypeVar("_T")
 _R = TypeVar("_R")
 Work = Callable[[Piece], tuple[Sequence[str], _T]]  # gives the ids that it read, and what it is for
 
+_log = logging.getLogger(__name__)
+
 _FEW = 16  # pieces, which one process has read before others have started
 _MOST = 16  # processes, which are as many as one can cut pieces for
 _TOGETHER = 1 << 16  # documents that are scored together: their numbers fit into a processor's cache
@@ -29,10 +33,18 @@ def read(documents: Iterable[AnyDocument], vocabulary: Vocabulary, fields: Field
         vocabulary: the terms to count.
         fields: the fields by name, each a function of the document.
     """
-    parts = _shared(documents, partial(_counting, vocabulary, fields), lambda parts: list(_together(parts)))
-    return parts or list(
-        _together(count(documents, vocabulary, fields))
-    )  # which says if there are no documents
+    began = time.monotonic()
+    found = _shared(documents, partial(_counting, vocabulary, fields), lambda parts: list(_together(parts)))
+    parts = found or list(_together(count(documents, vocabulary, fields)))  # which says if there are none
+    how = f"{_processes() if found else 1} of {processors()} processors"
+    _tell(parts, fields, f"{time.monotonic() - began:.1f} s by {how}")
+    return parts
+
+
+def _tell(parts: Sequence[Part], fields: Fields, how: str) -> None:
+    terms = [sum(int(part.fields[n].lengths.sum()) for part in parts) for n in range(len(fields))]
+    terms_of = ", ".join(f"{count} terms in {name}" for count, name in zip(terms, fields, strict=True))
+    _log.debug("read %d documents in %s: %s", sum(len(part.ids) for part in parts), how, terms_of)
 
 
 def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDocument]:
@@ -110,4 +122,8 @@ def _shared(
         return None
     from touche.scan.sharing import shared  # here, for it takes as long to import as a small run
 
-    return shared(chain(first, pieces), min(processors(), _MOST), make, gather)
+    return shared(chain(first, pieces), _processes(), make, gather)
+
+
+def _processes() -> int:
+    return min(processors(), _MOST)
