@@ -50,7 +50,7 @@ class Counts:
 def split(text: bytes) -> list[bytes]:
     """The words of a text in UTF-8, as Lucene's StandardTokenizer tells them apart."""
     places = np.empty((len(text), 2), dtype=np.int64)
-    found = _library().split(ctypes.byref(_automaton()), text + _BEHIND, len(text), places.ctypes)
+    found = _library().split(ctypes.byref(_automaton()), text + _BEHIND, len(text), places.ctypes.data)
     return [text[begin:end] for begin, end in places[:found].tolist()]
 
 
@@ -81,7 +81,7 @@ class Counter:
         self._terms, self._meaning = terms, meaning
         self._beginnings = beginnings  # has to live as long as the counter
         automaton, seed = ctypes.byref(_automaton()), int.from_bytes(os.urandom(8))
-        self._counter = _library().new_counter(automaton, beginnings.ctypes, terms, seed)
+        self._counter = _library().new_counter(automaton, beginnings.ctypes.data, terms, seed)
         if not self._counter:
             raise MemoryError
 
@@ -99,7 +99,8 @@ class Counter:
         np.cumsum([len(text) for text in texts], out=bounds[1:])
         lengths, raw = np.empty(len(texts), dtype=np.int32), b"".join((*texts, _BEHIND))
         unknown = np.empty(2, dtype=np.int64)
-        given = (raw, bounds.ctypes, len(texts), lengths.ctypes, unknown.ctypes)
+        # Addresses, as numbers: to find them takes Python, and a signal could come in between.
+        given = (raw, bounds.ctypes.data, len(texts), lengths.ctypes.data, unknown.ctypes.data)
         _library().begin(self._counter)
         while (ended := _library().read_on(self._counter, *given)) == _UNKNOWN:
             word = raw[slice(*unknown.tolist())]
@@ -112,7 +113,9 @@ class Counter:
     def _postings(self) -> tuple[Array, Array, Array]:
         begins = np.empty(self._terms + 1, dtype=np.int64)
         texts, tf = np.empty((2, _library().postings_of(self._counter)), dtype=np.int32)
-        _library().take_postings(self._counter, self._terms, begins.ctypes, texts.ctypes, tf.ctypes)
+        _library().take_postings(
+            self._counter, self._terms, begins.ctypes.data, texts.ctypes.data, tf.ctypes.data
+        )
         return begins, texts, tf
 
 
