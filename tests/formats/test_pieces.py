@@ -122,7 +122,7 @@ def test_pieces_hold_the_rows_that_python_finds_in_csv(
             expected.append(row)
     except csv.Error:
         is_broken = True
-    assert (rows, "broken CSV" in problem) == (expected[1:], is_broken)
+    assert (rows, "broken CSV" in problem) == ([row for row in expected[1:] if row], is_broken)
 
 
 BLANKS = st.text(" \t\r\n", max_size=3)

@@ -58,19 +58,22 @@ def _header_of(piece: Piece) -> tuple[list[str], Piece]:
     first, last = CsvBounds().look(piece.raw)
     end = first + 1 if last else len(piece.raw)
     rest = replace(piece, raw=piece.raw[end:], line=piece.line + piece.raw.count(b"\n", 0, end))
-    _, header = next(_rows(replace(piece, raw=piece.raw[:end])))
+    _, header = next(_rows(replace(piece, raw=piece.raw[:end])), (piece.line, []))
     return header, rest
 
 
 def _rows(piece: Piece) -> Iterator[tuple[int, list[str]]]:
-    """The cells of every row, with the line in which it ends."""
+    """The cells of every row that is not blank, with the line in which it ends."""
     csv.field_size_limit(_LONGEST_CSV_FIELD)
-    rows = csv.reader(decoded(io.BytesIO(piece.raw), piece.path, piece.line), strict=True)
+    raw = piece.raw.lstrip(b"\n")  # a small gzipped file can hold millions of blank lines
+    first = piece.line + len(piece.raw) - len(raw)
+    rows = csv.reader(decoded(io.BytesIO(raw), piece.path, first), strict=True)
     try:
         for row in rows:
-            yield piece.line - 1 + rows.line_num, row
+            if row:
+                yield first - 1 + rows.line_num, row
     except csv.Error as error:
-        line = piece.line - 1 + rows.line_num
+        line = first - 1 + rows.line_num
         raise InputError(piece.path, f"broken CSV ({error})", "fetch the file again", line) from error
 
 
@@ -79,7 +82,7 @@ def _arguments_of(
 ) -> Iterator[Argument]:
     for line, cells in _rows(piece):
         row = dict(zip(columns, cells, strict=False))  # it may be too short, or too long
-        if cells and (among is None or row.get("id") in among):
+        if among is None or row.get("id") in among:
             yield _processed_argument_of(row, piece.path, line, seen)
 
 
