@@ -31,7 +31,7 @@ def test_there_is_something_to_try() -> None:
     least = {"README.md": 10, "CONTRIBUTING.md": 1, "docs/participant.md": 15, "docs/organizer.md": 13}
     for name, number in least.items():
         assert sum(not reason(each) for each in commands(ROOT / name)) >= number
-    assert len(EXAMPLES) == 2
+    assert len(EXAMPLES) == 3
     shown = {each.split()[1] for page in PAGES for each in commands(page) if each.startswith("touche ")}
     assert shown == {*FIRST, *MORE}
 

@@ -1,9 +1,23 @@
 """Ranking without an index: the topics are known, so that one reading tells all that their terms need."""
 
 from touche.scan.kernel import Array
-from touche.scan.models import Weighted
+from touche.scan.lengths import exact
+from touche.scan.models import Weighted, dlh, dph, pl2
 from touche.scan.ranking import Collection, Scoring, rank
 from touche.scan.reading import picked
 from touche.scan.statistics import Statistics, Term
 
-__all__ = ["Array", "Collection", "Scoring", "Statistics", "Term", "Weighted", "picked", "rank"]
+__all__ = [
+    "Array",
+    "Collection",
+    "Scoring",
+    "Statistics",
+    "Term",
+    "Weighted",
+    "dlh",
+    "dph",
+    "exact",
+    "picked",
+    "pl2",
+    "rank",
+]
