@@ -6,6 +6,7 @@ The compiler is $CC or cc; where there is none, it is the one in the wheel of zi
 the build. What it makes runs on every processor of its kind, and with every version of Python.
 """
 
+import hashlib
 import os
 import shlex
 import shutil
@@ -26,15 +27,23 @@ def library_of(source: Path) -> Path:
 
 
 def compile_one(source: Path) -> None:
-    """Writes a library, whole or not at all."""
+    """Writes a library, whole or not at all, which knows what it was made of.
+
+    Raises:
+        SystemExit: with one line, if the compiler fails; what it says itself stands above.
+    """
+    compiler = _compiler() or [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"]
     unfinished = source.with_suffix(f".{os.getpid()}")
-    options = ["-std=c99", "-O3", "-fPIC", "-shared", "-o", str(unfinished), str(source)]
-    subprocess.run(
-        [*(_compiler() or [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"]), *options],
-        cwd=ROOT,
-        check=True,
-    )
-    (ROOT / unfinished).replace(ROOT / library_of(source))
+    digest = hashlib.sha256((ROOT / source).read_bytes()).hexdigest()
+    options = ["-std=c99", "-O3", "-fPIC", "-shared", f'-DSOURCE="{digest}"']
+    try:
+        subprocess.run([*compiler, *options, "-o", unfinished, source], cwd=ROOT, check=True)
+        (ROOT / unfinished).replace(ROOT / library_of(source))
+    except (OSError, subprocess.CalledProcessError) as error:
+        reason = error.strerror if isinstance(error, OSError) else f"it ended with {error.returncode}"
+        remedy = "install gcc or clang, or name a compiler of C in the variable CC"
+        problem = f"{shlex.join(compiler)} cannot compile it ({reason})"
+        raise SystemExit(f"{source}: {problem}; {remedy}") from error
 
 
 def _compiler() -> list[str] | None:

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+const char source[] = SOURCE; /* its SHA-256, by which compiled.py knows whether a library is of this version */
+
 enum { DEEPEST = 100 };                       /* levels of JSON; real arguments have six */
 enum { MORE, BEGIN, END, COMMA, DEEP };       /* why a block is looked at no further */
 enum { START, UNQUOTED, QUOTED, QUOTE };      /* in a field of CSV; QUOTE: behind a mark that ends it, or is doubled */

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+const char source[] = SOURCE; /* its SHA-256, by which compiled.py knows whether a library is of this version */
+
 /* A text behind its mark; returns behind which byte it ends, or -1. */
 static int64_t text(const uint8_t *from, int64_t here, int64_t size, uint8_t **to)
 {

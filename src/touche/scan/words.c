@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char source[] = SOURCE; /* its SHA-256, by which compiled.py knows whether a library is of this version */
+
 enum { CLASSES = 32, NOTHING = 0, BEGIN = 1, LONGEST = 255 }; /* LONGEST: as Lucene counts, in units of UTF-16 */
 enum { COUNTED = -1, DROPPED = -2 };                          /* instead of the number of a term */
 enum { EIGHT = 8 };                                           /* bytes that are read at once */
