@@ -1,6 +1,6 @@
 """Ranks passages by BM25 with another engine, as its guide does; scan_speed.py times it.
 
-    python benchmarks/peers.py bm25s|pisa|tantivy [passages.jsonl topics.tsv run.txt CORES]
+    python benchmarks/peers.py bm25s|tantivy [passages.jsonl topics.tsv run.txt CORES]
 
 Without files it only tells, by its exit code, whether the engine is installed.
 """
@@ -45,20 +45,6 @@ def bm25s(passages: str, topics: list[list[str]], cores: int) -> Ranked:
         yield number, [(ids[place], score) for place, score in zip(found, values, strict=True)]
 
 
-def pisa(passages: str, topics: list[list[str]], cores: int) -> Ranked:
-    """PISA (Mallia et al. 2019), with Porter's stemmer."""
-    import pandas
-    from pyterrier_pisa import PisaIndex
-
-    with tempfile.TemporaryDirectory() as folder:
-        index = PisaIndex(folder, text_field="contents", stemmer="porter2", overwrite=True, threads=cores)
-        index.index({"docno": each["id"], "contents": each["contents"]} for each in records(passages))
-        asked = pandas.DataFrame(topics, columns=["qid", "query"])
-        found = index.bm25(k1=0.9, b=0.4, num_results=DEPTH, threads=cores)(asked)
-        for number, hits in found.groupby("qid"):
-            yield str(number), list(zip(hits["docno"], hits["score"], strict=True))
-
-
 def tantivy(passages: str, topics: list[list[str]], cores: int) -> Ranked:
     """Tantivy, with its English stemmer."""
     import tantivy as engine
@@ -84,16 +70,12 @@ def tantivy(passages: str, topics: list[list[str]], cores: int) -> Ranked:
 def main() -> None:
     """Writes a run."""
     name, *files = sys.argv[1:]
-    modules: dict[str, Any] = {
-        "bm25s": ("bm25s", "Stemmer"),
-        "pisa": ("pyterrier_pisa",),
-        "tantivy": ("tantivy",),
-    }
+    modules: dict[str, Any] = {"bm25s": ("bm25s", "Stemmer"), "tantivy": ("tantivy",)}
     for module in modules[name]:
         __import__(module)
     if files:
         passages, topics, run, cores = files
-        rank = {"bm25s": bm25s, "pisa": pisa, "tantivy": tantivy}[name]
+        rank = {"bm25s": bm25s, "tantivy": tantivy}[name]
         with Path(run).open("w", encoding="utf-8") as file:
             for number, hits in rank(passages, topics_of(topics), int(cores)):
                 for place, (id, score) in enumerate(hits, 1):

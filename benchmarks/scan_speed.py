@@ -7,8 +7,8 @@ reads the same documents from a file, as a process of its own, and writes 1,000 
 
 arguments: 387,740, about 1 GB of JSONL, for the 49 topics of 2020, by DirichletLM without stems; touche also
     from the same arguments as an args-me.json. Beside Anserini's own indexing and search.
-passages: 868,655, for the 50 topics of 2022, by BM25 over stems. Beside Anserini, and beside bm25s, PISA and
-    tantivy if the interpreter --peers has them.
+passages: 868,655, for the 50 topics of 2022, by BM25 over stems. Beside Anserini, and beside bm25s and tantivy
+    if the interpreter --peers has them.
 
 Anserini reads eight files, because it gives each file to one thread. What counts is the ratio of two systems
 within one round: machines differ, and so do their good and bad days.
@@ -55,9 +55,7 @@ class Timing:
 @click.command()
 @click.option("--work", type=click.Choice(["arguments", "passages"]), multiple=True, help="Default: both.")
 @click.option("--rounds", default=3, show_default=True, help="How often each system runs on each setting.")
-@click.option(
-    "--peers", default=sys.executable, help="Interpreter with bm25s, PyStemmer, pyterrier_pisa, tantivy."
-)
+@click.option("--peers", default=sys.executable, help="Interpreter with bm25s, PyStemmer, tantivy.")
 @click.option("--documents", type=int, help="How many; by default as many as the corpus has.")
 def main(work: Sequence[str], rounds: int, peers: str, documents: int | None) -> None:
     """Prints wall-clock time, peak memory and their ratio to Anserini's, on one core and on two."""
@@ -126,7 +124,7 @@ def passages(work: Path, peers: str, count: int | None) -> dict[str, Callable[[i
         "touche": lambda cores: [touche("bm25", work / "input", work)],
         REFERENCE: lambda cores: anserini(work, cores, [], ["-bm25"]),
     }
-    for name in ("bm25s", "pisa", "tantivy"):
+    for name in ("bm25s", "tantivy"):
         if subprocess.run([peers, PEERS, name], capture_output=True, check=False).returncode == 0:
             systems[name] = partial(peer, peers, name, work)
         else:
