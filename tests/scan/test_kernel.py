@@ -2,6 +2,7 @@ import os
 import signal
 import threading
 from collections import Counter as Counted
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -108,6 +109,15 @@ def test_a_fault_in_the_analysis_comes_out_and_leaves_nothing_behind() -> None:
     assert found.lengths.tolist() == [1, 2] and postings(found) == [(0, 0, 1), (1, 0, 1)]
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """SIGINT as Python has it, whatever a test of the command line has made of it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_a_signal_stops_the_reading_of_new_words_wherever_it_comes() -> None:
     texts = [
         " ".join(f"w{n:x}" for n in range(begin, begin + 1000)).encode()
