@@ -4,7 +4,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import current_process, get_context, parent_process
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 from touche.errors import ToucheError
 
 _T = TypeVar("_T")
+_R = TypeVar("_R")
 
 
 class CannotStartError(ToucheError):
@@ -63,6 +65,25 @@ def submit(executor: ProcessPoolExecutor, work: Callable[..., _T], *given: Any) 
         return executor.submit(work, *given)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def in_order(
+    items: Iterable[_T], hand_out: Callable[[_T], Future[_R]], processes: int
+) -> Iterator[tuple[_T, Future[_R]]]:
+    """Hands items out and yields each with its future, in order; so few are under way that none pile up.
+
+    Args:
+        items: what is handed out.
+        hand_out: hands one of them to a process.
+        processes: how many there are.
+    """
+    under_way: deque[tuple[_T, Future[_R]]] = deque()
+    for item in items:
+        under_way.append((item, hand_out(item)))
+        if len(under_way) > 2 * processes:
+            yield under_way.popleft()
+    while under_way:
+        yield under_way.popleft()
 
 
 def _begin(begin: Callable[..., None] | None, given: tuple[Any, ...]) -> None:

@@ -23,8 +23,8 @@ from pages import CONTAINERS, commands, follow, reason, type_in, workspace
 from touche.baselines.starter import write_baseline
 from touche.errors import ToucheError
 from touche.sandbox import images
-from touche.sandbox.limits import Limits
-from touche.sandbox.programs import PROGRAMS, answer, succeeds
+from touche.sandbox.limits import PROGRAMS, Limits
+from touche.sandbox.programs import answer, succeeds
 from touche.sandbox.runs import Job, _mounts, run_in, run_in_tira, run_locally
 
 pytestmark = pytest.mark.xdist_group("programs")  # which one after the other, as the images are built once

@@ -42,16 +42,16 @@ class Teaching(Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("First steps, after make demo"):
             for name in FIRST:
-                self._write(formatter, name)
+                self._write(ctx, formatter, name)
                 formatter.write(f"    {getattr(self.get_command(ctx, name), 'example', '')}\n")
         with formatter.section("More commands"):
-            self._write(formatter, *MORE)
+            self._write(ctx, formatter, *MORE)
 
-    def _write(self, formatter: click.HelpFormatter, *names: str) -> None:
+    def _write(self, ctx: click.Context, formatter: click.HelpFormatter, *names: str) -> None:
         width = max(map(len, (*FIRST, *MORE)))
-        found = ((name, getattr(import_module(f"touche.cli.{name}"), name)) for name in names)
-        sentences = ((name.ljust(width), command.get_short_help_str(_SENTENCE)) for name, command in found)
-        formatter.write_dl(list(sentences))
+        found = ((name, self.get_command(ctx, name)) for name in names)
+        sentences = [(name.ljust(width), each.get_short_help_str(_SENTENCE)) for name, each in found if each]
+        formatter.write_dl(sentences)
 
 
 @click.group(cls=Teaching)

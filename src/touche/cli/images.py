@@ -8,7 +8,7 @@ from touche import baselines
 from touche.cli.commands import BASELINE, Group
 from touche.cli.output import DOUBTFUL, show, tell
 from touche.sandbox import images as built
-from touche.sandbox.programs import PROGRAMS
+from touche.sandbox.limits import PROGRAMS
 
 _RUNNER = click.option("--runner", type=click.Choice(PROGRAMS), default="docker", show_default=True)
 

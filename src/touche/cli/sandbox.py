@@ -7,7 +7,7 @@ import click
 from click.core import ParameterSource
 
 from touche.errors import ToucheError
-from touche.sandbox.limits import RUNNERS, Limits
+from touche.sandbox.limits import RUNNER_NAMES, Limits
 
 if TYPE_CHECKING:
     from touche.sandbox.runs import Usage
@@ -24,7 +24,7 @@ def _amount(context: click.Context, option: click.Parameter, value: str) -> str:
 OPTIONS: list[click.Parameter] = [
     click.Option(
         ["--runner"],
-        type=click.Choice(RUNNERS),
+        type=click.Choice(RUNNER_NAMES),
         default="local",
         show_default=True,
         help="local: this machine; docker, podman: the baseline's image in a sandbox; tira: by tira-run.",

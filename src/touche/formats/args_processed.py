@@ -17,7 +17,7 @@ from touche.files import decoded, open_binary, quoted
 from touche.formats.argsme import are_records, argument_of
 from touche.formats.boundaries import CsvBounds
 from touche.formats.documents import Argument, Sentence
-from touche.formats.pieces import Cutter, Piece, pieces_of_blocks
+from touche.formats.pieces import Cutter, Piece, documents_in, pieces_of_blocks
 from touche.formats.python_literals import value_of
 
 _LONGEST_CSV_FIELD = 1 << 26  # characters; beyond this a quote has been left open
@@ -30,9 +30,7 @@ def read_args_processed_csv(path: Path, seen: set[str] | None = None) -> Iterato
     Raises:
         InputError: naming the line that is broken, holds no literal, or repeats an id.
     """
-    seen = set() if seen is None else seen
-    for piece in pieces_of_args_processed(path):
-        yield from piece.documents(seen)  # type: ignore[misc]
+    return documents_in(pieces_of_args_processed(path), seen)
 
 
 def pieces_of_args_processed(path: Path) -> Iterator[Piece]:

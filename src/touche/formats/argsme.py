@@ -12,7 +12,7 @@ from touche.errors import InputError
 from touche.files import LONGEST_LINE, new_id, open_binary, text_field
 from touche.formats.boundaries import DEEPEST_JSON, Event, Found, JsonBounds
 from touche.formats.documents import Argument
-from touche.formats.pieces import Cutter, Piece, blocks
+from touche.formats.pieces import Cutter, Piece, blocks, documents_in
 
 _BLANKS = b" \t\n\r"
 # Escapes in JSON: a pair of surrogates, half of one, or any other.
@@ -28,9 +28,7 @@ def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argum
     Raises:
         InputError: naming the line at which the JSON is broken, or an argument lacks a part or repeats an id.
     """
-    seen = set() if seen is None else seen
-    for piece in pieces_of_argsme(path):
-        yield from _arguments_of(piece, seen, None)
+    return documents_in(pieces_of_argsme(path), seen)
 
 
 def pieces_of_argsme(path: Path) -> Iterator[Piece]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from touche.errors import InputError
 from touche.files import new_id, read_jsonl, records_of_lines, text_field
 from touche.formats.documents import Document
-from touche.formats.pieces import Piece, pieces_of_lines
+from touche.formats.pieces import Piece, documents_in, pieces_of_lines
 from touche.formats.topics import Topic, topic_of_query
 from touche.web.page import Page, RawPage
 
@@ -32,9 +32,7 @@ def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[D
     Raises:
         InputError: naming the line that is broken or repeats an id.
     """
-    seen = set() if seen is None else seen
-    for piece in pieces_of_documents(path):
-        yield from _documents_of(piece, seen, None)
+    return documents_in(pieces_of_documents(path), seen)
 
 
 def pieces_of_documents(path: Path) -> Iterator[Piece]:
@@ -70,9 +68,7 @@ def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Do
     Raises:
         InputError: naming the line that is broken or repeats an id.
     """
-    seen = set() if seen is None else seen
-    for piece in pieces_of_passages(path):
-        yield from _passages_of(piece, seen, None)
+    return documents_in(pieces_of_passages(path), seen)
 
 
 def pieces_of_passages(path: Path) -> Iterator[Piece]:

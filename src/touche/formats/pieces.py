@@ -1,10 +1,10 @@
 """Files in pieces of whole records: cut quickly by one process, and parsed by any."""
 
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from touche.errors import InputError
 from touche.files import LONGEST_LINE, open_binary
@@ -50,6 +50,21 @@ class Piece:
 
 Splitter = Callable[[Path], Iterator[Piece]]
 Read = Callable[[Piece, set[str], Collection[str] | None], Documents]
+
+
+def documents_in(pieces: Iterable[Piece], seen: set[str] | None) -> Iterator[Any]:
+    """Yields the documents of pieces, one after the other.
+
+    Args:
+        pieces: of one file.
+        seen: ids of documents before; they grow.
+
+    Raises:
+        InputError: naming the line that is broken or repeats an id.
+    """
+    seen = set() if seen is None else seen
+    for piece in pieces:
+        yield from piece.documents(seen)
 
 
 class Cutter:

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-RUNNERS = ("local", "docker", "podman", "tira")
+PROGRAMS = ("docker", "podman")  # that run containers
+RUNNER_NAMES = ("local", *PROGRAMS, "tira")
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from threading import Thread
 from typing import IO
 
 from touche.errors import ToucheError
+from touche.sandbox.limits import PROGRAMS
 
-PROGRAMS = ("docker", "podman")
 Log = Callable[[str], None]  # is given each line that a program writes
 Process = subprocess.Popen[str]
 

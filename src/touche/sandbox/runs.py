@@ -19,10 +19,9 @@ from touche.errors import InputError, ToucheError, installing
 from touche.files import temporary_folder
 from touche.lint import ERROR, lint_format
 from touche.sandbox.images import check_image, image_of
-from touche.sandbox.limits import Limits
+from touche.sandbox.limits import PROGRAMS, RUNNER_NAMES, Limits
 from touche.sandbox.meter import LARGEST_PROCESS, metered
 from touche.sandbox.programs import (
-    PROGRAMS,
     Ended,
     Log,
     answer,
@@ -148,11 +147,9 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     return Usage(time.monotonic() - began)
 
 
-RUNNERS: Mapping[str, Runner] = {
-    "local": run_locally,
-    **{program: run_in(program) for program in PROGRAMS},
-    "tira": run_in_tira,
-}
+RUNNERS: Mapping[str, Runner] = dict(
+    zip(RUNNER_NAMES, (run_locally, *map(run_in, PROGRAMS), run_in_tira), strict=True)
+)
 
 
 def _sandbox(program: str, limits: Limits) -> list[str]:

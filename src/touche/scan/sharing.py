@@ -1,16 +1,16 @@
 """A collection in pieces, handed out to processes."""
 
 import logging
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from pickle import PicklingError, dumps
 from typing import Any, TypeVar
 
 from touche.errors import InputError, one_line
 from touche.formats.pieces import Piece
-from touche.processes import CannotStartError, check, executor, submit
+from touche.processes import CannotStartError, check, executor, in_order, submit
 from touche.scan.reading import Work
 
 _T = TypeVar("_T")
@@ -34,7 +34,7 @@ def shared(
     """What is found in the pieces, in their order.
 
     Args:
-        pieces: of a collection; few are under way at a time, so that none pile up.
+        pieces: of a collection.
         processes: how many work.
         make: makes what is done with a piece; each process calls it once.
         gather: takes what is found in each piece.
@@ -59,16 +59,11 @@ def shared(
 def _found(pieces: Iterable[Piece], processes: int, make: Callable[[], Work[_T]]) -> Iterator[_T]:
     _check_sendable(make)
     seen: set[str] = set()
-    under_way: deque[tuple[Piece, Future[_Found | None]]] = deque()
     pool = executor(processes, _begin, make)
     try:
         check(pool, "read the collection")
-        for piece in _cut(pieces):
-            under_way.append((piece, submit(pool, _work, piece)))
-            if len(under_way) > 2 * processes:
-                yield _checked(*under_way.popleft(), seen)
-        while under_way:
-            yield _checked(*under_way.popleft(), seen)
+        for piece, future in in_order(_cut(pieces), partial(submit, pool, _work), processes):
+            yield _checked(piece, future, seen)
     finally:
         pool.shutdown(cancel_futures=True)
 

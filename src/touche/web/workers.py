@@ -1,14 +1,13 @@
 """Web pages parsed by all processors."""
 
 import signal
-from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from typing import Any
 
-from touche.processes import check, executor, submit
+from touche.processes import check, executor, in_order, submit
 from touche.progress import processors
 from touche.web.page import PageError, RawPage, Skipped
 from touche.web.parsing import Parser
@@ -18,17 +17,13 @@ _SECONDS = 5.0  # of a processor for a page; most take five thousandths
 
 
 def in_processes(documents: Iterator[Any], parser: Parser) -> Iterator[Any]:
-    """Batches of pages go round all processors; few are under way at a time, so that none pile up."""
+    """Batches of pages go round all processors."""
     processes = processors()
     pool = _Pool(processes, parser)
-    under_way: deque[tuple[list[Any], Future[list[Any]]]] = deque()
+    batches = iter(lambda: list(islice(documents, _BATCH)), [])
     try:
-        while batch := list(islice(documents, _BATCH)):
-            under_way.append((batch, pool.submit(batch)))
-            if len(under_way) > 2 * processes:
-                yield from pool.result(*under_way.popleft())
-        while under_way:
-            yield from pool.result(*under_way.popleft())
+        for batch, future in in_order(batches, pool.submit, processes):
+            yield from pool.result(batch, future)
     finally:
         pool.close()
 
