@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from touche.formats.documents import Document
 from touche.scan.counting import Part, Vocabulary, count
+from touche.scan.keeping import Here
 from touche.scan.statistics import Statistics, added
 from touche.scan.tokens import analysis_named
 
@@ -47,9 +48,9 @@ def test_lengths_and_frequencies_are_those_of_the_terms(
 def test_documents_are_read_some_at_a_time_and_statistics_add_up() -> None:
     vocabulary = Vocabulary.of(["a b"], "standard")
     texts = ["a b a", "", "c"] * 700
-    parts = [part.fields[0] for part in counted(texts, vocabulary)]
-    assert len(parts) > 2 and sum(len(part.lengths) for part in parts) == 2100
-    found = added(parts, 2)
+    parts = counted(texts, vocabulary)
+    assert len(parts) > 2 and sum(len(part.ids) for part in parts) == 2100
+    (found,) = added(Here(parts), 1, 2)
     assert (found.documents, found.tokens) == (1400, 2800)
     assert (found.df.tolist(), found.ttf.tolist()) == ([700, 700], [1400, 700])
     term = found.term(0)
@@ -57,7 +58,7 @@ def test_documents_are_read_some_at_a_time_and_statistics_add_up() -> None:
 
 
 def test_nothing_has_the_statistics_of_nothing() -> None:
-    found = added([], 2)
+    (found,) = added(Here([]), 1, 2)
     assert (found.documents, found.tokens, found.df.tolist()) == (0, 0, [0, 0])
     both = found + Statistics(1, 2, np.array([1, 0]), np.array([2, 0]))
     assert (both.documents, both.tokens, both.ttf.tolist()) == (1, 2, [2, 0])

@@ -1,6 +1,8 @@
 """Lucene is asked for the same rankings."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import lucene_formulas
@@ -13,8 +15,10 @@ from touche.formats.argsme import read_argsme_json
 from touche.formats.documents import Document, conclusion_of, premises_of
 from touche.formats.jsonl import read_passages_jsonl
 from touche.formats.topics import Topic, read_topics_xml
+from touche.scan.counting import Counting, Part
 from touche.scan.lengths import exact
 from touche.scan.models import Formula
+from touche.scan.statistics import added
 
 FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
 SPOT_CHECKS = {
@@ -79,6 +83,33 @@ def test_ranking_and_scores_are_those_of_lucene_to_the_last_bit(
         theirs = list(by_lucene(topics, documents, similarity(), analysis, **options))
         assert ours == theirs
         assert any(hits for _, hits in ours)
+
+
+@dataclass(frozen=True)
+class Scattered:
+    """Parts in groups, some of them empty, of which the last is added up first, as on a cluster."""
+
+    parts: list[Part]
+    groups: int
+
+    def folded(self, zero: Any, fold: Callable[[Any, Part], Any], add: Callable[[Any, Any], Any]) -> Any:
+        groups = [reduce(fold, self.parts[n :: self.groups], zero) for n in reversed(range(self.groups))]
+        return reduce(add, groups)
+
+
+@pytest.mark.parametrize("size", [1, 5, 1000])
+def test_however_parts_lie_together_the_statistics_and_the_best_are_the_same(size: int) -> None:
+    topics, documents = spot_check("arguments")
+    scoring = scan.Scoring(lucene_formulas.dirichlet(2000), [1, 1], best_field=True)
+    whole = scan.Collection.of(topics, documents, "standard", FIELDS)
+    with Counting(whole.vocabulary, FIELDS) as counting:
+        parts = [counting.part(documents[n : n + size]) for n in range(0, len(documents), size)]
+    for groups in (1, 2, 7):
+        scattered = Scattered(parts, groups)
+        statistics = added(scattered, len(FIELDS), len(whole.vocabulary.places))
+        other = replace(whole, parts=scattered, statistics=statistics)
+        for depth in (3, 1000):
+            assert list(other.rank(topics, scoring, depth)) == list(whole.rank(topics, scoring, depth))
 
 
 def test_candidates_are_ranked_by_the_statistics_of_all() -> None:

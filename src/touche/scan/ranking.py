@@ -11,6 +11,7 @@ import numpy as np
 from touche.formats.documents import AnyDocument
 from touche.formats.topics import Topic
 from touche.scan.counting import ONE_FIELD, Fields, Part, Vocabulary
+from touche.scan.keeping import Kept
 from touche.scan.kernel import Array
 from touche.scan.lengths import one_byte
 from touche.scan.models import Formula, Weighted
@@ -82,12 +83,12 @@ class Collection:
 
     Attributes:
         vocabulary: the terms of the topics.
-        parts: what was counted.
+        parts: what was counted, where it is kept.
         statistics: of each field.
     """
 
     vocabulary: Vocabulary
-    parts: Sequence[Part]
+    parts: Kept[Part]
     statistics: Sequence[Statistics]
 
     @classmethod
@@ -100,27 +101,53 @@ class Collection:
     ) -> "Collection":
         """Reads documents, once, for the titles of these topics."""
         vocabulary = Vocabulary.of((topic.title for topic in topics), analysis)
-        parts, terms = read(documents, vocabulary, fields), len(vocabulary.places)
-        statistics = [added((part.fields[n] for part in parts), terms) for n in range(len(fields))]
-        return cls(vocabulary, parts, statistics)
+        parts = read(documents, vocabulary, fields)
+        return cls(vocabulary, parts, added(parts, len(fields), len(vocabulary.places)))
 
     def rank(self, topics: Sequence[Topic], scoring: Scoring, depth: int) -> Iterator[tuple[Topic, Hits]]:
-        """Each topic with its best documents, part by part, as ``rank`` does."""
+        """Each topic with its best documents, as ``rank`` does."""
         places = self.vocabulary.places
         terms = [Counter(places[term] for term in self.terms(topic.title)) for topic in topics]
-        best: list[_Scores] = [[] for _ in topics]
-        for part in self.parts:
-            scored = _Scored(part, self.statistics, scoring)
-            for n, topic in enumerate(topics):
-                least = best[n][-1][0] if len(best[n]) == depth > 0 else -np.inf
-                more = scored.best(terms[n], topic.candidates, depth, least) if terms[n] else []
-                best[n] = sorted(best[n] + more, reverse=True)[:depth]
-        for topic, scores in zip(topics, best, strict=True):
+        asked = [(each, topic.candidates) for each, topic in zip(terms, topics, strict=True)]
+        best = _Best(asked, self.statistics, scoring, depth)
+        nothing: Sequence[_Scores] = [[] for _ in topics]
+        found = self.parts.folded(nothing, best.with_part, best.added)
+        for topic, scores in zip(topics, found, strict=True):
             yield topic, [(id, score) for score, id in scores]
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text, in their order."""
         return analysis_named(self.vocabulary.analysis).terms(text)
+
+
+@dataclass(frozen=True)
+class _Best:
+    """What the best documents of parts are found by; it travels to where the parts are.
+
+    Attributes:
+        asked: of each topic its terms, each with how often, and the only documents to rank.
+        statistics: of each field.
+        scoring: how a score is made.
+        depth: how many documents at the most for each topic.
+    """
+
+    asked: Sequence[tuple[Mapping[int, float], frozenset[str] | None]]
+    statistics: Sequence[Statistics]
+    scoring: Scoring
+    depth: int
+
+    def with_part(self, before: Sequence[_Scores], part: Part) -> Sequence[_Scores]:
+        """The best for each topic of those before and of one more part."""
+        scored, more = _Scored(part, self.statistics, self.scoring), list[_Scores]()
+        for scores, (terms, among) in zip(before, self.asked, strict=True):
+            least = scores[-1][0] if len(scores) == self.depth > 0 else -np.inf
+            more.append(scored.best(terms, among, self.depth, least) if terms else [])
+        return self.added(before, more)
+
+    def added(self, some: Sequence[_Scores], others: Sequence[_Scores]) -> Sequence[_Scores]:
+        """The best for each topic of both."""
+        both = zip(some, others, strict=True)
+        return [sorted(one + other, reverse=True)[: self.depth] for one, other in both]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from touche.formats.documents import AnyDocument
 from touche.formats.pieces import Piece
 from touche.progress import processors
 from touche.scan.counting import Counting, Fields, Part, Vocabulary, count, joined
+from touche.scan.keeping import Here, Kept
 from touche.web.page import RawPage, Skipped
 
 _T = TypeVar("_T")
@@ -25,7 +26,7 @@ _MOST = 16  # processes, which are as many as one can cut pieces for
 _TOGETHER = 1 << 16  # documents that are scored together: their numbers fit into a processor's cache
 
 
-def read(documents: Iterable[AnyDocument], vocabulary: Vocabulary, fields: Fields) -> list[Part]:
+def read(documents: Iterable[AnyDocument], vocabulary: Vocabulary, fields: Fields) -> Kept[Part]:
     """Reads a collection and counts; what is found does not depend on the number of processes.
 
     Args:
@@ -38,7 +39,7 @@ def read(documents: Iterable[AnyDocument], vocabulary: Vocabulary, fields: Field
     parts = found or list(_together(count(documents, vocabulary, fields)))  # which says if there are none
     how = f"{_processes() if found else 1} of {processors()} processors"
     _tell(parts, fields, f"{time.monotonic() - began:.1f} s by {how}")
-    return parts
+    return Here(parts)
 
 
 def _tell(parts: Sequence[Part], fields: Fields, how: str) -> None:

@@ -1,12 +1,13 @@
 """What formulas need of a whole collection, added up from its parts."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from touche.scan.counting import Part
+from touche.scan.keeping import Kept
 from touche.scan.kernel import Counts
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -79,7 +80,21 @@ class Statistics:
         return Term(int(self.df[place]), int(self.ttf[place]), self.documents, self.tokens, weight)
 
 
-def added(parts: Iterable[Counts], terms: int) -> Statistics:
-    """The statistics of a field, from what was counted in all parts of the collection."""
-    nothing = np.zeros(terms, dtype=np.int64)
-    return reduce(Statistics.__add__, map(Statistics.of, parts), Statistics(0, 0, nothing, nothing))
+def added(parts: Kept[Part], fields: int, terms: int) -> Sequence[Statistics]:
+    """The statistics of each field, from what was counted in all parts of the collection.
+
+    Args:
+        parts: what was counted.
+        fields: how many fields there are.
+        terms: how many terms were counted in each.
+    """
+    nothing = Statistics(0, 0, *np.zeros((2, terms), dtype=np.int64))
+    return parts.folded([nothing] * fields, _with_part, _added)
+
+
+def _with_part(before: Sequence[Statistics], part: Part) -> Sequence[Statistics]:
+    return _added(before, [Statistics.of(each) for each in part.fields])
+
+
+def _added(some: Sequence[Statistics], others: Sequence[Statistics]) -> Sequence[Statistics]:
+    return [one + other for one, other in zip(some, others, strict=True)]
