@@ -7,6 +7,7 @@ import time
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from inspect import Parameter
 from pathlib import Path
@@ -86,6 +87,12 @@ _COMMON_OPTIONS: list[click.Parameter] = [
         help="Output directory for run.txt.",
     ),
     click.Option(["--corpus"], metavar="ID", help="Corpus of ir_datasets, where INPUT holds topics only."),
+    click.Option(
+        ["--keep-fields"],
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Keep the fields of web pages in FILE.parquet, which an input may hold in place of the pages.",
+    ),
 ]
 
 
@@ -98,6 +105,7 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
         given: str,
         output: str,
         corpus: str | None,
+        keep_fields: Path | None,
         runner: str,
         cpus: float,
         memory: str,
@@ -106,7 +114,9 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
     ) -> None:
         check_limits(runner)
         if runner == "local":
-            _run(baseline, given, output, corpus, options)
+            _run(baseline, given, output, corpus, keep_fields, options)
+        elif keep_fields:
+            raise ToucheError("a sandbox writes run.txt only; leave --keep-fields out, or --runner")
         elif corpus is not None:
             raise ToucheError("a sandbox has no network to get a corpus; leave --corpus out, or --runner")
         else:
@@ -182,11 +192,20 @@ def _type(declared: Any, default: Any) -> Any:
     return each if len(each) == len(default) and {*each} <= {*DEFAULTS} else tuple(map(type, default))
 
 
-def _run(baseline: Baseline, given: str, output: str, corpus: str | None, options: dict[str, Any]) -> None:
+def _run(
+    baseline: Baseline,
+    given: str,
+    output: str,
+    corpus: str | None,
+    keep_fields: Path | None,
+    options: dict[str, Any],
+) -> None:
     started = time.monotonic()
     if not given or not output:
         raise ToucheError("-i or -o is empty; name the input and the output directory")
     source = _open(given, corpus, needs_documents=baseline.needs_documents)
+    if keep_fields:
+        source = replace(source, documents=inputs.keeping_fields(source.documents, keep_fields))
     tell(f"{baseline.name}: {source.took}")
     if baseline.name in baselines.names() and not baseline.is_shipped:
         problem = f"{baseline.typed} is not that of touche-baselines, but its runs are tagged so"

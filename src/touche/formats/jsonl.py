@@ -5,6 +5,7 @@ import io
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from touche.errors import InputError
 from touche.files import new_id, read_jsonl, records_of_lines, text_field
@@ -13,7 +14,7 @@ from touche.formats.pieces import Piece, documents_in, pieces_of_lines
 from touche.formats.topics import Topic, topic_of_query
 from touche.web.page import Page, RawPage
 
-_PAGE_FIELDS = [each.name for each in dataclasses.fields(Page) if each.name != "id"]
+PAGE_FIELDS = [each.name for each in dataclasses.fields(Page) if each.name != "id"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +51,29 @@ def _documents_of(
     path = piece.path
     for line, record in records_of_lines(io.BytesIO(piece.raw), path, piece.line):
         id = new_id(text_field(record, "docno", path, line), "document", seen, path, line)
-        if among is not None and id not in among:
-            continue
-        parts = {name: text_field(record, name, path, line) for name in _PAGE_FIELDS if name in record}
-        if "html" in record:
-            url = text_field(record, "url", path, line) if "url" in record else ""
-            yield RawPage(id, url, text_field(record, "html", path, line).encode(), "utf-8")
-        elif parts and "text" not in record:
-            yield Page(id, **parts)
-        else:
-            yield Document(id, text_field(record, "text", path, line))
+        if among is None or id in among:
+            yield document_of_record(id, record, path, line)
+
+
+def document_of_record(id: str, record: dict[str, Any], path: Path, line: int) -> Document | Page | RawPage:
+    """A document by what a line of documents.jsonl has of it, or a row of a table with such columns.
+
+    Args:
+        id: the id.
+        record: its fields by name.
+        path: the file, for errors.
+        line: the line or row.
+
+    Raises:
+        InputError: if it has no text, or a field is no text.
+    """
+    parts = {name: text_field(record, name, path, line) for name in PAGE_FIELDS if name in record}
+    if "html" in record:
+        url = text_field(record, "url", path, line) if "url" in record else ""
+        return RawPage(id, url, text_field(record, "html", path, line).encode(), "utf-8")
+    if parts and "text" not in record:
+        return Page(id, **parts)
+    return Document(id, text_field(record, "text", path, line))
 
 
 def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document]:

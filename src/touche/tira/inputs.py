@@ -21,6 +21,7 @@ from touche.formats.jsonl import (
     read_passages_jsonl,
     read_rerank_jsonl,
 )
+from touche.formats.parquet import kept, read_documents_parquet
 from touche.formats.pieces import Piece, Splitter
 from touche.formats.topics import Topic, read_queries_jsonl, read_topics_xml
 from touche.formats.warc import page_of_response, read_warc
@@ -70,6 +71,7 @@ _FORMATS = (
         pieces=pieces_of_args_processed,
     ),
     _Format("pages.csv", read_pages_csv, "web pages"),
+    _Format("*.parquet", read_documents_parquet, "documents", below=re.compile(r".*\.parquet")),
     _Format("*.warc", read_warc, "web pages", "archives", below=re.compile(r".*\.warc(?:\.gz)?")),
     _Format(
         "*.json",
@@ -101,6 +103,7 @@ class Files:
         unit: what a file is, in the plural.
         parser: takes web pages apart; by default ``touche.web.extraction.parse``.
         splitter: what splits one of them, if files of this format can be split.
+        fields: where the web pages are kept once they are parsed, or None.
     """
 
     paths: tuple[Path, ...]
@@ -110,6 +113,7 @@ class Files:
     unit: str = "files"
     parser: Parser | None = None
     splitter: Splitter | None = None
+    fields: Path | None = None
 
     def __str__(self) -> str:
         if len(self.paths) <= _NAMED:
@@ -126,17 +130,18 @@ class Files:
         """
         seen: set[str] = set()
         documents = (document for path in self._watched() for document in self.reader(path, seen))
-        yield from parsed(documents, self.parser)
+        pages = parsed(documents, self.parser)
+        yield from kept(pages, self.fields) if self.fields else pages
         if not seen:
             raise InputError(self.paths[0], "no documents in it", "check that this is the right file")
 
     def pieces(self) -> Iterator[Piece] | None:
-        """The pieces of all files, in order; None if files of this format cannot be split.
+        """The pieces of all files, in order; None if files of this format cannot be split, or pages are kept.
 
         An id is not checked against those of other pieces, nor that there is a document at all.
         """
         splitter = self.splitter
-        if splitter is None:
+        if splitter is None or self.fields:
             return None
         return (piece for path in self._watched() for piece in splitter(path))
 
@@ -298,9 +303,9 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
 
     Re-ranking input (rerank.jsonl) goes before topics and documents; of several topic or document formats the
     first is taken in the order topics.xml, queries.jsonl; documents.jsonl, passages*.jsonl,
-    args_processed*.csv, pages.csv, *.warc, *.json of ClueWeb22, other *.json. Each may be gzipped. Archives,
-    and the texts of ClueWeb22 by their names there, are found in the folders below, too, and in those that
-    links in the directory itself lead to.
+    args_processed*.csv, pages.csv, *.parquet, *.warc, *.json of ClueWeb22, other *.json. Each may be gzipped
+    (Parquet is packed in itself). Parquet, archives, and the texts of ClueWeb22 by their names there, are
+    found in the folders below, too, and in those that links in the directory itself lead to.
 
     Args:
         directory: the input directory.
@@ -372,6 +377,17 @@ def side_file(documents: Iterable[AnyDocument], name: str) -> Path | None:
     """A file of further knowledge that lies beside the documents, plain or gzipped, if there is one."""
     found = documents.side_files if isinstance(documents, Files | IrDataset | Candidates) else ()
     return next((path for path in found if path.name in (name, f"{name}.gz")), None)
+
+
+def keeping_fields(documents: Iterable[AnyDocument], path: Path) -> Files:
+    """The same collection, whose web pages are kept in a file of Parquet whenever they are parsed.
+
+    Raises:
+        ToucheError: if the collection is not in files.
+    """
+    if not isinstance(documents, Files):
+        raise ToucheError("only the web pages of an input directory can be kept; leave --keep-fields out")
+    return replace(documents, fields=path)
 
 
 def parsed_by(parser: Parser, documents: Iterable[AnyDocument]) -> Iterable[AnyDocument]:

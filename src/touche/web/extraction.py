@@ -43,6 +43,7 @@ def parse(raw: RawPage) -> Page:
         body=extract_plain_text(tree, main_content=True, preserve_formatting=False),
         meta_description=_meta(tree, "description")[:_DESCRIPTION],
         meta_keywords=_meta(tree, "keywords"),
+        rules=parse.__name__,
     )
 
 
@@ -61,6 +62,7 @@ def parse_as_in_2020(raw: RawPage) -> Page:
         body=main_content(rendered),
         meta_description=shortened(_meta_2020(tree, "description"), _DESCRIPTION),
         meta_keywords=shortened(_meta_2020(tree, "keywords"), _KEYWORDS_2020),
+        rules=parse_as_in_2020.__name__,
     )
 
 

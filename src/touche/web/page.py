@@ -1,6 +1,6 @@
 """Web pages, as they come and in fields."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 TEXTS = ("text/html", "application/xhtml+xml", "text/plain")  # types of content that are parsed
@@ -39,6 +39,7 @@ class Page:
         host: the host name.
         path: the path.
         language: such as ``en``, or ``unknown``.
+        rules: the name of the parser that took it apart; pages are equal even if this differs.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Page:
     host: str | None = None
     path: str | None = None
     language: str | None = None
+    rules: str | None = field(default=None, compare=False)
 
     @property
     def text(self) -> str:

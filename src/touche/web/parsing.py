@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+from touche.errors import ToucheError
 from touche.web.page import Page, RawPage, Skipped
 
 _log = logging.getLogger(__name__)
 
 Parser = Callable[[RawPage], Page]
+_RULES = "parse"  # of touche.web.extraction
 
 
 def parsed(documents: Iterable[Any], parser: Parser | None = None) -> Iterator[Any]:
@@ -25,7 +27,8 @@ def parsed(documents: Iterable[Any], parser: Parser | None = None) -> Iterator[A
             ``touche.web.extraction.parse``.
 
     Raises:
-        ToucheError: if the processes cannot import the script that iterates over the pages.
+        ToucheError: if the processes cannot import the script that iterates over the pages, or a page was
+            taken apart before, by another parser.
     """
     skipped: list[Skipped] = []
     pages = 0
@@ -41,9 +44,18 @@ def parsed(documents: Iterable[Any], parser: Parser | None = None) -> Iterator[A
                 else:
                     yield each
         else:
+            _check_rules(document, parser)
             yield document
     if skipped:
         _log.warning(_summary(skipped, pages))
+
+
+def _check_rules(document: Any, parser: Parser | None) -> None:
+    rules = parser.__name__ if parser else _RULES
+    if isinstance(document, Page) and document.rules not in (None, rules):
+        problem = f"the fields of page {document.id} were kept by other rules ({document.rules}, not {rules})"
+        remedy = "give the pages themselves, or what the same baseline and year kept of them"
+        raise ToucheError(f"{problem}; {remedy}")
 
 
 def _extraction() -> Parser:

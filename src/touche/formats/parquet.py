@@ -1,0 +1,96 @@
+"""Parquet: records as in documents.jsonl; parsed web pages are kept so, too."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from touche.errors import InputError, ToucheError, installing, one_line
+from touche.files import new_id, open_binary, text_field, whole
+from touche.formats.documents import Document
+from touche.formats.jsonl import PAGE_FIELDS, document_of_record
+from touche.web.page import Page, RawPage
+
+_T = TypeVar("_T")
+
+ID = "docno"
+COLUMNS = (ID, *PAGE_FIELDS)  # of pages
+_ROWS = 1000  # that are held at a time
+
+
+def read_documents_parquet(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
+    """Reads a table with the columns ``docno`` and ``text``, of which those that are null are not there.
+
+    In place of the text a web page can have ``html`` and ``url``, or the fields of ``Page``.
+
+    Args:
+        path: the file.
+        seen: ids of the collection so far, to refuse repeated ones.
+
+    Raises:
+        InputError: naming the file that is no Parquet, or the row, from 1, that is broken or repeats an id.
+        ToucheError: if pyarrow is not installed.
+    """
+    seen = set() if seen is None else seen
+    with open_binary(path) as file:
+        for row, record in enumerate(_records(path, file), 1):
+            id = new_id(text_field(record, ID, path, row), "document", seen, path, row)
+            yield document_of_record(id, record, path, row)
+
+
+def _records(path: Path, file: IO[bytes]) -> Iterator[dict[str, Any]]:
+    pyarrow = _pyarrow()
+    try:
+        table = pyarrow.parquet.ParquetFile(file)
+        wanted = {ID, "text", "html", "url", *PAGE_FIELDS}
+        columns = [name for name in table.schema_arrow.names if name in wanted]
+        for batch in table.iter_batches(_ROWS, columns=columns):
+            for record in batch.to_pylist():
+                yield {name: value for name, value in record.items() if value is not None}
+    except (pyarrow.ArrowException, UnicodeDecodeError) as error:
+        problem = f"no Parquet that can be read ({one_line(str(error))})"
+        raise InputError(path, problem, "check that this is the right file, and whole") from error
+
+
+def kept(documents: Iterable[_T], path: Path) -> Iterator[_T]:
+    """Yields documents on, and keeps the web pages among them in a file that can be read in their place.
+
+    The file appears once all documents were taken.
+
+    Raises:
+        InputError: if it cannot be written, or no document is a web page.
+        ToucheError: if pyarrow is not installed.
+    """
+    pyarrow = _pyarrow()
+    schema = pyarrow.schema([(name, pyarrow.string()) for name in COLUMNS])
+    with whole(path) as file, pyarrow.parquet.ParquetWriter(file, schema) as table:
+        pages = 0
+        waiting: list[tuple[str | None, ...]] = []
+        for document in documents:
+            yield document
+            if isinstance(document, Page):
+                pages += 1
+                waiting.append(row_of(document))
+            if len(waiting) == _ROWS:
+                table.write_batch(_batch(waiting, schema))
+                waiting.clear()
+        if not pages:
+            raise InputError(path, "there are no web pages to keep", "leave --keep-fields out")
+        table.write_batch(_batch(waiting, schema))
+
+
+def row_of(page: Page) -> tuple[str | None, ...]:
+    """The values of a page in the order of the columns."""
+    return page.id, *(getattr(page, name) for name in PAGE_FIELDS)
+
+
+def _batch(rows: list[tuple[str | None, ...]], schema: Any) -> Any:
+    columns = zip(*rows, strict=True) if rows else [()] * len(COLUMNS)
+    return _pyarrow().record_batch([list(each) for each in columns], schema=schema)
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow.parquet  # here, for only this format needs it
+    except ImportError as error:
+        raise ToucheError(f"pyarrow is not installed; get it with: {installing('parquet')}") from error
+    return pyarrow

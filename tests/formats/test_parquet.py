@@ -1,0 +1,122 @@
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from texts import BYTES, damaged, is_read_or_refused
+from touche.baselines.loader import load
+from touche.baselines.method import Ranking
+from touche.data.places import locate, open_dataset
+from touche.errors import InputError, ToucheError
+from touche.formats.documents import Document
+from touche.formats.parquet import kept, read_documents_parquet
+from touche.tira.inputs import find, keeping_fields
+from touche.web.page import Page, RawPage
+
+pyarrow = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install 'touche-baselines[parquet]'")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+
+def written(path: Path, **columns: list[Any]) -> Path:
+    parquet.write_table(pyarrow.table(columns), path)
+    return path
+
+
+def test_rows_are_documents_by_their_columns(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "t.parquet",
+        docno=["a", "b", "c"],
+        text=["one", None, None],
+        html=[None, "<p>two", None],
+        url=[None, "http://b/", None],
+        title=[None, None, "three"],
+        score=[1.0, 2.0, 3.0],  # which is not for us
+    )
+    page = RawPage("b", "http://b/", b"<p>two", "utf-8")
+    assert list(read_documents_parquet(path)) == [Document("a", "one"), page, Page("c", title="three")]
+
+
+def test_whole_numbers_are_ids_and_nothing_else_is(tmp_path: Path) -> None:
+    assert list(read_documents_parquet(written(tmp_path / "n", docno=[7], text=["t"]))) == [
+        Document("7", "t")
+    ]
+    with pytest.raises(InputError, match=r'n:1: "docno" is not a text'):
+        list(read_documents_parquet(written(tmp_path / "n", docno=[7.0], text=["t"])))
+
+
+def test_errors_name_the_row(tmp_path: Path) -> None:
+    twice = written(tmp_path / "t", docno=["a", "b", "a"], text=["", "", ""])
+    with pytest.raises(InputError, match=r"t:3: document 'a' occurs a second time"):
+        list(read_documents_parquet(twice))
+    with pytest.raises(InputError, match=r't:2: no "text"'):
+        list(read_documents_parquet(written(tmp_path / "t", docno=["a", "b"], text=["", None])))
+    with pytest.raises(InputError, match=r't:1: no "docno"'):
+        list(read_documents_parquet(written(tmp_path / "t", text=["x"])))
+
+
+@pytest.fixture(scope="session")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    folder = tmp_path_factory.mktemp("parquet")
+    return written(folder / "w", docno=["a", "b"], text=["one", "two"]).read_bytes()
+
+
+@given(data=st.data())
+def test_any_bytes_are_read_or_refused_with_one_line(
+    tmp_path_factory: pytest.TempPathFactory, whole: bytes, data: st.DataObject
+) -> None:
+    raw = data.draw(BYTES | damaged(whole))
+    assert is_read_or_refused(read_documents_parquet, tmp_path_factory.mktemp("fuzz") / "file", raw)
+
+
+TEXTS = st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
+
+
+@given(
+    fields=st.lists(
+        st.fixed_dictionaries({"title": TEXTS, "body": TEXTS, "host": TEXTS, "rules": TEXTS}), min_size=1
+    )
+)
+def test_kept_pages_come_back_as_they_were(
+    tmp_path_factory: pytest.TempPathFactory, fields: list[dict[str, str | None]]
+) -> None:
+    pages = [Page(f"p{number}", **{"full_body": "f"} | each) for number, each in enumerate(fields)]
+    path = tmp_path_factory.mktemp("kept") / "k.parquet"
+    assert list(kept(pages, path)) == pages
+    back = list(read_documents_parquet(path))
+    assert back == pages
+    assert [each.rules for each in back if isinstance(each, Page)] == [each.rules for each in pages]
+
+
+def test_pages_are_kept_once_all_were_taken_and_not_before(tmp_path: Path) -> None:
+    taken = kept([Page("a", title="t"), Page("b", title="t")], tmp_path / "k.parquet")
+    next(taken)
+    taken.close()  # type: ignore[attr-defined]
+    assert not list(tmp_path.iterdir())
+
+
+def test_there_has_to_be_a_page_to_keep(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no web pages to keep"):
+        list(kept([Document("a", "t")], tmp_path / "k.parquet"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_kept_pages_are_ranked_as_the_pages_are_and_not_by_other_rules(tmp_path: Path) -> None:
+    given, side_file = tmp_path / "given", locate("corpora", "spot-check-pages") / "spam-ranks.txt"
+    given.mkdir()
+    (given / "topics.xml").write_bytes(locate("topics", "spot-check-pages.xml").read_bytes())
+    (given / side_file.name).write_bytes(side_file.read_bytes())
+    ranker = load("chatnoir-bm25f")
+    pages = open_dataset("spot-check/pages")
+    keeping = keeping_fields(pages.documents, given / "fields.parquet")
+    expected = ranked(ranker(pages.topics, keeping))
+    fields = find(given)
+    assert ranked(ranker(fields.topics, fields.documents)) == expected
+    with pytest.raises(ToucheError, match=r"by other rules \(parse_as_in_2020, not parse\)"):
+        ranked(ranker(fields.topics, fields.documents, year="today"))
+
+
+def ranked(rankings: Iterable[Ranking]) -> list[tuple[str, list[Any]]]:
+    return [(topic.number, list(hits)) for topic, hits in rankings]
