@@ -1,4 +1,5 @@
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -6,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from touche.formats.documents import Document
-from touche.scan.counting import Part, Vocabulary, count
+from touche.scan.counting import ONE_FIELD, Counting, Part, Vocabulary
 from touche.scan.keeping import Here
+from touche.scan.reading import in_batches
 from touche.scan.statistics import Statistics, added
 from touche.scan.tokens import analysis_named
 
@@ -16,7 +18,8 @@ DOCUMENTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join),
 
 
 def counted(texts: list[str], vocabulary: Vocabulary) -> list[Part]:
-    return list(count((Document(f"d{n}", text) for n, text in enumerate(texts)), vocabulary))
+    documents = (Document(f"d{n}", text) for n, text in enumerate(texts))
+    return [part for _, part in in_batches(documents, partial(Counting, vocabulary, ONE_FIELD))]
 
 
 @pytest.mark.parametrize("name", ["standard", "english", "plural"])
@@ -72,6 +75,7 @@ def test_documents_are_read_once_and_only_as_they_are_needed() -> None:
             taken.append(n)
             yield Document(str(n), "a")
 
-    parts = count(documents(), Vocabulary.of(["a"], "standard"))  # type: ignore[arg-type]
+    begin = partial(Counting, Vocabulary.of(["a"], "standard"), ONE_FIELD)
+    parts = in_batches(documents(), begin)  # type: ignore[arg-type]
     next(parts)
     assert 0 < len(taken) < 5000

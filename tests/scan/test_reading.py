@@ -24,7 +24,7 @@ from touche.formats import pieces
 from touche.formats.documents import AnyDocument, Document
 from touche.formats.topics import Topic
 from touche.scan import counting, reading, sharing
-from touche.scan.counting import ONE_FIELD, Part, Vocabulary, count, joined
+from touche.scan.counting import ONE_FIELD, Counting, Part, Vocabulary, joined
 from touche.scan.tokens import analysis_named
 from touche.tira.inputs import Files, find_documents
 
@@ -105,8 +105,8 @@ def test_what_was_read_is_told_with_how_many_did_it(
     texts = [document.text for document in collection]
     letters, terms = sum(map(len, texts)), sum(len(analysis_named("english").terms(text)) for text in texts)
     for number, message in zip((2, 1), caplog.messages, strict=True):
-        told = rf"by {number} of 2 processors: {letters} terms in length, {terms} terms in text"
-        assert re.fullmatch(rf"read 40 documents in \d+\.\d s {told}", message)
+        told = rf"40 documents, {letters} terms in length, {terms} terms in text"
+        assert re.fullmatch(rf"read in \d+\.\d s by {number} of 2 processors: {told}", message)
 
 
 @pytest.mark.usefixtures("many")
@@ -153,7 +153,7 @@ def test_what_other_processes_cannot_do_this_one_does(
     collection: Files, text_of: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     vocabulary = Vocabulary.of(["cats"], "english")
-    make = partial(reading._counting, vocabulary, {"text": text_of})
+    make = partial(reading._making, partial(Counting, vocabulary, {"text": text_of}))
     assert sharing.shared(collection.pieces() or (), 2, make, list) is None
     assert ranked(collection, fields={"text": text_of}) == ranked(list(collection))
     told = [record.getMessage() for record in caplog.records]
@@ -208,7 +208,8 @@ def test_joined_parts_are_what_is_counted_at_once(texts: list[list[str]]) -> Non
 
     def part(each: list[str], first: int) -> Part:
         documents = [Document(f"d{n}", text) for n, text in enumerate(each, first)]
-        return next(count(documents, vocabulary))
+        with Counting(vocabulary, ONE_FIELD) as counting:
+            return counting.part(documents)
 
     begins = [sum(map(len, texts[:n])) for n in range(len(texts))]
     found = joined([part(each, begin) for each, begin in zip(texts, begins, strict=True)])
@@ -224,7 +225,7 @@ def test_large_parts_are_scored_one_after_the_other(
 ) -> None:
     together = ranked(list(collection), depth=7)
     monkeypatch.setattr(reading, "_TOGETHER", 3)
-    monkeypatch.setattr(counting, "_BATCH", 2)
+    monkeypatch.setattr(reading, "_BATCH", 2)
     assert ranked(list(collection), depth=7) == together
 
 

@@ -1,8 +1,7 @@
 """Reading and counting: of each document its lengths, and how often it has the topics' terms."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -10,8 +9,6 @@ import numpy as np
 from touche.formats.documents import AnyDocument
 from touche.scan.kernel import COUNTED, DROPPED, Counter, Counts, beginning_with
 from touche.scan.tokens import analysis_named, encoded
-
-_BATCH = 1000  # documents that are counted at a time
 
 Fields = Mapping[str, Callable[[Any], str]]  # of a document
 
@@ -93,22 +90,6 @@ class Counting:
         """What a ranking needs of these documents."""
         texts = ([encoded(text_of(each)) for each in documents] for text_of in self._fields.values())
         return Part([each.id for each in documents], [self._counter.read(each) for each in texts])
-
-
-def count(
-    documents: Iterable[AnyDocument], vocabulary: Vocabulary, fields: Fields = ONE_FIELD
-) -> Iterator[Part]:
-    """Reads documents, once, and yields what a ranking needs of them, some at a time.
-
-    Args:
-        documents: the collection; never held in memory as a whole.
-        vocabulary: the terms to count.
-        fields: the fields by name, each a function of the document; by default one, ``text``.
-    """
-    ahead = iter(documents)
-    with Counting(vocabulary, fields) as counting:
-        while batch := list(islice(ahead, _BATCH)):
-            yield counting.part(batch)
 
 
 def joined(parts: Sequence[Part]) -> Part:

@@ -3,27 +3,53 @@
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from touche.errors import InputError
 from touche.formats.documents import AnyDocument
 from touche.formats.pieces import Piece
 from touche.progress import processors
-from touche.scan.counting import Counting, Fields, Part, Vocabulary, count, joined
+from touche.scan.counting import Counting, Fields, Part, Vocabulary, joined
 from touche.scan.keeping import Here, Kept
 from touche.web.page import RawPage, Skipped
 
 _T = TypeVar("_T")
+_T_co = TypeVar("_T_co", covariant=True)
 _R = TypeVar("_R")
 Work = Callable[[Piece], tuple[Sequence[str], _T]]  # gives the ids that it read, and what it is for
 
 _log = logging.getLogger(__name__)
 
+_BATCH = 1000  # documents that one process reads at a time
 _FEW = 16  # pieces, which one process has read before others have started
 _MOST = 16  # processes, which are as many as one can cut pieces for
 _TOGETHER = 1 << 16  # documents that are scored together: their numbers fit into a processor's cache
+
+
+class Maker(Protocol[_T_co]):
+    """Makes a part of documents, again and again."""
+
+    def part(self, documents: Sequence[AnyDocument]) -> _T_co:
+        """What is kept of these documents."""
+
+
+@dataclass(frozen=True)
+class Reading(Generic[_T]):
+    """How a collection is read.
+
+    Attributes:
+        begin: gives what makes parts, to be closed by a ``with`` block; each process calls it once.
+        joined: makes one part of several.
+        told: what ``--verbose`` says of all parts.
+    """
+
+    begin: Callable[[], AbstractContextManager[Maker[_T]]]
+    joined: Callable[[Sequence[_T]], _T]
+    told: Callable[[Sequence[_T]], str]
 
 
 def read(documents: Iterable[AnyDocument], vocabulary: Vocabulary, fields: Fields) -> Kept[Part]:
@@ -34,18 +60,40 @@ def read(documents: Iterable[AnyDocument], vocabulary: Vocabulary, fields: Field
         vocabulary: the terms to count.
         fields: the fields by name, each a function of the document.
     """
+    return kept(documents, Reading(partial(Counting, vocabulary, fields), joined, partial(_told, fields)))
+
+
+def kept(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Kept[_T]:
+    """Reads a collection, once, and keeps what is made of its documents.
+
+    Args:
+        documents: the collection; never held in memory as a whole.
+        reading: how it is read.
+    """
     began = time.monotonic()
-    found = _shared(documents, partial(_counting, vocabulary, fields), lambda parts: list(_together(parts)))
-    parts = found or list(_together(count(documents, vocabulary, fields)))  # which says if there are none
-    how = f"{_processes() if found else 1} of {processors()} processors"
-    _tell(parts, fields, f"{time.monotonic() - began:.1f} s by {how}")
+    together = partial(_together, reading.joined)
+    found = _shared(documents, partial(_making, reading.begin), lambda parts: list(together(parts)))
+    parts = found or list(together(in_batches(documents, reading.begin)))  # which says if there are none
+    seconds, processes = time.monotonic() - began, _processes() if found else 1
+    told = (seconds, processes, processors(), reading.told(parts))
+    _log.debug("read in %.1f s by %d of %d processors: %s", *told)
     return Here(parts)
 
 
-def _tell(parts: Sequence[Part], fields: Fields, how: str) -> None:
+def in_batches(
+    documents: Iterable[AnyDocument], begin: Callable[[], AbstractContextManager[Maker[_T]]]
+) -> Iterator[tuple[int, _T]]:
+    """Reads documents, some at a time, and yields how many these were, and what was made of them."""
+    ahead = iter(documents)
+    with begin() as maker:
+        while batch := list(islice(ahead, _BATCH)):
+            yield len(batch), maker.part(batch)
+
+
+def _told(fields: Fields, parts: Sequence[Part]) -> str:
     terms = [sum(int(part.fields[n].lengths.sum()) for part in parts) for n in range(len(fields))]
-    terms_of = ", ".join(f"{count} terms in {name}" for count, name in zip(terms, fields, strict=True))
-    _log.debug("read %d documents in %s: %s", sum(len(part.ids) for part in parts), how, terms_of)
+    terms_of = [f"{count} terms in {name}" for count, name in zip(terms, fields, strict=True)]
+    return ", ".join([f"{sum(len(part.ids) for part in parts)} documents", *terms_of])
 
 
 def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDocument]:
@@ -54,14 +102,14 @@ def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDo
     return [each for each in documents if each.id in ids] if found is None else found
 
 
-def _counting(vocabulary: Vocabulary, fields: Fields) -> Work[Part]:
-    counting = Counting(vocabulary, fields)
+def _making(begin: Callable[[], AbstractContextManager[Maker[_T]]]) -> Work[tuple[int, _T]]:
+    maker = begin().__enter__()  # in a process of its own, with which it ends
 
-    def count_piece(piece: Piece) -> tuple[Sequence[str], Part]:
-        part = counting.part(_ready(piece.documents()))
-        return part.ids, part
+    def make_part(piece: Piece) -> tuple[Sequence[str], tuple[int, _T]]:
+        documents = _ready(piece.documents())
+        return [each.id for each in documents], (len(documents), maker.part(documents))
 
-    return count_piece
+    return make_part
 
 
 def _picking(ids: Collection[str]) -> Work[list[AnyDocument]]:
@@ -86,15 +134,17 @@ def _chained(parts: Iterable[list[AnyDocument]]) -> list[AnyDocument]:
     return list(chain(*parts))
 
 
-def _together(parts: Iterable[Part]) -> Iterator[Part]:
-    """The same documents in larger parts."""
-    waiting: list[Part] = []
-    for part in parts:
+def _together(joined: Callable[[Sequence[_T]], _T], parts: Iterable[tuple[int, _T]]) -> Iterator[_T]:
+    """The same documents in larger parts; of each part is told how many documents were read for it."""
+    waiting: list[_T] = []
+    size = 0
+    for documents, part in parts:
         waiting.append(part)
-        if sum(len(each.ids) for each in waiting) >= _TOGETHER:
+        size += documents
+        if size >= _TOGETHER:
             yield joined(waiting)
-            waiting.clear()
-    if any(part.ids for part in waiting):
+            waiting, size = [], 0
+    if size:
         yield joined(waiting)
 
 
