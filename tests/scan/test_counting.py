@@ -22,7 +22,7 @@ def counted(texts: list[str], vocabulary: Vocabulary) -> list[Part]:
     return [part for _, part in in_batches(documents, partial(Counting, vocabulary, ONE_FIELD))]
 
 
-@pytest.mark.parametrize("name", ["standard", "english", "plural"])
+@pytest.mark.parametrize("name", ["standard", "english", "plural", "unstemmed"])
 @given(DOCUMENTS, DOCUMENTS)
 def test_lengths_and_frequencies_are_those_of_the_terms(
     name: str, queries: list[str], texts: list[str]

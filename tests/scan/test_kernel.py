@@ -49,6 +49,49 @@ def test_counts_are_those_of_a_dictionary(texts: list[list[str]]) -> None:
     assert postings(found) == sorted(expected, key=lambda each: (each[1], each[0]))
 
 
+PLACED = {"a": 0, "bb": 1, "é": 2, "the": DROPPED}
+TEXTS = st.lists(st.lists(st.sampled_from([*PLACED, "x"])), max_size=5)
+
+
+def placed(texts: list[list[str]]) -> kernel.Counts:
+    with Counter(3, EVERY, lambda word: PLACED.get(word.decode(), COUNTED), placed=True) as counter:
+        counter.read([b"a bb a the"])  # of which nothing is left
+        return counter.read([" ".join(words).encode() for words in texts])
+
+
+def places(counts: kernel.Counts) -> dict[tuple[int, int], list[int]]:
+    """Of each term and text."""
+    assert counts.places is not None and len(counts.places) == counts.tf.sum()
+    terms = np.repeat(range(3), np.diff(counts.begins)).tolist()
+    split_up = np.split(counts.places, np.cumsum(counts.tf)[:-1]) if len(terms) else []
+    return {each[:2]: each[2].tolist() for each in zip(terms, counts.texts.tolist(), split_up, strict=True)}
+
+
+def places_in(texts: list[list[str]]) -> dict[tuple[int, int], list[int]]:
+    found: dict[tuple[int, int], list[int]] = {}
+    for number, words in enumerate(texts):
+        for place, word in enumerate(words):
+            if PLACED.get(word, COUNTED) >= 0:
+                found.setdefault((PLACED[word], number), []).append(place)
+    return found
+
+
+@given(TEXTS)
+def test_places_count_words_that_are_dropped(texts: list[list[str]]) -> None:
+    assert places(placed(texts)) == places_in(texts)
+
+
+@given(TEXTS, st.data())
+def test_what_was_read_of_some_texts_is_what_is_read_of_them_alone(
+    texts: list[list[str]], data: st.DataObject
+) -> None:
+    kept = data.draw(st.lists(st.booleans(), min_size=len(texts), max_size=len(texts)))
+    some = placed(texts).only(np.array(kept, dtype=bool))
+    alone = placed([words for words, keep in zip(texts, kept, strict=True) if keep])
+    for name in ("lengths", "begins", "texts", "tf", "places"):
+        assert getattr(some, name).tolist() == getattr(alone, name).tolist()
+
+
 def test_each_distinct_word_is_asked_for_once_and_only_if_it_may_matter() -> None:
     asked = []
 

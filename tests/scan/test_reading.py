@@ -208,7 +208,7 @@ def test_joined_parts_are_what_is_counted_at_once(texts: list[list[str]]) -> Non
 
     def part(each: list[str], first: int) -> Part:
         documents = [Document(f"d{n}", text) for n, text in enumerate(each, first)]
-        with Counting(vocabulary, ONE_FIELD) as counting:
+        with Counting(vocabulary, ONE_FIELD, placed=True) as counting:
             return counting.part(documents)
 
     begins = [sum(map(len, texts[:n])) for n in range(len(texts))]
@@ -216,7 +216,7 @@ def test_joined_parts_are_what_is_counted_at_once(texts: list[list[str]]) -> Non
     expected = part([text for each in texts for text in each], 0)
     assert found.ids == expected.ids
     for ours, theirs in zip(found.fields, expected.fields, strict=True):
-        for name in ("lengths", "begins", "texts", "tf"):
+        for name in ("lengths", "begins", "texts", "tf", "places"):
             assert getattr(ours, name).tolist() == getattr(theirs, name).tolist()
 
 

@@ -20,7 +20,7 @@ from touche.scan.kernel import table
 from touche.scan.porter import stem
 from touche.scan.tokens import analysis_named, words
 
-ANALYSES = ["standard", "english", "plural"]
+ANALYSES = ["standard", "english", "plural", "unstemmed"]
 SCRIPT = runpy.run_path(str(ROOT / "docs" / "words.py"))
 CORPORA = ROOT / "corpora"
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from touche.formats.documents import AnyDocument
-from touche.scan.kernel import COUNTED, DROPPED, Counter, Counts, beginning_with
+from touche.scan.kernel import COUNTED, DROPPED, Array, Counter, Counts, beginning_with
 from touche.scan.tokens import analysis_named, encoded
 
 Fields = Mapping[str, Callable[[Any], str]]  # of a document
@@ -40,8 +40,8 @@ class Vocabulary:
         terms = dict.fromkeys(term for text in texts for term in terms_of(text))
         return cls(analysis, {term: place for place, term in enumerate(terms)})
 
-    def counter(self) -> Counter:
-        """A counter of these terms, to be closed by a ``with`` block."""
+    def counter(self, *, placed: bool = False) -> Counter:
+        """A counter of these terms, to be closed by a ``with`` block; it notes where they stand if asked."""
         analysis = analysis_named(self.analysis)
         beginnings = {each for term in self.places for each in analysis.beginnings(term)}
         wanted = (*beginnings, *analysis.dropped)
@@ -55,7 +55,7 @@ class Vocabulary:
             term = analysis.term(word)
             return self.places.get(term, COUNTED) if term else DROPPED
 
-        return Counter(len(self.places), beginning_with(wanted), meaning)
+        return Counter(len(self.places), beginning_with(wanted), meaning, placed=placed)
 
 
 @dataclass(frozen=True)
@@ -74,9 +74,9 @@ class Part:
 class Counting:
     """Counts documents; it remembers what words mean, so that one is made for many documents."""
 
-    def __init__(self, vocabulary: Vocabulary, fields: Fields) -> None:
-        """For these terms in these fields."""
-        self._fields, self._counter = fields, vocabulary.counter()
+    def __init__(self, vocabulary: Vocabulary, fields: Fields, *, placed: bool = False) -> None:
+        """For these terms in these fields; it notes where they stand if asked."""
+        self._fields, self._counter = fields, vocabulary.counter(placed=placed)
 
     def __enter__(self) -> Self:
         """Itself."""
@@ -95,21 +95,41 @@ class Counting:
 def joined(parts: Sequence[Part]) -> Part:
     """What a ranking needs of the documents of several parts, of which there is one at the least."""
     ids = [id for part in parts for id in part.ids]
-    return Part(ids, [_joined(of_field) for of_field in zip(*(part.fields for part in parts), strict=True)])
+    return Part(ids, [joined_counts(each) for each in zip(*(part.fields for part in parts), strict=True)])
 
 
-def _joined(parts: Sequence[Counts]) -> Counts:
+def joined_counts(parts: Sequence[Counts]) -> Counts:
+    """What was read of the texts of several parts, of which there is one at the least."""
     before = np.cumsum([0, *(len(part.lengths) for part in parts[:-1])], dtype=np.int32)
     texts = [part.texts + begin for part, begin in zip(parts, before, strict=True)]
     bounds = [part.begins.tolist() for part in parts]
-    places = [
+    postings = _by_term(bounds)
+    return Counts(
+        np.concatenate([part.lengths for part in parts]),
+        np.sum([part.begins for part in parts], axis=0),
+        _chosen(texts, postings),
+        _chosen([part.tf for part in parts], postings),
+        _places(parts, bounds),
+    )
+
+
+def _places(parts: Sequence[Counts], bounds: Sequence[Sequence[int]]) -> Array | None:
+    places = [part.places for part in parts if part.places is not None]
+    if len(places) < len(parts):
+        return None
+    before = [np.concatenate([[0], np.cumsum(part.tf, dtype=np.int64)]) for part in parts]
+    begins = [sums[of_part].tolist() for sums, of_part in zip(before, bounds, strict=True)]
+    return _chosen(places, _by_term(begins))
+
+
+def _by_term(bounds: Sequence[Sequence[int]]) -> list[tuple[int, slice]]:
+    """Where each term lies in each part."""
+    return [
         (number, slice(begins[term], begins[term + 1]))
         for term in range(len(bounds[0]) - 1)
         for number, begins in enumerate(bounds)
     ]
-    return Counts(
-        np.concatenate([part.lengths for part in parts]),
-        np.sum([part.begins for part in parts], axis=0),
-        np.concatenate([texts[number][place] for number, place in places] or [np.zeros(0, np.int32)]),
-        np.concatenate([parts[number].tf[place] for number, place in places] or [np.zeros(0, np.int32)]),
-    )
+
+
+def _chosen(arrays: Sequence[Array], places: Sequence[tuple[int, slice]]) -> Array:
+    return np.concatenate([arrays[number][place] for number, place in places] or [np.zeros(0, np.int32)])

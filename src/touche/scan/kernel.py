@@ -34,17 +34,36 @@ class Counts:
         begins: where the postings of each term begin, and last where they end, int64.
         texts: for each term the places of the texts that have it, ascending, int32.
         tf: how often each of these has it, int32.
+        places: where it has it, int32: of each text in turn, ascending, from 0 and with words that are
+            dropped; None if nobody asked.
     """
 
     lengths: Array
     begins: Array
     texts: Array
     tf: Array
+    places: Array | None = None
 
     def of(self, term: int) -> tuple[Array, Array]:
         """The texts that have a term, and how often."""
         begin, end = self.begins[term : term + 2]
         return self.texts[begin:end], self.tf[begin:end]
+
+    def only(self, kept: Array) -> "Counts":
+        """What was read of some of the texts.
+
+        Args:
+            kept: for each text, whether it is one of them.
+        """
+        postings, numbers = kept[self.texts], np.cumsum(kept, dtype=np.int32) - 1
+        before = np.concatenate([[0], np.cumsum(postings, dtype=np.int64)])
+        return Counts(
+            self.lengths[kept],
+            before[self.begins],
+            numbers[self.texts[postings]],
+            self.tf[postings],
+            None if self.places is None else self.places[np.repeat(postings, self.tf)],
+        )
 
 
 def split(text: bytes) -> list[bytes]:
@@ -70,15 +89,18 @@ def beginning_with(beginnings: Iterable[str]) -> Array:
 class Counter:
     """Counts terms in texts; it remembers what words mean, so that one is made for many texts."""
 
-    def __init__(self, terms: int, beginnings: Array, meaning: Callable[[bytes], int]) -> None:
+    def __init__(
+        self, terms: int, beginnings: Array, meaning: Callable[[bytes], int], *, placed: bool = False
+    ) -> None:
         """A counter of so many terms.
 
         Args:
             terms: how many there are.
             beginnings: of ``beginning_with``: how words of ASCII begin that are terms or to be dropped.
             meaning: of a word the number of its term, or COUNTED, or DROPPED.
+            placed: whether it notes where the terms stand.
         """
-        self._terms, self._meaning = terms, meaning
+        self._terms, self._meaning, self._placed = terms, meaning, placed
         self._beginnings = beginnings  # has to live as long as the counter
         automaton, seed = ctypes.byref(_automaton()), int.from_bytes(os.urandom(8))
         self._counter = _library().new_counter(automaton, beginnings.ctypes.data, terms, seed)
@@ -101,14 +123,14 @@ class Counter:
         unknown = np.empty(2, dtype=np.int64)
         # Addresses, as numbers: to find them takes Python, and a signal could come in between.
         given = (raw, bounds.ctypes.data, len(texts), lengths.ctypes.data, unknown.ctypes.data)
-        _library().begin(self._counter)
+        _library().begin(self._counter, self._placed)
         while (ended := _library().read_on(self._counter, *given)) == _UNKNOWN:
             word = raw[slice(*unknown.tolist())]
             if not _library().tell(self._counter, word, len(word), self._meaning(word)):
                 raise MemoryError
         if ended == _NO_MEMORY:
             raise MemoryError
-        return Counts(lengths, *self._postings())
+        return Counts(lengths, *self._postings(), self._places() if self._placed else None)
 
     def _postings(self) -> tuple[Array, Array, Array]:
         begins = np.empty(self._terms + 1, dtype=np.int64)
@@ -117,6 +139,12 @@ class Counter:
             self._counter, self._terms, begins.ctypes.data, texts.ctypes.data, tf.ctypes.data
         )
         return begins, texts, tf
+
+    def _places(self) -> Array:
+        begins = np.empty(self._terms + 1, dtype=np.int64)
+        places = np.empty(_library().occurrences_of(self._counter), dtype=np.int32)
+        _library().take_places(self._counter, self._terms, begins.ctypes.data, places.ctypes.data)
+        return places
 
 
 _ARRAYS = ("block_of", "blocks", "steps", "ends")  # in the order of words.c
@@ -149,10 +177,12 @@ def _library() -> Any:
             "split": (NUMBER, POINTER, ctypes.c_char_p, NUMBER, POINTER),
             "new_counter": (POINTER, POINTER, POINTER, NUMBER, ctypes.c_uint64),
             "free_counter": (None, POINTER),
-            "begin": (None, POINTER),
+            "begin": (None, POINTER, NUMBER),
             "read_on": (NUMBER, POINTER, ctypes.c_char_p, POINTER, NUMBER, POINTER, POINTER),
             "tell": (NUMBER, POINTER, ctypes.c_char_p, NUMBER, ctypes.c_int32),
             "postings_of": (NUMBER, POINTER),
             "take_postings": (None, POINTER, NUMBER, POINTER, POINTER, POINTER),
+            "occurrences_of": (NUMBER, POINTER),
+            "take_places": (None, POINTER, NUMBER, POINTER, POINTER),
         },
     )

@@ -43,7 +43,7 @@ def rank(
             memory as a whole.
         model: what a term adds to the scores of the documents that have it; of a term that the title has
             twice, twice that.
-        analysis: the name of an analysis: ``standard``, ``english`` or ``plural``.
+        analysis: the name of an analysis: ``standard``, ``english``, ``plural`` or ``unstemmed``.
         fields: the fields by name, each a function of the document; by default one, ``text``. Only functions
             of a module can be computed by all processors, lambdas are by one.
         boosts: weights of the fields; the score of a document is the weighted sum over its fields.

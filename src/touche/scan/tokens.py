@@ -1,4 +1,4 @@
-"""From text to terms: Lucene's analyses ``standard``, ``english`` and ``plural``, token for token.
+"""From text to terms: Lucene's analyses, token for token.
 
 StandardTokenizer is in words.c; Lucene's filters look at one token at a time, so that each distinct word
 needs them once.
@@ -54,8 +54,8 @@ def analysis_named(name: str) -> Analysis:
 
     Args:
         name: ``standard`` (no stop words, no stemming), ``english`` (possessives, Lucene's English stop
-            words, Porter's stemmer), or ``plural`` (ChatNoir's chain but for ICU: no stop words, plurals
-            become singulars, accents are folded).
+            words, Porter's stemmer), ``plural`` (ChatNoir's chain but for ICU: no stop words, plurals
+            become singulars, accents are folded), or ``unstemmed`` (the same but for the plurals).
 
     Raises:
         ParameterError: if there is none of that name.
@@ -88,6 +88,10 @@ def _plural(word: str) -> str:
     return _in_java_units(_singular, _lower(word)).translate(_folded())
 
 
+def _unstemmed(word: str) -> str:
+    return _lower(word).translate(_folded())
+
+
 def _singular(word: str) -> str:
     """EnglishMinimalStemFilter: Harman's stemmer S (Harman 1991)."""
     if len(word) < 3 or not word.endswith("s") or word.endswith(("us", "ss")):
@@ -116,8 +120,13 @@ def _beginning_of(*changed: str) -> Callable[[str], tuple[str]]:
     return lambda term: (term[:-1] if len(term) > 1 and term.endswith(changed) else term,)
 
 
+def _whole(term: str) -> tuple[str]:
+    """How words begin of which all letters are in the term."""
+    return (term + _END,)
+
+
 _ANALYSES: Mapping[str, Analysis] = {
-    "standard": Analysis(_lower, lambda term: (term + _END,)),
+    "standard": Analysis(_lower, _whole),
     # Skies has the stem ski, and so has sky; hoping that of hope; stabilities that of stabl.
     "english": Analysis(
         _english,
@@ -125,4 +134,5 @@ _ANALYSES: Mapping[str, Analysis] = {
         tuple(word + end for word in _STOP_WORDS for end in (_END, "'")),
     ),
     "plural": Analysis(_plural, _beginning_of("y")),
+    "unstemmed": Analysis(_unstemmed, _whole),
 }

@@ -37,6 +37,10 @@ typedef struct {
 } posting;
 
 typedef struct {
+    int32_t term, place;
+} occurrence;
+
+typedef struct {
     automaton words;
     uint8_t begins[128], goes_on[128]; /* whether with a character of ASCII a word begins; goes on, after letters */
     const uint8_t *beginnings; /* of three letters each: whether a word that begins so may matter */
@@ -49,6 +53,9 @@ typedef struct {
     int32_t *seen;                  /* which terms it has */
     posting *postings;
     int64_t postings_room, postings_size;
+    int placed;                 /* whether it is noted where the terms stand */
+    occurrence *occurrences;    /* of all texts, one after the other */
+    int64_t occurrences_room, occurrences_size;
     int64_t text, here, length; /* where reading has come: to which text, where in it, and after how many words */
     int32_t terms;              /* how many of them are seen in it */
 } counter;
@@ -282,6 +289,9 @@ static int read_text(counter *c, const uint8_t *text, int64_t size)
 {
     int64_t length = c->length;
     int32_t terms = c->terms;
+    /* At most every byte is a word. */
+    if (c->placed && !grow((void **)&c->occurrences, &c->occurrences_room, c->occurrences_size + size, sizeof(occurrence)))
+        return NO_MEMORY;
     for (word each = {c->here, c->here, 1}; each = word_from(c, text, each.end, size), each.end > each.begin;) {
         const uint8_t *letters = text + each.begin;
         int64_t letters_size = each.end - each.begin;
@@ -293,8 +303,10 @@ static int read_text(counter *c, const uint8_t *text, int64_t size)
             c->here = each.begin, c->length = length - 1, c->terms = terms;
             return UNKNOWN;
         }
-        /* Without a branch, as none could be foreseen. */
         int32_t meaning = found->meaning;
+        if (c->placed && meaning >= 0)
+            c->occurrences[c->occurrences_size++] = (occurrence){meaning, (int32_t)(length - 1) + c->frequencies[DROPPED]};
+        /* Without a branch, as none could be foreseen. */
         length -= meaning == DROPPED;
         c->seen[terms] = meaning;
         terms += meaning >= 0 && !c->frequencies[meaning];
@@ -336,16 +348,18 @@ counter *new_counter(const automaton *words, const uint8_t *beginnings, int64_t 
 
 void free_counter(counter *c)
 {
-    free(c->entries), free(c->kept), free(c->counted), free(c->seen), free(c->postings), free(c);
+    free(c->entries), free(c->kept), free(c->counted), free(c->seen), free(c->postings);
+    free(c->occurrences), free(c);
 }
 
-/* Before other texts are read; those before may have been left in the middle. */
-void begin(counter *c)
+/* Before other texts are read; those before may have been left in the middle. Places of terms are noted if asked for. */
+void begin(counter *c, int64_t placed)
 {
     for (int32_t i = 0; i < c->terms; i++)
         c->frequencies[c->seen[i]] = 0;
     c->frequencies[COUNTED] = c->frequencies[DROPPED] = 0;
-    c->text = c->here = c->length = c->postings_size = 0, c->terms = 0;
+    c->text = c->here = c->length = c->postings_size = c->occurrences_size = 0, c->terms = 0;
+    c->placed = placed != 0;
 }
 
 /* Reads on in texts that lie one after the other, the n-th from bounds[n] to bounds[n + 1]; EIGHT bytes follow the
@@ -388,4 +402,22 @@ void take_postings(const counter *c, int64_t terms, int64_t *begins, int32_t *te
     }
     memmove(begins + 1, begins, terms * sizeof(int64_t)); /* ... and comes back */
     begins[0] = 0;
+}
+
+/* How often the texts last read have terms, if places were asked for. */
+int64_t occurrences_of(const counter *c)
+{
+    return c->occurrences_size;
+}
+
+/* Writes where the terms stand, in the order of the postings; begins is room for a number for each term and one more. */
+void take_places(const counter *c, int64_t terms, int64_t *begins, int32_t *places)
+{
+    memset(begins, 0, (terms + 1) * sizeof(int64_t));
+    for (int64_t i = 0; i < c->occurrences_size; i++)
+        begins[c->occurrences[i].term + 1]++;
+    for (int64_t t = 0; t < terms; t++)
+        begins[t + 1] += begins[t];
+    for (int64_t i = 0; i < c->occurrences_size; i++)
+        places[begins[c->occurrences[i].term]++] = c->occurrences[i].place;
 }
