@@ -198,7 +198,7 @@ COMPLETED = {
     "ev": ["evaluate"],
     "run d": ["dirichletlm", "dirichletlm-pairs"],
     "run ": baselines.names(),
-    "run bm25 --k": ["--k1"],
+    "run bm25 --k1": ["--k1"],
     "run tfidf --variant ": ["terrier", "classic"],
     "run bm25 --qui": ["--quiet"],
     "run bm25 -i spot": [each for each in tasks.datasets() if each.startswith("spot")],

@@ -7,7 +7,7 @@ import time
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from inspect import Parameter
 from pathlib import Path
@@ -26,6 +26,7 @@ from touche.cli.output import BROKEN, tell, warn
 from touche.cli.sandbox import OPTIONS, check_limits, describe
 from touche.data import places
 from touche.errors import InputError, ToucheError, choice
+from touche.formats.statistics import StatisticsFiles
 from touche.progress import say
 from touche.sandbox.limits import Limits
 from touche.tira import inputs
@@ -93,6 +94,18 @@ _COMMON_OPTIONS: list[click.Parameter] = [
         type=click.Path(path_type=Path),
         help="Keep the fields of web pages in FILE.parquet, which an input may hold in place of the pages.",
     ),
+    click.Option(
+        ["--statistics"],
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Rank by these statistics, of a collection that INPUT is a part of.",
+    ),
+    click.Option(
+        ["--keep-statistics"],
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Keep the statistics in FILE, for --statistics.",
+    ),
 ]
 
 
@@ -106,6 +119,8 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
         output: str,
         corpus: str | None,
         keep_fields: Path | None,
+        statistics: Path | None,
+        keep_statistics: Path | None,
         runner: str,
         cpus: float,
         memory: str,
@@ -114,9 +129,11 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
     ) -> None:
         check_limits(runner)
         if runner == "local":
-            _run(baseline, given, output, corpus, keep_fields, options)
-        elif keep_fields:
-            raise ToucheError("a sandbox writes run.txt only; leave --keep-fields out, or --runner")
+            files = StatisticsFiles(statistics, keep_statistics)
+            _run(baseline, _Source(given, corpus, keep_fields, files), output, options)
+        elif beside := keep_fields or statistics or keep_statistics:
+            problem = f"a sandbox sees its input and writes run.txt only, not {beside}"
+            raise ToucheError(f"{problem}; leave --runner out")
         elif corpus is not None:
             raise ToucheError("a sandbox has no network to get a corpus; leave --corpus out, or --runner")
         else:
@@ -192,20 +209,37 @@ def _type(declared: Any, default: Any) -> Any:
     return each if len(each) == len(default) and {*each} <= {*DEFAULTS} else tuple(map(type, default))
 
 
-def _run(
-    baseline: Baseline,
-    given: str,
-    output: str,
-    corpus: str | None,
-    keep_fields: Path | None,
-    options: dict[str, Any],
-) -> None:
+@dataclass(frozen=True)
+class _Source:
+    """What a run is given, and what it keeps of it.
+
+    Attributes:
+        given: an input directory, or the id of a dataset.
+        corpus: one of ir_datasets, or None.
+        keep_fields: the file for the fields of web pages, or None.
+        statistics: files for the statistics.
+    """
+
+    given: str
+    corpus: str | None
+    keep_fields: Path | None
+    statistics: StatisticsFiles
+
+    def open(self, *, needs_documents: bool) -> inputs.Input:
+        found = _open(self.given, self.corpus, needs_documents=needs_documents)
+        documents = found.documents
+        if self.keep_fields:
+            documents = inputs.keeping_fields(documents, self.keep_fields)
+        if self.statistics.asked:
+            documents = inputs.with_statistics(documents, self.statistics)
+        return replace(found, documents=documents)
+
+
+def _run(baseline: Baseline, given: _Source, output: str, options: dict[str, Any]) -> None:
     started = time.monotonic()
-    if not given or not output:
+    if not given.given or not output:
         raise ToucheError("-i or -o is empty; name the input and the output directory")
-    source = _open(given, corpus, needs_documents=baseline.needs_documents)
-    if keep_fields:
-        source = replace(source, documents=inputs.keeping_fields(source.documents, keep_fields))
+    source = given.open(needs_documents=baseline.needs_documents)
     tell(f"{baseline.name}: {source.took}")
     if baseline.name in baselines.names() and not baseline.is_shipped:
         problem = f"{baseline.typed} is not that of touche-baselines, but its runs are tagged so"
@@ -214,6 +248,8 @@ def _run(
         without_hits = baselines.run(baseline, source, Path(output), options)
     for topic in without_hits:
         warn(f"nothing found for topic {topic.number}: {topic.title}", baseline.name)
+    if given.statistics.asked and not given.statistics.used:
+        warn("it ranks without touche.scan, so that no statistics were taken or kept", baseline.name)
     seconds = time.monotonic() - started
     tell(f"{baseline.name}: wrote {Path(output) / RUN_FILE} in {seconds:.1f} s")
 

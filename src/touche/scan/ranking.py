@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 
 import numpy as np
@@ -13,6 +13,7 @@ from touche.formats.topics import Topic
 from touche.scan.counting import ONE_FIELD, Fields, Part, Vocabulary
 from touche.scan.keeping import Kept
 from touche.scan.kernel import Array
+from touche.scan.known import known_or_counted
 from touche.scan.lengths import one_byte
 from touche.scan.models import Formula, Weighted
 from touche.scan.reading import read
@@ -102,7 +103,9 @@ class Collection:
         """Reads documents, once, for the titles of these topics."""
         vocabulary = Vocabulary.of((topic.title for topic in topics), analysis)
         parts = read(documents, vocabulary, fields)
-        return cls(vocabulary, parts, added(parts, len(fields), len(vocabulary.places)))
+        by_field = dict.fromkeys(fields, vocabulary)
+        count = partial(added, parts, len(fields), len(vocabulary.places))
+        return cls(vocabulary, parts, known_or_counted(documents, by_field, count))
 
     def rank(self, topics: Sequence[Topic], scoring: Scoring, depth: int) -> Iterator[tuple[Topic, Hits]]:
         """Each topic with its best documents, as ``rank`` does."""

@@ -23,6 +23,7 @@ from touche.formats.jsonl import (
 )
 from touche.formats.parquet import kept, read_documents_parquet
 from touche.formats.pieces import Piece, Splitter
+from touche.formats.statistics import StatisticsFiles
 from touche.formats.topics import Topic, read_queries_jsonl, read_topics_xml
 from touche.formats.warc import page_of_response, read_warc
 from touche.progress import watched
@@ -104,6 +105,7 @@ class Files:
         parser: takes web pages apart; by default ``touche.web.extraction.parse``.
         splitter: what splits one of them, if files of this format can be split.
         fields: where the web pages are kept once they are parsed, or None.
+        statistics: where its statistics are known from or kept, if that is asked for.
     """
 
     paths: tuple[Path, ...]
@@ -114,6 +116,7 @@ class Files:
     parser: Parser | None = None
     splitter: Splitter | None = None
     fields: Path | None = None
+    statistics: StatisticsFiles | None = None
 
     def __str__(self) -> str:
         if len(self.paths) <= _NAMED:
@@ -158,10 +161,12 @@ class Candidates:
     Attributes:
         path: the file.
         side_files: what tells more about the documents.
+        statistics: as of ``Files``.
     """
 
     path: Path
     side_files: tuple[Path, ...] = ()
+    statistics: StatisticsFiles | None = None
 
     def __iter__(self) -> Iterator[AnyDocument]:
         """Yields every document.
@@ -195,11 +200,13 @@ class IrDataset:
         id: the id.
         side_files: what tells more about the documents.
         parser: takes web pages apart; by default ``touche.web.extraction.parse``.
+        statistics: as of ``Files``.
     """
 
     id: str
     side_files: tuple[Path, ...] = ()
     parser: Parser | None = None
+    statistics: StatisticsFiles | None = None
 
     def __str__(self) -> str:
         return f"documents from {self.id} (ir_datasets)"
@@ -388,6 +395,13 @@ def keeping_fields(documents: Iterable[AnyDocument], path: Path) -> Files:
     if not isinstance(documents, Files):
         raise ToucheError("only the web pages of an input directory can be kept; leave --keep-fields out")
     return replace(documents, fields=path)
+
+
+def with_statistics(documents: Iterable[AnyDocument], files: StatisticsFiles) -> Iterable[AnyDocument]:
+    """The same collection, with files of its statistics."""
+    if isinstance(documents, Files | IrDataset | Candidates):
+        return replace(documents, statistics=files)
+    return documents
 
 
 def parsed_by(parser: Parser, documents: Iterable[AnyDocument]) -> Iterable[AnyDocument]:

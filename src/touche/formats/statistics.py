@@ -1,0 +1,97 @@
+"""Statistics of a collection in a file, so that a part of it can be ranked by the numbers of the whole."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from touche.errors import InputError
+from touche.files import open_binary, write_whole
+
+_LARGEST = 1 << 26  # bytes; those of fifty topics have some 20,000
+
+
+@dataclass(frozen=True)
+class FieldStatistics:
+    """A field in numbers.
+
+    Attributes:
+        analysis: the name of the analysis by which its texts became terms.
+        documents: how many have at least one token in it.
+        tokens: how many tokens there are.
+        terms: for each term of the topics in how many documents it is, and how often in all of them.
+    """
+
+    analysis: str
+    documents: int
+    tokens: int
+    terms: Mapping[str, tuple[int, int]]
+
+
+@dataclass
+class StatisticsFiles:
+    """Where the statistics of a collection are known from, and where they are kept.
+
+    Attributes:
+        known: the file with those of the whole collection that the documents are a part of, or None.
+        kept: the file that they are written to once they are counted, or None.
+        used: whether a ranking has asked for them.
+    """
+
+    known: Path | None = None
+    kept: Path | None = None
+    used: bool = False
+
+    @property
+    def asked(self) -> bool:
+        """Whether there are any."""
+        return bool(self.known or self.kept)
+
+
+def write_statistics(path: Path, fields: Mapping[str, FieldStatistics]) -> None:
+    """Writes the statistics of the fields, by name, as JSON.
+
+    Raises:
+        InputError: if the file cannot be written.
+    """
+    text = json.dumps({"fields": {name: asdict(each) for name, each in fields.items()}}, ensure_ascii=False)
+    write_whole(path, f"{text}\n")
+
+
+def read_statistics(path: Path) -> dict[str, FieldStatistics]:
+    """Reads the statistics of the fields, by name.
+
+    Raises:
+        InputError: if the file cannot be read, or holds anything else.
+    """
+    with open_binary(path) as file:
+        raw = file.read(_LARGEST)
+    try:
+        return {name: _field(each) for name, each in orjson.loads(raw)["fields"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        remedy = "give a file that --keep-statistics has written"
+        raise InputError(path, "these are no statistics of a collection", remedy) from error
+
+
+def _field(raw: Mapping[str, Any]) -> FieldStatistics:
+    """A field as it was read.
+
+    Raises:
+        ValueError: if the numbers cannot be those of any documents.
+    """
+    terms = {term: (_whole(df), _whole(ttf)) for term, (df, ttf) in raw["terms"].items()}
+    found = FieldStatistics(str(raw["analysis"]), _whole(raw["documents"]), _whole(raw["tokens"]), terms)
+    if not found.documents <= found.tokens:
+        raise ValueError("fewer tokens than documents")
+    if not all(df <= min(ttf, found.documents) and ttf <= found.tokens for df, ttf in terms.values()):
+        raise ValueError("a term in more documents than there are")
+    return found
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 62:
+        raise ValueError(f"{value!r} is no number of documents or tokens")
+    return value

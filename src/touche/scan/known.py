@@ -1,0 +1,70 @@
+"""Statistics that are known of a collection before it is read, and kept once it was."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from touche.errors import InputError
+from touche.formats.statistics import FieldStatistics, StatisticsFiles, read_statistics, write_statistics
+from touche.scan.counting import Vocabulary
+from touche.scan.statistics import Statistics
+
+
+@runtime_checkable
+class _WithFiles(Protocol):
+    """A collection that may have such files, such as ``touche.tira.inputs.Files``."""
+
+    statistics: StatisticsFiles | None
+
+
+def known_or_counted(
+    documents: object, fields: Mapping[str, Vocabulary], count: Callable[[], Sequence[Statistics]]
+) -> Sequence[Statistics]:
+    """The statistics by which a collection is ranked.
+
+    Args:
+        documents: the collection.
+        fields: the fields by name, each with the terms that are asked for.
+        count: adds up what was counted in each field, if that is not known.
+
+    Raises:
+        InputError: if what is known is of other fields, analyses or terms, or cannot be read, or what was
+            counted cannot be written.
+    """
+    files = documents.statistics if isinstance(documents, _WithFiles) else None
+    if files is None:
+        return count()
+    files.used = True
+    statistics = _known(files.known, fields) if files.known else count()
+    if files.kept:
+        write_statistics(files.kept, _by_term(statistics, fields))
+    return statistics
+
+
+def _known(path: Path, fields: Mapping[str, Vocabulary]) -> list[Statistics]:
+    found = read_statistics(path)
+    return [_of_field(path, name, found.get(name), vocabulary) for name, vocabulary in fields.items()]
+
+
+def _of_field(path: Path, name: str, found: FieldStatistics | None, vocabulary: Vocabulary) -> Statistics:
+    remedy = "keep those of a run with the same baseline, options and topics"
+    if found is None or found.analysis != vocabulary.analysis:
+        problem = f"no statistics of the field {name!r} with the analysis {vocabulary.analysis!r}"
+        raise InputError(path, problem, remedy)
+    if missing := vocabulary.places.keys() - found.terms.keys():
+        raise InputError(path, f"no statistics of the term {min(missing)!r} in the field {name!r}", remedy)
+    numbers = np.array([found.terms[term] for term in vocabulary.places], dtype=np.int64).reshape(-1, 2)
+    return Statistics(found.documents, found.tokens, numbers[:, 0], numbers[:, 1])
+
+
+def _by_term(
+    statistics: Sequence[Statistics], fields: Mapping[str, Vocabulary]
+) -> dict[str, FieldStatistics]:
+    found = {}
+    for each, (name, vocabulary) in zip(statistics, fields.items(), strict=True):
+        numbers = zip(each.df.tolist(), each.ttf.tolist(), strict=True)
+        terms = dict(zip(vocabulary.places, numbers, strict=True))
+        found[name] = FieldStatistics(vocabulary.analysis, each.documents, each.tokens, terms)
+    return found
