@@ -11,6 +11,7 @@ import termios
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tiny_bert import make_tiny
@@ -19,6 +20,9 @@ from touche import cli
 ROOT = Path(__file__).parents[1]
 Write = Callable[[str, str | bytes], Path]
 Touche = Callable[..., tuple[int, str, str]]
+
+hypothesis.settings.register_profile("touche", deadline=None)  # for no test asserts how long something takes
+hypothesis.settings.load_profile("touche")
 
 
 @pytest.fixture(autouse=True)

@@ -161,7 +161,7 @@ def test_effects_by_hand() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:convert_trec_name")  # their use of ir_measures
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 2**32))
 def test_files_are_compared_as_repro_eval_does(write: Write, seed: int) -> None:
     """From run files and judgments to figures; a run may lack topics, which score 0 then."""

@@ -71,7 +71,7 @@ def test_the_randomisation_test_tries_all_signs(differences: list[float]) -> Non
         assert significance.randomisation_test(differences) == pytest.approx(of_scipy.pvalue)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.lists(st.floats(-1, 1), min_size=17, max_size=50))
 def test_the_sampled_randomisation_test_is_near_that_of_scipy(differences: list[float]) -> None:
     of_scipy = stats.permutation_test(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from identifying import STANDARD, made_counts
@@ -45,7 +45,6 @@ def test_scores_are_sums_over_terms_and_fields_by_hand() -> None:
         np.testing.assert_allclose(made.predicted(numbers), expected)
 
 
-@settings(deadline=None)
 @given(st.sampled_from([*MODELS]), st.sampled_from(SHAPES), st.integers(0, 1000))
 def test_the_jacobian_is_that_of_differences(
     model: str, shape: tuple[tuple[str, ...], str, float | None], seed: int

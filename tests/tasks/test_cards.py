@@ -32,7 +32,7 @@ REQUIRED_OF = {
 
 Key = tuple[str | int, ...]
 
-anything = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+anything = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def keys(value: Any, key: Key = ()) -> Iterator[Key]:

@@ -1,7 +1,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from touche.web import main_content as rules
@@ -48,7 +48,6 @@ def test_where_sentences_end(paragraph: str, sentences: list[str]) -> None:
     assert rules._sentences(paragraph) == sentences
 
 
-@settings(deadline=None)
 @given(st.text("Itbut .,!'1-é\u0301", max_size=60))
 def test_what_is_seen_fast_is_what_is_seen_slowly(sentence: str) -> None:
     sentence = " ".join(sentence.split())
@@ -60,7 +59,6 @@ def test_what_is_seen_fast_is_what_is_seen_slowly(sentence: str) -> None:
     assert rules._is_prose(sentence) == slowly
 
 
-@settings(deadline=None)
 @given(st.text("Ab .!'\n", max_size=200))
 def test_sentences_lose_nothing_but_blanks(text: str) -> None:
     paragraph = " ".join(text.split())
