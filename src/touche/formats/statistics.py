@@ -1,7 +1,7 @@
 """Statistics of a collection in a file, so that a part of it can be ranked by the numbers of the whole."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,35 @@ def read_statistics(path: Path) -> dict[str, FieldStatistics]:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         remedy = "give a file that --keep-statistics has written"
         raise InputError(path, "these are no statistics of a collection", remedy) from error
+
+
+def joined(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) -> dict[str, FieldStatistics]:
+    """The sum of the statistics of parts that have no document in common.
+
+    Args:
+        parts: the fields of each by name, with the file that they are from; at least one.
+
+    Raises:
+        InputError: naming a file with other fields, analyses or terms than the first.
+    """
+    (_, total), *others = ((path, dict(fields)) for path, fields in parts)
+    for path, fields in others:
+        if _what(fields) != _what(total):
+            remedy = "join those of one baseline, with the same options and topics"
+            raise InputError(path, "statistics of other fields, analyses or terms", remedy)
+        total = {name: _sum(each, fields[name]) for name, each in total.items()}
+    return total
+
+
+def _what(fields: Mapping[str, FieldStatistics]) -> dict[str, tuple[str, Set[str]]]:
+    return {name: (each.analysis, each.terms.keys()) for name, each in fields.items()}
+
+
+def _sum(one: FieldStatistics, other: FieldStatistics) -> FieldStatistics:
+    terms = {
+        term: (df + other.terms[term][0], ttf + other.terms[term][1]) for term, (df, ttf) in one.terms.items()
+    }
+    return FieldStatistics(one.analysis, one.documents + other.documents, one.tokens + other.tokens, terms)
 
 
 def _field(raw: Mapping[str, Any]) -> FieldStatistics:

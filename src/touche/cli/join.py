@@ -1,0 +1,96 @@
+"""touche join statistics | runs"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from touche.cli.commands import Command, Group
+from touche.cli.output import tell
+from touche.errors import InputError, ToucheError
+from touche.formats.runs import MAX_DEPTH, RunLine, in_order_of_score, read_run
+from touche.formats.statistics import joined, read_statistics, write_statistics
+from touche.tira import inputs
+from touche.tira.outputs import RUN_FILE, Hit, write_run
+
+_PATH = click.Path(path_type=Path, readable=False)
+
+
+@click.group(cls=Group, example="touche join statistics parts/*.json -o all.json")
+def join() -> None:
+    """Join what was found in the parts of a collection.
+
+    A collection that is too large for one machine, and without Spark, is ranked in two passes over its parts,
+    each in an input directory of its own: run --keep-statistics on each, and join the statistics; then run
+    --statistics on each, and join the runs.
+    """
+
+
+@join.command(cls=Command, example="touche join statistics parts/*.json -o all.json")
+@click.argument("files", nargs=-1, required=True, type=_PATH, metavar="FILE...")
+@click.option("-o", "--output", required=True, type=_PATH, metavar="FILE", help="File for their sum.")
+def statistics(files: Sequence[Path], output: Path) -> None:
+    """Add up the statistics of parts that have no document in common."""
+    write_statistics(output, joined([(path, read_statistics(path)) for path in files]))
+    tell(f"join: {output} of {len(files)} files")
+
+
+@join.command(cls=Command, example="touche join runs parts/*/run.txt -i INPUT -o out")
+@click.argument("files", nargs=-1, required=True, type=_PATH, metavar="RUN...")
+@click.option(
+    "-i",
+    "--input",
+    "given",
+    required=True,
+    type=_PATH,
+    metavar="INPUT",
+    help="Input directory with the topics.",
+)
+@click.option(
+    "-o", "--output", required=True, type=_PATH, metavar="DIR", help="Output directory for run.txt."
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1, MAX_DEPTH),
+    default=MAX_DEPTH,
+    show_default=True,
+    help="How many documents are kept per topic.",
+)
+def runs(files: Sequence[Path], given: Path, output: Path, depth: int) -> None:
+    """Join runs of one baseline on parts, by the statistics of the whole, to the run on the whole."""
+    topics = inputs.find(given, needs_documents=False).topics
+    lines: dict[str, list[RunLine]] = {topic.number: [] for topic in topics}
+    tags: dict[str, Path] = {}
+    for path, line in ((each, line) for each in files for line in _lines_of(each)):
+        if line.topic not in lines:
+            raise InputError(path, f"topic {line.topic} is none of {given}", "give the topics of the runs")
+        lines[line.topic].append(line)
+        tags.setdefault(line.tag, path)
+    write_run(output, topics, [(topic, _best(lines[topic.number], depth)) for topic in topics], _one_of(tags))
+    tell(f"join: {output / RUN_FILE} of {len(files)} runs")
+
+
+def _lines_of(path: Path) -> list[RunLine]:
+    """The lines of a run; on a part whose documents have none of the terms it is empty."""
+    empty = path.is_file() and not path.stat().st_size
+    return [] if empty else read_run(path)
+
+
+def _best(lines: Sequence[RunLine], depth: int) -> list[Hit]:
+    best = in_order_of_score(lines)[:depth]
+    return [(line.document, line.score, line.stance) for line in best]
+
+
+def _one_of(tags: Mapping[str, Path]) -> str:
+    """The tag that all runs have, each noted with the first that has it.
+
+    Raises:
+        ToucheError: if all are empty.
+        InputError: naming one that has another tag.
+    """
+    if not tags:
+        raise ToucheError("all runs are empty; check what wrote them")
+    (tag, _), *others = tags.items()
+    for other, path in others:
+        raise InputError(path, f"a run of {other}, not of {tag}", "join runs of one baseline and its options")
+    return tag
