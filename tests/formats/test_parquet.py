@@ -83,7 +83,7 @@ def test_kept_pages_come_back_as_they_were(
     tmp_path_factory: pytest.TempPathFactory, fields: list[dict[str, str | None]]
 ) -> None:
     pages = [Page(f"p{number}", **{"full_body": "f"} | each) for number, each in enumerate(fields)]
-    path = tmp_path_factory.mktemp("kept") / "k.parquet"
+    path = tmp_path_factory.mktemp("kept") / "new" / "k.parquet"
     assert list(kept(pages, path)) == pages
     back = list(read_documents_parquet(path))
     assert back == pages

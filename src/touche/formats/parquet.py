@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from touche.errors import InputError, ToucheError, installing, one_line
-from touche.files import new_id, open_binary, text_field, whole
+from touche.files import make_folder, new_id, open_binary, text_field, whole
 from touche.formats.documents import Document
 from touche.formats.jsonl import PAGE_FIELDS, document_of_record
 from touche.web.page import Page, RawPage
@@ -61,6 +61,7 @@ def kept(documents: Iterable[_T], path: Path) -> Iterator[_T]:
         ToucheError: if pyarrow is not installed.
     """
     pyarrow = _pyarrow()
+    make_folder(path.parent)
     schema = pyarrow.schema([(name, pyarrow.string()) for name in COLUMNS])
     with whole(path) as file, pyarrow.parquet.ParquetWriter(file, schema) as table:
         pages = 0

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from touche.errors import InputError
-from touche.files import open_binary, write_whole
+from touche.files import make_folder, open_binary, write_whole
 
 _LARGEST = 1 << 26  # bytes; those of fifty topics have some 20,000
 
@@ -57,6 +57,7 @@ def write_statistics(path: Path, fields: Mapping[str, FieldStatistics]) -> None:
     Raises:
         InputError: if the file cannot be written.
     """
+    make_folder(path.parent)
     text = json.dumps({"fields": {name: asdict(each) for name, each in fields.items()}}, ensure_ascii=False)
     write_whole(path, f"{text}\n")
 
