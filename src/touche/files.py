@@ -15,7 +15,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PosixPath
 from typing import IO, Any
 
 import orjson
@@ -80,6 +80,26 @@ class _Sips(io.RawIOBase):
         return len(piece)
 
 
+class Held(PosixPath):
+    """A file of a file system that cannot be opened by a path: its name, and what it holds.
+
+    Where it is sent to another process, only its name is.
+    """
+
+    content: bytes
+
+    @classmethod
+    def of(cls, name: str, content: bytes) -> "Held":
+        """A file of this name that holds this."""
+        held = cls(name)
+        held.content = content
+        return held
+
+    def open(self, *args: Any, **kwargs: Any) -> Any:
+        """Opens it for reading bytes, whatever is asked for."""
+        return io.BytesIO(self.content)
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[io.BufferedReader]:
     """Opens a file for reading bytes as they are, with a progress bar if it is large.
@@ -87,6 +107,9 @@ def opened(path: Path) -> Iterator[io.BufferedReader]:
     Raises:
         OSError: if it cannot be opened.
     """
+    if isinstance(path, Held):
+        yield io.BufferedReader(path.open())
+        return
     size = path.stat().st_size
     _log.debug("reading %s, %d bytes", path, size)
     if size < _LARGE:

@@ -26,7 +26,7 @@ LAYERS = [
     {"tira"},
     {"data", "lucene", "scan"},
     {"evaluation", "baselines", "lint"},
-    {"identify", "pairs", "sandbox"},
+    {"cluster", "identify", "pairs", "sandbox"},
     {"regression"},
     {"report"},
     {"cli"},

@@ -15,7 +15,7 @@ from touche import baselines, tasks
 from touche.cli.commands import BASELINE, DATASET_ID, Command
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, show, tell
 from touche.cli.overlap import show_overlaps
-from touche.cli.sandbox import OPTIONS, check_limits
+from touche.cli.sandbox import check_limits, options_of
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError
 from touche.evaluation.scores import Evaluated, told_apart
@@ -138,7 +138,7 @@ def regress(
     return BROKEN if any(each.broken for each in outcomes) else 0
 
 
-regress.params += OPTIONS
+regress.params += options_of({})
 
 
 def _expected(names: Sequence[str], chosen: Sequence[str]) -> tuple[list[Expected], list[Outcome]]:

@@ -5,10 +5,10 @@ import logging
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from inspect import Parameter
 from pathlib import Path
 from textwrap import shorten
@@ -23,7 +23,7 @@ from touche.baselines.method import Baseline
 from touche.baselines.options import arguments_of
 from touche.cli.commands import BASELINE, INPUT, Command, Group
 from touche.cli.output import BROKEN, tell, warn
-from touche.cli.sandbox import OPTIONS, check_limits, describe
+from touche.cli.sandbox import check_limits, describe, options_of
 from touche.data import places
 from touche.errors import InputError, ToucheError, choice
 from touche.formats.statistics import StatisticsFiles
@@ -107,6 +107,17 @@ _COMMON_OPTIONS: list[click.Parameter] = [
         help="Keep the statistics in FILE, for --statistics.",
     ),
 ]
+_SPARK, _MASTER = "spark", "local[*]"
+_RUNNERS: list[click.Parameter] = [
+    *options_of({_SPARK: "the workers of a Spark cluster"}),
+    click.Option(
+        ["--master"],
+        default=_MASTER,
+        show_default=True,
+        metavar="URL",
+        help="Where Spark runs, such as spark://host:7077 or yarn.",
+    ),
+]
 
 
 def command_of(baseline: Baseline, name: str) -> click.Command:
@@ -122,15 +133,22 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
         statistics: Path | None,
         keep_statistics: Path | None,
         runner: str,
+        master: str,
         cpus: float,
         memory: str,
         seconds: float,
         **options: Any,
     ) -> None:
         check_limits(runner)
+        if runner != _SPARK and master != _MASTER:
+            raise ToucheError("--master is that of Spark; leave it out, or add --runner spark")
+        if not given or not output:
+            raise ToucheError("-i or -o is empty; name the input and the output directory")
+        source = _Source(given, corpus, keep_fields, StatisticsFiles(statistics, keep_statistics))
         if runner == "local":
-            files = StatisticsFiles(statistics, keep_statistics)
-            _run(baseline, _Source(given, corpus, keep_fields, files), output, options)
+            _run(baseline, source, output, options)
+        elif runner == _SPARK:
+            _run(baseline, source, output, options, partial(_on_spark, baseline, master))
         elif beside := keep_fields or statistics or keep_statistics:
             problem = f"a sandbox sees its input and writes run.txt only, not {beside}"
             raise ToucheError(f"{problem}; leave --runner out")
@@ -140,7 +158,7 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
             changed = arguments_of(baseline.changed(options))
             _run_sandboxed(name, changed, given, Path(output), runner, Limits(cpus, memory, seconds))
 
-    params = [*_COMMON_OPTIONS, *OPTIONS, *own]
+    params = [*_COMMON_OPTIONS, *_RUNNERS, *own]
     example = f"touche run {name} -i spot-check/arguments -o out/{baseline.name}"
     return Command(name, callback=callback, params=params, help=paragraphs, example=example)
 
@@ -166,7 +184,7 @@ def _own_options(baseline: Baseline) -> list[click.Option]:
 @cache
 def _reserved() -> frozenset[str]:
     """What the options of every baseline's command are called."""
-    command = Command("run", params=[*_COMMON_OPTIONS, *OPTIONS])
+    command = Command("run", params=[*_COMMON_OPTIONS, *_RUNNERS])
     return frozenset[str]().union(*map(_names_of, command.get_params(click.Context(command))))
 
 
@@ -235,23 +253,38 @@ class _Source:
         return replace(found, documents=documents)
 
 
-def _run(baseline: Baseline, given: _Source, output: str, options: dict[str, Any]) -> None:
+def _run(
+    baseline: Baseline,
+    given: _Source,
+    output: str,
+    options: dict[str, Any],
+    on: Callable[[inputs.Input], AbstractContextManager[inputs.Input]] = nullcontext,
+) -> None:
     started = time.monotonic()
-    if not given.given or not output:
-        raise ToucheError("-i or -o is empty; name the input and the output directory")
-    source = given.open(needs_documents=baseline.needs_documents)
-    tell(f"{baseline.name}: {source.took}")
-    if baseline.name in baselines.names() and not baseline.is_shipped:
-        problem = f"{baseline.typed} is not that of touche-baselines, but its runs are tagged so"
-        warn(f"{problem}; rename the folder", baseline.name)
-    with _own_frames(baseline):
-        without_hits = baselines.run(baseline, source, Path(output), options)
-    for topic in without_hits:
-        warn(f"nothing found for topic {topic.number}: {topic.title}", baseline.name)
-    if given.statistics.asked and not given.statistics.used:
-        warn("it ranks without touche.scan, so that no statistics were taken or kept", baseline.name)
-    seconds = time.monotonic() - started
-    tell(f"{baseline.name}: wrote {Path(output) / RUN_FILE} in {seconds:.1f} s")
+    with on(given.open(needs_documents=baseline.needs_documents)) as source:
+        tell(f"{baseline.name}: {source.took}")
+        if baseline.name in baselines.names() and not baseline.is_shipped:
+            problem = f"{baseline.typed} is not that of touche-baselines, but its runs are tagged so"
+            warn(f"{problem}; rename the folder", baseline.name)
+        with _own_frames(baseline):
+            without_hits = baselines.run(baseline, source, Path(output), options)
+        for topic in without_hits:
+            warn(f"nothing found for topic {topic.number}: {topic.title}", baseline.name)
+        if given.statistics.asked and not given.statistics.used:
+            warn("it ranks without touche.scan, so that no statistics were taken or kept", baseline.name)
+        seconds = time.monotonic() - started
+        tell(f"{baseline.name}: wrote {Path(output) / RUN_FILE} in {seconds:.1f} s")
+
+
+@contextmanager
+def _on_spark(baseline: Baseline, master: str, found: inputs.Input) -> Iterator[inputs.Input]:
+    from touche import cluster  # here, for it takes as long to import as a small run
+
+    with (
+        cluster.started(master, baseline.name) as context,
+        cluster.folder_sent(context, baseline.folder) as ship,
+    ):
+        yield cluster.find(context, ship, found)
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """What touche run and touche regress share: who runs a baseline, and within which limits."""
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from touche.sandbox.runs import Usage
 
 _DEFAULT = Limits()
+_ALL = ("cpus", "memory", "seconds")
 
 
 def _amount(context: click.Context, option: click.Parameter, value: str) -> str:
@@ -21,14 +23,22 @@ def _amount(context: click.Context, option: click.Parameter, value: str) -> str:
     return value
 
 
-OPTIONS: list[click.Parameter] = [
-    click.Option(
-        ["--runner"],
-        type=click.Choice(RUNNER_NAMES),
-        default="local",
-        show_default=True,
-        help="local: this machine; docker, podman: the baseline's image in a sandbox; tira: by tira-run.",
-    ),
+_RUNNERS = "local: this machine; docker, podman: the baseline's image in a sandbox; tira: by tira-run"
+
+
+def options_of(runners: Mapping[str, str]) -> list[click.Parameter]:
+    """Who runs a baseline, and the limits of the sandbox.
+
+    Args:
+        runners: those beside the ones of a sandbox, each with what it is.
+    """
+    told = "; ".join([_RUNNERS, *(f"{name}: {what}" for name, what in runners.items())])
+    names = click.Choice([*RUNNER_NAMES, *runners])
+    runner = click.Option(["--runner"], type=names, default="local", show_default=True, help=f"{told}.")
+    return [runner, *_LIMITS]
+
+
+_LIMITS: list[click.Parameter] = [
     click.Option(
         ["--cpus"],
         type=click.FloatRange(min=0.1),
@@ -55,7 +65,7 @@ OPTIONS: list[click.Parameter] = [
 ]
 
 
-_WITHOUT = {"local": ("cpus", "memory", "seconds"), "tira": ("cpus", "memory")}
+_WITHOUT = {"local": _ALL, "spark": _ALL, "tira": ("cpus", "memory")}
 
 
 def check_limits(runner: str) -> None:
@@ -65,7 +75,7 @@ def check_limits(runner: str) -> None:
         ToucheError: naming the option.
     """
     context = click.get_current_context()
-    for option in (each for each in OPTIONS if each.name in _WITHOUT.get(runner, ())):
+    for option in (each for each in _LIMITS if each.name in _WITHOUT.get(runner, ())):
         if context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT:
             problem = f"{option.opts[0]} has no effect on the runner {runner}"
             raise ToucheError(f"{problem}; leave it out, or choose docker or podman")

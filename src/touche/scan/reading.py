@@ -70,10 +70,12 @@ def kept(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Kept[_T]:
         documents: the collection; never held in memory as a whole.
         reading: how it is read.
     """
+    if isinstance(documents, OnCluster):
+        return documents.kept(partial(_made, reading))
     began = time.monotonic()
-    together = partial(_together, reading.joined)
-    found = _shared(documents, partial(_making, reading.begin), lambda parts: list(together(parts)))
-    parts = found or list(together(in_batches(documents, reading.begin)))  # which says if there are none
+    gather = partial(_together, reading.joined)
+    found = _shared(documents, partial(_making, reading.begin), lambda parts: list(gather(parts)))
+    parts = found or list(_made(reading, documents))  # which says if there are none
     seconds, processes = time.monotonic() - began, _processes() if found else 1
     told = (seconds, processes, processors(), reading.told(parts))
     _log.debug("read in %.1f s by %d of %d processors: %s", *told)
@@ -100,6 +102,10 @@ def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDo
     """The documents that have these ids, in the order of the collection."""
     found = _shared(documents, partial(_picking, ids), _chained)
     return [each for each in documents if each.id in ids] if found is None else found
+
+
+def _made(reading: Reading[_T], documents: Iterable[AnyDocument]) -> Iterator[_T]:
+    return _together(reading.joined, in_batches(documents, reading.begin))
 
 
 def _making(begin: Callable[[], AbstractContextManager[Maker[_T]]]) -> Work[tuple[int, _T]]:
@@ -146,6 +152,14 @@ def _together(joined: Callable[[Sequence[_T]], _T], parts: Iterable[tuple[int, _
             waiting, size = [], 0
     if size:
         yield joined(waiting)
+
+
+@runtime_checkable
+class OnCluster(Protocol):
+    """A collection that is read by many machines, such as ``touche.cluster.collection.OnSpark``."""
+
+    def kept(self, find: Callable[[Iterable[AnyDocument]], Iterator[_T]]) -> Kept[_T]:
+        """What a function finds in documents, of which it is given some at a time, on each machine."""
 
 
 @runtime_checkable

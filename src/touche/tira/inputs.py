@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from touche.errors import InputError, ToucheError, one_line
 from touche.files import files_below, folder_of, names_of, new_id
@@ -148,6 +148,10 @@ class Files:
             return None
         return (piece for path in self._watched() for piece in splitter(path))
 
+    def parsed_by(self, parser: Parser) -> "Files":
+        """The same, with its web pages, if it has such, taken apart by another parser."""
+        return replace(self, parser=parser)
+
     def _watched(self) -> Iterable[Path]:
         """The files; of many, a bar tells how far the run has come, beside that of each large file."""
         many = len(self.paths) > _NAMED
@@ -221,6 +225,10 @@ class IrDataset:
         yield from parsed(self._documents(seen), self.parser)
         if not seen:
             raise ToucheError(f"{self.id!r} of ir_datasets is empty; fetch the corpus again")
+
+    def parsed_by(self, parser: Parser) -> "IrDataset":
+        """The same, with its web pages, if it has such, taken apart by another parser."""
+        return replace(self, parser=parser)
 
     def _documents(self, seen: set[str]) -> Iterator[AnyDocument | RawPage | Skipped]:
         dataset = self._dataset()
@@ -382,7 +390,7 @@ def side_files(directory: Path) -> tuple[Path, ...]:
 
 def side_file(documents: Iterable[AnyDocument], name: str) -> Path | None:
     """A file of further knowledge that lies beside the documents, plain or gzipped, if there is one."""
-    found = documents.side_files if isinstance(documents, Files | IrDataset | Candidates) else ()
+    found = documents.side_files if isinstance(documents, _Beside) else ()
     return next((path for path in found if path.name in (name, f"{name}.gz")), None)
 
 
@@ -406,7 +414,22 @@ def with_statistics(documents: Iterable[AnyDocument], files: StatisticsFiles) ->
 
 def parsed_by(parser: Parser, documents: Iterable[AnyDocument]) -> Iterable[AnyDocument]:
     """The same collection, with its web pages, if it has such, taken apart by another parser."""
-    return replace(documents, parser=parser) if isinstance(documents, Files | IrDataset) else documents
+    return documents.parsed_by(parser) if isinstance(documents, _Parsed) else documents
+
+
+@runtime_checkable
+class _Beside(Protocol):
+    """A collection beside which other files may lie."""
+
+    side_files: tuple[Path, ...]
+
+
+@runtime_checkable
+class _Parsed(Protocol):
+    """A collection whose web pages are taken apart when they are read."""
+
+    def parsed_by(self, parser: Parser) -> Iterable[AnyDocument]:
+        """The same collection with another parser."""
 
 
 def _check_directory(directory: Path) -> None:

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Any
 
 from touche.processes import check, executor, in_order, submit
-from touche.progress import processors
 from touche.web.page import PageError, RawPage, Skipped
 from touche.web.parsing import Parser
 
@@ -16,9 +15,8 @@ _BATCH = 32  # pages that are handed to a process at a time
 _SECONDS = 5.0  # of a processor for a page; most take five thousandths
 
 
-def in_processes(documents: Iterator[Any], parser: Parser) -> Iterator[Any]:
-    """Batches of pages go round all processors."""
-    processes = processors()
+def in_processes(documents: Iterator[Any], parser: Parser, processes: int) -> Iterator[Any]:
+    """Batches of pages go round so many processes."""
     pool = _Pool(processes, parser)
     batches = iter(lambda: list(islice(documents, _BATCH)), [])
     try:

@@ -1,0 +1,7 @@
+"""Collections larger than one machine: documents are read and scored by the workers of a Spark cluster."""
+
+from touche.cluster.inputs import find
+from touche.cluster.session import started
+from touche.cluster.shipping import folder_sent
+
+__all__ = ["find", "folder_sent", "started"]

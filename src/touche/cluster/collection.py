@@ -1,0 +1,128 @@
+"""A collection on Spark: read by its workers, and kept on their disks."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from touche.cluster.failing import Failed, caught, of_both, sentences
+from touche.cluster.shipping import Ship
+from touche.cluster.worker import Cutting, Find, Reading, Told, is_found, is_told
+from touche.errors import InputError, ToucheError
+from touche.formats.documents import AnyDocument
+from touche.formats.statistics import StatisticsFiles
+from touche.scan.keeping import Kept
+from touche.tira.inputs import Files
+from touche.web.parsing import Parser
+
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+_SHARE = 1 << 27  # bytes of files that a task reads, about, as Spark itself has it
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class OnSpark:
+    """A collection that is read by the workers of a cluster.
+
+    Attributes:
+        files: the same on one machine.
+        size: of the files, in bytes.
+        sources: gives an RDD with the files, in so many partitions.
+        parallelism: how many tasks there are at the least, as far as the files can be cut.
+        ship: makes functions fit for the way to the workers.
+    """
+
+    files: Files
+    size: int
+    sources: Callable[[int], Any]
+    parallelism: int
+    ship: Ship
+
+    def __str__(self) -> str:
+        return f"{self.files}, on Spark"
+
+    def __iter__(self) -> Iterator[AnyDocument]:
+        """Raises ToucheError, as nothing on one machine could hold or wait for the documents."""
+        problem = "the baseline ranks documents by itself, on one machine"
+        raise ToucheError(f"{problem}; --runner spark runs those that rank by touche.scan: leave it out")
+
+    @property
+    def side_files(self) -> tuple[Path, ...]:
+        """What tells more about the documents."""
+        return self.files.side_files
+
+    @property
+    def statistics(self) -> StatisticsFiles | None:
+        """Where its statistics are known from or kept, if that is asked for."""
+        return self.files.statistics
+
+    def parsed_by(self, parser: Parser) -> "OnSpark":
+        """The same, with its web pages, if it has such, taken apart by another parser."""
+        return replace(self, files=self.files.parsed_by(parser))
+
+    def kept(self, find: Find[_T]) -> Kept[_T]:
+        """What a function finds in the documents, of which each task gives it some.
+
+        It is kept on the disks of the workers; what a worker that is lost has kept is found once more.
+
+        Args:
+            find: takes documents, and yields parts.
+
+        Raises:
+            ToucheError: if a file is broken, there is no document, or workers fail.
+        """
+        from pyspark import StorageLevel
+
+        reading = self.ship(Reading(self.files.reader, self.files.parser, find))
+        found = self._given().mapPartitions(reading).persist(StorageLevel.DISK_ONLY)
+        with sentences():
+            told = found.filter(is_told).collect()
+        self._say(reduce(Told.__add__, told, Told()))
+        return OnWorkers(found.filter(is_found), self.ship)
+
+    def _given(self) -> Any:
+        """The files, or where they are too few for all processors their pieces."""
+        tasks, files = max(self.parallelism, self.size // _SHARE), len(self.files.paths)
+        if self.files.splitter is None or files >= tasks:
+            return self.sources(min(files, tasks))
+        return self.sources(files).mapPartitions(Cutting(self.files.splitter)).repartition(tasks)
+
+    def _say(self, told: Told) -> None:
+        for warning in told.warnings:
+            _log.warning("%s", warning)
+        told.left.tell()
+        if told.errors:
+            raise ToucheError(told.errors[0])
+        if not told.records:
+            raise InputError(self.files.paths[0], "no documents in it", "check that this is the right file")
+
+
+@dataclass(frozen=True)
+class OnWorkers(Generic[_T]):
+    """Parts of a collection on the disks of workers.
+
+    Attributes:
+        parts: an RDD of them.
+        ship: makes functions fit for the way to the workers.
+    """
+
+    parts: Any
+    ship: Ship
+
+    def folded(self, zero: _R, fold: Callable[[_R, _T], _R], add: Callable[[_R, _R], _R]) -> _R:
+        """What all parts come to: each task folds those of its partition, and the results are added up."""
+
+        def of_partition(parts: Iterable[_T]) -> Iterator[_R | Failed]:
+            yield caught(reduce, fold, parts, zero)
+
+        with sentences():
+            of_each = self.parts.mapPartitions(self.ship(of_partition))
+            found: _R | Failed = of_each.treeReduce(self.ship(partial(of_both, add)))
+        if isinstance(found, Failed):
+            raise ToucheError(found.reason)
+        return found

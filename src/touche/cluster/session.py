@@ -1,0 +1,97 @@
+"""Spark, started for one run and stopped with it."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from touche.errors import ToucheError, installing, one_line
+
+_JAVA = 17  # the oldest that Spark 4 runs on
+_VERSION = re.compile(r'version "(\d+)')
+_LONGEST = 200  # characters of what Spark says
+_SETTINGS = {
+    "spark.ui.showConsoleProgress": "false",
+    "spark.excludeOnFailure.enabled": "true",  # a worker whose disk is full is not asked again and again
+}
+
+
+@contextmanager
+def started(master: str, name: str, settings: Mapping[str, str] | None = None) -> Iterator[Any]:
+    """A SparkContext, stopped with the block.
+
+    Args:
+        master: where Spark runs, such as ``local[*]``, ``spark://host:7077`` or ``yarn``.
+        name: of the run, for Spark's own pages.
+        settings: of Spark; those in its own files hold as well.
+
+    Raises:
+        ToucheError: if PySpark or Java are missing, or Spark cannot be started.
+    """
+    pyspark = _pyspark()
+    check_java()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    conf = pyspark.SparkConf().setMaster(master).setAppName(f"touche {name}")
+    conf.setAll({**_SETTINGS, **(settings or {})}.items())
+    with tempfile.TemporaryFile("w+") as said:
+        context = _context(pyspark, conf, said)
+        try:
+            yield context
+        finally:
+            context.stop()
+            _end(context._gateway)
+
+
+def check_java() -> None:
+    """Raises ToucheError unless there is a Java that Spark runs on: that of JAVA_HOME, or on the PATH."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    remedy = f"install Java {_JAVA} or newer, or set JAVA_HOME to where it is"
+    try:
+        told = subprocess.run([java or "java", "-version"], capture_output=True, text=True, check=True).stderr
+    except (OSError, subprocess.CalledProcessError):
+        raise ToucheError(f"Spark needs Java, and {java or 'java'} cannot be run; {remedy}") from None
+    found = _VERSION.search(told)
+    if not found or int(found[1]) < _JAVA:
+        raise ToucheError(f"Spark needs Java {_JAVA}, and {java} is {told.partition(chr(10))[0]}; {remedy}")
+
+
+def _pyspark() -> Any:
+    try:
+        with warnings.catch_warnings(action="ignore"):  # it looks for libraries that are not used here
+            import pyspark
+    except ImportError:
+        raise ToucheError(f"PySpark is not installed; get it with: {installing('spark')}") from None
+    return pyspark
+
+
+def _context(pyspark: Any, conf: Any, said: IO[str]) -> Any:
+    """A context whose Java says nothing on standard error."""
+    from pyspark.java_gateway import launch_gateway
+
+    try:
+        gateway = launch_gateway(conf, {"stdout": said, "stderr": said})
+        return pyspark.SparkContext(conf=conf, gateway=gateway)
+    except Exception as error:  # Java has died, or says what it does not like
+        said.seek(0)
+        lines = [line for line in said.read().splitlines() if "Exception" in line or "rror" in line]
+        reason = one_line((lines or [str(error)])[0])[:_LONGEST]
+        raise ToucheError(f"Spark cannot be started ({reason}); check --master and its settings") from error
+
+
+def _end(gateway: Any) -> None:
+    """Ends Java, so that another run in this process starts its own."""
+    from pyspark import SparkContext
+
+    gateway.shutdown()
+    if process := getattr(gateway, "proc", None):
+        process.stdin.close()
+        process.wait()
+    SparkContext._gateway = SparkContext._jvm = None

@@ -1,0 +1,81 @@
+"""What is sent to workers: the folder of the baseline, and functions that may be of its modules."""
+
+import pickle
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from touche.baselines.neighbours import use
+from touche.files import temporary_folder
+
+FOLDER = "touche-baseline-"  # how its name begins on the workers
+
+Ship = Callable[[Callable[..., Any]], "Shipped"]
+
+
+class Shipped:
+    """A function that is called by workers.
+
+    A worker makes the modules of the baseline's folder importable before it reads the function, which Spark
+    by itself would not; what the baseline has beside them is there as well.
+    """
+
+    def __init__(self, folder: str, function: Callable[..., Any]) -> None:
+        """A function that may need a folder, by the name that it was sent by; empty if none was."""
+        self._folder, self._function = folder, function
+
+    def __call__(self, *given: Any) -> Any:
+        """What the function gives."""
+        return self._function(*given)
+
+    def __reduce__(self) -> Any:
+        """Its bytes, which are read only once the folder is there."""
+        from pyspark import cloudpickle
+
+        return _arrived, (self._folder, cloudpickle.dumps(self._function))
+
+
+def _arrived(folder: str, function: bytes) -> Shipped:
+    from pyspark import SparkFiles
+
+    if folder:
+        use(Path(SparkFiles.get(folder)).resolve())
+    return Shipped(folder, pickle.loads(function))
+
+
+@contextmanager
+def folder_sent(context: Any, folder: Path | None) -> Iterator[Ship]:
+    """Lets workers fetch a baseline's folder, without what is hidden, compiled or a virtual environment.
+
+    Args:
+        context: a SparkContext.
+        folder: if there is one.
+
+    Yields:
+        What makes functions fit for the way to the workers.
+    """
+    with temporary_folder(FOLDER) as made:
+        if folder:
+            archive = made / f"{made.name}.zip"  # of its own, as Spark sends no other by the same
+            _pack(folder, archive)
+            context.addArchive(f"{archive}#{made.name}")
+        yield partial(Shipped, made.name if folder else "")
+
+
+def _pack(folder: Path, archive: Path) -> None:
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path in _files(folder):
+            packed.write(path, path.relative_to(folder))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith((".", "__pycache__")) or (path / "pyvenv.cfg").exists():
+            continue
+        if path.is_dir():
+            yield from _files(path)
+        else:
+            yield path

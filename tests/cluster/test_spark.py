@@ -1,0 +1,295 @@
+"""Runs on a small cluster, of two workers beside this process, and the same on one machine."""
+
+import gzip
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from archives import record
+from conftest import ROOT, Touche, Write
+from touche import cluster
+from touche.cluster import session, shipping
+from touche.cluster.failing import reason_of
+from touche.errors import ToucheError
+
+pytestmark = pytest.mark.xdist_group("spark")  # one cluster for all
+MASTER = "local-cluster[2,1,1024]"
+Same = Callable[..., str]
+
+# A folder as of a participant: modules, data, a lambda as a field, a model that closes over an option.
+BASELINE = """
+from pathlib import Path
+
+from helper.models import weighted
+from touche import Documents, Rankings, Topics, baseline, scan
+
+WORDS = (Path(__file__).parent / "words.txt").read_text().split()
+
+
+@baseline
+def own(topics: Topics, documents: Documents, *, power: float = 0.5, depth: int = 100) -> Rankings:
+    def model(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
+        return weighted(tf, length, term) ** power
+
+    marked = lambda each: " ".join(word for word in WORDS if word in each.text)
+    fields = {"all": lambda each: each.text, "marked": marked}
+    yield from scan.rank(topics, documents, model, analysis="english", fields=fields, depth=depth)
+"""
+MODELS = "def weighted(tf, length, term):\n    return 1 + tf / length / term.df\n"
+BY_ITSELF = """
+from touche import Documents, Rankings, Topics, baseline
+
+
+@baseline
+def first(topics: Topics, documents: Documents) -> Rankings:
+    ids = [each.id for each in documents]
+    for topic in topics:
+        yield topic, [(ids[0], 1.0)]
+"""
+# Breaks on the workers only, some lines into its own code.
+FAILS = """
+from touche import Documents, Rankings, Topics, baseline, scan
+
+
+def text_of(document):
+    return {}[document.id[:3]]
+
+
+@baseline
+def fails(topics: Topics, documents: Documents) -> Rankings:
+    yield from scan.rank(topics, documents, scan.dph, analysis="english", fields={"text": text_of})
+"""
+DPH = """
+from touche import Documents, Rankings, Topics, baseline, scan
+
+
+@baseline
+def dph(topics: Topics, documents: Documents, *, depth: int = 1000) -> Rankings:
+    yield from scan.rank(
+        topics, documents, scan.dph, analysis="english", kept_of_lengths=scan.exact, depth=depth
+    )
+"""
+# Its parser dies of one page, and so does the process that it is in.
+DIES = """
+import os, signal
+
+from touche import Documents, Rankings, Topics, baseline, scan
+from touche.tira.inputs import parsed_by
+from touche.web.extraction import parse
+
+
+def dies(page):
+    if page.id == "a7":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return parse(page)
+
+
+@baseline
+def deadly(topics: Topics, documents: Documents) -> Rankings:
+    yield from scan.rank(topics, parsed_by(dies, documents), scan.dph, analysis="english")
+"""
+
+
+@pytest.fixture(scope="module")
+def context() -> Iterator[Any]:
+    pytest.importorskip("pyspark", reason="needs PySpark: make .venv/spark")
+    try:
+        session.check_java()
+    except ToucheError as error:
+        pytest.skip(str(error))
+    with cluster.started(MASTER, "tests", {"spark.ui.enabled": "false"}) as found:
+        yield found
+
+
+@pytest.fixture
+def same(
+    context: Any,
+    touche: Touche,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Same:
+    """Runs a baseline on one machine and on the cluster, and makes sure that all is the same."""
+
+    @contextmanager
+    def shared(master: str, name: str) -> Iterator[Any]:
+        yield context
+
+    @contextmanager
+    def lasting(
+        prefix: str,
+    ) -> Iterator[Path]:  # workers fetch all folders ever sent
+        yield tmp_path_factory.mktemp(prefix)
+
+    monkeypatch.setattr(cluster, "started", shared)
+    monkeypatch.setattr(shipping, "temporary_folder", lasting)
+
+    def run(*arguments: str | Path, tasks: int = 2) -> str:
+        monkeypatch.setattr(type(context), "defaultParallelism", tasks)
+        found = []
+        for name, runner in (("one", []), ("many", ["--runner", "spark", "--master", MASTER])):
+            code, _, err = touche("run", *arguments, "-o", tmp_path / name, *runner)
+            files = [(path.name, without_times(path)) for path in sorted((tmp_path / name).glob("*"))]
+            found.append((code, files, re.sub(r"/(one|many)/run.txt in .*", "", err)))
+        assert found[1] == found[0]
+        return found[0][2]
+
+    return run
+
+
+def without_times(path: Path) -> str:
+    return re.sub("(start time|stop time|wallclock): .*", "", path.read_text())
+
+
+def folder(write: Write, name: str, **files: str) -> Path:
+    for file, content in files.items():
+        path = write(f"{name}/{file.replace('__', '/')}.{'txt' if file == 'words' else 'py'}", content)
+    return path.parents[1] if "__" in file else path.parent
+
+
+def passages(tmp_path: Path, files: int) -> Path:
+    """The spot check's passages in several files, one of them empty and one gzipped."""
+    given = tmp_path / f"passages-in-{files}"
+    given.mkdir()
+    shutil.copy(ROOT / "topics" / "spot-check-passages.xml", given / "topics.xml")
+    lines = (ROOT / "corpora" / "spot-check-passages" / "passages.jsonl").read_bytes().splitlines(True)
+    for n in range(files):
+        (given / f"passages-{n}.jsonl").write_bytes(b"".join(lines[n::files]))
+    (given / "passages-x.jsonl.gz").write_bytes(gzip.compress(b""))
+    return given
+
+
+def archives(write: Write, **more: bytes) -> Path:
+    topics = "<topics><topic><number>1</number><title>cats or dogs</title></topic></topics>"
+    write("web/topics.xml", topics)
+    for archive in "abc":
+        texts = ["cats", "dogs and cats", "mice"]
+        pages = [record(f"{archive}{n}", f"<p>{texts[n % 3]} {'and mice ' * n}".encode()) for n in range(9)]
+        write(f"web/en/{archive}.warc.gz", b"".join(pages))
+    for name, content in more.items():
+        write(f"web/{name}.warc", content)
+    return write("web/none.txt", "").parent
+
+
+@pytest.mark.parametrize("tasks", [1, 2, 7])
+def test_the_run_is_that_of_one_machine_however_many_tasks_there_are(
+    same: Same, tmp_path: Path, tasks: int
+) -> None:
+    same("bm25", "-i", passages(tmp_path, 4), tasks=tasks)
+    assert (tmp_path / "many" / "run.txt").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("baseline", ["dirichletlm", "tfidf"])
+@pytest.mark.parametrize("part", ["arguments", "pairs"])
+def test_baselines_of_the_repository(same: Same, baseline: str, part: str) -> None:
+    same(baseline, "-i", f"spot-check/{part}")
+
+
+def test_dph_of_the_guide(same: Same, write: Write) -> None:
+    same(folder(write, "dph", baseline=DPH), "-i", "spot-check/passages")
+
+
+def test_a_folder_of_a_participant_runs_unchanged(same: Same, write: Write, tmp_path: Path) -> None:
+    own = folder(write, "own", words="school\nwomen", baseline=BASELINE, helper__models=MODELS)
+    same(own, "-i", "spot-check/arguments", "--power", "0.25")
+    own.joinpath("words.txt").write_text("animal")  # the cluster has the older one
+    same(own, "-i", "spot-check/arguments")
+
+
+def test_pages_are_parsed_and_what_is_broken_is_left_out_and_told(same: Same, write: Write) -> None:
+    broken = b"".join([record("x1"), record("x2", b"<p>cats cats", length=900), record("x3", b"\x00" * 99)])
+    said = same("bm25", "-i", archives(write, broken=broken, nothing=b"<html>"))
+    assert "broken.warc is cut off" in said or "left out" in said
+    assert "nothing.warc holds no record" in said
+
+
+def test_a_page_that_kills_the_parser_costs_that_page(same: Same, write: Write, tmp_path: Path) -> None:
+    said = same(folder(write, "deadly", baseline=DIES), "-i", archives(write))
+    assert "1 of 27 pages was left out: 1 that the parser died of" in said
+    assert {"a7", "a1"} & ids(tmp_path / "many" / "run.txt") == {"a1"}
+
+
+def ids(run: Path) -> set[str]:
+    return {line.split()[2] for line in run.read_text().splitlines()}
+
+
+@pytest.mark.parametrize(
+    ("lines", "error"),
+    [
+        ('{"id": "p1", "contents": "a"}\n{"id": "p2"}', r'passages-0\.jsonl:2: no "contents"'),
+        ("", r"passages-0\.jsonl: no documents in it"),
+        ('{"id": "p1", "contents": "a"}\n{"id": "p1", "contents": "a"}\n', "'p1' occurs a second time"),
+    ],
+)
+def test_what_is_wrong_is_said_in_the_same_words(same: Same, write: Write, lines: str, error: str) -> None:
+    topics = write("in/topics.xml", "<topics><topic><number>1</number><title>a</title></topic></topics>")
+    write("in/passages-0.jsonl", lines)
+    assert re.search(error, same("bm25", "-i", topics.parent))
+
+
+@pytest.fixture
+def on_spark(same: Same, touche: Touche, tmp_path: Path) -> Callable[..., str]:
+    """What a run on the cluster that cannot be done says, in one line."""
+
+    def run(*arguments: str | Path) -> str:
+        code, _, err = touche("run", *arguments, "-o", tmp_path / "out", "--runner", "spark")
+        assert code == 2 and not list((tmp_path / "out").glob("*")), err
+        return err.splitlines()[-1]
+
+    return run
+
+
+def test_what_spark_cannot_do_is_a_sentence(on_spark: Callable[..., str], write: Write) -> None:
+    alone = folder(write, "first", baseline=BY_ITSELF)
+    given = ["-i", "spot-check/passages"]
+    assert "ranks documents by itself" in on_spark(alone, *given)
+    assert "--cpus has no effect on the runner spark" in on_spark("bm25", *given, "--cpus", "2")
+    assert "--keep-fields" in on_spark("bm25", *given, "--keep-fields", "x.parquet")
+    rerank = write("rerank/rerank.jsonl", '{"qid": 1, "query": "a", "docno": "b", "text": "a"}')
+    assert "files of documents only" in on_spark("bm25", "-i", rerank.parent)
+
+
+def test_an_id_that_two_tasks_have_read_is_refused_where_it_counts(
+    on_spark: Callable[..., str], write: Write
+) -> None:
+    topics = write("in/topics.xml", "<topics><topic><number>1</number><title>cat</title></topic></topics>")
+    for n in range(2):
+        write(f"in/passages-{n}.jsonl", '{"id": "p1", "contents": "cat"}')
+    assert "document 'p1' is ranked twice for one topic" in on_spark("bm25", "-i", topics.parent)
+
+
+def test_an_error_of_the_baseline_names_its_line(on_spark: Callable[..., str], write: Write) -> None:
+    fails = folder(write, "fails", baseline=FAILS)
+    assert "baseline.py:6: KeyError: 'spo'" in on_spark(fails, "-i", "spot-check/passages")
+
+
+def test_master_is_for_spark_alone(touche: Touche) -> None:
+    code, _, err = touche("run", "bm25", "-i", "spot-check/passages", "-o", "x", "--master", "yarn")
+    assert code == 2 and "--master is that of Spark" in err
+
+
+@pytest.mark.parametrize(
+    ("version", "error"),
+    [('openjdk version "11.0.2"', "Spark needs Java 17, and .* is openjdk"), ("", "Spark needs Java 17")],
+)
+def test_an_old_java_is_refused(
+    write: Write, monkeypatch: pytest.MonkeyPatch, version: str, error: str
+) -> None:
+    java = write("jdk/bin/java", f"#!/bin/sh\necho '{version}' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(java.parents[1]))
+    with pytest.raises(ToucheError, match=error):
+        session.check_java()
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    with pytest.raises(ToucheError, match="/nowhere/bin/java cannot be run"):
+        session.check_java()
+
+
+def test_the_reason_of_a_failure_is_found_in_what_java_says() -> None:
+    assert reason_of("") == "for no reason that they told"
+    assert reason_of("Job aborted: disk full\n\tat org") == "Job aborted: disk full"
