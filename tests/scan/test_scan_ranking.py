@@ -1,5 +1,6 @@
 """Lucene is asked for the same rankings."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -11,6 +12,7 @@ import pytest
 
 from conftest import ROOT
 from touche import lucene, scan
+from touche.errors import ParameterError, ToucheError
 from touche.formats.argsme import read_argsme_json
 from touche.formats.documents import Document, conclusion_of, premises_of
 from touche.formats.jsonl import read_passages_jsonl
@@ -178,3 +180,39 @@ def test_a_formula_of_three_lines_is_a_model() -> None:
     assert ranked("cat", documents, model=model, kept_of_lengths=exact) == [("d2", 1.0), ("d0", 1.0)]
     assert ranked("cat", documents, model=model)[0] == ("d0", pytest.approx(100 / 96))
     assert seen == [([100, 2], [100, 2], 2, 3), ([100, 2], [96, 2], 2, 3)]
+
+
+WRONG: dict[str, Callable[..., Any]] = {
+    "nan": lambda tf, length, term: np.where(tf > 1, np.nan, 1.0),
+    "inf": lambda tf, length, term: tf / 0 if (tf == 0).all() else np.full(len(tf), np.inf),
+    "-inf": lambda tf, length, term: np.full(len(tf), -np.inf),
+    "1.5": lambda tf, length, term: 1.5,
+    "None": lambda tf, length, term: None,
+    "text": lambda tf, length, term: np.array(["text"] * len(tf)),
+    "[": lambda tf, length, term: tf[:-1],
+}
+
+
+@pytest.mark.parametrize("gave", WRONG)
+def test_a_formula_has_to_give_a_finite_number_for_each_document(gave: str) -> None:
+    documents = [Document("d1", "a a"), Document("d2", "a")]
+    with pytest.raises(ToucheError, match=rf"the formula gave .*{re.escape(gave)}.*; it must give"):
+        list(scan.rank([Topic("1", "a")], documents, WRONG[gave], analysis="standard"))
+
+
+def test_a_formula_may_give_whole_numbers() -> None:
+    documents = [Document("d1", "a a"), Document("d2", "a")]
+    found = scan.rank([Topic("1", "a")], documents, lambda tf, *_: tf.astype(int), analysis="standard")
+    assert [hits for _, hits in found] == [[("d1", 2.0), ("d2", 1.0)]]
+
+
+@pytest.mark.parametrize("gave", [None, ("a", "b"), 7, b"a"])
+def test_a_field_has_to_be_a_text_and_a_boost_that_of_a_field(gave: Any) -> None:
+    documents, model = [Document("d1", "a")], scan.dph
+    with pytest.raises(ToucheError, match=r"the field 'mine' of document d1 is .*; a field must be a text"):
+        list(scan.rank([A], documents, model, analysis="standard", fields={"mine": lambda document: gave}))
+    with pytest.raises(ParameterError, match=r"boosts has 'txt', which is no field; the fields are text"):
+        list(scan.rank([A], documents, model, analysis="standard", boosts={"txt": 2}))
+
+
+A = Topic("1", "a")

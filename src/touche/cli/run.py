@@ -250,7 +250,8 @@ class _Source:
             documents = inputs.keeping_fields(documents, self.keep_fields)
         if self.statistics.asked:
             documents = inputs.with_statistics(documents, self.statistics)
-        return replace(found, documents=documents)
+        known = [each for each in (self.statistics.known,) if each]  # which the run comes from as well
+        return replace(found, documents=documents, files=(*found.files, *known))
 
 
 def _run(
@@ -289,7 +290,7 @@ def _on_spark(baseline: Baseline, master: str, found: inputs.Input) -> Iterator[
 
 @contextmanager
 def _own_frames(baseline: Baseline) -> Iterator[None]:
-    """Shows an error of a baseline's code from its own first frame on; --verbose shows all frames."""
+    """Shows an error of a baseline's code with its own frames; --verbose shows all."""
     try:
         yield
     except ToucheError:
@@ -298,10 +299,10 @@ def _own_frames(baseline: Baseline) -> Iterator[None]:
         frames = list(frames_of(baseline.folder, error)) if baseline.folder else []
         if not frames or getattr(error, "errno", None) in _NOBODYS_FAULT:
             raise
-        shown = error.__traceback__
-        for _ in range(0 if _log.isEnabledFor(logging.DEBUG) else frames[0].number):
-            shown = shown and shown.tb_next
-        for line in "".join(traceback.format_exception(type(error), error, shown)).splitlines():
+        told = traceback.TracebackException.from_exception(error)
+        if not _log.isEnabledFor(logging.DEBUG):
+            told.stack = traceback.StackSummary.from_list([told.stack[each.number] for each in frames])
+        for line in "".join(told.format()).splitlines():
             say(line)
         where = f"{baselines.folder_of(baseline.typed) / frames[-1].path}:{frames[-1].line}"
         what = shorten(f"{type(error).__name__}: {error}", _LONGEST)

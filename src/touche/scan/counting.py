@@ -6,6 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from touche.errors import ToucheError
+from touche.files import quoted
 from touche.formats.documents import AnyDocument
 from touche.scan.kernel import COUNTED, DROPPED, Array, Counter, Counts, beginning_with
 from touche.scan.tokens import analysis_named, encoded
@@ -88,8 +90,22 @@ class Counting:
 
     def part(self, documents: Sequence[AnyDocument]) -> Part:
         """What a ranking needs of these documents."""
-        texts = ([encoded(text_of(each)) for each in documents] for text_of in self._fields.values())
+        texts = (_texts(name, text_of, documents) for name, text_of in self._fields.items())
         return Part([each.id for each in documents], [self._counter.read(each) for each in texts])
+
+
+def _texts(name: str, text_of: Callable[[Any], str], documents: Sequence[AnyDocument]) -> list[bytes]:
+    """A field of the documents, as it is read; what makes it may be an author's own.
+
+    Raises:
+        ToucheError: if it is no text.
+    """
+    texts = [text_of(each) for each in documents]
+    for document, text in zip(documents, texts, strict=True):
+        if not isinstance(text, str):
+            problem = f"the field {name!r} of document {document.id} is {quoted(text)}"
+            raise ToucheError(f"{problem}; a field must be a text")
+    return [encoded(each) for each in texts]
 
 
 def joined(parts: Sequence[Part]) -> Part:

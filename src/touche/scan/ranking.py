@@ -5,9 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
+from touche.errors import ParameterError, ToucheError
+from touche.files import quoted
 from touche.formats.documents import AnyDocument
 from touche.formats.topics import Topic
 from touche.scan.counting import ONE_FIELD, Fields, Part, Vocabulary
@@ -55,7 +58,14 @@ def rank(
     Yields:
         Each topic with its (document id, score) pairs, best first, ties by document id descending; scores
         are float32 in value, as those of Lucene are.
+
+    Raises:
+        ToucheError: if the model gives anything but a finite number for each document, a field is no text, or
+            a boost is of no field.
     """
+    if unknown := (boosts or {}).keys() - fields.keys():
+        problem = f"boosts has {min(unknown)!r}, which is no field"
+        raise ParameterError(f"{problem}; the fields are {', '.join(fields)}")
     collection = Collection.of(topics, documents, analysis, fields)
     weights = [(boosts or {}).get(name, 1.0) for name in fields]
     yield from collection.rank(topics, Scoring(model, weights, best_field, kept_of_lengths), depth)
@@ -215,7 +225,7 @@ class _Scored:
         if not len(texts):
             return lengths  # there are none
         model = self.scoring.model
-        added = model(tf.astype(np.float64), lengths, term)
+        added = _numbers(model(tf.astype(np.float64), lengths, term), texts)
         return (added if isinstance(model, Weighted) else term.weight * added).astype(np.float32)
 
     @cached_property
@@ -223,3 +233,19 @@ class _Scored:
         """Of the documents in each field, as the model sees them."""
         kept = self.scoring.kept_of_lengths
         return [kept(counts.lengths.astype(np.float64)) for counts in self.part.fields]
+
+
+def _numbers(added: Any, texts: Array) -> Array:
+    """What a model gave, which may be an author's own.
+
+    Raises:
+        ToucheError: if that is not a finite number for each document.
+    """
+    found = np.asarray(added)
+    if found.shape != texts.shape or found.dtype.kind not in "fiu":
+        problem = f"the formula gave {quoted(added)} for {len(texts)} documents"
+        raise ToucheError(f"{problem}; it must give an array with a number for each, as tf and length have")
+    if not np.isfinite(found).all():
+        wrong = found[~np.isfinite(found)][0]
+        raise ToucheError(f"the formula gave {wrong} for a document; it must give finite numbers")
+    return found
