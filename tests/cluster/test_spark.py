@@ -293,3 +293,17 @@ def test_an_old_java_is_refused(
 def test_the_reason_of_a_failure_is_found_in_what_java_says() -> None:
     assert reason_of("") == "for no reason that they told"
     assert reason_of("Job aborted: disk full\n\tat org") == "Job aborted: disk full"
+
+
+def test_workers_keep_the_fields_of_pages_that_a_later_run_reads(
+    same: Same, touche: Touche, tmp_path: Path
+) -> None:
+    pytest.importorskip("pyarrow", reason="needs pyarrow: pip install 'touche-baselines[parquet]'")
+    given, pages = tmp_path / "fields", ("-i", "spot-check/pages", "--runner", "spark")
+    assert touche("run", "bm25", *pages, "-o", tmp_path / "o", "--keep-fields", given)[0] == 0
+    shutil.copy(ROOT / "topics" / "spot-check-pages.xml", given / "topics.xml")
+    assert touche("run", "bm25", "-i", "spot-check/pages", "-o", tmp_path / "expected")[0] == 0
+    same("bm25", "-i", given)
+    assert touche("run", "bm25", "-i", given, "-o", tmp_path / "again")[0] == 0
+    runs = [(tmp_path / name / "run.txt").read_bytes() for name in ("o", "expected", "again")]
+    assert runs[0] == runs[1] == runs[2]

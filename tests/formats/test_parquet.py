@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import Touche
 from texts import BYTES, damaged, is_read_or_refused
 from touche.baselines.loader import load
 from touche.baselines.method import Ranking
@@ -97,10 +98,9 @@ def test_pages_are_kept_once_all_were_taken_and_not_before(tmp_path: Path) -> No
     assert not list(tmp_path.iterdir())
 
 
-def test_there_has_to_be_a_page_to_keep(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no web pages to keep"):
-        list(kept([Document("a", "t")], tmp_path / "k.parquet"))
-    assert not list(tmp_path.iterdir())
+def test_what_is_no_page_is_not_kept(tmp_path: Path) -> None:
+    assert len(list(kept([Document("a", "t"), Page("b")], tmp_path / "k.parquet"))) == 2
+    assert parquet.read_table(tmp_path / "k.parquet")["docno"].to_pylist() == ["b"]
 
 
 def test_kept_pages_are_ranked_as_the_pages_are_and_not_by_other_rules(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_kept_pages_are_ranked_as_the_pages_are_and_not_by_other_rules(tmp_path:
     (given / side_file.name).write_bytes(side_file.read_bytes())
     ranker = load("chatnoir-bm25f")
     pages = open_dataset("spot-check/pages")
-    keeping = keeping_fields(pages.documents, given / "fields.parquet")
+    keeping = keeping_fields(pages.documents, given)
     expected = ranked(ranker(pages.topics, keeping))
     fields = find(given)
     assert ranked(ranker(fields.topics, fields.documents)) == expected
@@ -120,3 +120,11 @@ def test_kept_pages_are_ranked_as_the_pages_are_and_not_by_other_rules(tmp_path:
 
 def ranked(rankings: Iterable[Ranking]) -> list[tuple[str, list[Any]]]:
     return [(topic.number, list(hits)) for topic, hits in rankings]
+
+
+def test_only_what_may_hold_web_pages_keeps_them(touche: Touche, tmp_path: Path) -> None:
+    for dataset in ("arguments", "passages", "pairs"):
+        out = ("-o", tmp_path / "out", "--keep-fields", tmp_path / "fields")
+        code, _, error = touche("run", "bm25", "-i", f"spot-check/{dataset}", *out)
+        assert (code, "only the web pages of an input directory can be kept" in error) == (2, True)
+    assert not (tmp_path / "fields").exists()

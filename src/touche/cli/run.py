@@ -90,9 +90,9 @@ _COMMON_OPTIONS: list[click.Parameter] = [
     click.Option(["--corpus"], metavar="ID", help="Corpus of ir_datasets, where INPUT holds topics only."),
     click.Option(
         ["--keep-fields"],
-        metavar="FILE",
+        metavar="DIR",
         type=click.Path(path_type=Path),
-        help="Keep the fields of web pages in FILE.parquet, which an input may hold in place of the pages.",
+        help="Keep the fields of web pages in DIR, as Parquet, which an input may hold in their place.",
     ),
     click.Option(
         ["--statistics"],
@@ -234,7 +234,7 @@ class _Source:
     Attributes:
         given: an input directory, or the id of a dataset.
         corpus: one of ir_datasets, or None.
-        keep_fields: the file for the fields of web pages, or None.
+        keep_fields: the folder for the fields of web pages, or None.
         statistics: files for the statistics.
     """
 

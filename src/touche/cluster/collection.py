@@ -78,7 +78,7 @@ class OnSpark:
         """
         from pyspark import StorageLevel
 
-        reading = self.ship(Reading(self.files.reader, self.files.parser, find))
+        reading = self.ship(Reading(self.files.reader, self.files.parser, find, self.files.fields))
         found = self._given().mapPartitions(reading).persist(StorageLevel.DISK_ONLY)
         with sentences():
             told = found.filter(is_told).collect()

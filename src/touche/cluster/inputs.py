@@ -24,8 +24,6 @@ def find(context: Any, ship: Ship, given: Input) -> Input:
     files = given.documents
     if not isinstance(files, Files):
         raise ToucheError("Spark reads topics and files of documents only; leave --runner spark out")
-    if files.fields:
-        raise ToucheError("only one machine keeps fields, by itself; leave --keep-fields out, or --runner")
     size = sum(path.stat().st_size for path in files.paths)
     paths = [path.absolute() for path in files.paths]
     sources = partial(context.parallelize, paths)

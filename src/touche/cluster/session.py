@@ -78,7 +78,8 @@ def _context(pyspark: Any, conf: Any, said: IO[str]) -> Any:
 
     try:
         gateway = launch_gateway(conf, {"stdout": said, "stderr": said})
-        return pyspark.SparkContext(conf=conf, gateway=gateway)
+        with warnings.catch_warnings(action="ignore"):  # of a version of pandas, which is not used here
+            return pyspark.SparkContext(conf=conf, gateway=gateway)
     except Exception as error:  # Java has died, or says what it does not like
         said.seek(0)
         lines = [line for line in said.read().splitlines() if "Exception" in line or "rror" in line]

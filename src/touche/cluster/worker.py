@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from touche.cluster.failing import AGAIN, Failed
 from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument
+from touche.formats.parquet import kept
 from touche.formats.pieces import Piece, Splitter
 from touche.tira.inputs import Reader
 from touche.web.page import RawPage, Skipped
@@ -52,11 +53,13 @@ class Reading(Generic[_T]):
         reader: of a file.
         parser: takes web pages apart, or None.
         find: is given the documents.
+        fields: the folder, seen by all workers, where parsed web pages are kept, or None.
     """
 
     reader: Reader
     parser: Parser | None
     find: Find[_T]
+    fields: Path | None
 
     def __call__(self, given: Iterable["Path | Piece | Told"]) -> Iterator["_T | Told"]:
         """Reads what is given."""
@@ -75,7 +78,8 @@ class Reading(Generic[_T]):
             told.append(Told(left=left))
 
         # One process of its own, that may die of a page, as Spark has one task on each processor.
-        yield from parsed(self._records(given, told), self.parser, 1, tell)
+        documents = parsed(self._records(given, told), self.parser, 1, tell)
+        yield from kept(documents, self.fields / _part()) if self.fields else documents
 
     def _records(
         self, given: Iterable["Path | Piece | Told"], told: list[Told]
@@ -90,6 +94,13 @@ class Reading(Generic[_T]):
                     yield record
             finally:
                 told.append(Told(count))
+
+
+def _part() -> str:
+    """What a task keeps pages in: the same name if it is tried again, so that none are there twice."""
+    from pyspark import TaskContext
+
+    return f"pages-{TaskContext().partitionId():05}.parquet"
 
 
 def _read(source: Path | Piece, reader: Reader) -> Iterator[AnyDocument | RawPage | Skipped]:

@@ -57,25 +57,21 @@ def kept(documents: Iterable[_T], path: Path) -> Iterator[_T]:
     The file appears once all documents were taken.
 
     Raises:
-        InputError: if it cannot be written, or no document is a web page.
+        InputError: if it cannot be written.
         ToucheError: if pyarrow is not installed.
     """
     pyarrow = _pyarrow()
     make_folder(path.parent)
     schema = pyarrow.schema([(name, pyarrow.string()) for name in COLUMNS])
     with whole(path) as file, pyarrow.parquet.ParquetWriter(file, schema) as table:
-        pages = 0
         waiting: list[tuple[str | None, ...]] = []
         for document in documents:
             yield document
             if isinstance(document, Page):
-                pages += 1
                 waiting.append(row_of(document))
             if len(waiting) == _ROWS:
                 table.write_batch(_batch(waiting, schema))
                 waiting.clear()
-        if not pages:
-            raise InputError(path, "there are no web pages to keep", "leave --keep-fields out")
         table.write_batch(_batch(waiting, schema))
 
 

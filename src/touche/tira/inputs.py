@@ -89,6 +89,8 @@ _BELOW = re.compile("|".join(f"(?:{each.below.pattern})" for each in _IN_FOLDERS
 _REASON = 120  # characters of what ir_datasets says
 _NAMED = 5  # files that are told by their names
 _RERANK_FILE = "rerank.jsonl"
+_MAY_BE_PAGES = ("documents", "web pages")
+_KEPT_PAGES = "pages.parquet"
 _NOT_ARGUMENTS = "metadata.json"  # TIRA's own note about a dataset
 
 
@@ -104,7 +106,7 @@ class Files:
         unit: what a file is, in the plural.
         parser: takes web pages apart; by default ``touche.web.extraction.parse``.
         splitter: what splits one of them, if files of this format can be split.
-        fields: where the web pages are kept once they are parsed, or None.
+        fields: the folder where the web pages are kept once they are parsed, or None.
         statistics: where its statistics are known from or kept, if that is asked for.
     """
 
@@ -134,7 +136,7 @@ class Files:
         seen: set[str] = set()
         documents = (document for path in self._watched() for document in self.reader(path, seen))
         pages = parsed(documents, self.parser)
-        yield from kept(pages, self.fields) if self.fields else pages
+        yield from kept(pages, self.fields / _KEPT_PAGES) if self.fields else pages
         if not seen:
             raise InputError(self.paths[0], "no documents in it", "check that this is the right file")
 
@@ -394,15 +396,15 @@ def side_file(documents: Iterable[AnyDocument], name: str) -> Path | None:
     return next((path for path in found if path.name in (name, f"{name}.gz")), None)
 
 
-def keeping_fields(documents: Iterable[AnyDocument], path: Path) -> Files:
-    """The same collection, whose web pages are kept in a file of Parquet whenever they are parsed.
+def keeping_fields(documents: Iterable[AnyDocument], folder: Path) -> Files:
+    """The same collection, whose web pages are kept in a folder, as Parquet, whenever they are parsed.
 
     Raises:
-        ToucheError: if the collection is not in files.
+        ToucheError: if the collection is not in files, or these are of a format that holds no web pages.
     """
-    if not isinstance(documents, Files):
+    if not isinstance(documents, Files) or documents.noun not in _MAY_BE_PAGES:
         raise ToucheError("only the web pages of an input directory can be kept; leave --keep-fields out")
-    return replace(documents, fields=path)
+    return replace(documents, fields=folder)
 
 
 def with_statistics(documents: Iterable[AnyDocument], files: StatisticsFiles) -> Iterable[AnyDocument]:
