@@ -96,13 +96,20 @@ def deadly(topics: Topics, documents: Documents) -> Rankings:
 
 
 @pytest.fixture(scope="module")
-def context() -> Iterator[Any]:
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that is viewfs://tests/data for Spark, which hands its files over as those of any cluster."""
+    return tmp_path_factory.mktemp("elsewhere")
+
+
+@pytest.fixture(scope="module")
+def context(elsewhere: Path) -> Iterator[Any]:
     pytest.importorskip("pyspark", reason="needs PySpark: make .venv/spark")
     try:
         session.check_java()
     except ToucheError as error:
         pytest.skip(str(error))
-    with cluster.started(MASTER, "tests", {"spark.ui.enabled": "false"}) as found:
+    mounted = {"spark.hadoop.fs.viewfs.mounttable.tests.link./data": f"file://{elsewhere}"}
+    with cluster.started(MASTER, "tests", {"spark.ui.enabled": "false", **mounted}) as found:
         yield found
 
 
@@ -232,6 +239,51 @@ def test_what_is_wrong_is_said_in_the_same_words(same: Same, write: Write, lines
     assert re.search(error, same("bm25", "-i", topics.parent))
 
 
+@pytest.mark.parametrize("place", ["viewfs://tests/data", "file://{}"])
+def test_files_may_lie_at_any_depth_in_any_file_system(
+    same: Same, touche: Touche, write: Write, tmp_path: Path, elsewhere: Path, place: str
+) -> None:
+    shutil.rmtree(elsewhere)
+    same("bm25", "-i", shutil.copytree(passages(tmp_path, 2), elsewhere))
+    expected = (tmp_path / "one" / "run.txt").read_bytes()
+    (elsewhere / "deep" / "er").mkdir(parents=True)
+    shutil.move(elsewhere / "passages-0.jsonl", elsewhere / "deep" / "er")
+    (elsewhere / "deep" / "metadata.json").write_text("{}")
+    options = ["-o", tmp_path / "far", "--runner", "spark"]
+    address = place.format(elsewhere)
+    assert touche("run", "bm25", "-i", address, *options)[0] == 0
+    assert (tmp_path / "far" / "run.txt").read_bytes() == expected
+    topics = shutil.move(elsewhere / "topics.xml", tmp_path / "asked.xml")
+    assert "no topics in it" in touche("run", "bm25", "-i", address, *options)[2]
+    assert touche("run", "bm25", "-i", address, "--topics", topics, *options)[0] == 0
+    assert (tmp_path / "far" / "run.txt").read_bytes() == expected
+
+
+def test_archives_are_handed_over_whole(
+    same: Same, touche: Touche, write: Write, tmp_path: Path, elsewhere: Path
+) -> None:
+    shutil.rmtree(elsewhere)
+    given = archives(write, broken=record("x1") + record("x2", length=900), nothing=b"<html>")
+    said = same("bm25", "-i", shutil.copytree(given, elsewhere))
+    options = ["-o", tmp_path / "far", "--runner", "spark"]
+    _, _, far = touche("run", "bm25", "-i", "viewfs://tests/data", *options)
+    assert (tmp_path / "far" / "run.txt").read_bytes() == (tmp_path / "one" / "run.txt").read_bytes()
+    for name in ("broken.warc", "nothing.warc"):
+        assert re.findall(f"{name} .*", far) == re.findall(f"{name} .*", said) != []
+
+
+def test_what_is_not_there_is_a_sentence(on_spark: Callable[..., str], elsewhere: Path) -> None:
+    assert "viewfs://tests/data/none" in on_spark("bm25", "-i", "viewfs://tests/data/none")
+    shutil.rmtree(elsewhere)
+    elsewhere.mkdir()
+    assert "no documents in it; put documents.jsonl" in on_spark("bm25", "-i", "viewfs://tests/data")
+
+
+def test_an_address_is_for_spark_alone(touche: Touche) -> None:
+    code, _, err = touche("run", "bm25", "-i", "s3a://bucket/corpus", "-o", "x")
+    assert code == 2 and "only Spark reads addresses; add --runner spark" in err
+
+
 @pytest.fixture
 def on_spark(same: Same, touche: Touche, tmp_path: Path) -> Callable[..., str]:
     """What a run on the cluster that cannot be done says, in one line."""
@@ -270,7 +322,7 @@ def test_an_error_of_the_baseline_names_its_line(on_spark: Callable[..., str], w
 
 def test_master_is_for_spark_alone(touche: Touche) -> None:
     code, _, err = touche("run", "bm25", "-i", "spot-check/passages", "-o", "x", "--master", "yarn")
-    assert code == 2 and "--master is that of Spark" in err
+    assert code == 2 and "--master and --topics are Spark's" in err
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import re
 import sys
 import time
 import traceback
@@ -108,6 +109,7 @@ _COMMON_OPTIONS: list[click.Parameter] = [
     ),
 ]
 _SPARK, _MASTER = "spark", "local[*]"
+_URI = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _RUNNERS: list[click.Parameter] = [
     *options_of({_SPARK: "the workers of a Spark cluster"}),
     click.Option(
@@ -116,6 +118,12 @@ _RUNNERS: list[click.Parameter] = [
         show_default=True,
         metavar="URL",
         help="Where Spark runs, such as spark://host:7077 or yarn.",
+    ),
+    click.Option(
+        ["--topics"],
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Topics, where INPUT is an address that Spark reads, such as s3a://bucket/corpus.",
     ),
 ]
 
@@ -134,21 +142,22 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
         keep_statistics: Path | None,
         runner: str,
         master: str,
+        topics: Path | None,
         cpus: float,
         memory: str,
         seconds: float,
         **options: Any,
     ) -> None:
         check_limits(runner)
-        if runner != _SPARK and master != _MASTER:
-            raise ToucheError("--master is that of Spark; leave it out, or add --runner spark")
+        if runner != _SPARK and (master != _MASTER or topics):
+            raise ToucheError("--master and --topics are Spark's; leave them out, or add --runner spark")
         if not given or not output:
             raise ToucheError("-i or -o is empty; name the input and the output directory")
         source = _Source(given, corpus, keep_fields, StatisticsFiles(statistics, keep_statistics))
         if runner == "local":
-            _run(baseline, source, output, options)
+            _run(baseline, source, output, options, _here)
         elif runner == _SPARK:
-            _run(baseline, source, output, options, partial(_on_spark, baseline, master))
+            _run(baseline, source, output, options, partial(_on_spark, master, topics))
         elif beside := keep_fields or statistics or keep_statistics:
             problem = f"a sandbox sees its input and writes run.txt only, not {beside}"
             raise ToucheError(f"{problem}; leave --runner out")
@@ -259,10 +268,10 @@ def _run(
     given: _Source,
     output: str,
     options: dict[str, Any],
-    on: Callable[[inputs.Input], AbstractContextManager[inputs.Input]] = nullcontext,
+    opened: Callable[[Baseline, _Source], AbstractContextManager[inputs.Input]],
 ) -> None:
     started = time.monotonic()
-    with on(given.open(needs_documents=baseline.needs_documents)) as source:
+    with opened(baseline, given) as source:
         tell(f"{baseline.name}: {source.took}")
         if baseline.name in baselines.names() and not baseline.is_shipped:
             problem = f"{baseline.typed} is not that of touche-baselines, but its runs are tagged so"
@@ -277,15 +286,27 @@ def _run(
         tell(f"{baseline.name}: wrote {Path(output) / RUN_FILE} in {seconds:.1f} s")
 
 
+def _here(baseline: Baseline, given: _Source) -> AbstractContextManager[inputs.Input]:
+    if _URI.match(given.given):
+        raise ToucheError(f"{given.given}: only Spark reads addresses; add --runner spark, or give a folder")
+    return nullcontext(given.open(needs_documents=baseline.needs_documents))
+
+
 @contextmanager
-def _on_spark(baseline: Baseline, master: str, found: inputs.Input) -> Iterator[inputs.Input]:
+def _on_spark(master: str, topics: Path | None, baseline: Baseline, given: _Source) -> Iterator[inputs.Input]:
     from touche import cluster  # here, for it takes as long to import as a small run
 
+    is_uri = _URI.match(given.given)
+    found = None if is_uri else given.open(needs_documents=baseline.needs_documents)
     with (
         cluster.started(master, baseline.name) as context,
         cluster.folder_sent(context, baseline.folder) as ship,
     ):
-        yield cluster.find(context, ship, found)
+        if found:
+            yield cluster.find(context, ship, found)
+        else:
+            statistics = given.statistics if given.statistics.asked else None
+            yield cluster.find_remote(context, ship, given.given, topics, statistics)
 
 
 @contextmanager

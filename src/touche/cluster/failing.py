@@ -55,12 +55,13 @@ def of_both(add: Callable[[_R, _R], _R], one: "_R | Failed", other: "_R | Failed
 def sentences() -> Iterator[None]:
     """Says in one line why Spark has given up."""
     from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
 
     try:
         yield
-    except Py4JError as error:
+    except (Py4JError, PySparkException) as error:
         what = reason_of(str(getattr(error, "java_exception", error)))
-        raise ToucheError(f"the workers of Spark failed ({what}); see its log, and repair it") from error
+        raise ToucheError(f"Spark failed ({what}); see its log, and repair it") from error
 
 
 def reason_of(message: str) -> str:

@@ -1,13 +1,21 @@
-"""The input of a run on Spark: files that all machines see under the same paths."""
+"""The input of a run on Spark: in files that all machines see, or in any file system that Spark reads."""
 
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from touche.cluster.collection import OnSpark
+from touche.cluster.failing import sentences
 from touche.cluster.shipping import Ship
-from touche.errors import ToucheError
-from touche.tira.inputs import Files, Input
+from touche.errors import InputError, ToucheError
+from touche.files import Held
+from touche.formats.statistics import StatisticsFiles
+from touche.tira.inputs import Files, Input, files_named, read_topics, topics_named
+
+_MOST = (1 << 31) - 1  # bytes that Spark hands over of a file
 
 
 def find(context: Any, ship: Ship, given: Input) -> Input:
@@ -25,6 +33,98 @@ def find(context: Any, ship: Ship, given: Input) -> Input:
     if not isinstance(files, Files):
         raise ToucheError("Spark reads topics and files of documents only; leave --runner spark out")
     size = sum(path.stat().st_size for path in files.paths)
-    paths = [path.absolute() for path in files.paths]
-    sources = partial(context.parallelize, paths)
+    sources = partial(context.parallelize, [path.absolute() for path in files.paths])
     return replace(given, documents=OnSpark(files, size, sources, context.defaultParallelism, ship))
+
+
+@dataclass(frozen=True)
+class _Folder:
+    """A folder in a file system that Spark reads.
+
+    Attributes:
+        context: a SparkContext.
+        uri: where it is, such as ``hdfs://host/clueweb12``.
+    """
+
+    context: Any
+    uri: str
+
+    @property
+    def is_local(self) -> bool:
+        """Whether all machines see it under the same path."""
+        return urlsplit(self.uri).scheme == "file"
+
+    def path(self, name: str) -> Path:
+        """A file as it is opened, or at least called, by its name in this file system."""
+        return Path(urlsplit(name).path) if self.is_local else Path(name)
+
+    def sizes(self) -> dict[str, int]:
+        """All files, at any depth, with their bytes; hidden ones are passed over."""
+        with sentences():
+            rows = self._read().options(recursiveFileLookup="true").load(self.uri).select("path", "length")
+            return {row.path: row.length for row in rows.collect()}
+
+    def content(self, name: str) -> bytes:
+        """What a file holds."""
+        with sentences():
+            return bytes(self._read().load(name).select("content").head()[0])
+
+    def held(self, paths: Iterable[str], tasks: int) -> Any:
+        """An RDD with these files and what they hold, which Spark itself parts into tasks."""
+        wanted = frozenset(paths)
+        names = {f"*{Path(path).suffix}" for path in wanted}
+        options = {"recursiveFileLookup": "true", "pathGlobFilter": f"{{{','.join(sorted(names))}}}"}
+        rows = self._read().options(**options).load(self.uri).select("path", "content").rdd
+        return rows.mapPartitions(partial(_held, wanted))
+
+    def _read(self) -> Any:
+        from pyspark.sql import SparkSession
+
+        return SparkSession(self.context).read.format("binaryFile")
+
+
+def find_remote(
+    context: Any, ship: Ship, uri: str, topics: Path | None, statistics: StatisticsFiles | None
+) -> Input:
+    """An input in any file system that Spark reads; documents may lie at any depth.
+
+    Files of ``file:`` are opened by the workers, all others are handed to them by Spark.
+
+    Args:
+        context: a SparkContext.
+        ship: of ``folder_sent``.
+        uri: of a folder.
+        topics: a file of topics on this machine; by default the one in the folder.
+        statistics: files for the statistics.
+
+    Raises:
+        ToucheError: if topics or documents are not there, or a file is too large for Spark.
+    """
+    folder = _Folder(context, uri.rstrip("/"))
+    sizes = folder.sizes()
+    names = {folder.path(name): name for name in sizes}
+    files = replace(files_named(names, uri), statistics=statistics)
+    of_files = {name: sizes[name] for name in map(names.__getitem__, files.paths)}
+    path = topics or topics_named([each for each in names if each.parent == folder.path(folder.uri)], uri)
+    if folder.is_local:
+        sources = partial(context.parallelize, files.paths)
+        found = Input.of(read_topics(path), path, files)
+    else:
+        _check_sizes(of_files)
+        sources = partial(folder.held, of_files)
+        held = topics or Held.of(str(path), folder.content(names[path]))
+        found = replace(Input.of(read_topics(held), path, files), files=(topics,) if topics else ())
+    size = sum(of_files.values())
+    return replace(found, documents=OnSpark(files, size, sources, context.defaultParallelism, ship))
+
+
+def _check_sizes(sizes: Mapping[str, int]) -> None:
+    """Raises InputError for a file that Spark does not hand over."""
+    for name, size in sizes.items():
+        if size > _MOST:
+            remedy = "split it, or mount its file system on all machines and name its folder as file:///..."
+            raise InputError(name, "2 GB or more, which Spark does not hand over", remedy)
+
+
+def _held(wanted: frozenset[str], rows: Iterable[Any]) -> Iterator[Path]:
+    return (Held.of(row.path, row.content) for row in rows if row.path in wanted)

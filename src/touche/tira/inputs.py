@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, Protocol, TypeVar, runtime_checkable
@@ -49,6 +50,7 @@ class _Format:
         below: the names of those in the folders below, if they may lie there.
         holds: whether a file of such a name holds this; by default each does.
         pieces: what splits one of them, if files of this format can be split.
+        alone: whether a file holds all by itself, and names no others.
     """
 
     pattern: str
@@ -58,6 +60,13 @@ class _Format:
     below: re.Pattern[str] | None = None
     holds: Callable[[Path], bool] = lambda path: True
     pieces: Splitter | None = None
+    alone: bool = True
+
+    def is_name(self, name: str) -> bool:
+        """Whether a file that lies anywhere is one of these by its name."""
+        if self.below:
+            return self.below.fullmatch(name) is not None
+        return fnmatchcase(name.removesuffix(".gz"), self.pattern)
 
 
 # The first that is found is taken.
@@ -71,7 +80,7 @@ _FORMATS = (
         "arguments in sentences",
         pieces=pieces_of_args_processed,
     ),
-    _Format("pages.csv", read_pages_csv, "web pages"),
+    _Format("pages.csv", read_pages_csv, "web pages", alone=False),
     _Format("*.parquet", read_documents_parquet, "documents", below=re.compile(r".*\.parquet")),
     _Format("*.warc", read_warc, "web pages", "archives", below=re.compile(r".*\.warc(?:\.gz)?")),
     _Format(
@@ -362,6 +371,47 @@ def find_documents(directory: Path) -> Files:
     files = ", ".join(dict.fromkeys(each.pattern for each in _FORMATS))
     remedy = f"put {files} there, plain or .gz, or name an ir_datasets corpus with --corpus"
     raise InputError(directory, "no documents in it", remedy)
+
+
+def files_named(paths: Iterable[Path], where: str) -> Files:
+    """The files of documents among those of a file system, in any folders, by their names alone.
+
+    Args:
+        paths: all files; of several formats the first is taken, in the order of ``find``.
+        where: what they lie in, for errors.
+
+    Raises:
+        InputError: if there are none.
+    """
+    seen = [path for path in paths if not path.name.startswith((".", _NOT_ARGUMENTS))]
+    for each in (each for each in _FORMATS if each.alone):
+        if found := [path for path in seen if each.is_name(path.name)]:
+            return Files(tuple(sorted(found)), each.reader, each.noun, unit=each.unit, splitter=each.pieces)
+    patterns = ", ".join(dict.fromkeys(each.pattern for each in _FORMATS if each.alone))
+    raise InputError(where, "no documents in it", f"put {patterns} there, plain or .gz")
+
+
+def topics_named(paths: Iterable[Path], where: str) -> Path:
+    """The file of topics among those of a folder, by its name.
+
+    Raises:
+        InputError: if there is none.
+    """
+    found = {path.name.removesuffix(".gz"): path for path in paths}
+    for name in _TOPIC_FILES:
+        if name in found:
+            return found[name]
+    remedy = f"put {' or '.join(_TOPIC_FILES)} there, plain or .gz, or name a file with --topics"
+    raise InputError(where, "no topics in it", remedy)
+
+
+def read_topics(path: Path) -> tuple[Topic, ...]:
+    """The topics in a file, of JSON lines if its name says so, else of XML.
+
+    Raises:
+        InputError: if it is broken.
+    """
+    return tuple(read_queries_jsonl(path) if ".jsonl" in path.suffixes else read_topics_xml(path))
 
 
 def _files(directory: Path, format: _Format, found: Iterable[Path]) -> Files:
