@@ -1,25 +1,34 @@
 """ChatNoir (Bevendorff et al. 2018): web pages in fields, matched by all tokens and scored again by BM25."""
 
+import logging
 import re
-import tomllib
-from functools import partial
-from pathlib import Path
-from typing import Any, Literal
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 from api import ChatNoir
-from crawl import Crawl
+from collecting import NO_LANGUAGE, PAGES, Wanted
+from queries import All, Combined, Labelled, Phrase, Query, Some, boosted, plain
+from ranking import Asked, Collected, Hit
+from titles import Syntax, wanted
+from webpages import FILTERS, FOREIGN, NUMBERS, SHORT
 
 from touche import Documents, Rankings, Topics, baseline
 from touche.errors import ParameterError
+from touche.formats.side_files import read_scores
 from touche.formats.topics import Topic
-from touche.lucene import Index, all_of, any_of, bm25, having_id, index, labelled, wanted
-from touche.tira.inputs import SIDE_FILES, SPAM_RANKS
-from touche.web.page import Page
+from touche.scan.tokens import analysis_named
+from touche.tira.inputs import PAGE_RANKS, SPAM_RANKS, parsed_by, side_file
+from touche.web.extraction import parse_as_in_2020
 
-NUMBERS: dict[str, Any] = tomllib.loads((Path(__file__).parent / "chatnoir.toml").read_text(encoding="utf-8"))
-FILTERS = NUMBERS["filters"]
+if TYPE_CHECKING:
+    from by_lucene import ByLucene
+
 FACTOR = NUMBERS["bm25"]["k1"] + 1  # of BM25 in Elasticsearch; Lucene has dropped it
-PASSES, FOREIGN, SHORT = "passes", "in another language", "with too little main content"
+PER_PAGE = 10  # results
+
+_log = logging.getLogger("touche.chatnoir")  # below the one that the command line shows
 
 
 @baseline(needs_documents=False)  # for ChatNoir has its own
@@ -34,6 +43,7 @@ def chatnoir_bm25f(
     api: bool = False,
     explain: tuple[str, str] = ("", ""),
     depth: int = 1000,
+    engine: Literal["scan", "lucene"] = "scan",
 ) -> Rankings:
     """Ranks web pages as ChatNoir does: all tokens must match, and a second query scores what did.
 
@@ -51,62 +61,140 @@ def chatnoir_bm25f(
         documents are needed.
     explain: a topic and a page; the parts of its score are printed.
     depth: how many pages are returned per topic.
+    engine: scan computes the formulas as they stand here; lucene has Lucene rank, which takes longer.
     """
     if api:
-        if (year, model, match, any(explain)) != ("2020", "fields", "all", False):
-            raise ParameterError(
-                "with --api ChatNoir ranks; leave --year, --model, --match and --explain out"
-            )
+        if (year, model, match, any(explain), engine) != ("2020", "fields", "all", False, "scan"):
+            problem = "leave --year, --model, --match, --explain and --engine out"
+            raise ParameterError(f"with --api ChatNoir ranks; {problem}")
         yield from asked(topics, depth, group_by_host)
         return
     if explain[0] and explain[0] not in [topic.number for topic in topics]:
         raise ParameterError(f"explain = {' '.join(explain)}: there is no topic {explain[0]}")
-    numbers, share = NUMBERS[year], share_of(match)
-    crawl = Crawl(documents, in_2020=year == "2020")
-    parts_of = parts_of_bm25f if model == "bm25f" else partial(parts_of_fields, numbers=numbers)
-    summed = NUMBERS["bm25f"] if model == "bm25f" else {}  # fields over which a token's frequencies are
-    analyzers = {name: other for name, other in numbers["analyzers"].items() if name not in summed}
-    with index_of(crawl, [topic.title for topic in topics], numbers, analyzers) as pages:
-        spam = spam_of(crawl, pages)
-        for topic in topics:
-            matched = matching(pages, topic, share, spam, numbers)
-            parts = parts_of(pages, topic)
-            second = second_query(pages, topic, parts, numbers)
-            ranked = scored(pages, matched, second, numbers)[:depth]
-            if explain[0] == topic.number:
-                print(explanation(crawl, pages, explain[1], parts, matched, second, numbers))
-            yield topic, crawl.grouped([id for id, _ in ranked]) if group_by_host else ranked
+    method = Method(NUMBERS[year], model, share_of(match))
+    questions = [method.asked(topic) for topic in topics]
+    pages = parsed_by(parse_as_in_2020, documents) if year == "2020" else documents
+    if engine == "lucene":
+        from by_lucene import ByLucene  # here, for it needs Java
+
+        found: Collected | ByLucene = ByLucene(
+            pages, method.analyses, questions, [topic.title for topic in topics]
+        )
+    else:
+        found = Collected.of(pages, questions, method.wanted(topics, explain[1]))
+    spam = spam_of(documents, found)
+    for topic, hits in zip(topics, found.best(spam, method.numbers["window"]), strict=True):
+        if explain[0] == topic.number:
+            print(explanation(documents, found, method, topic, hits, explain[1]))
+        ranked = scored(hits, method.numbers)[:depth]
+        yield topic, grouped(ranked) if group_by_host else [(hit.id, score) for hit, score in ranked]
 
 
-def matching(
-    pages: Index, topic: Topic, share: float, spam: list[str], numbers: dict[str, Any]
-) -> dict[str, float]:
-    """The first query: the pages that pass the filters and have the title's tokens, with their scores."""
-    filters = [labelled("filter", PASSES)]
-    if topic.candidates is not None:
-        filters.append(having_id(topic.candidates))
-    bonuses = bonuses_of(numbers["match_bonuses"]).values()
-    words = anywhere(pages, topic, share, numbers)
-    query = all_of([words], filters=filters, without=[having_id(spam)], extra=bonuses)
-    return dict(pages.run(query, numbers["window"]))
+@dataclass(frozen=True)
+class Method:
+    """What is asked of pages.
+
+    Attributes:
+        numbers: those of a year.
+        model: ``fields`` or ``bm25f``.
+        share: of the tokens that have to match.
+    """
+
+    numbers: Mapping[str, Any]
+    model: str
+    share: float
+
+    def asked(self, topic: Topic) -> Asked:
+        """The two queries for a topic."""
+        return Asked(plain(self.first(topic)), plain(self.second(topic)), topic.candidates)
+
+    def first(self, topic: Topic) -> Query:
+        """The query that matches: so many of the title's tokens, each in some field, and all fields alike."""
+        bonuses = bonuses_of(self.numbers["match_bonuses"])
+        return All((self.anywhere(topic, self.share),), extra=tuple(bonuses.values()))
+
+    def second(self, topic: Topic) -> Query:
+        """The query that scores: the sum of the parts, if so many tokens match as have to."""
+        share = self.numbers["rescore_share"]
+        filters = (self.anywhere(topic, share),) if share else ()
+        return All((Some(tuple(self.parts(topic).values())),), filters=filters)
+
+    def anywhere(self, topic: Topic, share: float) -> Query:
+        """A query for a share of the title's tokens."""
+        return self._syntax(dict.fromkeys(self.numbers["boosts"], FACTOR)).query(topic.title, share)
+
+    def parts(self, topic: Topic) -> dict[str, Query]:
+        """The parts of the sum, by name."""
+        return self._parts_of_bm25f(topic) if self.model == "bm25f" else self._parts_of_fields(topic)
+
+    def _parts_of_fields(self, topic: Topic) -> dict[str, Query]:
+        """BM25 in each field, the title as a phrase, bonuses."""
+        title = wanted(topic.title)
+        fields = {
+            name: self._syntax({name: FACTOR * boost}).query(title, share=0)
+            for name, boost in self.numbers["boosts"].items()
+        }
+        phrases = {
+            f"phrase in {name}": boosted(self._phrase(name, title), FACTOR * boost)
+            for name, boost in self.numbers["phrases"].items()
+            if len(self._terms(name, title)) > 1
+        }
+        return fields | phrases | bonuses_of(self.numbers["bonuses"])
+
+    def _parts_of_bm25f(self, topic: Topic) -> dict[str, Query]:
+        """BM25F (Robertson et al. 2004) of each token: frequencies and lengths are summed over fields first.
+
+        The overviews of Touché call ChatNoir's method so; ChatNoir sums the scores of its fields instead.
+        """
+        weights = NUMBERS["bm25f"]
+        tokens = Counter(self._terms(next(iter(weights)), wanted(topic.title)))
+        return {term: boosted(Combined(term, tuple(weights.items())), n) for term, n in tokens.items()}
+
+    def wanted(self, topics: Topics, explained: str) -> Wanted:
+        """What pages are read for, and the page that is looked at closely."""
+        queries = [each for topic in topics for each in (self.first(topic), self.second(topic))]
+        parts = [each for topic in topics for each in self.parts(topic).values()]
+        return Wanted(self.analyses, [plain(each) for each in queries[::2]], queries + parts, explained)
+
+    @property
+    def analyses(self) -> dict[str, str]:
+        """The analysis of each field; those over which frequencies are summed have one."""
+        others = self.numbers["analyzers"]
+        summed = NUMBERS["bm25f"] if self.model == "bm25f" else {}
+        return {
+            name: "plural" if name in summed else others.get(name, "plural")
+            for name in self.numbers["boosts"]
+        }
+
+    def _syntax(self, boosts: Mapping[str, float]) -> Syntax:
+        return Syntax(boosts, self._terms)
+
+    def _terms(self, field: str, text: str) -> list[str]:
+        return analysis_named(self.analyses[field]).terms(text)
+
+    def _phrase(self, field: str, title: str) -> Query:
+        return Phrase(field, tuple(self._terms(field, title)), NUMBERS["phrase"]["slop"])
 
 
-def second_query(pages: Index, topic: Topic, parts: dict[str, Any], numbers: dict[str, Any]) -> Any:
-    """What scores the pages of the first query: the sum of the parts, if so many tokens match as have to."""
-    share = numbers["rescore_share"]
-    return all_of([any_of(parts.values())], filters=[anywhere(pages, topic, share, numbers)] if share else [])
-
-
-def scored(
-    pages: Index, matched: dict[str, float], second: Any, numbers: dict[str, Any]
-) -> list[tuple[str, float]]:
+def scored(hits: Iterable[Hit], numbers: Mapping[str, Any]) -> list[tuple[Hit, float]]:
     """The pages of the first query with the weighted scores of both, best first."""
-    again = dict(pages.run(all_of([second], filters=[having_id(matched)]), numbers["window"]))
-    scores = [
-        (id, numbers["match_weight"] * score + numbers["rescore_weight"] * again.get(id, 0.0))
-        for id, score in matched.items()
-    ]
-    return sorted(scores, key=lambda hit: (hit[1], hit[0]), reverse=True)
+    weights = numbers["match_weight"], numbers["rescore_weight"]
+    scores = [(hit, weights[0] * hit.first + weights[1] * hit.second) for hit in hits]
+    return sorted(scores, key=lambda each: (each[1], each[0].id), reverse=True)
+
+
+def grouped(ranked: Sequence[tuple[Hit, float]]) -> list[tuple[str, float]]:
+    """A ranking as ChatNoir showed it: on each page of ten, results of a host follow the best of them.
+
+    The scores only keep the order, since it is no longer that of the original ones.
+    """
+    shown: list[str] = []
+    for start in range(0, len(ranked), PER_PAGE):
+        hosts: dict[str, list[str]] = {}
+        for hit, _ in ranked[start : start + PER_PAGE]:
+            hosts.setdefault(hit.host or hit.id, []).append(hit.id)
+        shown += [id for group in hosts.values() for id in group]
+    return [(id, float(len(shown) - rank)) for rank, id in enumerate(shown)]
 
 
 def asked(topics: Topics, depth: int, as_shown: bool) -> Rankings:
@@ -119,83 +207,66 @@ def asked(topics: Topics, depth: int, as_shown: bool) -> Rankings:
         yield topic, shown if as_shown else found
 
 
-def index_of(crawl: Crawl, titles: list[str], numbers: dict[str, Any], analyzers: dict[str, str]) -> Index:
-    """An index of the fields, and of what a page is filtered by and earns a bonus for."""
-    return index(
-        crawl,
-        analyzer="plural",
-        similarity=bm25(**NUMBERS["bm25"]),
-        fields={name: partial(text_of, name) for name in numbers["boosts"]},
-        phrases=numbers["boosts"],
-        labels={"filter": filtered, "wikipedia": is_wikipedia, "shallow": is_shallow},
-        others=analyzers,
-        queries=titles,
-    )
-
-
-def spam_of(crawl: Crawl, pages: Index) -> list[str]:
-    """The pages with a bad spam rank; what the filters stop and what is not known is told."""
-    ranks = crawl.scores(SPAM_RANKS)
-    spam = [id for id, rank in ranks.items() if rank < FILTERS["spam_rank"]]
-    stopped = {kind: pages.count(labelled("filter", kind)) for kind in (FOREIGN, SHORT)}
-    crawl.tell(ranks, stopped | {"with a bad spam rank": len(spam)})
+def spam_of(documents: Documents, found: "Collected | ByLucene") -> frozenset[str]:
+    """The pages with a bad spam rank, of those that match; what filters stop or do not know is told."""
+    pages, path = f"of {found.tallies[PAGES]} pages", side_file(documents, SPAM_RANKS)
+    tell_stopped(pages, {kind: found.tallies[kind] for kind in (FOREIGN, SHORT)})
+    unknown = {"language": found.tallies[NO_LANGUAGE]}
+    if path is None:
+        tell_missing(pages, unknown | {"spam rank": found.tallies[PAGES]})
+        return frozenset()
+    ids = found.ids()
+    ranks, matching = read_scores(path, ids), f"of {len(ids)} pages that match a title"
+    spam = frozenset(id for id, rank in ranks.items() if rank < FILTERS["spam_rank"])
+    tell_stopped(matching, {"with a bad spam rank": len(spam)})
+    tell_missing(pages, unknown)
+    tell_missing(matching, {"spam rank": len(ids) - len(ranks)})
     return spam
 
 
-def parts_of_fields(pages: Index, topic: Topic, numbers: dict[str, Any]) -> dict[str, Any]:
-    """The parts of the sum: BM25 in each field, the title as a phrase, bonuses."""
-    title = wanted(topic.title)
-    words = pages.tokens(title)
-    fields = {
-        name: pages.simple(title, {name: FACTOR * boost}, share=0)
-        for name, boost in numbers["boosts"].items()
-    }
-    phrases = {
-        f"phrase in {name}": pages.phrase(name, words, NUMBERS["phrase"]["slop"], FACTOR * boost)
-        for name, boost in numbers["phrases"].items()
-    }
-    return fields | (phrases if len(words) > 1 else {}) | bonuses_of(numbers["bonuses"])
+def tell_stopped(of: str, counts: Mapping[str, int]) -> None:
+    """Says how many pages the filters leave out."""
+    if told := [f"{count} {kind}" for kind, count in counts.items() if count]:
+        _log.warning("%s the filters leave out %s", of, ", ".join(told))
 
 
-def parts_of_bm25f(pages: Index, topic: Topic) -> dict[str, Any]:
-    """BM25F (Robertson et al. 2004) of each token: frequencies and lengths are summed over fields first.
-
-    The overviews of Touché call ChatNoir's method so; ChatNoir sums the scores of its fields instead.
-    """
-    tokens = pages.terms(wanted(topic.title))
-    return {token: pages.combined(token, NUMBERS["bm25f"], count) for token, count in tokens.items()}
+def tell_missing(of: str, counts: Mapping[str, int]) -> None:
+    """Says how many pages the filters pass for want of knowledge."""
+    if told := [f"the {name} of {count}" for name, count in counts.items() if count]:
+        _log.warning("%s %s are missing, so that they pass the filter", of, " and ".join(told))
 
 
 def explanation(
-    crawl: Crawl,
-    pages: Index,
-    page: str,
-    parts: dict[str, Any],
-    matched: dict[str, float],
-    second: Any,
-    numbers: dict[str, Any],
+    documents: Documents,
+    found: "Collected | ByLucene",
+    method: Method,
+    topic: Topic,
+    hits: Iterable[Hit],
+    id: str,
 ) -> str:
     """What is known of a page, and the parts of its score, one a line."""
-    if page not in crawl.hosts:
-        raise ParameterError(f"explain: there is no page {page}, or it could not be parsed")
-    stopped = [f"is {kind}" for kind in (FOREIGN, SHORT) if pages.score(labelled("filter", kind), page)]
-    state = "matches" if page in matched else "".join(stopped) or "does not match"
-    spam, rank = (crawl.scores(name).get(page, "unknown") for name in SIDE_FILES)
-    lines = [f"{page}: {state} (spam rank {spam}, page rank {rank})"]
-    lines += [f"{'first query':20} {matched.get(page, 0.0):10.4f} x {numbers['match_weight']}"]
-    weight = numbers["rescore_weight"] if pages.score(second, page) else 0.0
-    lines += [f"{name:20} {pages.score(query, page):10.4f} x {weight}" for name, query in parts.items()]
-    return "\n".join(lines)
+    page = found.page(id)
+    if page is None:
+        raise ParameterError(f"explain: there is no page {id}, or it could not be parsed")
+    first = {hit.id: hit.first for hit in hits}
+    stopped = f"is {page.state}" if page.state in (FOREIGN, SHORT) else "does not match"
+    spam, rank = (score_of(documents, name, id) for name in (SPAM_RANKS, PAGE_RANKS))
+    lines = [f"{id}: {'matches' if id in first else stopped} (spam rank {spam}, page rank {rank})"]
+    lines += [f"{'first query':20} {first.get(id, 0.0):10.4f} x {method.numbers['match_weight']}"]
+    weight = method.numbers["rescore_weight"] if page.score(method.second(topic)) else 0.0
+    parts = method.parts(topic).items()
+    return "\n".join([*lines, *(f"{name:20} {page.score(query):10.4f} x {weight}" for name, query in parts)])
 
 
-def anywhere(pages: Index, topic: Topic, share: float, numbers: dict[str, Any]) -> Any:
-    """A query for a share of the title's tokens, each in some field, and all fields alike."""
-    return pages.simple(topic.title, dict.fromkeys(numbers["boosts"], FACTOR), share)
+def score_of(documents: Documents, name: str, id: str) -> float | str:
+    """The score of a page in a side file."""
+    path = side_file(documents, name)
+    return (read_scores(path, {id}) if path else {}).get(id, "unknown")
 
 
-def bonuses_of(points: dict[str, float]) -> dict[str, Any]:
+def bonuses_of(points: Mapping[str, float]) -> dict[str, Query]:
     """What pages earn for being what they are."""
-    return {name: labelled(name, "yes", each) for name, each in points.items()}
+    return {name: boosted(Labelled(name), each) for name, each in points.items()}
 
 
 def share_of(match: str) -> float:
@@ -204,32 +275,3 @@ def share_of(match: str) -> float:
     if found is None:
         raise ParameterError(f"match = {match}: write all, or a share from 1% to 100%")
     return int(found[1]) / 100
-
-
-def text_of(field: str, page: Page) -> str:
-    """The text of a field; none where it is missing."""
-    return labels_of(page.host or "") if field == "host" else getattr(page, field) or ""
-
-
-def labels_of(host: str) -> str:
-    """The labels of a host that are searched; each is one token, even where there are hyphens in it."""
-    left_out = NUMBERS["host"]["left_out"]
-    labels = (label.replace("-", "_") for label in host.split("."))
-    return " ".join(label for label in labels if len(label) > 2 and label not in left_out)
-
-
-def filtered(page: Page) -> str:
-    """Whether a page passes, or what stops it; what a collection does not tell, passes."""
-    if page.language not in (None, FILTERS["language"]):
-        return FOREIGN
-    return SHORT if page.body is not None and len(page.body) < FILTERS["shortest_body"] else PASSES
-
-
-def is_wikipedia(page: Page) -> str:
-    """Whether a page is from the Wikipedia of the language that is searched."""
-    return "yes" if page.host == f"{FILTERS['language']}.wikipedia.org" else "no"
-
-
-def is_shallow(page: Page) -> str:
-    """Whether the path is /, /wiki/ or /index.*"""
-    return "yes" if re.fullmatch(r"/(wiki/|index\.[a-z]+)?", page.path or "") else "no"

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -20,6 +21,7 @@ from scipy import stats
 import pages
 from conftest import OFFICIAL, ROOT
 from formulas import Collection, length_in_one_byte
+from neighbours import neighbour
 from touche import baselines, lucene, tasks
 from touche.data.places import qrels_of
 from touche.evaluation import ndcg
@@ -33,7 +35,7 @@ from touche.formats.documents import conclusion_of, premises_of
 from touche.formats.jsonl import read_passages_jsonl
 from touche.formats.qrels import read_qrels
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score, read_run
-from touche.formats.topics import read_topics_xml
+from touche.formats.topics import Topic, read_topics_xml
 from touche.lint import lint
 from touche.lucene.analysis import analyzer_named, terms
 from touche.regression.expected import read_expected
@@ -42,6 +44,7 @@ from touche.regression.running import PASSED, regress
 from touche.sandbox.limits import Limits
 from touche.sandbox.programs import Log
 from touche.sandbox.runs import Job, Usage
+from touche.scan.tokens import analysis_named
 
 pytestmark = pytest.mark.xdist_group("official")  # which share what the baselines rank
 
@@ -333,20 +336,28 @@ def test_every_run_file_is_evaluated_by_the_command(official: Path) -> None:
 
 def test_chatnoir_s_parts_on_the_real_passages(official: Path) -> None:
     """BM25 and BM25F of the main content, the only field of passages, for every one of them."""
-    method = baselines.load("chatnoir-bm25f").method.__globals__
-    numbers = method["NUMBERS"]
-    crawl = method["Crawl"](
-        read_passages_jsonl(official / "corpora/touche-2022-task-2-sample/passages.jsonl.gz")
-    )
+    ranking, queries = (neighbour("chatnoir-bm25f", name) for name in ("ranking", "queries"))
+    baseline = baselines.load("chatnoir-bm25f").method.__globals__
+    passages = list(read_passages_jsonl(official / "corpora/touche-2022-task-2-sample/passages.jsonl.gz"))
     topics = read_topics_xml(official / "topics/touche-2022-task-2.xml")[:5]
-    index = method["index_of"](crawl, [topic.title for topic in topics], numbers["2020"], {})
-    words = Collection({page.id: index.terms(page.body or "") for page in crawl})
+    terms_of = analysis_named("plural").terms
+    words = Collection({passage.id: Counter(terms_of(passage.text)) for passage in passages})
+
+    def scored(model: str, topic: Topic) -> dict[str, float]:
+        """The passages that are long enough for the filter."""
+        method = baseline["Method"](baseline["NUMBERS"]["2020"], model, 1.0)
+        wanted = replace(method.wanted([topic], ""), queries=[queries.Everything()])
+        found = ranking.Collected.of(passages, [], wanted)
+        parts = method.parts(topic)
+        query = parts["body"] if model == "fields" else queries.Some(tuple(parts.values()))
+        asked = replace(found, asked=[ranking.Asked(queries.plain(query), queries.NOTHING, None)])
+        return {hit.id: hit.first for hit in asked.best(frozenset(), 5000)[0]}
+
     for topic in topics:
-        query = [term for term, count in index.terms(topic.title).items() for _ in range(count)]
-        sums = dict(index.run(method["parts_of_fields"](index, topic, numbers["2020"])["body"], 5000))
-        combined = dict(index.run(method["any_of"](method["parts_of_bm25f"](index, topic).values()), 5000))
+        query = terms_of(topic.title)
+        sums, combined = scored("fields", topic), scored("bm25f", topic)
         assert len(sums) == len(combined) > 1000
-        for id in words.documents:
+        for id in (passage.id for passage in passages if len(passage.text) >= 100):
             expected = words.bm25(query, id, 1.2, 0.75)
             assert sums.get(id, 0.0) == pytest.approx(2.2 * 10 * expected, rel=1e-4, abs=1e-4)
             length = length_in_one_byte(2 * length_in_one_byte(words.documents[id].total()))

@@ -13,7 +13,6 @@ from touche.lucene.indexing import index
 from touche.lucene.java import PYSERINI, jar
 from touche.lucene.searching import Index, all_of, any_of, having_id, labelled
 from touche.lucene.similarities import bm25, classic, dirichlet
-from touche.lucene.simple import wanted
 
 __all__ = [
     "PYSERINI",
@@ -27,5 +26,4 @@ __all__ = [
     "index",
     "jar",
     "labelled",
-    "wanted",
 ]

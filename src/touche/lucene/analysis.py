@@ -1,7 +1,7 @@
 """From text to terms."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import jpype
@@ -40,12 +40,6 @@ def analyzer_named(name: str) -> Any:
     return java_class.newDefaultInstance() if name == "english" else java_class()
 
 
-def analyzer_by_field(usual: Any, others: Mapping[str, Any]) -> Any:
-    """An analyzer that is another one for some fields."""
-    by_field = java("java.util.HashMap")(others) if others else java("java.util.HashMap")()
-    return java("org.apache.lucene.analysis.miscellaneous.PerFieldAnalyzerWrapper")(usual, by_field)
-
-
 def terms(analyzer: Any, text: str) -> Counter[str]:
     """The terms that an analyzer makes of a text, with how often each occurs."""
     return Counter(tokens(analyzer, text))
@@ -64,11 +58,6 @@ def stored_form(term: str) -> str:
     return _MARK + term[::-1]
 
 
-def in_stored_form(name: str) -> Any:
-    """The analyzer ``plural`` or ``unstemmed``, whose terms come in their stored form."""
-    return _chain((*_CHAINS[name], "reverseString"), mark=_MARK)
-
-
 def only_telling_apart(vocabulary: Iterable[str], stream: Any) -> Any:
     """Wraps a token stream so that all tokens outside of a vocabulary become one and the same.
 
@@ -84,11 +73,8 @@ def only_telling_apart(vocabulary: Iterable[str], stream: Any) -> Any:
     return java("org.apache.lucene.analysis.miscellaneous.TruncateTokenFilter")(kept, 1)
 
 
-def _chain(filters: Iterable[str], mark: str = "") -> Any:
+def _chain(filters: Iterable[str]) -> Any:
     builder = java("org.apache.lucene.analysis.custom.CustomAnalyzer").builder().withTokenizer("standard")
     for each in filters:
         builder = builder.addTokenFilter(each)
-    if mark:
-        before = jpype.JArray(jpype.JString)(["pattern", "^", "replacement", mark])
-        builder = builder.addTokenFilter("patternReplace", before)
     return builder.build()

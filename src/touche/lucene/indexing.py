@@ -49,7 +49,7 @@ def index(
         fields: the fields by name, each a function of the document; by default one, ``text``.
         phrases: the fields that are to be searched for phrases, too.
         labels: further fields by name, each of one string as it is, to filter by.
-        others: the fields that have another analyzer, with its name; for those that ``Index.simple`` takes.
+        others: the fields that have another analyzer, with its name.
         queries: all texts that will be searched for, where they are known. Then only their terms are told
             apart in the index, which makes it faster to build and a quarter of the size; lengths, totals
             and scores are the same.
@@ -78,7 +78,7 @@ def index(
     seconds = time.monotonic() - began
     terms_of = ", ".join(f"{reader.getSumTotalTermFreq(name)} terms in {name}" for name in fields)
     _log.debug("indexed %d documents in %.1f s: %s", reader.numDocs(), seconds, terms_of)
-    return Index(reader, analysis, similarity, tuple(fields), vocabulary, threads, others or {})
+    return Index(reader, analysis, similarity, tuple(fields), vocabulary, threads)
 
 
 class _Filling:

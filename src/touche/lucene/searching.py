@@ -9,16 +9,8 @@ from typing import Any, Self
 import jpype
 
 from touche.errors import ToucheError
-from touche.lucene.analysis import (
-    analyzer_by_field,
-    analyzer_named,
-    in_stored_form,
-    stored_form,
-    terms,
-    tokens,
-)
+from touche.lucene.analysis import stored_form, terms
 from touche.lucene.java import bytes_ref, java
-from touche.lucene.simple import not_wanted, parts_of, simple_query, wanted
 
 
 class Index:
@@ -32,13 +24,12 @@ class Index:
         fields: tuple[str, ...],
         vocabulary: frozenset[str] | None,
         threads: int,
-        others: Mapping[str, str],
     ) -> None:
         self._pool = java("java.util.concurrent.ForkJoinPool")(threads)
         self._searcher = java("org.apache.lucene.search.IndexSearcher")(reader, self._pool)
         self._searcher.setSimilarity(similarity)
         self._reader, self._analyzer = reader, analyzer
-        self._fields, self._vocabulary, self._others = fields, vocabulary, others
+        self._fields, self._vocabulary = fields, vocabulary
 
     def __enter__(self) -> Self:
         """The index itself."""
@@ -121,30 +112,6 @@ class Index:
         return next(
             (score for _, score in self.run(all_of([query], filters=[having_id([document])]), 1)), 0.0
         )
-
-    def tokens(self, text: str) -> list[str]:
-        """The terms that the analyzer makes of a text, in their order."""
-        return tokens(self._analyzer, text)
-
-    def simple(self, text: str, boosts: Mapping[str, float], share: float = 1.0) -> Any:
-        """A query in Elasticsearch's simple syntax; for an index made with the analyzer ``plural``.
-
-        Args:
-            text: what somebody typed.
-            boosts: the weights of the fields.
-            share: of the words and phrases that must match in some field; rounded down, but at least one.
-        """
-        named = analyzer_named if self._vocabulary is None else in_stored_form
-        others = {field: named(name) for field, name in self._others.items()}
-        analyzer = analyzer_by_field(named("plural"), others)
-        if share == 1.0:
-            return simple_query(text, analyzer, boosts, every=True)
-        parts = [simple_query(part, analyzer, boosts, every=True) for part in parts_of(wanted(text))]
-        nothing = java("org.apache.lucene.search.MatchNoDocsQuery")
-        parts = [part for part in parts if not isinstance(part, nothing)]
-        found = any_of(parts, max(1, int(share * len(parts))))
-        avoided = simple_query(not_wanted(text), analyzer, boosts, every=False)
-        return all_of([found], without=[avoided])
 
     def combined(self, term: str, weights: Mapping[str, float], boost: float = 1.0) -> Any:
         """A query for a term in several fields at once, by BM25F (Robertson et al. 2004).

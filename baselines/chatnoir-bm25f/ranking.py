@@ -1,0 +1,196 @@
+"""The best pages for each topic, out of what was kept of a collection."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from collecting import Part, Totals, Wanted
+from matching import Matching, Pages
+from queries import Query, plain
+from scoring import Scoring
+from webpages import NUMBERS, PASSES
+
+from touche.formats.documents import AnyDocument
+from touche.scan.counting import Vocabulary
+from touche.scan.keeping import Kept
+from touche.scan.kernel import Array
+from touche.scan.reading import kept
+from touche.scan.statistics import Statistics
+
+
+class Hit(NamedTuple):
+    """A page that matches; of two the better one is the greater.
+
+    Attributes:
+        first: its score in the first query.
+        id: its id.
+        second: its score in the second query.
+        host: its host.
+    """
+
+    first: float
+    id: str
+    second: float
+    host: str
+
+
+_Hits = Sequence[Sequence[Hit]]  # of each topic
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked for a topic, in its plain form.
+
+    Attributes:
+        first: what has to match.
+        second: what scores the best of these.
+        among: the only pages to rank, or None.
+    """
+
+    first: Query
+    second: Query
+    among: frozenset[str] | None
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A page that is looked at closely.
+
+    Attributes:
+        state: ``passes``, what stops it, or that it matches no topic.
+        score: its score for a query; 0 if it does not match.
+    """
+
+    state: str
+    score: Callable[[Query], float]
+
+
+@dataclass(frozen=True)
+class Collected:
+    """A collection that has been read.
+
+    Attributes:
+        asked: what is asked for each topic.
+        totals: of all pages.
+        parts: the pages that match some topic, where they are kept.
+        vocabularies: the terms of each field.
+    """
+
+    asked: Sequence[Asked]
+    totals: Totals
+    parts: Kept[Part]
+    vocabularies: Mapping[str, Vocabulary]
+
+    @classmethod
+    def of(cls, documents: Iterable[AnyDocument], asked: Sequence[Asked], wanted: Wanted) -> "Collected":
+        """Reads the pages, once."""
+        parts, nothing = kept(documents, wanted.reading()), Totals.nothing(wanted.vocabularies)
+        totals = parts.folded(nothing, _with_totals, Totals.__add__)
+        return cls(asked, totals, parts, wanted.vocabularies)
+
+    @property
+    def tallies(self) -> Counter[str]:
+        """How many pages there are, and how many of what kind."""
+        return self.totals.tallies
+
+    def ids(self) -> frozenset[str]:
+        """The ids of the pages that pass the filters and match some topic."""
+        return self.parts.folded(frozenset(), _with_ids, frozenset.union)
+
+    def page(self, id: str) -> "Explained | None":
+        """One page, if it was kept."""
+        pages = self.parts.folded(None, _Page(id), _either)
+        scoring = pages and _scoring(pages, self.totals.statistics, self.vocabularies)
+        return Explained(pages.states[0], partial(_score, scoring)) if pages and scoring else None
+
+    def best(self, spam: frozenset[str], window: int) -> Sequence[Sequence[Hit]]:
+        """For each topic the best pages by the first query, best first.
+
+        Args:
+            spam: the ids of the only pages that are left out.
+            window: how many pages at the most.
+        """
+        nothing: _Hits = [() for _ in self.asked]
+        best = _Best(self.asked, spam, window, self.totals.statistics, self.vocabularies)
+        return self.parts.folded(nothing, best.with_part, best.added)
+
+
+@dataclass(frozen=True)
+class _Best:
+    """What the best pages of parts are found by; it travels to where the parts are.
+
+    Attributes:
+        asked: what is asked for each topic.
+        spam: the ids of the only pages that are left out.
+        window: how many pages at the most for each topic.
+        statistics: of each field.
+        vocabularies: likewise.
+    """
+
+    asked: Sequence[Asked]
+    spam: frozenset[str]
+    window: int
+    statistics: Mapping[str, Statistics]
+    vocabularies: Mapping[str, Vocabulary]
+
+    def with_part(self, before: _Hits, part: Part) -> _Hits:
+        """The best for each topic of those before and of one more part."""
+        pages = part.pages
+        ids = zip(pages.ids, pages.states, strict=True)
+        passes = np.array([state == PASSES and id not in self.spam for id, state in ids], dtype=bool)
+        return self.added(before, [self._hits(pages, each, passes) for each in self.asked])
+
+    def added(self, some: _Hits, others: _Hits) -> _Hits:
+        """The best for each topic of both."""
+        both = zip(some, others, strict=True)
+        return [sorted((*one, *other), reverse=True)[: self.window] for one, other in both]
+
+    def _hits(self, pages: Pages, asked: Asked, passes: Array) -> Sequence[Hit]:
+        scoring = _scoring(pages, self.statistics, self.vocabularies)
+        texts, first = scoring.scored(asked.first)
+        second = np.zeros(len(pages.ids))
+        again, scores = scoring.scored(asked.second)
+        second[again] = scores
+        found = [passes[text] and (asked.among is None or pages.ids[text] in asked.among) for text in texts]
+        hits = zip(first.tolist(), texts.tolist(), second[texts].tolist(), found, strict=True)
+        return [Hit(one, pages.ids[n], two, pages.hosts[n]) for one, n, two, keep in hits if keep]
+
+
+@dataclass(frozen=True)
+class _Page:
+    """Finds one page."""
+
+    id: str
+
+    def __call__(self, before: Pages | None, part: Part) -> Pages | None:
+        """The page, if it is in the part or was found before."""
+        found = np.array([id == self.id for id in part.pages.ids], dtype=bool)
+        return part.pages.only(found) if found.any() else before
+
+
+def _scoring(
+    pages: Pages, statistics: Mapping[str, Statistics], vocabularies: Mapping[str, Vocabulary]
+) -> Scoring:
+    return Scoring(Matching(pages, vocabularies), statistics, **NUMBERS["bm25"])
+
+
+def _score(scoring: Scoring, query: Query) -> float:
+    """The score of the only page."""
+    _, scores = scoring.scored(plain(query))
+    return float(scores[0]) if len(scores) else 0.0
+
+
+def _either(one: Pages | None, other: Pages | None) -> Pages | None:
+    return one or other
+
+
+def _with_totals(before: Totals, part: Part) -> Totals:
+    return before + part.totals
+
+
+def _with_ids(before: frozenset[str], part: Part) -> frozenset[str]:
+    pages = zip(part.pages.ids, part.pages.states, strict=True)
+    return before.union(id for id, state in pages if state == PASSES)

@@ -1,0 +1,142 @@
+"""Lucene is asked everything: the replica of ChatNoir is to read titles, and score pages, as it does."""
+
+from functools import cache
+from itertools import product
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+import simple_queries
+from neighbours import neighbour
+from touche import baselines, lucene
+from touche.formats.documents import Document
+from touche.formats.topics import Topic
+from touche.scan.tokens import analysis_named
+from touche.web.page import Page
+
+frequency = neighbour("chatnoir-bm25f", "phrases").frequency
+plain = neighbour("chatnoir-bm25f", "queries").plain
+Syntax = neighbour("chatnoir-bm25f", "titles").Syntax
+
+BOOSTS, ANALYSES = {"title": 154.0, "host": 2.2, "body": 1.0}, {"host": "unstemmed"}
+PIECES = ['"', "-", "+", "|", "*", "~", "(", "\\", " ", "  ", "\t", "\x0b", "?", " AND ", " OR ", " and "]
+WORDS = ["cat", "cats", "it's", "a-b", "1,2", "x/y z", "Menús", 'א"א', "日本", "don't", "..."]
+TITLES = st.one_of(
+    st.lists(st.sampled_from(PIECES + WORDS), max_size=9).map("".join),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
+)
+
+
+def terms_of(field: str, text: str) -> list[str]:
+    return analysis_named(ANALYSES.get(field, "plural")).terms(text)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.0])
+@pytest.mark.parametrize("boosts", [BOOSTS, {"host": 3.0}], ids=["fields", "field"])
+@given(TITLES)
+@example('a "b c" -d | e')
+@example('-a-b --c -"d e" -')
+@example('a | ... b "" c + | d')
+@example("* ")
+@example('a OR b AND c " AND d')
+@settings(max_examples=400)
+def test_a_title_is_read_as_lucene_s_parser_reads_it(
+    share: float, boosts: dict[str, float], title: str
+) -> None:
+    ours = Syntax(boosts, terms_of).query(title, share)
+    assert plain(ours) == plain(simple_queries.record(simple_queries.lucenes(title, boosts, ANALYSES, share)))
+
+
+TEXTS = ["".join(each) for size in range(1, 8) for each in product("ab", repeat=size)]
+LONGER = ["".join(Random(n).choices("aabcd", k=3 + n % 30)) for n in range(300)]
+
+
+@cache
+def index() -> lucene.Index:
+    documents = [Document(str(n), " ".join(text)) for n, text in enumerate(TEXTS + LONGER)]
+    by_formula = lucene.bm25(1.2, 0.75)
+    return lucene.index(documents, analyzer="standard", similarity=by_formula, phrases=["text"], threads=1)
+
+
+@given(st.text("aabcd", min_size=2, max_size=6), st.integers(0, 4), st.data())
+@settings(max_examples=200)
+def test_a_phrase_is_as_frequent_as_lucene_counts(phrase: str, slop: int, data: st.DataObject) -> None:
+    query = index().phrase("text", [*phrase], slop)
+    searcher = index()._searcher
+    matched = {int(id) for id, _ in index().run(query, 9999)}
+    for number, text in enumerate(TEXTS + LONGER):
+        places = [[n for n, letter in enumerate(text) if letter == each] for each in phrase]
+        found = frequency(places, [*map(ord, phrase)], slop) if all(places) else 0.0
+        assert (found > 0) == (number in matched), (phrase, text)
+    for number in data.draw(st.lists(st.sampled_from(sorted(matched)), max_size=9)) if matched else []:
+        text = (TEXTS + LONGER)[number]
+        places = [[n for n, letter in enumerate(text) if letter == each] for each in phrase]
+        assert frequency(places, [*map(ord, phrase)], slop) == _lucenes(searcher.explain(query, number))
+
+
+def _lucenes(explanation: Any) -> float:
+    """The frequency in an explanation."""
+    if "Freq=" in str(explanation.getDescription()) and str(explanation.getDescription()).startswith(
+        "phrase"
+    ):
+        return float(explanation.getValue().floatValue())
+    return next((found for each in explanation.getDetails() if (found := _lucenes(each)) >= 0), -1.0)
+
+
+SENTENCES = st.lists(st.sampled_from("a b b's bs c café Cafés x-y".split()), max_size=12).map(" ".join)
+PAGES = st.builds(
+    dict[str, str],
+    st.fixed_dictionaries(
+        {"title": SENTENCES, "body": SENTENCES},
+        optional={
+            "headings": SENTENCES,
+            "full_body": SENTENCES,
+            "meta_keywords": SENTENCES,
+            "host": st.sampled_from(["en.wikipedia.org", "www.cafe.example", "bs.bbb.example"]),
+            "path": st.sampled_from(["/", "/a"]),
+            "language": st.sampled_from(["en", "de"]),
+        },
+    ),
+)
+ASKED = st.one_of(
+    SENTENCES,
+    st.lists(
+        st.sampled_from(['"', "-", "|", " ", " ", "+", " OR ", "a", "b", "b's", "café"]), max_size=9
+    ).map("".join),
+)
+
+
+@given(
+    st.lists(PAGES, min_size=1, max_size=12),
+    st.lists(ASKED, min_size=1, max_size=4),
+    st.sampled_from(["2020", "today"]),
+    st.sampled_from(["fields", "bm25f"]),
+    st.sampled_from(["all", "1%", "50%"]),
+    st.booleans(),
+)
+@example(
+    [{"title": "a b", "body": "a b a b"}, {"title": "a", "body": "b"}],
+    ["a a b a", "*"],
+    "2020",
+    "fields",
+    "all",
+    False,
+)
+@example([{"title": "a b", "body": "a b"}] * 3, ["-c", "a|b -c a"], "today", "bm25f", "50%", True)
+@settings(max_examples=60)
+def test_scores_are_those_of_lucene_to_the_last_bit_for_any_pages_and_titles(
+    fields: list[dict[str, str]], titles: list[str], year: str, model: str, match: str, some: bool
+) -> None:
+    known = [
+        Page(f"p{n}", **{**each, "body": (each["body"] + " ").ljust(120, "z")})
+        for n, each in enumerate(fields)
+    ]
+    among = frozenset({"p0", "p2", "p5"}) if some else None
+    topics = [Topic(str(n), title, candidates=among) for n, title in enumerate(titles)]
+    options = {"year": year, "model": model, "match": match}
+    method = baselines.load("chatnoir-bm25f")
+    ours, theirs = (list(method(topics, known, **options, engine=each)) for each in ("scan", "lucene"))
+    assert ours == theirs
