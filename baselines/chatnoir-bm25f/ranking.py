@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from touche.formats.documents import AnyDocument
 from touche.scan.counting import Vocabulary
 from touche.scan.keeping import Kept
 from touche.scan.kernel import Array
+from touche.scan.known import known_or_counted
 from touche.scan.reading import kept
 from touche.scan.statistics import Statistics
 
@@ -74,7 +75,7 @@ class Collected:
 
     Attributes:
         asked: what is asked for each topic.
-        totals: of all pages.
+        totals: of all pages; the statistics are those of a larger collection if they are known.
         parts: the pages that match some topic, where they are kept.
         vocabularies: the terms of each field.
     """
@@ -87,9 +88,11 @@ class Collected:
     @classmethod
     def of(cls, documents: Iterable[AnyDocument], asked: Sequence[Asked], wanted: Wanted) -> "Collected":
         """Reads the pages, once."""
-        parts, nothing = kept(documents, wanted.reading()), Totals.nothing(wanted.vocabularies)
-        totals = parts.folded(nothing, _with_totals, Totals.__add__)
-        return cls(asked, totals, parts, wanted.vocabularies)
+        parts, fields = kept(documents, wanted.reading()), wanted.vocabularies
+        totals = parts.folded(Totals.nothing(fields), _with_totals, Totals.__add__)
+        known = known_or_counted(documents, fields, lambda: [totals.statistics[name] for name in fields])
+        statistics = dict(zip(fields, known, strict=True))
+        return cls(asked, replace(totals, statistics=statistics), parts, fields)
 
     @property
     def tallies(self) -> Counter[str]:

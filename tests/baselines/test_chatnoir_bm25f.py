@@ -1,6 +1,7 @@
 """ChatNoir's two queries on the spot check's pages, part by part against the formulas."""
 
 import gzip
+import json
 import re
 import tomllib
 from collections import Counter
@@ -457,3 +458,26 @@ def test_the_pages_are_ranked_the_same_from_archives(touche: Touche, write: Writ
     touche("run", "chatnoir-bm25f", "-i", "spot-check/pages", "-o", tmp_path / "folder")
     one, other = ((tmp_path / name / "run.txt").read_text() for name in ("archives", "folder"))
     assert one == other
+
+
+def test_a_part_of_the_pages_is_scored_by_the_statistics_of_all(
+    touche: Touche, write: Write, tmp_path: Path
+) -> None:
+    texts = ["cats sleep", "a cat may sleep", "dogs bark", "cats and dogs sleep", "mice"]
+    lines = [
+        json.dumps({"docno": f"p{n}", "title": text, "body": f"{text}. {'and so on ' * 12}"}) + "\n"
+        for n, text in enumerate(texts)
+    ]
+    for folder, some in (("all", lines), ("part", lines[:2])):
+        write(f"{folder}/documents.jsonl", "".join(some))
+        write(f"{folder}/queries.jsonl", '{"qid": "1", "query": "cats sleep"}\n')
+    command, file = ("run", "chatnoir-bm25f", "-o", tmp_path / "out"), tmp_path / "statistics.json"
+
+    def scores(folder: str, *options: object) -> dict[str, str]:
+        assert touche(*command, "-i", tmp_path / folder, *map(str, options))[0] == 0
+        lines = (tmp_path / "out" / "run.txt").read_text().splitlines()
+        return {line.split()[2]: line.split()[4] for line in lines}
+
+    known = scores("all", "--keep-statistics", file)
+    assert scores("part", "--statistics", file) == {id: known[id] for id in ("p0", "p1")}
+    assert scores("part") != {id: known[id] for id in ("p0", "p1")}
