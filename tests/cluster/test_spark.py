@@ -1,8 +1,10 @@
 """Runs on a small cluster, of two workers beside this process, and the same on one machine."""
 
 import gzip
+import os
 import re
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -92,6 +94,49 @@ def dies(page):
 @baseline
 def deadly(topics: Topics, documents: Documents) -> Rankings:
     yield from scan.rank(topics, parsed_by(dies, documents), scan.dph, analysis="english")
+"""
+
+
+# Something happens to the worker that is first to read a document, or to score one; words.txt says what.
+STRUCK = """
+import os, signal, subprocess
+from pathlib import Path
+
+from touche import Documents, Rankings, Topics, baseline, scan
+
+FAULT, WHEN, MARK = (Path(__file__).parent / "words.txt").read_text().split()
+
+
+def parent_of(process):
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def strike(when):
+    if when != WHEN or "SPARK_LOCAL_DIRS" not in os.environ or Path(MARK).exists():
+        return
+    Path(MARK).write_text(os.environ["SPARK_LOCAL_DIRS"])
+    if FAULT == "worker":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if FAULT == "executor":
+        os.kill(parent_of(os.getppid()), signal.SIGKILL)
+    if FAULT == "disk":
+        full = ["mount", "-t", "tmpfs", "-o", "nr_inodes=1", "full", os.environ["SPARK_LOCAL_DIRS"]]
+        subprocess.run(full, check=True)
+
+
+def text_of(document):
+    strike("reading")
+    return document.text
+
+
+def model(tf, length, term):
+    strike("scoring")
+    return scan.dph(tf, length, term)
+
+
+@baseline
+def struck(topics: Topics, documents: Documents) -> Rankings:
+    yield from scan.rank(topics, documents, model, analysis="english", fields={"text": text_of})
 """
 
 
@@ -197,6 +242,10 @@ def test_baselines_of_the_repository(same: Same, baseline: str, part: str) -> No
     same(baseline, "-i", f"spot-check/{part}")
 
 
+def test_chatnoir_with_its_filters(same: Same) -> None:
+    assert "the filters leave out 1 with a bad spam rank" in same("chatnoir-bm25f", "-i", "spot-check/pages")
+
+
 def test_dph_of_the_guide(same: Same, write: Write) -> None:
     same(folder(write, "dph", baseline=DPH), "-i", "spot-check/passages")
 
@@ -257,6 +306,31 @@ def test_files_may_lie_at_any_depth_in_any_file_system(
     assert "no topics in it" in touche("run", "bm25", "-i", address, *options)[2]
     assert touche("run", "bm25", "-i", address, "--topics", topics, *options)[0] == 0
     assert (tmp_path / "far" / "run.txt").read_bytes() == expected
+
+
+@pytest.mark.parametrize(
+    ("fault", "when"),
+    [
+        ("worker", "reading"),
+        ("worker", "scoring"),
+        pytest.param("executor", "reading", marks=pytest.mark.nightly),
+        pytest.param("executor", "scoring", marks=pytest.mark.nightly),
+        pytest.param("disk", "reading", marks=pytest.mark.nightly),
+    ],
+)
+def test_what_a_worker_loses_is_found_again(
+    same: Same, write: Write, tmp_path: Path, fault: str, when: str
+) -> None:
+    if fault == "disk" and os.geteuid():
+        pytest.skip("only root can fill a disk, by mounting a small one")
+    mark = tmp_path / "mark"
+    own = folder(write, "struck", words=f"{fault} {when} {mark}", baseline=STRUCK)
+    try:
+        same(own, "-i", passages(tmp_path, 4), tasks=4)
+        assert mark.exists()
+    finally:
+        if fault == "disk" and mark.exists():
+            subprocess.run(["umount", "--lazy", mark.read_text()], check=True)
 
 
 def test_archives_are_handed_over_whole(
