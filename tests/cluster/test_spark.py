@@ -4,7 +4,9 @@ import gzip
 import os
 import re
 import shutil
+import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -308,6 +310,54 @@ def test_files_may_lie_at_any_depth_in_any_file_system(
     assert (tmp_path / "far" / "run.txt").read_bytes() == expected
 
 
+# Its process, the driver, is killed between the passes; once.
+KILLED = """
+import os, signal
+from pathlib import Path
+
+from touche import Documents, Rankings, Topics, baseline, scan
+
+
+@baseline
+def killed(topics: Topics, documents: Documents, *, mark: str = "") -> Rankings:
+    collection = scan.Collection.of(topics, documents, "english")
+    if not Path(mark).exists():
+        Path(mark).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    yield from collection.rank(topics, scan.Scoring(scan.dph), 1000)
+"""
+
+
+@pytest.mark.nightly
+def test_a_driver_that_is_killed_between_the_passes_goes_on(
+    context: Any, touche: Touche, write: Write, tmp_path: Path
+) -> None:
+    own, given, mark = folder(write, "killed", baseline=KILLED), passages(tmp_path, 4), tmp_path / "mark"
+    command = ["run", own, "-i", given, "--mark", mark]
+    on_spark = [
+        sys.executable,
+        "-m",
+        "touche",
+        *command,
+        "-o",
+        tmp_path / "many",
+        "--runner",
+        "spark",
+        "--resume",
+    ]
+    assert subprocess.run(on_spark, check=False).returncode == -signal.SIGKILL
+    assert [path.name for path in (tmp_path / "many").iterdir()] == ["parts"]
+    mark.touch()
+    touche(*command, "-o", tmp_path / "one")
+    for path in given.glob("*.jsonl"):
+        path.write_bytes(b"x" * path.stat().st_size)  # it is not read again
+    subprocess.run(on_spark, check=True)
+    assert (tmp_path / "many" / "run.txt").read_bytes() == (tmp_path / "one" / "run.txt").read_bytes()
+    assert not (tmp_path / "many" / "parts").exists()
+    code = subprocess.run(on_spark, check=False, capture_output=True, text=True)
+    assert code.returncode == 2 and "passages-0.jsonl:1: broken JSON" in code.stderr
+
+
 @pytest.mark.parametrize(
     ("fault", "when"),
     [
@@ -396,7 +446,7 @@ def test_an_error_of_the_baseline_names_its_line(on_spark: Callable[..., str], w
 
 def test_master_is_for_spark_alone(touche: Touche) -> None:
     code, _, err = touche("run", "bm25", "-i", "spot-check/passages", "-o", "x", "--master", "yarn")
-    assert code == 2 and "--master and --topics are Spark's" in err
+    assert code == 2 and "--master, --topics and --resume are Spark's" in err
 
 
 @pytest.mark.parametrize(

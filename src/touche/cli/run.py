@@ -125,6 +125,11 @@ _RUNNERS: list[click.Parameter] = [
         type=click.Path(path_type=Path),
         help="Topics, where INPUT is an address that Spark reads, such as s3a://bucket/corpus.",
     ),
+    click.Option(
+        ["--resume"],
+        is_flag=True,
+        help="Save in DIR/parts, which all machines have to see, what Spark reads, and go on from there.",
+    ),
 ]
 
 
@@ -143,21 +148,24 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
         runner: str,
         master: str,
         topics: Path | None,
+        resume: bool,
         cpus: float,
         memory: str,
         seconds: float,
         **options: Any,
     ) -> None:
         check_limits(runner)
-        if runner != _SPARK and (master != _MASTER or topics):
-            raise ToucheError("--master and --topics are Spark's; leave them out, or add --runner spark")
+        if runner != _SPARK and (master != _MASTER or topics or resume):
+            problem = "--master, --topics and --resume are Spark's"
+            raise ToucheError(f"{problem}; leave them out, or add --runner spark")
         if not given or not output:
             raise ToucheError("-i or -o is empty; name the input and the output directory")
         source = _Source(given, corpus, keep_fields, StatisticsFiles(statistics, keep_statistics))
         if runner == "local":
             _run(baseline, source, output, options, _here)
         elif runner == _SPARK:
-            _run(baseline, source, output, options, partial(_on_spark, master, topics))
+            parts = Path(output) / "parts" if resume else None
+            _run(baseline, source, output, options, partial(_on_spark, master, topics, parts))
         elif beside := keep_fields or statistics or keep_statistics:
             problem = f"a sandbox sees its input and writes run.txt only, not {beside}"
             raise ToucheError(f"{problem}; leave --runner out")
@@ -293,7 +301,9 @@ def _here(baseline: Baseline, given: _Source) -> AbstractContextManager[inputs.I
 
 
 @contextmanager
-def _on_spark(master: str, topics: Path | None, baseline: Baseline, given: _Source) -> Iterator[inputs.Input]:
+def _on_spark(
+    master: str, topics: Path | None, parts: Path | None, baseline: Baseline, given: _Source
+) -> Iterator[inputs.Input]:
     from touche import cluster  # here, for it takes as long to import as a small run
 
     is_uri = _URI.match(given.given)
@@ -302,11 +312,11 @@ def _on_spark(master: str, topics: Path | None, baseline: Baseline, given: _Sour
         cluster.started(master, baseline.name) as context,
         cluster.folder_sent(context, baseline.folder) as ship,
     ):
-        if found:
-            yield cluster.find(context, ship, found)
-        else:
-            statistics = given.statistics if given.statistics.asked else None
-            yield cluster.find_remote(context, ship, given.given, topics, statistics)
+        statistics = given.statistics if given.statistics.asked else None
+        far = (given.given, topics, statistics)
+        source = cluster.find(context, ship, found) if found else cluster.find_remote(context, ship, *far)
+        with cluster.saved(source, parts, baseline.folder) if parts else nullcontext(source) as shown:
+            yield shown
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from touche.cluster.failing import Failed, caught, of_both, sentences
+from touche.cluster.saving import Saved
 from touche.cluster.shipping import Ship
 from touche.cluster.worker import Cutting, Find, Reading, Told, is_found, is_told
 from touche.errors import InputError, ToucheError
@@ -35,6 +36,7 @@ class OnSpark:
         sources: gives an RDD with the files, in so many partitions.
         parallelism: how many tasks there are at the least, as far as the files can be cut.
         ship: makes functions fit for the way to the workers.
+        saved: where what is found is saved for a run that goes on, or None.
     """
 
     files: Files
@@ -42,6 +44,7 @@ class OnSpark:
     sources: Callable[[int], Any]
     parallelism: int
     ship: Ship
+    saved: Saved | None = None
 
     def __str__(self) -> str:
         return f"{self.files}, on Spark"
@@ -68,7 +71,8 @@ class OnSpark:
     def kept(self, find: Find[_T]) -> Kept[_T]:
         """What a function finds in the documents, of which each task gives it some.
 
-        It is kept on the disks of the workers; what a worker that is lost has kept is found once more.
+        It is kept on the disks of the workers, or where it is to be saved. What a worker that is lost has kept
+        is found once more.
 
         Args:
             find: takes documents, and yields parts.
@@ -76,14 +80,20 @@ class OnSpark:
         Raises:
             ToucheError: if a file is broken, there is no document, or workers fail.
         """
-        from pyspark import StorageLevel
-
-        reading = self.ship(Reading(self.files.reader, self.files.parser, find, self.files.fields))
-        found = self._given().mapPartitions(reading).persist(StorageLevel.DISK_ONLY)
+        reading = Reading(self.files.reader, self.files.parser, find, self.files.fields)
         with sentences():
+            found = self._kept(self._given().mapPartitions(self.ship(reading)), reading)
             told = found.filter(is_told).collect()
         self._say(reduce(Told.__add__, told, Told()))
         return OnWorkers(found.filter(is_found), self.ship)
+
+    def _kept(self, found: Any, reading: Reading[_T]) -> Any:
+        from pyspark import StorageLevel, cloudpickle
+
+        if self.saved is None:
+            return found.persist(StorageLevel.DISK_ONLY)
+        files = (f"{self.size} {'|'.join(map(str, self.files.paths))}".encode(errors="backslashreplace"),)
+        return self.saved.parts(found, (*files, cloudpickle.dumps(reading)))
 
     def _given(self) -> Any:
         """The files, or where they are too few for all processors their pieces."""
@@ -97,6 +107,8 @@ class OnSpark:
             _log.warning("%s", warning)
         told.left.tell()
         if told.errors:
+            if self.saved:
+                self.saved.remove()
             raise ToucheError(told.errors[0])
         if not told.records:
             raise InputError(self.files.paths[0], "no documents in it", "check that this is the right file")

@@ -1,6 +1,7 @@
 """The input of a run on Spark: in files that all machines see, or in any file system that Spark reads."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -9,7 +10,8 @@ from urllib.parse import urlsplit
 
 from touche.cluster.collection import OnSpark
 from touche.cluster.failing import sentences
-from touche.cluster.shipping import Ship
+from touche.cluster.saving import Saved
+from touche.cluster.shipping import Ship, version_of
 from touche.errors import InputError, ToucheError
 from touche.files import Held
 from touche.formats.statistics import StatisticsFiles
@@ -35,6 +37,20 @@ def find(context: Any, ship: Ship, given: Input) -> Input:
     size = sum(path.stat().st_size for path in files.paths)
     sources = partial(context.parallelize, [path.absolute() for path in files.paths])
     return replace(given, documents=OnSpark(files, size, sources, context.defaultParallelism, ship))
+
+
+@contextmanager
+def saved(given: Input, folder: Path, baseline: Path | None) -> Iterator[Input]:
+    """The same input, of which what is found is saved until all is done.
+
+    Args:
+        given: of ``find`` or ``find_remote``.
+        folder: that all machines see.
+        baseline: the baseline's folder, if it has one.
+    """
+    where = Saved(folder, version_of(baseline) if baseline else b"")
+    yield replace(given, documents=replace(given.documents, saved=where))  # type: ignore[type-var]
+    where.remove()
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """What is sent to workers: the folder of the baseline, and functions that may be of its modules."""
 
+import hashlib
 import pickle
 import zipfile
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from touche.baselines.neighbours import use
-from touche.files import temporary_folder
+from touche.files import md5, temporary_folder
 
 FOLDER = "touche-baseline-"  # how its name begins on the workers
 
@@ -63,6 +64,14 @@ def folder_sent(context: Any, folder: Path | None) -> Iterator[Ship]:
             _pack(folder, archive)
             context.addArchive(f"{archive}#{made.name}")
         yield partial(Shipped, made.name if folder else "")
+
+
+def version_of(folder: Path) -> bytes:
+    """What tells the files of a folder from other versions of them."""
+    found = hashlib.md5()
+    for path in _files(folder):
+        found.update(f"{path.relative_to(folder)} {md5(path)}".encode(errors="backslashreplace"))
+    return found.digest()
 
 
 def _pack(folder: Path, archive: Path) -> None:
