@@ -18,7 +18,7 @@ from touche.scan.counting import Counting, Vocabulary
 from touche.scan.kernel import Array, Counts
 from touche.scan.reading import Reading
 from touche.scan.statistics import Statistics
-from touche.web.page import page_of
+from touche.web.page import Page, page_of
 
 PAGES, NO_LANGUAGE = "pages", "without language"  # beside what the filters stop
 UNMATCHED = "does not match"
@@ -112,20 +112,19 @@ class _Collecting:
 
     def part(self, documents: Sequence[AnyDocument]) -> Part:
         """What is kept of these documents."""
-        pages = self._pages(documents)
+        read = [page_of(document) for document in documents]
+        pages = self._pages(read)
         matching = self._matching(pages)
         explained = [id == self._wanted.explained for id in pages.ids]
         statistics = {field: Statistics.of(counts) for field, counts in pages.fields.items()}
-        languages = [page_of(document).language for document in documents]
-        tallies = Counter({PAGES: len(documents), NO_LANGUAGE: languages.count(None)})
+        tallies = Counter({PAGES: len(read), NO_LANGUAGE: sum(page.language is None for page in read)})
         tallies.update(pages.states)
         return Part(Totals(statistics, tallies), _marked(pages, matching).only(matching | explained))
 
-    def _pages(self, documents: Sequence[AnyDocument]) -> Pages:
+    def _pages(self, pages: Sequence[Page]) -> Pages:
         fields: dict[str, Counts] = {}
         for names, counting in self._countings.items():
-            fields |= zip(names, counting.part(documents).fields, strict=True)
-        pages = [page_of(document) for document in documents]
+            fields |= zip(names, counting.part(pages).fields, strict=True)
         labels = {name: np.array([*map(has, pages)], dtype=bool) for name, has in LABELS.items()}
         hosts = [page.host or "" for page in pages]
         return Pages([page.id for page in pages], hosts, [*map(filtered, pages)], labels, fields)

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 
@@ -33,11 +32,13 @@ class _Word:
 
     Attributes:
         offset: its place in the phrase.
+        number: its place among those of the phrase that are the same.
         ahead: where it stands, of which the first is yet to come.
         here: where the phrase would begin if it were exact.
     """
 
     offset: int
+    number: int
     ahead: list[int]
     here: int = 0
 
@@ -48,10 +49,45 @@ class _Word:
             return True
         return False
 
+    def __lt__(self, other: "_Word") -> bool:
+        """Whether it lags behind the other."""
+        return (self.here, self.offset) < (other.here, other.offset)
+
+
+class _Queue:
+    """Lucene's PriorityQueue: words may go on while they wait, and come out as they do there."""
+
+    def __init__(self) -> None:
+        self._heap: list[_Word] = []  # the n-th is to come before those at 2n + 1 and 2n + 2
+
     @property
-    def order(self) -> tuple[int, int]:
-        """By which the word comes first that is to go on."""
-        return self.here, self.offset
+    def top(self) -> _Word:
+        """The one that comes out next."""
+        return self._heap[0]
+
+    def add(self, word: _Word) -> None:
+        """Takes one in."""
+        self._heap.append(word)
+        at = len(self._heap) - 1
+        while at and word < self._heap[above := (at - 1) // 2]:
+            self._heap[at] = self._heap[above]
+            at = above
+        self._heap[at] = word
+
+    def pop(self) -> _Word:
+        """The next one, which leaves the queue."""
+        heap, word = self._heap, self._heap.pop()
+        if not heap:
+            return word
+        found, at = heap[0], 0
+        while (below := 2 * at + 1) < len(heap):
+            below += below + 1 < len(heap) and heap[below + 1] < heap[below]
+            if not heap[below] < word:
+                break
+            heap[at] = heap[below]
+            at = below
+        heap[at] = word
+        return found
 
 
 class _Sloppy:
@@ -61,48 +97,58 @@ class _Sloppy:
     """
 
     def __init__(self, places: Sequence[Sequence[int]], terms: Sequence[int]) -> None:
-        self._words = [_Word(offset, [*reversed(each)]) for offset, each in enumerate(places)]
-        by_term = sorted(self._words, key=lambda word: (terms[word.offset], word.offset))
-        same = [list(each) for _, each in groupby(by_term, key=lambda word: terms[word.offset])]
-        self._same = {word.offset: each for each in same for word in each}
+        self._same: list[list[_Word]] = [[] for _ in terms]
+        for offset, (term, each) in enumerate(zip(terms, places, strict=True)):
+            same = self._same[offset] = self._same[terms.index(term)]
+            same.append(_Word(offset, len(same), [*reversed(each)]))
+        words = [next(word for word in same if word.offset == n) for n, same in enumerate(self._same)]
         # Of words that are the same, the second begins at their second place, and so on.
-        self._positioned = all(
-            all(word.advance() for _ in range(1 + number))
-            for each in same
-            for number, word in enumerate(each)
-        )
-        self._end = max(word.here for word in self._words)
+        self._positioned = all(word.advance() for word in words for _ in range(1 + word.number))
+        self._end, self._queue = max(word.here for word in words), _Queue()
+        for word in words:
+            self._queue.add(word)
 
     def next_match(self, slop: int) -> int | None:
         """How far the words of the next match are apart; None if there is none."""
         if not self._positioned:
             return None
-        word = min(self._words, key=lambda each: each.order)
-        apart, second = self._end - word.here, self._behind(word)
+        word = self._queue.pop()
+        apart, second = self._end - word.here, self._queue.top.here
         while self._go_on(word):
             if word.here > second:
+                self._queue.add(word)
                 if apart <= slop:
                     return apart
-                word = min(self._words, key=lambda each: each.order)
-                apart, second = self._end - word.here, self._behind(word)
+                word = self._queue.pop()
+                apart, second = self._end - word.here, self._queue.top.here
             else:
                 apart = min(apart, self._end - word.here)
         self._positioned = False
         return apart if apart <= slop else None
 
-    def _behind(self, word: _Word) -> int:
-        """Where the next word stands that lags behind."""
-        return min(each.here for each in self._words if each is not word)
-
     def _go_on(self, word: _Word) -> bool:
         """Moves a word to its next place, and those of the same that it meets there."""
+        first, moved = word, set[int]()
         if not self._advance(word):
             return False
         while met := self._met(word):
-            word = min(word, met, key=lambda each: each.order)
+            word = min(word, met)
             if not self._advance(word):
                 return False
+            if met is not first:
+                moved.add(met.number)
+        self._queue_again(moved)
         return True
+
+    def _queue_again(self, moved: set[int]) -> None:
+        """Lets words that have moved find their place, by number; others of that number count as they do."""
+        out = []
+        while moved:
+            out.append(word := self._queue.pop())
+            if len(self._same[word.offset]) > 1:
+                moved.discard(word.number)
+        for word in reversed(out):
+            self._queue.add(word)
 
     def _advance(self, word: _Word) -> bool:
         moved = word.advance()

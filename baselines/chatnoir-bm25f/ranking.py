@@ -141,25 +141,36 @@ class _Best:
 
     def with_part(self, before: _Hits, part: Part) -> _Hits:
         """The best for each topic of those before and of one more part."""
-        pages = part.pages
+        pages, each = part.pages, zip(self.asked, before, strict=True)
         ids = zip(pages.ids, pages.states, strict=True)
         passes = np.array([state == PASSES and id not in self.spam for id, state in ids], dtype=bool)
-        return self.added(before, [self._hits(pages, each, passes) for each in self.asked])
+        return self.added(before, [self._hits(pages, asked, passes, hits) for asked, hits in each])
 
     def added(self, some: _Hits, others: _Hits) -> _Hits:
         """The best for each topic of both."""
         both = zip(some, others, strict=True)
         return [sorted((*one, *other), reverse=True)[: self.window] for one, other in both]
 
-    def _hits(self, pages: Pages, asked: Asked, passes: Array) -> Sequence[Hit]:
+    def _hits(self, pages: Pages, asked: Asked, passes: Array, before: Sequence[Hit]) -> Sequence[Hit]:
+        """The pages that may be among the best, in no order."""
         scoring = _scoring(pages, self.statistics, self.vocabularies)
         texts, first = scoring.scored(asked.first)
+        if asked.among is not None:
+            passes = passes & [id in asked.among for id in pages.ids]
+        texts, first = texts[passes[texts]], first[passes[texts]]
+        chosen = first >= self._least(first, before)
         second = np.zeros(len(pages.ids))
         again, scores = scoring.scored(asked.second)
         second[again] = scores
-        found = [passes[text] and (asked.among is None or pages.ids[text] in asked.among) for text in texts]
-        hits = zip(first.tolist(), texts.tolist(), second[texts].tolist(), found, strict=True)
-        return [Hit(one, pages.ids[n], two, pages.hosts[n]) for one, n, two, keep in hits if keep]
+        found = zip(first[chosen].tolist(), texts[chosen].tolist(), strict=True)
+        return [Hit(score, pages.ids[n], float(second[n]), pages.hosts[n]) for score, n in found]
+
+    def _least(self, scores: Array, before: Sequence[Hit]) -> float:
+        """What a page has to score to be among the best."""
+        least = before[-1].first if len(before) == self.window else -np.inf
+        return max(
+            least, np.partition(scores, -self.window)[-self.window] if self.window < len(scores) else least
+        )
 
 
 @dataclass(frozen=True)

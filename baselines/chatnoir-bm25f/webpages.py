@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from touche.formats.documents import AnyDocument
-from touche.web.page import Page, page_of
+from touche.web.page import Page
 
 NUMBERS: Mapping[str, Any] = tomllib.loads(
     (Path(__file__).parent / "chatnoir.toml").read_text(encoding="utf-8")
@@ -17,14 +16,13 @@ FILTERS = NUMBERS["filters"]
 PASSES, FOREIGN, SHORT = "passes", "in another language", "with too little main content"
 
 
-def fields_of(names: Iterable[str]) -> dict[str, Callable[[AnyDocument], str]]:
-    """The fields by name, each a function of the document."""
+def fields_of(names: Iterable[str]) -> dict[str, Callable[[Page], str]]:
+    """The fields by name, each a function of the page."""
     return {name: partial(text_of, name) for name in names}
 
 
-def text_of(field: str, document: AnyDocument) -> str:
+def text_of(field: str, page: Page) -> str:
     """The text of a field; none where it is missing."""
-    page = page_of(document)
     return labels_of(page.host or "") if field == "host" else getattr(page, field) or ""
 
 

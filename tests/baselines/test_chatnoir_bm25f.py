@@ -22,6 +22,7 @@ from touche.data import places
 from touche.formats.html_folder import read_pages_csv
 from touche.formats.topics import Topic
 from touche.lucene.analysis import analyzer_named, tokens
+from touche.scan import reading
 from touche.tira.inputs import find_documents, parsed_by
 from touche.web.extraction import parse_as_in_2020
 from touche.web.page import Page, RawPage, page_of
@@ -458,6 +459,24 @@ def test_the_pages_are_ranked_the_same_from_archives(touche: Touche, write: Writ
     touche("run", "chatnoir-bm25f", "-i", "spot-check/pages", "-o", tmp_path / "folder")
     one, other = ((tmp_path / name / "run.txt").read_text() for name in ("archives", "folder"))
     assert one == other
+
+
+@pytest.mark.parametrize("window", [1, 4, 1000])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_the_best_of_the_first_query_are_the_same_for_any_number_of_parts(
+    monkeypatch: pytest.MonkeyPatch, window: int, size: int
+) -> None:
+    """Of pages that score the same, too, as all do here that lie in two parts."""
+    monkeypatch.setattr(reading, "_BATCH", size)
+    monkeypatch.setattr(reading, "_TOGETHER", size)
+    twice = [replace(page, id=f"{page.id}-{n}") for n in range(2) for page in pages("2020")]
+    topics = places.open_dataset("spot-check/pages").topics
+    asking = method()["Method"](NUMBERS["2020"], "fields", 0.3)
+    asked = [asking.asked(topic) for topic in topics]
+    found = ranking.Collected.of(twice, asked, asking.wanted(topics, ""))
+    assert len(found.parts.parts) == -(-len(twice) // size)
+    lucene = ByLucene(twice, asking.analyses, asked, [topic.title for topic in topics])
+    assert [*map(list, found.best(frozenset(), window))] == list(lucene.best([], window))
 
 
 def test_a_part_of_the_pages_is_scored_by_the_statistics_of_all(
