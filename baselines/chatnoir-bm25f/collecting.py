@@ -115,7 +115,7 @@ class _Collecting:
         read = [page_of(document) for document in documents]
         pages = self._pages(read)
         matching = self._matching(pages)
-        explained = [id == self._wanted.explained for id in pages.ids]
+        explained = np.array([id == self._wanted.explained for id in pages.ids], dtype=bool)
         statistics = {field: Statistics.of(counts) for field, counts in pages.fields.items()}
         tallies = Counter({PAGES: len(read), NO_LANGUAGE: sum(page.language is None for page in read)})
         tallies.update(pages.states)
@@ -134,7 +134,7 @@ class _Collecting:
         found, matching = np.zeros(len(pages.ids), dtype=bool), Matching(pages, self._vocabularies)
         for query in self._wanted.queries:
             found |= matching.matches(query)
-        found &= [state == PASSES for state in pages.states]
+        found &= np.array([state == PASSES for state in pages.states], dtype=bool)
         return found
 
 

@@ -156,7 +156,7 @@ class _Best:
         scoring = _scoring(pages, self.statistics, self.vocabularies)
         texts, first = scoring.scored(asked.first)
         if asked.among is not None:
-            passes = passes & [id in asked.among for id in pages.ids]
+            passes = passes & np.array([id in asked.among for id in pages.ids], dtype=bool)
         texts, first = texts[passes[texts]], first[passes[texts]]
         chosen = first >= self._least(first, before)
         second = np.zeros(len(pages.ids))

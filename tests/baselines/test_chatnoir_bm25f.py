@@ -479,6 +479,13 @@ def test_the_best_of_the_first_query_are_the_same_for_any_number_of_parts(
     assert [*map(list, found.best(frozenset(), window))] == list(lucene.best([], window))
 
 
+def test_a_piece_without_a_page_is_read_as_any_other() -> None:
+    """Such as one of blank lines: an error would have one process read all pages again."""
+    wanted = method()["Method"](NUMBERS["2020"], "fields", 1.0).wanted([Topic("1", "cats")], "p1")
+    with wanted.reading().begin() as maker:
+        assert maker.part([]).pages.ids == [] and maker.part([cat("p1")]).pages.ids == ["p1"]
+
+
 def test_a_part_of_the_pages_is_scored_by_the_statistics_of_all(
     touche: Touche, write: Write, tmp_path: Path
 ) -> None:
