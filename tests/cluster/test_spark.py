@@ -252,6 +252,17 @@ def test_dph_of_the_guide(same: Same, write: Write) -> None:
     same(folder(write, "dph", baseline=DPH), "-i", "spot-check/passages")
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("task", ["2020-task-1", "2021-task-1", "2022-task-1", "2022-task-2"])
+@pytest.mark.parametrize(("baseline", "tasks"), [("bm25", 1), ("dirichletlm", 7), ("tfidf", 2), ("dph", 7)])
+def test_all_samples(
+    official: Path, same: Same, write: Write, tmp_path: Path, task: str, baseline: str, tasks: int
+) -> None:
+    folder(write, "dph", baseline=DPH)
+    same(tmp_path / "dph" if baseline == "dph" else baseline, "-i", f"touche-{task}/sample", tasks=tasks)
+    assert (tmp_path / "many" / "run.txt").stat().st_size > 100_000
+
+
 def test_a_folder_of_a_participant_runs_unchanged(same: Same, write: Write, tmp_path: Path) -> None:
     own = folder(write, "own", words="school\nwomen", baseline=BASELINE, helper__models=MODELS)
     same(own, "-i", "spot-check/arguments", "--power", "0.25")

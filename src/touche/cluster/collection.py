@@ -71,7 +71,7 @@ class OnSpark:
     def kept(self, find: Find[_T]) -> Kept[_T]:
         """What a function finds in the documents, of which each task gives it some.
 
-        It is kept on the disks of the workers, or where it is to be saved. What a worker that is lost has kept
+        It is kept on the disks of workers, or where it is to be saved. What a worker that is lost has kept
         is found once more.
 
         Args:
