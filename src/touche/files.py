@@ -49,6 +49,11 @@ class _Watched(io.FileIO):
         return count
 
 
+def unpacks_too_far(packed: int, unpacked: int) -> bool:
+    """Whether so many bytes unpack to so many more that they can be no texts."""
+    return unpacked > _ROOM + _MOST * packed
+
+
 class _Unpacked(io.RawIOBase):
     """What a gzipped file holds; one that unpacks to nothing but the same bytes over and over is refused."""
 
@@ -62,7 +67,7 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         count: int = self._stream.readinto1(buffer)
         self._count += count
-        if self._count > _ROOM + _MOST * self._packed.count:
+        if unpacks_too_far(self._packed.count, self._count):
             raise gzip.BadGzipFile(f"it unpacks to more than {_MOST} times its size")
         return count
 

@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +45,25 @@ def test_whole_numbers_are_ids_and_nothing_else_is(tmp_path: Path) -> None:
     assert list(read_documents_parquet(written(tmp_path / "n", docno=[7], text=["t"]))) == [
         Document("7", "t")
     ]
-    with pytest.raises(InputError, match=r'n:1: "docno" is not a text'):
-        list(read_documents_parquet(written(tmp_path / "n", docno=[7.0], text=["t"])))
+
+
+WRONG = {"double": 7.0, "date32": date(2020, 1, 1), "list": ["t"], "bool": True, "binary": b"t"}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+@pytest.mark.parametrize("column", ["docno", "text", "title", "html"])
+def test_a_column_that_is_read_holds_texts(tmp_path: Path, kind: str, column: str) -> None:
+    columns = {"docno": ["a"], "text": ["t"]} | {column: [WRONG[kind]]}
+    with pytest.raises(InputError, match=rf"the column {column} holds {kind}.*; write it as texts"):
+        list(read_documents_parquet(written(tmp_path / "n", **columns)))
+
+
+def test_what_unpacks_to_the_same_over_and_over_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bomb"
+    parquet.write_table(pyarrow.table({"docno": ["a"], "text": ["a" * (1 << 25)]}), path, compression="zstd")
+    assert path.stat().st_size < 100_000
+    with pytest.raises(InputError, match="unpacks to what no texts do"):
+        list(read_documents_parquet(path))
 
 
 def test_errors_name_the_row(tmp_path: Path) -> None:

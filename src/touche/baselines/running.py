@@ -36,7 +36,7 @@ def run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any]) -
         raise ParameterError(f"depth = {depth}: a run holds 1 to {MAX_DEPTH} documents per topic")
     prepare_output(output)  # an earlier run must not outlive this one, however soon it is interrupted
     started, tag = datetime.now(UTC), ranker.tag(options)
-    files = _beside(lambda: NotedFiles.of(given.files))  # whose md5 takes another reading
+    files = _beside(lambda: NotedFiles.of(given.files, given.statistics))  # whose md5 takes another reading
     rankings = ranker(given.topics, given.documents, **options)
     shown = watched(rankings, "searching", "topics", len(given.topics))
     without_hits = write_run(output, given.topics, shown, tag)

@@ -1,5 +1,6 @@
 """touche join statistics | runs"""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -8,10 +9,12 @@ import click
 from touche.cli.commands import Command, Group
 from touche.cli.output import tell
 from touche.errors import InputError, ToucheError
+from touche.files import md5
 from touche.formats.runs import MAX_DEPTH, RunLine, in_order_of_score, read_run
 from touche.formats.statistics import joined, read_statistics, write_statistics
 from touche.tira import inputs
-from touche.tira.outputs import RUN_FILE, Hit, write_run
+from touche.tira.outputs import METADATA_FILE, RUN_FILE, Hit, write_run
+from touche.tira.provenance import statistics_of
 
 _PATH = click.Path(path_type=Path, readable=False)
 
@@ -31,11 +34,11 @@ def join() -> None:
 @click.option("-o", "--output", required=True, type=_PATH, metavar="FILE", help="File for their sum.")
 def statistics(files: Sequence[Path], output: Path) -> None:
     """Add up the statistics of parts that have no document in common."""
-    write_statistics(output, joined([(path, read_statistics(path)) for path in files]))
+    write_statistics(output, joined([(path, read_statistics(path)) for path in _different(files)]))
     tell(f"join: {output} of {len(files)} files")
 
 
-@join.command(cls=Command, example="touche join runs parts/*/run.txt -i INPUT -o out")
+@join.command(cls=Command, example="touche join runs parts/*/run.txt -i INPUT --statistics all.json -o out")
 @click.argument("files", nargs=-1, required=True, type=_PATH, metavar="RUN...")
 @click.option(
     "-i",
@@ -47,6 +50,9 @@ def statistics(files: Sequence[Path], output: Path) -> None:
     help="Input directory with the topics.",
 )
 @click.option(
+    "--statistics", required=True, type=_PATH, metavar="FILE", help="Those that the runs were given."
+)
+@click.option(
     "-o", "--output", required=True, type=_PATH, metavar="DIR", help="Output directory for run.txt."
 )
 @click.option(
@@ -56,18 +62,42 @@ def statistics(files: Sequence[Path], output: Path) -> None:
     show_default=True,
     help="How many documents are kept per topic.",
 )
-def runs(files: Sequence[Path], given: Path, output: Path, depth: int) -> None:
+def runs(files: Sequence[Path], given: Path, statistics: Path, output: Path, depth: int) -> None:
     """Join runs of one baseline on parts, by the statistics of the whole, to the run on the whole."""
     topics = inputs.find(given, needs_documents=False).topics
-    lines: dict[str, list[RunLine]] = {topic.number: [] for topic in topics}
+    _check_ranked_by(statistics, _different(files))
+    best: dict[str, list[RunLine]] = {topic.number: [] for topic in topics}
     tags: dict[str, Path] = {}
-    for path, line in ((each, line) for each in files for line in _lines_of(each)):
-        if line.topic not in lines:
-            raise InputError(path, f"topic {line.topic} is none of {given}", "give the topics of the runs")
-        lines[line.topic].append(line)
-        tags.setdefault(line.tag, path)
-    write_run(output, topics, [(topic, _best(lines[topic.number], depth)) for topic in topics], _one_of(tags))
+    for path in files:
+        for line in _lines_of(path):
+            if line.topic not in best:
+                problem = f"topic {line.topic} is none of {given}"
+                raise InputError(path, problem, "give the topics of the runs")
+            best[line.topic].append(line)
+            tags.setdefault(line.tag, path)
+        best = {number: in_order_of_score(lines)[:depth] for number, lines in best.items()}
+    hits = [(topic, [_hit(line) for line in best[topic.number]]) for topic in topics]
+    write_run(output, topics, hits, _one_of(tags))
     tell(f"join: {output / RUN_FILE} of {len(files)} runs")
+
+
+def _different(files: Sequence[Path]) -> Sequence[Path]:
+    """The files, none of which may be there twice."""
+    counts = Counter(path.resolve() for path in files)
+    for path in files:
+        if counts[path.resolve()] > 1:
+            raise InputError(path, "given twice", "give each part once")
+    return files
+
+
+def _check_ranked_by(statistics: Path, files: Sequence[Path]) -> None:
+    """Raises InputError for a run whose scores do not compare with those of the others."""
+    read_statistics(statistics)  # which says if it cannot be
+    given = md5(statistics)
+    for path in files:
+        if statistics_of(path.with_name(METADATA_FILE)) != given:
+            remedy = "run the baseline with --statistics, and leave ir-metadata.yml beside run.txt"
+            raise InputError(path, f"not ranked by {statistics}", remedy)
 
 
 def _lines_of(path: Path) -> list[RunLine]:
@@ -76,9 +106,8 @@ def _lines_of(path: Path) -> list[RunLine]:
     return [] if empty else read_run(path)
 
 
-def _best(lines: Sequence[RunLine], depth: int) -> list[Hit]:
-    best = in_order_of_score(lines)[:depth]
-    return [(line.document, line.score, line.stance) for line in best]
+def _hit(line: RunLine) -> Hit:
+    return line.document, line.score, line.stance
 
 
 def _one_of(tags: Mapping[str, Path]) -> str:

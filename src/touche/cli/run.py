@@ -31,7 +31,7 @@ from touche.formats.statistics import StatisticsFiles
 from touche.progress import say
 from touche.sandbox.limits import Limits
 from touche.tira import inputs
-from touche.tira.outputs import OUTPUT_VARIABLE, RUN_FILE
+from touche.tira.outputs import OUTPUT_VARIABLE, RUN_FILE, prepare_output
 
 _LONGEST = 200  # characters of an error in a line
 _NOBODYS_FAULT = (errno.EPIPE, errno.ENOSPC)  # standard output is closed, or a disk is full
@@ -267,8 +267,7 @@ class _Source:
             documents = inputs.keeping_fields(documents, self.keep_fields)
         if self.statistics.asked:
             documents = inputs.with_statistics(documents, self.statistics)
-        known = [each for each in (self.statistics.known,) if each]  # which the run comes from as well
-        return replace(found, documents=documents, files=(*found.files, *known))
+        return replace(found, documents=documents)
 
 
 def _run(
@@ -285,11 +284,14 @@ def _run(
             problem = f"{baseline.typed} is not that of touche-baselines, but its runs are tagged so"
             warn(f"{problem}; rename the folder", baseline.name)
         with _own_frames(baseline):
-            without_hits = baselines.run(baseline, source, Path(output), options)
+            about = replace(source, statistics=given.statistics.known)
+            without_hits = baselines.run(baseline, about, Path(output), options)
         for topic in without_hits:
             warn(f"nothing found for topic {topic.number}: {topic.title}", baseline.name)
         if given.statistics.asked and not given.statistics.used:
-            warn("it ranks without touche.scan, so that no statistics were taken or kept", baseline.name)
+            prepare_output(Path(output))  # for it is not the run that was asked for
+            problem = f"{baseline.name} ranks without touche.scan, so that no statistics were taken or kept"
+            raise ToucheError(f"{problem}; leave --statistics and --keep-statistics out")
         seconds = time.monotonic() - started
         tell(f"{baseline.name}: wrote {Path(output) / RUN_FILE} in {seconds:.1f} s")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from touche.errors import InputError, ToucheError, installing, one_line
-from touche.files import make_folder, new_id, open_binary, text_field, whole
+from touche.files import make_folder, new_id, open_binary, text_field, unpacks_too_far, whole
 from touche.formats.documents import Document
 from touche.formats.jsonl import PAGE_FIELDS, document_of_record
 from touche.web.page import Page, RawPage
@@ -14,7 +14,8 @@ _T = TypeVar("_T")
 
 ID = "docno"
 COLUMNS = (ID, *PAGE_FIELDS)  # of pages
-_ROWS = 1000  # that are held at a time
+_READ = {ID, "text", "html", "url", *PAGE_FIELDS}
+_ROWS = 64  # that are held at a time, as each may be long
 
 
 def read_documents_parquet(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
@@ -41,14 +42,32 @@ def _records(path: Path, file: IO[bytes]) -> Iterator[dict[str, Any]]:
     pyarrow = _pyarrow()
     try:
         table = pyarrow.parquet.ParquetFile(file)
-        wanted = {ID, "text", "html", "url", *PAGE_FIELDS}
-        columns = [name for name in table.schema_arrow.names if name in wanted]
+        columns = _columns(path, table)
         for batch in table.iter_batches(_ROWS, columns=columns):
             for record in batch.to_pylist():
                 yield {name: value for name, value in record.items() if value is not None}
     except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         problem = f"no Parquet that can be read ({one_line(str(error))})"
         raise InputError(path, problem, "check that this is the right file, and whole") from error
+
+
+def _columns(path: Path, table: Any) -> list[str]:
+    """The columns that are read.
+
+    Raises:
+        InputError: if one holds no texts, nor whole numbers as ids may be, or unpacks to what no texts do.
+    """
+    types = _pyarrow().types
+    of_text = (types.is_string, types.is_large_string, types.is_integer, types.is_dictionary, types.is_null)
+    found = [each for each in table.schema_arrow if each.name in _READ]
+    for each in found:
+        if not any(is_of(each.type) for is_of in of_text):
+            raise InputError(path, f"the column {each.name} holds {each.type}", "write it as texts")
+    groups = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
+    chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
+    if any(unpacks_too_far(each.total_compressed_size, each.total_uncompressed_size) for each in chunks):
+        raise InputError(path, "it unpacks to what no texts do", "check that this is the right file")
+    return [each.name for each in found]
 
 
 def kept(documents: Iterable[_T], path: Path) -> Iterator[_T]:

