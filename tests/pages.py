@@ -21,7 +21,7 @@ PAGES = [
 # What an indented line begins with, where it is a command and no output; in ```sh every line is one.
 _PROGRAMS = (
     "touche make tox pip python python3 pytest docker podman git cd source mkdir cp mv rm ls cat head grep "
-    "sed echo export hf tira-cli tira-run jupyter pre-commit ruff mypy"
+    "cmp sed echo export hf tira-cli tira-run jupyter pre-commit ruff mypy"
 ).split()
 _COMMAND = re.compile(rf"(?:[A-Z_]+=\S+ )*(?:\S*/)?(?:{'|'.join(_PROGRAMS)})(?: |$)")
 _STEP = re.compile(
@@ -41,6 +41,8 @@ PUBLISHERS = "asks servers of others: tests/data and tests/baselines have server
 TIRA = "needs an account at TIRA; what the image does there, tests/sandbox tries by tira-run"
 MODEL = "downloads a model: tests/sandbox builds and runs the image with a small one"
 MEASURED = "takes minutes and a quiet machine; tests/project/test_tables.py sees what it wrote"
+SPARK = "needs PySpark and Java 17: tests/cluster runs it"
+SLURM = "needs Slurm; the page itself tries the same script without it"
 SET_UP = "changes the set-up of the one who types it"
 ELSEWHERE = {
     "make demo": DONE,
@@ -65,6 +67,13 @@ ELSEWHERE = {
     "tira-cli login --token TOKEN": TIRA,
     "tira-cli code-submission --path my-team --task TASK --dataset DATASET "
     "--command 'baseline -i $inputDataset -o $outputDir'": TIRA,
+    "pip install 'touche-baselines[spark]'": SET_UP,
+    "touche run bm25 -i spot-check/arguments -o out/spark --runner spark": SPARK,
+    "touche run bm25 -i hdfs://namenode/clueweb12 --topics topics.xml -o out/bm25 --runner spark "
+    "--master yarn": SPARK,
+    "touche join statistics /ceph/work/*/statistics.json -o /ceph/work/statistics.json": SLURM,
+    "touche join runs /ceph/work/*/second/run.txt -i /ceph/clueweb12 --statistics /ceph/work/statistics.json "
+    "-o out/bm25": SLURM,
     "source .venv/bin/activate": SET_UP,
     "touche completion bash >> ~/.bashrc": SET_UP,
     "pip install --no-deps pyserini==1.6.0": SET_UP,

@@ -321,15 +321,15 @@ def test_an_interrupted_run_leaves_nothing(
     write("in/topics.xml", TOPICS)
     (tmp_path / "tmp").mkdir()
     os.mkfifo(tmp_path / "in" / "documents.jsonl")
-    process = start(
-        "run", "bm25", "-i", tmp_path / "in", "-o", tmp_path / "out", TMPDIR=str(tmp_path / "tmp")
-    )
+    given = ("-i", tmp_path / "in", "-o", tmp_path / "out", "--engine", "lucene")
+    process = start("run", "bm25", *given, TMPDIR=str(tmp_path / "tmp"))
     with (tmp_path / "in" / "documents.jsonl").open("w") as documents:
         documents.writelines(f'{{"docno": "d{number}", "text": "cats"}}\n' for number in range(10_000))
         documents.flush()
         deadline = time.monotonic() + 60
-        while not list((tmp_path / "tmp").glob("touche-index-*/*")) and time.monotonic() < deadline:
+        while not (found := [*tmp_path.glob("tmp/touche-index-*/*")]) and time.monotonic() < deadline:
             time.sleep(0.05)
+        assert found
         process.send_signal(sent)
         _, err = process.communicate(timeout=60)
     assert process.returncode == code
