@@ -1,6 +1,7 @@
 """Runs on a small cluster, of two workers beside this process, and the same on one machine."""
 
 import gzip
+import operator
 import os
 import re
 import shutil
@@ -9,6 +10,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +21,11 @@ from archives import record
 from conftest import ROOT, Touche, Write
 from touche import cluster
 from touche.cluster import session, shipping
+from touche.cluster.collection import OnSpark
 from touche.cluster.failing import reason_of
 from touche.errors import ToucheError
+from touche.files import md5
+from touche.tira import inputs
 
 pytestmark = pytest.mark.xdist_group("spark")  # one cluster for all
 MASTER = "local-cluster[2,1,1024]"
@@ -273,7 +279,7 @@ def test_a_folder_of_a_participant_runs_unchanged(same: Same, write: Write, tmp_
 def test_pages_are_parsed_and_what_is_broken_is_left_out_and_told(same: Same, write: Write) -> None:
     broken = b"".join([record("x1"), record("x2", b"<p>cats cats", length=900), record("x3", b"\x00" * 99)])
     said = same("bm25", "-i", archives(write, broken=broken, nothing=b"<html>"))
-    assert "broken.warc is cut off" in said or "left out" in said
+    assert "1 of 29 pages was left out: 1 cut off, or of a wrong length; the first is x2" in said
     assert "nothing.warc holds no record" in said
 
 
@@ -311,6 +317,7 @@ def test_files_may_lie_at_any_depth_in_any_file_system(
     expected = (tmp_path / "one" / "run.txt").read_bytes()
     (elsewhere / "deep" / "er").mkdir(parents=True)
     shutil.move(elsewhere / "passages-0.jsonl", elsewhere / "deep" / "er")
+    shutil.move(elsewhere / "passages-1.jsonl", elsewhere / "passages #1?%20[x].jsonl")
     (elsewhere / "deep" / "metadata.json").write_text("{}")
     options = ["-o", tmp_path / "far", "--runner", "spark"]
     address = place.format(elsewhere)
@@ -395,6 +402,55 @@ def test_what_a_worker_loses_is_found_again(
             subprocess.run(["umount", "--lazy", mark.read_text()], check=True)
 
 
+def test_what_is_found_again_with_an_error_is_no_result(context: Any, write: Write) -> None:
+    write("in/topics.xml", "<topics><topic><number>1</number><title>cat</title></topic></topics>")
+    path = write("in/documents.jsonl", '{"docno": "d1", "text": "cat"}')
+    with cluster.folder_sent(context, None) as ship:
+        documents = cluster.find(context, ship, inputs.find(path.parent)).documents
+        assert isinstance(documents, OnSpark)
+        whole = replace(documents, files=replace(documents.files, splitter=None))  # or a shuffle keeps it
+        found = whole.kept(list)
+        count = partial(found.folded, 0, lambda count, _: count + 1, operator.add)
+        assert count() == 1
+        found.parts.unpersist(blocking=True)  # as if the worker was lost
+        path.write_text("x" * path.stat().st_size)
+        with pytest.raises(ToucheError, match=r"documents\.jsonl:1: broken JSON"):
+            count()
+
+
+@pytest.mark.usefixtures("same")
+def test_what_lies_beside_the_documents_is_found_in_any_file_system(
+    touche: Touche, tmp_path: Path, elsewhere: Path
+) -> None:
+    pytest.importorskip("pyarrow", reason="needs pyarrow: pip install 'touche-baselines[parquet]'")
+    shutil.rmtree(elsewhere)
+    chatnoir = ("run", "chatnoir-bm25f", "--keep-fields")
+    touche(*chatnoir, elsewhere, "-i", "spot-check/pages", "-o", tmp_path / "one")
+    shutil.copy(ROOT / "topics" / "spot-check-pages.xml", elsewhere / "topics.xml")
+    shutil.copy(ROOT / "corpora" / "spot-check-pages" / "spam-ranks.txt", elsewhere)
+    for n, address in enumerate(("viewfs://tests/data", f"file://{elsewhere}")):
+        kept, far = tmp_path / f"kept-{n}", tmp_path / f"far-{n}"
+        _, _, said = touche(*chatnoir, kept, "-i", address, "-o", far, "--runner", "spark")
+        assert "the filters leave out 1 with a bad spam rank" in said
+        assert (far / "run.txt").read_bytes() == (tmp_path / "one" / "run.txt").read_bytes()
+        assert list(kept.glob("pages-*.parquet"))
+
+
+def test_statistics_are_kept_and_known(same: Same, touche: Touche, tmp_path: Path) -> None:
+    given, kept = passages(tmp_path, 4), [tmp_path / name for name in ("one.json", "many.json")]
+    touche("run", "bm25", "-i", given, "-o", tmp_path, "--keep-statistics", kept[0])
+    same("bm25", "-i", given, "--keep-statistics", kept[1])
+    assert kept[0].read_bytes() == kept[1].read_bytes()
+    whole = (tmp_path / "many" / "run.txt").read_bytes()
+    (given / "passages-0.jsonl").unlink()
+    same("bm25", "-i", given, "--statistics", kept[0])
+    address = ("-i", f"file://{given}", "-o", tmp_path / "far", "--runner", "spark")
+    touche("run", "bm25", *address, "--statistics", kept[0])
+    part = (tmp_path / "many" / "run.txt").read_bytes()
+    assert (tmp_path / "far" / "run.txt").read_bytes() == part != whole
+    assert md5(kept[0]) in (tmp_path / "far" / "ir-metadata.yml").read_text()
+
+
 def test_archives_are_handed_over_whole(
     same: Same, touche: Touche, write: Write, tmp_path: Path, elsewhere: Path
 ) -> None:
@@ -420,6 +476,8 @@ def test_what_is_not_there_is_a_sentence(on_spark: Callable[..., str], elsewhere
 def test_an_address_is_for_spark_alone(touche: Touche) -> None:
     code, _, err = touche("run", "bm25", "-i", "s3a://bucket/corpus", "-o", "x")
     assert code == 2 and "only Spark reads addresses; add --runner spark" in err
+    both = ("--corpus", "argsme/2020-04-01", "--runner", "spark")
+    assert "leave --corpus out" in touche("run", "bm25", "-i", "s3a://bucket/corpus", "-o", "x", *both)[2]
 
 
 @pytest.fixture

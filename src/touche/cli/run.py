@@ -309,13 +309,15 @@ def _on_spark(
     from touche import cluster  # here, for it takes as long to import as a small run
 
     is_uri = _URI.match(given.given)
+    if is_uri and given.corpus is not None:
+        raise ToucheError(f"{given.given}: an address has its own documents; leave --corpus out")
     found = None if is_uri else given.open(needs_documents=baseline.needs_documents)
     with (
         cluster.started(master, baseline.name) as context,
         cluster.folder_sent(context, baseline.folder) as ship,
     ):
         statistics = given.statistics if given.statistics.asked else None
-        far = (given.given, topics, statistics)
+        far = (given.given, topics, statistics, given.keep_fields)
         source = cluster.find(context, ship, found) if found else cluster.find_remote(context, ship, *far)
         with cluster.saved(source, parts, baseline.folder) if parts else nullcontext(source) as shown:
             yield shown

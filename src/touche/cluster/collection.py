@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from touche.cluster.failing import Failed, caught, of_both, sentences
 from touche.cluster.saving import Saved
 from touche.cluster.shipping import Ship
-from touche.cluster.worker import Cutting, Find, Reading, Told, is_found, is_told
+from touche.cluster.worker import Cutting, Find, Reading, Told, is_told, without_told
 from touche.errors import InputError, ToucheError
 from touche.formats.documents import AnyDocument
 from touche.formats.statistics import StatisticsFiles
@@ -80,12 +80,13 @@ class OnSpark:
         Raises:
             ToucheError: if a file is broken, there is no document, or workers fail.
         """
-        reading = Reading(self.files.reader, self.files.parser, find, self.files.fields)
+        fields = self.files.fields.absolute() if self.files.fields else None  # workers are in other folders
+        reading = Reading(self.files.reader, self.files.parser, find, fields)
         with sentences():
             found = self._kept(self._given().mapPartitions(self.ship(reading)), reading)
             told = found.filter(is_told).collect()
         self._say(reduce(Told.__add__, told, Told()))
-        return OnWorkers(found.filter(is_found), self.ship)
+        return OnWorkers(found, self.ship)
 
     def _kept(self, found: Any, reading: Reading[_T]) -> Any:
         from pyspark import StorageLevel, cloudpickle
@@ -119,7 +120,7 @@ class OnWorkers(Generic[_T]):
     """Parts of a collection on the disks of workers.
 
     Attributes:
-        parts: an RDD of them.
+        parts: an RDD of them, and of what was told.
         ship: makes functions fit for the way to the workers.
     """
 
@@ -129,8 +130,8 @@ class OnWorkers(Generic[_T]):
     def folded(self, zero: _R, fold: Callable[[_R, _T], _R], add: Callable[[_R, _R], _R]) -> _R:
         """What all parts come to: each task folds those of its partition, and the results are added up."""
 
-        def of_partition(parts: Iterable[_T]) -> Iterator[_R | Failed]:
-            yield caught(reduce, fold, parts, zero)
+        def of_partition(parts: Iterable[_T | Told]) -> Iterator[_R | Failed]:
+            yield caught(reduce, fold, without_told(parts), zero)
 
         with sentences():
             of_each = self.parts.mapPartitions(self.ship(of_partition))

@@ -1,5 +1,6 @@
 """What goes wrong on a worker: what Spark is to try again elsewhere, and what would be the same there."""
 
+import gzip
 import re
 import traceback
 from collections.abc import Callable, Iterator
@@ -8,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from touche.cluster.shipping import FOLDER
-from touche.errors import ToucheError, one_line
+from touche.errors import InputError, ToucheError, one_line
 
 _R = TypeVar("_R")
 
-AGAIN = (OSError, MemoryError)  # of this worker: a full disk, a file system that is away
+_PASSING = (OSError, MemoryError)  # of this worker: a full disk, a file system that is away
 _LONGEST = 200  # characters of what a worker says
 
 
@@ -28,18 +29,28 @@ class Failed:
 
     @classmethod
     def by(cls, error: Exception) -> "Failed":
-        """What is said of an error: its own sentence, or the line of the baseline that it comes from."""
+        """What is said of an error: its own sentence, or the line of the baseline that it comes from.
+
+        Raises:
+            Exception: the error itself, if Spark is to try again.
+        """
+        if _is_passing(error):
+            raise error
         if isinstance(error, ToucheError):
             return cls(str(error))
         return cls(f"the baseline failed on a worker ({reason_of(traceback.format_exc())}); repair it")
+
+
+def _is_passing(error: Exception) -> bool:
+    """Whether another worker, or this one later, may get by without the error; a broken file stays so."""
+    cause = error.__cause__ if isinstance(error, InputError) else error
+    return isinstance(cause, _PASSING) and not isinstance(cause, gzip.BadGzipFile)
 
 
 def caught(work: Callable[..., _R], *given: Any) -> "_R | Failed":
     """What work comes to, or why it fails wherever it is done."""
     try:
         return work(*given)
-    except AGAIN:
-        raise
     except Exception as error:
         return Failed.by(error)
 

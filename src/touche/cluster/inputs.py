@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from touche.cluster.collection import OnSpark
 from touche.cluster.failing import sentences
@@ -15,8 +14,17 @@ from touche.cluster.shipping import Ship, version_of
 from touche.errors import InputError, ToucheError
 from touche.files import Held
 from touche.formats.statistics import StatisticsFiles
-from touche.tira.inputs import Files, Input, files_named, read_topics, topics_named
+from touche.tira.inputs import (
+    Files,
+    Input,
+    files_named,
+    keeping_fields,
+    read_topics,
+    side_files_named,
+    topics_named,
+)
 
+_LOCAL = "file:"
 _MOST = (1 << 31) - 1  # bytes that Spark hands over of a file
 
 
@@ -68,11 +76,11 @@ class _Folder:
     @property
     def is_local(self) -> bool:
         """Whether all machines see it under the same path."""
-        return urlsplit(self.uri).scheme == "file"
+        return self.uri.lower().startswith(_LOCAL)
 
     def path(self, name: str) -> Path:
         """A file as it is opened, or at least called, by its name in this file system."""
-        return Path(urlsplit(name).path) if self.is_local else Path(name)
+        return Path(name[len(_LOCAL) :]) if self.is_local else Path(name)  # Spark quotes no sign in it
 
     def sizes(self) -> dict[str, int]:
         """All files, at any depth, with their bytes; hidden ones are passed over."""
@@ -80,10 +88,17 @@ class _Folder:
             rows = self._read().options(recursiveFileLookup="true").load(self.uri).select("path", "length")
             return {row.path: row.length for row in rows.collect()}
 
-    def content(self, name: str) -> bytes:
-        """What a file holds."""
+    def opened(self, name: str, sizes: Mapping[str, int]) -> Path:
+        """A file that this process reads.
+
+        Raises:
+            InputError: if it is too large for Spark.
+        """
+        if self.is_local:
+            return self.path(name)
+        _check_sizes({name: sizes[name]})
         with sentences():
-            return bytes(self._read().load(name).select("content").head()[0])
+            return Held.of(name, bytes(self._read().load(name).select("content").head()[0]))
 
     def held(self, paths: Iterable[str], tasks: int) -> Any:
         """An RDD with these files and what they hold, which Spark itself parts into tasks."""
@@ -100,7 +115,12 @@ class _Folder:
 
 
 def find_remote(
-    context: Any, ship: Ship, uri: str, topics: Path | None, statistics: StatisticsFiles | None
+    context: Any,
+    ship: Ship,
+    uri: str,
+    topics: Path | None = None,
+    statistics: StatisticsFiles | None = None,
+    fields: Path | None = None,
 ) -> Input:
     """An input in any file system that Spark reads; documents may lie at any depth.
 
@@ -112,23 +132,28 @@ def find_remote(
         uri: of a folder.
         topics: a file of topics on this machine; by default the one in the folder.
         statistics: files for the statistics.
+        fields: the folder, seen by all workers, where parsed web pages are kept, or None.
 
     Raises:
-        ToucheError: if topics or documents are not there, or a file is too large for Spark.
+        ToucheError: if topics or documents are not there, a file is too large for Spark, or there are no web
+            pages to keep.
     """
     folder = _Folder(context, uri.rstrip("/"))
     sizes = folder.sizes()
     names = {folder.path(name): name for name in sizes}
-    files = replace(files_named(names, uri), statistics=statistics)
+    beside = [each for each in names if each.parent == folder.path(folder.uri)]
+    side_files = tuple(folder.opened(names[path], sizes) for path in side_files_named(beside))
+    files = replace(files_named(names, uri), side_files=side_files, statistics=statistics)
+    files = keeping_fields(files, fields) if fields else files
     of_files = {name: sizes[name] for name in map(names.__getitem__, files.paths)}
-    path = topics or topics_named([each for each in names if each.parent == folder.path(folder.uri)], uri)
+    path = topics or topics_named(beside, uri)
     if folder.is_local:
         sources = partial(context.parallelize, files.paths)
         found = Input.of(read_topics(path), path, files)
     else:
         _check_sizes(of_files)
         sources = partial(folder.held, of_files)
-        held = topics or Held.of(str(path), folder.content(names[path]))
+        held = topics or folder.opened(names[path], sizes)
         found = replace(Input.of(read_topics(held), path, files), files=(topics,) if topics else ())
     size = sum(of_files.values())
     return replace(found, documents=OnSpark(files, size, sources, context.defaultParallelism, ship))

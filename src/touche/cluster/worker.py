@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from touche.cluster.failing import AGAIN, Failed
+from touche.cluster.failing import Failed
 from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument
 from touche.formats.parquet import kept
@@ -67,8 +67,6 @@ class Reading(Generic[_T]):
         with _heard(told):
             try:
                 yield from self.find(self._documents(given, told))
-            except AGAIN:
-                raise
             except Exception as error:
                 told.append(Told(errors=(Failed.by(error).reason,)))
         yield sum(told, Told())
@@ -124,7 +122,7 @@ class Cutting:
             try:
                 yield from self.splitter(path)
             except ToucheError as error:
-                yield Told(errors=(str(error),))
+                yield Told(errors=(Failed.by(error).reason,))
 
 
 class _Noting(logging.Handler):
@@ -153,6 +151,14 @@ def is_told(found: Any) -> bool:
     return isinstance(found, Told)
 
 
-def is_found(found: Any) -> bool:
-    """Whether something is found, and not told."""
-    return not isinstance(found, Told)
+def without_told(found: Iterable["_T | Told"]) -> Iterator[_T]:
+    """What is found, and not told.
+
+    Raises:
+        ToucheError: if an error is told, which may not have been there when the documents were first read.
+    """
+    for each in found:
+        if not isinstance(each, Told):
+            yield each
+        elif each.errors:
+            raise ToucheError(each.errors[0])

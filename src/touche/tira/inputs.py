@@ -439,7 +439,14 @@ def _named(paths: Iterable[Path], format: _Format) -> list[Path]:
 
 def side_files(directory: Path) -> tuple[Path, ...]:
     """The files of further knowledge in a directory, plain or gzipped."""
-    return tuple(path for name in SIDE_FILES for path in _matching(directory, name))
+    return side_files_named(directory.iterdir())
+
+
+def side_files_named(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """The files of further knowledge among those of a folder, by their names, plain or gzipped."""
+    found = {path.name: path for path in paths}
+    names = (each for name in SIDE_FILES for each in (name, f"{name}.gz"))
+    return tuple(found[name] for name in names if name in found)
 
 
 def side_file(documents: Iterable[AnyDocument], name: str) -> Path | None:

@@ -1,0 +1,35 @@
+"""What a worker may try again, and what it tells."""
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from touche.cluster.failing import caught
+from touche.cluster.worker import Cutting, Reading
+from touche.errors import InputError
+from touche.files import read_jsonl
+from touche.formats.jsonl import pieces_of_documents, read_documents_jsonl
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda paths: list(Cutting(pieces_of_documents)(paths)),
+        lambda paths: list(Reading(read_documents_jsonl, None, list, None)(paths)),  # type: ignore[arg-type]
+        lambda paths: caught(list, read_jsonl(paths[0])),
+    ],
+    ids=["cutting", "reading", "folding"],
+)
+def test_what_may_pass_is_tried_again_and_a_broken_file_is_not(
+    tmp_path: Path, work: Callable[[list[Path]], Any]
+) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        work([tmp_path / "away.jsonl"])
+    packed = gzip.compress(b'{"docno": "d1", "text": "a"}')
+    for n, broken in enumerate((packed[:-9], packed[:-8] + bytes(8))):  # cut off; another checksum
+        path = tmp_path / f"{n}.jsonl.gz"
+        path.write_bytes(broken)
+        assert "the gzip stream is broken" in str(work([path]))
