@@ -402,6 +402,14 @@ def test_what_a_worker_loses_is_found_again(
             subprocess.run(["umount", "--lazy", mark.read_text()], check=True)
 
 
+def test_files_that_are_enough_for_all_processors_are_not_cut(context: Any, tmp_path: Path) -> None:
+    with cluster.folder_sent(context, None) as ship:
+        documents = cluster.find(context, ship, inputs.find(passages(tmp_path, 2))).documents
+        assert isinstance(documents, OnSpark)
+        tasks = [replace(documents, size=1 << 29, parallelism=each).kept(list) for each in (3, 4)]
+        assert [found.parts.getNumPartitions() for found in tasks] == [3, 4]
+
+
 def test_what_is_found_again_with_an_error_is_no_result(context: Any, write: Write) -> None:
     write("in/topics.xml", "<topics><topic><number>1</number><title>cat</title></topic></topics>")
     path = write("in/documents.jsonl", '{"docno": "d1", "text": "cat"}')

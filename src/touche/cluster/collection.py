@@ -97,9 +97,9 @@ class OnSpark:
         return self.saved.parts(found, (*files, cloudpickle.dumps(reading)))
 
     def _given(self) -> Any:
-        """The files, or where they are too few for all processors their pieces."""
+        """The files, or where they are too few for all processors their pieces, which Spark has to move."""
         tasks, files = max(self.parallelism, self.size // _SHARE), len(self.files.paths)
-        if self.files.splitter is None or files >= tasks:
+        if self.files.splitter is None or files >= self.parallelism:
             return self.sources(min(files, tasks))
         return self.sources(files).mapPartitions(Cutting(self.files.splitter)).repartition(tasks)
 

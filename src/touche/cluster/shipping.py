@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from touche.baselines.neighbours import use
+from touche.errors import InputError
 from touche.files import md5, temporary_folder
 
 FOLDER = "touche-baseline-"  # how its name begins on the workers
@@ -57,6 +58,9 @@ def folder_sent(context: Any, folder: Path | None) -> Iterator[Ship]:
 
     Yields:
         What makes functions fit for the way to the workers.
+
+    Raises:
+        InputError: if there are links to folders in it.
     """
     with temporary_folder(FOLDER) as made:
         if folder:
@@ -75,16 +79,23 @@ def version_of(folder: Path) -> bytes:
 
 
 def _pack(folder: Path, archive: Path) -> None:
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as packed:
         for path in _files(folder):
             packed.write(path, path.relative_to(folder))
 
 
 def _files(folder: Path) -> Iterator[Path]:
+    """The files below a folder.
+
+    Raises:
+        InputError: if there are links to folders, which may run in circles, or hold all that there is.
+    """
     for path in sorted(folder.iterdir()):
         if path.name.startswith((".", "__pycache__")) or (path / "pyvenv.cfg").exists():
             continue
         if path.is_dir():
+            if path.is_symlink():
+                raise InputError(path, "a link to a folder, which Spark is not sent", "put the folder there")
             yield from _files(path)
-        else:
+        elif path.is_file():
             yield path

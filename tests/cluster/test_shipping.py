@@ -1,0 +1,30 @@
+"""The folder of a baseline on its way to the workers."""
+
+import os
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from touche.cluster.shipping import folder_sent, version_of
+from touche.errors import InputError
+
+
+def test_files_of_any_age_are_sent_and_links_that_run_in_circles_are_refused(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "own", tmp_path / "words.txt"
+    (folder / "helper").mkdir(parents=True)
+    (folder / "helper" / "models.py").write_text("one")
+    (folder / "nothing.txt").symlink_to("nowhere")
+    (folder / "words.txt").symlink_to(elsewhere)
+    elsewhere.write_text("school")
+    os.utime(elsewhere, (0, 0))  # no archive holds this time
+    sent: list[str] = []
+    context = SimpleNamespace(addArchive=sent.append)
+    with folder_sent(context, folder), zipfile.ZipFile(sent[0].partition("#")[0]) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    assert files == {"helper/models.py": b"one", "words.txt": b"school"}
+    (folder / "helper" / "again").symlink_to("..")
+    for sending in (lambda: folder_sent(context, folder).__enter__(), lambda: version_of(folder)):
+        with pytest.raises(InputError, match="again: a link to a folder"):
+            sending()
