@@ -17,6 +17,10 @@ _PASSING = (OSError, MemoryError)  # of this worker: a full disk, a file system 
 _LONGEST = 200  # characters of what a worker says
 
 
+class SparkError(ToucheError):
+    """Spark has given up; its log tells more."""
+
+
 @dataclass(frozen=True)
 class Failed:
     """In place of a result: an error that another worker would come across, too.
@@ -64,7 +68,11 @@ def of_both(add: Callable[[_R, _R], _R], one: "_R | Failed", other: "_R | Failed
 
 @contextmanager
 def sentences() -> Iterator[None]:
-    """Says in one line why Spark has given up."""
+    """Says in one line why Spark has given up.
+
+    Raises:
+        SparkError: if it has.
+    """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -72,7 +80,7 @@ def sentences() -> Iterator[None]:
         yield
     except (Py4JError, PySparkException) as error:
         what = reason_of(str(getattr(error, "java_exception", error)))
-        raise ToucheError(f"Spark failed ({what}); see its log, and repair it") from error
+        raise SparkError(f"Spark failed ({what})") from error
 
 
 def reason_of(message: str) -> str:

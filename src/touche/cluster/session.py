@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from touche.cluster.failing import SparkError
 from touche.errors import ToucheError, installing, one_line
 
 _JAVA = 17  # the oldest that Spark 4 runs on
@@ -33,20 +34,38 @@ def started(master: str, name: str, settings: Mapping[str, str] | None = None) -
         settings: of Spark; those in its own files hold as well.
 
     Raises:
-        ToucheError: if PySpark or Java are missing, or Spark cannot be started.
+        ToucheError: if PySpark or Java are missing, Spark cannot be started, or it has failed; then the
+            error says where its log is.
     """
     pyspark = _pyspark()
     check_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     conf = pyspark.SparkConf().setMaster(master).setAppName(f"touche {name}")
     conf.setAll({**_SETTINGS, **(settings or {})}.items())
-    with tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryFile("w+", errors="replace") as said:
         context = _context(pyspark, conf, said)
         try:
-            yield context
-        finally:
-            context.stop()
-            _end(context._gateway)
+            with _ended(context):
+                yield context
+        except SparkError as error:
+            raise ToucheError(f"{error}; see {_log_of(said)}, and repair it") from error
+
+
+@contextmanager
+def _ended(context: Any) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        context.stop()
+        _end(context._gateway)
+
+
+def _log_of(said: IO[str]) -> str:
+    """A file with what Spark has said, which stays."""
+    said.seek(0)
+    with tempfile.NamedTemporaryFile("w", prefix="touche-spark-", suffix=".log", delete=False) as log:
+        shutil.copyfileobj(said, log)
+    return log.name
 
 
 def check_java() -> None:
