@@ -549,6 +549,17 @@ def test_an_old_java_is_refused(
 def test_the_reason_of_a_failure_is_found_in_what_java_says() -> None:
     assert reason_of("") == "for no reason that they told"
     assert reason_of("Job aborted: disk full\n\tat org") == "Job aborted: disk full"
+    trace = (
+        "Traceback (most recent call last):\n  File x, line 1\ntouche.errors.InputError: a: broken; mend it\n"
+    )
+    assert reason_of(f"Job aborted\n{trace}") == "a: broken; mend it"
+
+
+def test_workers_with_other_code_are_refused(
+    on_spark: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shipping, "_code", lambda: "of another version")
+    assert "the workers have other code of touche-baselines" in on_spark("bm25", "-i", "spot-check/passages")
 
 
 def test_workers_keep_the_fields_of_pages_that_a_later_run_reads(

@@ -90,4 +90,7 @@ def reason_of(message: str) -> str:
     told = re.findall(r"^(?:\w+\.)*\w+(?:Error|Exception)\b.*", trace, re.MULTILINE)
     place = f"{':'.join(own[-1])}: " if own else ""
     lines = [line.strip() for line in told or message.splitlines() if line.strip()]
-    return one_line(place + (lines or ["for no reason that they told"])[0])[:_LONGEST]
+    reason = re.sub(
+        r"^touche\.errors\.\w+: ", "", (lines or ["for no reason that they told"])[0]
+    )  # a sentence
+    return one_line(place + reason)[:_LONGEST]

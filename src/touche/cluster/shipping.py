@@ -5,12 +5,12 @@ import pickle
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from touche.baselines.neighbours import use
-from touche.errors import InputError
+from touche.errors import InputError, ToucheError
 from touche.files import md5, temporary_folder
 
 FOLDER = "touche-baseline-"  # how its name begins on the workers
@@ -37,15 +37,25 @@ class Shipped:
         """Its bytes, which are read only once the folder is there."""
         from pyspark import cloudpickle
 
-        return _arrived, (self._folder, cloudpickle.dumps(self._function))
+        return _arrived, (_code(), self._folder, cloudpickle.dumps(self._function))
 
 
-def _arrived(folder: str, function: bytes) -> Shipped:
+def _arrived(code: str, folder: str, function: bytes) -> Shipped:
     from pyspark import SparkFiles
 
+    if code != _code():
+        problem = "the workers have other code of touche-baselines than the driver"
+        raise ToucheError(f"{problem}; install the same on all machines")
     if folder:
         use(Path(SparkFiles.get(folder)).resolve())
     return Shipped(folder, pickle.loads(function))
+
+
+@cache
+def _code() -> str:
+    """A digest of this library's code, as it is on this machine."""
+    sources = sorted(Path(__file__).parents[1].rglob("*.py"))
+    return hashlib.md5(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 
 @contextmanager
