@@ -71,6 +71,10 @@ def run() -> None:
     """
 
 
+def _path(option: str, metavar: str, help: str) -> click.Option:
+    return click.Option([option], metavar=metavar, type=click.Path(path_type=Path), help=help)
+
+
 _COMMON_OPTIONS: list[click.Parameter] = [
     click.Option(
         ["-i", "--input", "given"],
@@ -89,24 +93,13 @@ _COMMON_OPTIONS: list[click.Parameter] = [
         help="Output directory for run.txt.",
     ),
     click.Option(["--corpus"], metavar="ID", help="Corpus of ir_datasets, where INPUT holds topics only."),
-    click.Option(
-        ["--keep-fields"],
-        metavar="DIR",
-        type=click.Path(path_type=Path),
-        help="Keep the fields of web pages in DIR, as Parquet, which an input may hold in their place.",
+    _path(
+        "--keep-fields",
+        "DIR",
+        "Keep the fields of web pages in DIR, as Parquet, which an input may hold in their place.",
     ),
-    click.Option(
-        ["--statistics"],
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="Rank by these statistics, of a collection that INPUT is a part of.",
-    ),
-    click.Option(
-        ["--keep-statistics"],
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="Keep the statistics in FILE, for --statistics.",
-    ),
+    _path("--statistics", "FILE", "Rank by these statistics, of a collection that INPUT is a part of."),
+    _path("--keep-statistics", "FILE", "Keep the statistics in FILE, for --statistics."),
 ]
 _SPARK, _MASTER = "spark", "local[*]"
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -119,11 +112,8 @@ _RUNNERS: list[click.Parameter] = [
         metavar="URL",
         help="Where Spark runs, such as spark://host:7077 or yarn.",
     ),
-    click.Option(
-        ["--topics"],
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="Topics, where INPUT is an address that Spark reads, such as s3a://bucket/corpus.",
+    _path(
+        "--topics", "FILE", "Topics, where INPUT is an address that Spark reads, such as s3a://bucket/corpus."
     ),
     click.Option(
         ["--resume"],
