@@ -44,6 +44,7 @@ images: $(READY)
 docs: $(READY)
 	$(BIN)/python docs/tables.py
 	$(BIN)/python docs/house.py
+	$(BIN)/python docs/reference.py
 
 lint: $(READY)
 	$(BIN)/ruff check

@@ -1,18 +1,69 @@
-"""Every published baseline of the Touché shared tasks, ready to rerun, and what is needed to check them."""
+"""Every published baseline of the Touché shared tasks, ready to rerun, and what is needed to check them.
+
+A baseline is a function decorated by ``baseline``, which makes ``Rankings`` of ``Topics`` and ``Documents``.
+
+* what it is given: ``Topic``; ``Document``, ``Argument``, ``Sentence`` or ``Page``, and of any document its
+  ``premises_of`` and ``conclusion_of``
+* what it ranks by: ``scan`` (no index), ``lucene`` (Lucene itself), ``pairs`` (of sentences; embeddings)
+* what it complains with: ``check_range``, ``ToucheError``
+* what runs are worth: ``evaluate``, ``compare``, ``published``
+
+All names here are told in docs/reference.md; what else the package holds is for the command line.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from touche import lucene, pairs, scan
     from touche.baselines.method import Documents, Rankings, Topics, baseline
+    from touche.errors import ToucheError, check_range
     from touche.evaluation.frames import compare, evaluate, published
+    from touche.formats.documents import Argument, Document, Sentence, conclusion_of, premises_of
+    from touche.formats.topics import Topic
+    from touche.web.page import Page
 
-__all__ = ["Documents", "Rankings", "Topics", "baseline", "compare", "evaluate", "published"]
+__all__ = [
+    "Argument",
+    "Document",
+    "Documents",
+    "Page",
+    "Rankings",
+    "Sentence",
+    "Topic",
+    "Topics",
+    "ToucheError",
+    "baseline",
+    "check_range",
+    "compare",
+    "conclusion_of",
+    "evaluate",
+    "lucene",
+    "pairs",
+    "premises_of",
+    "published",
+    "scan",
+]
+
+_HOMES = {
+    "touche.baselines.method": ("Documents", "Rankings", "Topics", "baseline"),
+    "touche.errors": ("ToucheError", "check_range"),
+    "touche.evaluation.frames": ("compare", "evaluate", "published"),
+    "touche.formats.documents": ("Argument", "Document", "Sentence", "conclusion_of", "premises_of"),
+    "touche.formats.topics": ("Topic",),
+    "touche.web.page": ("Page",),
+}
 
 
 def __getattr__(name: str) -> Any:
     # Once they are asked for: the command minds signals before it imports what takes time.
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    frames = name in ("compare", "evaluate", "published")
-    return getattr(import_module("touche.evaluation.frames" if frames else "touche.baselines.method"), name)
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    if name in __all__:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

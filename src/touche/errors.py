@@ -46,6 +46,11 @@ def installing(extra: str) -> str:
 def check_range(name: str, value: float, least: float, most: float) -> None:
     """Checks an option of a baseline.
 
+    Args:
+        name: what the option is called.
+        value: what it was given.
+        least, most: between which it has to be, both of them included.
+
     Raises:
         ParameterError: if it is not between ``least`` and ``most``.
     """

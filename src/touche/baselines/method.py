@@ -15,9 +15,20 @@ from touche.formats.topics import Topic
 from touche.tira.outputs import Hit
 
 Topics = Sequence[Topic]
+"""All topics of a run, in the order of their file; a list, so that they can be gone through again."""
+
 Documents = Iterable[AnyDocument]
+"""The collection, each a ``Document``, ``Argument`` or ``Page``; read anew each time one goes through it."""
+
 Ranking = tuple[Topic, Iterable[Hit]]
 Rankings = Iterable[Ranking]
+"""What a baseline yields: for each topic, in any order, the topic and its hits, in any order, too.
+
+A hit is ``(document id, score)``, or ``(pair id, score, stance)``. Ids are words, scores finite numbers, the
+higher the better; equal ones are put in descending order of the ids, as trec_eval has them. A topic without
+hits may be left out.
+"""
+
 Method = Callable[..., Rankings]
 
 

@@ -71,6 +71,9 @@ def compare(runs: Runs, task: str, evaluator: str = "trec_eval", *, per_topic: b
 def published(task: str | None = None) -> "DataFrame":
     """The published results of a task, or of all.
 
+    Args:
+        task: the id of the task; None for all.
+
     Returns:
         Columns as the attributes of ``touche.tasks.Published``, the best result of each dimension first;
         after the rankings detected stances, whose ``measure`` is another one.

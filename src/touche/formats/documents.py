@@ -7,7 +7,12 @@ from touche.web.page import Page
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A web page, a passage, or whatever else has an id and a text."""
+    """A passage, or whatever else has an id and a text.
+
+    Attributes:
+        id: the id.
+        text: all that is searched.
+    """
 
     id: str
     text: str
@@ -15,7 +20,12 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of an argument, with its id in the corpus of 2022, such as ``S1-A1__PREMISE__2``."""
+    """A sentence of an argument.
+
+    Attributes:
+        id: the id in the corpus of 2022, such as ``S1-A1__PREMISE__2``.
+        text: the sentence.
+    """
 
     id: str
     text: str
@@ -50,10 +60,18 @@ AnyDocument = Document | Argument | Page
 
 
 def premises_of(document: AnyDocument) -> str:
-    """The reasons of an argument, joined by spaces; of what is no argument, the text."""
+    """The reasons of an argument, joined by spaces; of what is no argument, the text.
+
+    Args:
+        document: of any kind.
+    """
     return " ".join(document.premises) if isinstance(document, Argument) else document.text
 
 
 def conclusion_of(document: AnyDocument) -> str:
-    """The claim of an argument; of what is no argument, nothing."""
+    """The claim of an argument; of what is no argument, an empty text.
+
+    Args:
+        document: of any kind.
+    """
     return document.conclusion if isinstance(document, Argument) else ""

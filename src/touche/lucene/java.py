@@ -15,6 +15,7 @@ import jpype
 from touche.errors import ToucheError
 
 PYSERINI = "pyserini==1.6.0"
+"""What pip is to install, without its dependencies, for Lucene's jar."""
 _LEAST_MEMORY = 500_000_000  # bytes; with less Java ends the process without a word to Python
 JAR = "anserini-1.7.1-fatjar.jar"  # this one and no other: scores depend on it
 

@@ -46,15 +46,31 @@ class Index:
         self._reader.directory().close()
 
     def terms(self, text: str) -> Counter[str]:
-        """The terms that the analyzer makes of a text, with how often each occurs."""
+        """The terms that the analyzer makes of a text, with how often each occurs.
+
+        Args:
+            text: any.
+        """
         return terms(self._analyzer, text)
 
     def size(self, field: str = "text") -> int:
-        """The number of documents with at least one token in a field (N of the formulas)."""
+        """The number of documents with at least one token in a field (N of the formulas).
+
+        Args:
+            field: its name.
+        """
         return int(self._reader.getDocCount(field))
 
     def document_frequency(self, term: str, field: str = "text") -> int:
-        """The number of documents with a term in a field (df of the formulas)."""
+        """The number of documents with a term in a field (df of the formulas).
+
+        Args:
+            term: as ``terms`` gives it.
+            field: its name.
+
+        Raises:
+            ToucheError: if the term was not in the queries that the index was made for.
+        """
         self._check_known([term])
         return int(self._reader.docFreq(self._term(field, term)))
 
@@ -95,6 +111,10 @@ class Index:
     def run(self, query: Any, depth: int) -> list[tuple[str, float]]:
         """The documents with the highest scores for a query of Lucene, in the order of ``search``.
 
+        Args:
+            query: what ``any_of``, ``combined`` and the like return.
+            depth: how many documents at the most.
+
         Raises:
             ToucheError: if the index is closed.
         """
@@ -104,11 +124,20 @@ class Index:
         return [(str(hit.fields[1].utf8ToString()), float(hit.fields[0])) for hit in top.scoreDocs]
 
     def count(self, query: Any) -> int:
-        """The number of documents that match a query of Lucene."""
+        """The number of documents that match a query of Lucene.
+
+        Args:
+            query: as for ``run``.
+        """
         return int(self._searcher.count(query))
 
     def score(self, query: Any, document: str) -> float:
-        """The score of one document for a query of Lucene; 0 if it does not match."""
+        """The score of one document for a query of Lucene; 0 if it does not match.
+
+        Args:
+            query: as for ``run``.
+            document: its id.
+        """
         return next(
             (score for _, score in self.run(all_of([query], filters=[having_id([document])]), 1)), 0.0
         )
@@ -167,13 +196,23 @@ class Index:
 
 
 def having_id(ids: Iterable[str]) -> Any:
-    """A query for the documents of these ids."""
+    """A query for the documents of these ids.
+
+    Args:
+        ids: of documents; some of them need not be there.
+    """
     wanted = jpype.JArray(java("org.apache.lucene.util.BytesRef"))([bytes_ref(each) for each in ids])
     return java("org.apache.lucene.document.SortedDocValuesField").newSlowSetQuery("id", wanted)
 
 
 def labelled(name: str, label: str, score: float = 1.0) -> Any:
-    """A query for the documents with a label, all with the same score."""
+    """A query for the documents with a label, all with the same score.
+
+    Args:
+        name: of a field in the ``labels`` of the index.
+        label: what it is to hold, as a whole.
+        score: the score of each of these documents.
+    """
     term = java("org.apache.lucene.index.Term")(name, bytes_ref(label))
     query = java("org.apache.lucene.search.ConstantScoreQuery")(
         java("org.apache.lucene.search.TermQuery")(term)
@@ -190,7 +229,13 @@ def all_of(
 ) -> Any:
     """A query for what matches all queries and filters, and nothing that is to be without.
 
-    The scores of the queries are summed, with those of what is extra, which need not match.
+    The scores of the queries are summed, with those of what is extra.
+
+    Args:
+        queries: all of which have to match.
+        filters: all of which have to match, without adding to the score.
+        without: none of which may match.
+        extra: which need not match.
     """
     occur = java("org.apache.lucene.search.BooleanClause").Occur
     clauses = java("org.apache.lucene.search.BooleanQuery").Builder()
@@ -207,7 +252,12 @@ def all_of(
 
 
 def any_of(queries: Iterable[Any], least: int = 1) -> Any:
-    """A query for what matches at least so many of these queries, whose scores are summed."""
+    """A query for what matches at least so many of these queries, whose scores are summed.
+
+    Args:
+        queries: any of which may match.
+        least: how many have to.
+    """
     occur = java("org.apache.lucene.search.BooleanClause").Occur
     clauses = java("org.apache.lucene.search.BooleanQuery").Builder()
     for each in queries:

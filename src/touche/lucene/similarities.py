@@ -18,6 +18,9 @@ def dirichlet(mu: float) -> Any:
     score(q, d) = sum over the query tokens t in d of max(0, ln(1 + tf / (mu P(t))) + ln(mu / (dl + mu))),
     with P(t) = (ttf + 1) / (total number of tokens + 1).
 
+    Args:
+        mu: the weight of the collection's language model, in tokens.
+
     Raises:
         ParameterError: unless 0 < mu <= 1e9 (and not so small that a float32 cannot hold it).
     """
@@ -31,6 +34,10 @@ def bm25(k1: float, b: float) -> Any:
     score(q, d) = sum over the query tokens t of idf tf / (tf + k1 (1 - b + b dl / avgdl)), with
     idf = ln(1 + (N - df + 0.5) / (df + 0.5)); the factor k1 + 1 of the original, which changes no ranking,
     is left out.
+
+    Args:
+        k1: how slowly the weight of a term saturates with its frequency.
+        b: how much the length of a document counts, from 0 to 1.
 
     Raises:
         ParameterError: unless 0 <= k1 <= 1e9 and 0 <= b <= 1.

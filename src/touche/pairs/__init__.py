@@ -1,5 +1,6 @@
 """Pairs of sentences: arguments in sentences, their pairs, and how well these read on."""
 
+from touche.pairs.embeddings import embed
 from touche.pairs.ranking import (
     Arguments,
     Pair,
@@ -19,6 +20,7 @@ __all__ = [
     "ScoredSentence",
     "best_pairs",
     "by_dirichletlm",
+    "embed",
     "hits",
     "of_argument",
     "pair_of",

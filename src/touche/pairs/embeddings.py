@@ -24,8 +24,11 @@ _LENGTH = 256  # tokens, as the model was published
 def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
     """Embeds sentences: the mean of the last hidden states of their tokens, brought to length 1.
 
+    Args:
+        texts: sentences or passages; what is beyond 256 tokens is cut off.
+
     Returns:
-        texts x 384; what is beyond 256 tokens is cut off.
+        texts x 384; the dot product of two rows is their cosine.
 
     Raises:
         ToucheError: if the model or its libraries are missing, or the model is another one.

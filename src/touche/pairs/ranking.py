@@ -56,7 +56,13 @@ class ScoredSentence:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two sentences in their canonical order, and a score."""
+    """Two sentences in their canonical order, and a score.
+
+    Attributes:
+        first: the sentence whose id comes first in that of the pair.
+        second: the other one.
+        score: how well they answer the topic.
+    """
 
     first: ScoredSentence
     second: ScoredSentence
@@ -80,7 +86,11 @@ class Pair:
         return {first.stance, second.stance} == _OPPOSITE or {first.side, second.side} == _OPPOSITE
 
     def scored(self, score: float) -> "Pair":
-        """The same pair with another score."""
+        """The same pair with another score.
+
+        Args:
+            score: the score.
+        """
         return replace(self, score=score)
 
     @property
@@ -90,6 +100,7 @@ class Pair:
 
 
 Ranked = Iterable[tuple[Topic, Sequence[Pair]]]
+"""Topics with their pairs, best first."""
 
 
 def hits(ranked: Ranked, depth: int) -> Iterator[tuple[Topic, list[tuple[str, float, str]]]]:
@@ -147,6 +158,11 @@ class Arguments:
     def of(cls, topics: Sequence[Topic], documents: Iterable[AnyDocument], mu: float) -> "Arguments":
         """Reads the arguments, once.
 
+        Args:
+            topics: all topics.
+            documents: the arguments.
+            mu: the smoothing, in tokens.
+
         Raises:
             ParameterError: unless mu is above 0, and at most 1e9.
         """
@@ -191,6 +207,10 @@ class Arguments:
         """The sentences of a topic's arguments, each scored by its own DirichletLM score plus its argument's.
 
         Both are logarithms of likelihoods, smoothed by the language model of the collection.
+
+        Args:
+            topic: the topic.
+            arguments: those of the topic with their scores, as ``best`` gives them.
         """
         mu, query = self.mu, Counter(self.collection.terms(topic.title))
         smoothing = {term: mu * self._probability(term) for term in query}
@@ -224,6 +244,10 @@ def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
 
     Of sentences with the same text the best stands for all; but where both texts of a pair occur in one
     argument, the pair is taken from there.
+
+    Args:
+        sentences: of one topic, with their scores.
+        depth: how many pairs at the most.
     """
     same_text: dict[str, list[ScoredSentence]] = {}
     for each in sorted(sentences, key=lambda each: (-each.score, each.id)):
@@ -238,7 +262,13 @@ def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
 
 
 def of_argument(argument: Argument, one: int, other: int, score: float) -> Pair:
-    """The sentences at two places of an argument."""
+    """The pair of the sentences at two places of an argument.
+
+    Args:
+        argument: one that is split into sentences.
+        one, other: the places, from 0, in any order.
+        score: that of the pair.
+    """
     sentences = unscored(argument)
     return pair_of(sentences[one], sentences[other], score)
 
@@ -248,6 +278,10 @@ def pair_of(one: ScoredSentence, other: ScoredSentence, score: float) -> Pair:
 
     Of one argument the conclusion comes first, and premises follow as in the text; of two arguments the
     sentence with the higher score comes first, or of equal ones the one with the smaller id.
+
+    Args:
+        one, other: the sentences, in any order.
+        score: that of the pair.
     """
     if one.argument == other.argument:
         first, second = sorted((one, other), key=lambda each: (not each.is_conclusion, each.place))

@@ -1,8 +1,9 @@
 """Ranking without an index: the topics are known, so that one reading tells all that their terms need."""
 
+from touche.scan.counting import Fields
 from touche.scan.kernel import Array
 from touche.scan.lengths import exact
-from touche.scan.models import Weighted, dlh, dph, pl2
+from touche.scan.models import Formula, Weighted, dlh, dph, pl2
 from touche.scan.ranking import Collection, Scoring, rank
 from touche.scan.reading import picked
 from touche.scan.statistics import Statistics, Term
@@ -10,6 +11,8 @@ from touche.scan.statistics import Statistics, Term
 __all__ = [
     "Array",
     "Collection",
+    "Fields",
+    "Formula",
     "Scoring",
     "Statistics",
     "Term",

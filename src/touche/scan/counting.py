@@ -12,7 +12,8 @@ from touche.formats.documents import AnyDocument
 from touche.scan.kernel import COUNTED, DROPPED, Array, Counter, Counts, beginning_with
 from touche.scan.tokens import analysis_named, encoded
 
-Fields = Mapping[str, Callable[[Any], str]]  # of a document
+Fields = Mapping[str, Callable[[Any], str]]
+"""The fields of a document by name, each a function of the document that gives a text."""
 
 
 def text_of(document: AnyDocument) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from touche.compiled import NUMBER, POINTER, compiled
 
 Array = np.ndarray[Any, np.dtype[Any]]
+"""Numbers, one for each document."""
 
 COUNTED, DROPPED = -1, -2  # meanings of a word that is no term: it counts for the length, or not even that
 

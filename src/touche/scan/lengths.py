@@ -21,5 +21,9 @@ def one_byte(lengths: Array) -> Array:
 
 
 def exact(lengths: Array) -> Array:
-    """As other engines keep them."""
+    """Lengths as they are, for ``kept_of_lengths``: what engines other than Lucene keep.
+
+    Args:
+        lengths: in tokens.
+    """
     return lengths

@@ -16,6 +16,11 @@ from touche.scan.kernel import Array
 from touche.scan.statistics import Term
 
 Formula = Callable[[Array, Array, Term], Array]
+"""What a term adds to scores: of tf, length and ``Term`` a finite number for each document.
+
+tf is how often each document that has the term has it, length how many tokens it has as far as that is kept;
+both are arrays of float64.
+"""
 
 _LOG2_E = log2(e)
 _NEARLY_ALL = 0.99999  # Terrier's relative frequency of a term that is all of a document, for the logarithm
@@ -23,7 +28,11 @@ _NEARLY_ALL = 0.99999  # Terrier's relative frequency of a term that is all of a
 
 @dataclass(frozen=True)
 class Weighted:
-    """A formula that multiplies by the weight of the term itself, where Lucene does: before it rounds."""
+    """A formula that multiplies by the weight of the term itself, where Lucene does: before it rounds.
+
+    Attributes:
+        formula: the formula; ``term.weight`` is what it is to multiply by.
+    """
 
     formula: Formula
 
@@ -36,6 +45,11 @@ def dph(tf: Array, length: Array, term: Term) -> Array:
     """Terrier's DPH (Amati et al. 2007), with f = tf / length, for exact lengths.
 
     (1 - f)^2 / (tf + 1) (tf log2(tf mean length / length N / ttf) + log2(2 pi tf (1 - f)) / 2).
+
+    Args:
+        tf: how often each document that has the term has it.
+        length: how many tokens each of these documents has, exactly.
+        term: what is known of the term.
     """
     f = _relative(tf, length)
     found: Array = tf * _log_of_odds(tf, length, term) + 0.5 * np.log2(2 * pi * tf * (1 - f))
@@ -48,6 +62,11 @@ def dlh(tf: Array, length: Array, term: Term) -> Array:
 
     (tf log2(tf mean length / length N / ttf) + (length - tf) log2(1 - f) + log2(2 pi tf (1 - f)) / 2)
     / (tf + 0.5).
+
+    Args:
+        tf: how often each document that has the term has it.
+        length: how many tokens each of these documents has, exactly.
+        term: what is known of the term.
     """
     f = _relative(tf, length)
     odds = tf * _log_of_odds(tf, length, term) + (length - tf) * np.log2(1 - f)
@@ -60,6 +79,9 @@ def pl2(c: float = 1.0) -> Formula:
 
     With tfn = tf log2(1 + c mean length / length) and lambda = ttf / N:
     (tfn log2(tfn / lambda) + (lambda - tfn) log2(e) + log2(2 pi tfn) / 2) / (tfn + 1).
+
+    Args:
+        c: how much of a term's frequency is left in long documents; the larger, the more.
 
     Raises:
         ParameterError: unless c is above 0.

@@ -110,7 +110,14 @@ class Collection:
         analysis: str,
         fields: Fields = ONE_FIELD,
     ) -> "Collection":
-        """Reads documents, once, for the titles of these topics."""
+        """Reads documents, once, for the titles of these topics.
+
+        Args:
+            topics: the topics, whose terms are counted.
+            documents: the collection.
+            analysis: the name of an analysis, as of ``rank``.
+            fields: the fields by name, each a function of the document; by default one, ``text``.
+        """
         vocabulary = Vocabulary.of((topic.title for topic in topics), analysis)
         parts = read(documents, vocabulary, fields)
         by_field = dict.fromkeys(fields, vocabulary)
@@ -118,7 +125,13 @@ class Collection:
         return cls(vocabulary, parts, known_or_counted(documents, by_field, count))
 
     def rank(self, topics: Sequence[Topic], scoring: Scoring, depth: int) -> Iterator[tuple[Topic, Hits]]:
-        """Each topic with its best documents, as ``rank`` does."""
+        """Each topic with its best documents, best first; may be called again, with another formula.
+
+        Args:
+            topics: the topics, all of whose terms were counted.
+            scoring: how a score is made.
+            depth: how many documents at the most for each topic.
+        """
         places = self.vocabulary.places
         terms = [Counter(places[term] for term in self.terms(topic.title)) for topic in topics]
         asked = [(each, topic.candidates) for each, topic in zip(terms, topics, strict=True)]
@@ -129,7 +142,11 @@ class Collection:
             yield topic, [(id, score) for score, id in scores]
 
     def terms(self, text: str) -> list[str]:
-        """The terms of a text, in their order."""
+        """The terms of a text, in their order, by the collection's analysis.
+
+        Args:
+            text: any.
+        """
         return analysis_named(self.vocabulary.analysis).terms(text)
 
 

@@ -99,7 +99,12 @@ def _told(fields: Fields, parts: Sequence[Part]) -> str:
 
 
 def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDocument]:
-    """The documents that have these ids, in the order of the collection."""
+    """The documents that have these ids, in the order of the collection.
+
+    Args:
+        documents: the collection; read once, by all processors if it lies in large files.
+        ids: of the documents that are wanted; the others are not held in memory.
+    """
     found = _shared(documents, partial(_picking, ids), _chained)
     return [each for each in documents if each.id in ids] if found is None else found
 

@@ -60,7 +60,11 @@ class Statistics:
 
     @classmethod
     def of(cls, counts: Counts) -> "Statistics":
-        """Those of some documents."""
+        """Those of some documents.
+
+        Args:
+            counts: what was counted in them.
+        """
         before = np.concatenate([[0], np.cumsum(counts.tf, dtype=np.int64)])
         tokens = int(counts.lengths.sum(dtype=np.int64))
         return cls(
@@ -76,7 +80,12 @@ class Statistics:
         return Statistics(documents, tokens, self.df + other.df, self.ttf + other.ttf)
 
     def term(self, place: int, weight: float = 1.0) -> Term:
-        """Those of one term."""
+        """Those of one term.
+
+        Args:
+            place: its place among the terms of the collection's vocabulary.
+            weight: what a formula is to see as its weight.
+        """
         return Term(int(self.df[place]), int(self.ttf[place]), self.documents, self.tokens, weight)
 
 
