@@ -107,7 +107,7 @@ def for_readme(measured: Mapping[str, Any]) -> str:
     """The table of README, with a row for each baseline and task."""
     lines = []
     for name in in_order():
-        first = [f"[{name}](baselines/{name})", about(name)], [_of_image(_known(measured["images"], name))]
+        first = [f"[{name}](baselines/{name})", about(name)], [_of_image(measured["images"].get(name))]
         for number, row in enumerate(rows(name, measured["judged"])):
             before, after = first if number == 0 else (["", ""], [""])
             values = ["<br>".join(each) or NOTHING for each in (row.published, row.sample, row.judged)]
@@ -229,12 +229,6 @@ def _outcomes(entries: Sequence[ExpectedScore]) -> Iterable[tuple[ExpectedScore,
         yield each, outcome
 
 
-def _known(measured: Mapping[str, Any], key: str) -> Any:
-    if key not in measured:
-        raise ToucheError(f"docs/measured.toml has no {key}; run: python docs/tables.py --measure")
-    return measured[key]
-
-
 def _key(entry: ExpectedScore) -> str:
     return f"{entry.command} on {entry.dataset}, {entry.dimension}"
 
@@ -248,7 +242,7 @@ def _place(entry: ExpectedScore) -> str:
 def _row(place: str, entries: Sequence[ExpectedScore], judged: Mapping[str, float]) -> Row:
     published = [each for each in entries if each.kind == PUBLISHED]
     sample = [each for each in entries if is_shown(each)]
-    shares = dict.fromkeys(f"{_known(judged, _key(each)):.2f}" for each in sample)
+    shares = dict.fromkeys(f"{judged[_key(each)]:.2f}" for each in sample if _key(each) in judged)
     return Row(place, _values(published), _values(sample), list(shares))
 
 
@@ -264,7 +258,9 @@ def _by_task(known: Iterable[Row], values: Callable[[Row], Sequence[str]]) -> st
     return "<br>".join(f"{task}: {', '.join(each)}" for task, each in found if each) or NOTHING
 
 
-def _of_image(image: Mapping[str, Any]) -> str:
+def _of_image(image: Mapping[str, Any] | None) -> str:
+    if image is None:
+        return NOTHING  # until it is measured, for which not everybody has Docker
     figures = [f"{image['size']} MB", f"{image['seconds']} s", f"{image['memory']} MB"]
     return "<br>".join(figures).replace(" ", "&nbsp;")
 

@@ -1,9 +1,11 @@
 """The formulas of the baselines in plain Python, written from their definitions, not from Lucene."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import log, log2, sqrt
+from math import e, log, log2, pi, sqrt
+
+from touche.scan.statistics import Term
 
 
 def length_in_one_byte(tokens: int) -> int:
@@ -74,3 +76,28 @@ class Collection:
             for term in query
             if term in terms
         )
+
+    def by_chance(self, query: Sequence[str], document: str, formula: Callable[..., float]) -> float:
+        """Of a divergence from randomness; with exact lengths."""
+        terms = self.documents[document]
+        of = {term: Term(self.df[term], self.ttf[term], self.n, self.tokens) for term in query}
+        return sum(formula(terms[term], terms.total(), of[term]) for term in query if term in terms)
+
+
+def dph(tf: float, length: float, term: Term) -> float:
+    f, avgdl = tf / length, term.tokens / term.documents
+    gain = tf * log2((tf * avgdl / length) * (term.documents / term.ttf)) + 0.5 * log2(2 * pi * tf * (1 - f))
+    return (1 - f) * (1 - f) / (tf + 1) * gain
+
+
+def dlh(tf: float, length: float, term: Term) -> float:
+    f, avgdl = tf / length, term.tokens / term.documents
+    gain = tf * log2((tf * avgdl / length) * (term.documents / term.ttf))
+    return (gain + (length - tf) * log2(1 - f) + 0.5 * log2(2 * pi * tf * (1 - f))) / (tf + 0.5)
+
+
+def pl2(tf: float, length: float, term: Term, c: float = 1) -> float:
+    """As Terrier writes it."""
+    tfn, f = tf * log2(1 + c * term.tokens / term.documents / length), term.ttf / term.documents
+    gain = tfn * log2(1 / f) + f * log2(e) + 0.5 * log2(2 * pi * tfn) + tfn * (log2(tfn) - log2(e))
+    return gain / (tfn + 1)

@@ -81,6 +81,8 @@ ELSEWHERE = {
     "pip install pre-commit && pre-commit install": SET_UP,
     "touche run bm25 -i touche-2022-task-2/sample -o out": OFFICIAL,
     "touche run rank-bm25 -i touche-2020-task-1/sample -o out": OFFICIAL,
+    "touche run dph -i touche-2020-task-1/sample -o out": OFFICIAL,
+    "touche run dph --model PL2 --c 7 -i touche-2020-task-1/sample -o out": OFFICIAL,
     "touche run tfidf -i touche-2020-task-1/sample -o out": OFFICIAL,
     "touche run tfidf --variant classic -i touche-2020-task-1/sample -o out": OFFICIAL,
     "CHATNOIR_API_KEY=... touche run chatnoir-bm25f -i touche-2021-task-2 -o out/original --api": PUBLISHERS,

@@ -3,6 +3,7 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from math import log
 from pathlib import Path
 from typing import Any, Literal
@@ -10,7 +11,7 @@ from typing import Any, Literal
 import pytest
 
 from conftest import ROOT, Touche, Write
-from formulas import Collection
+from formulas import Collection, dlh, dph, pl2
 from touche import Documents, Rankings, Topics, baseline, baselines, lucene
 from touche.baselines import arguments_of
 from touche.errors import ParameterError, ToucheError
@@ -27,6 +28,9 @@ EXPECTED: dict[str, tuple[str, dict[str, Any], Any]] = {
     "bm25": ("english", {}, lambda c, q, d: c.bm25(q, d, 0.9, 0.4)),
     "tfidf": ("english", {}, lambda c, q, d: c.terrier_tfidf(q, d, 1.2, 0.75)),
     "tfidf classic": ("english", {"variant": "classic"}, lambda c, q, d: c.classic_tfidf(q, d)),
+    "dph": ("english", {}, lambda c, q, d: c.by_chance(q, d, dph)),
+    "dph DLH": ("english", {"model": "DLH"}, lambda c, q, d: c.by_chance(q, d, dlh)),
+    "dph PL2": ("english", {"model": "PL2", "c": 7.0}, lambda c, q, d: c.by_chance(q, d, partial(pl2, c=7))),
     "tfidf k1 b": ("english", {"k1": 0.5, "b": 0.1}, lambda c, q, d: c.terrier_tfidf(q, d, 0.5, 0.1)),
 }
 

@@ -196,7 +196,7 @@ def test_usage_errors_help(touche: Touche, arguments: list[str], message: str) -
 
 COMPLETED = {
     "ev": ["evaluate"],
-    "run d": ["dirichletlm", "dirichletlm-pairs"],
+    "run di": ["dirichletlm", "dirichletlm-pairs"],
     "run ": baselines.names(),
     "run bm25 --k1": ["--k1"],
     "run tfidf --variant ": ["terrier", "classic"],

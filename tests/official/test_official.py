@@ -200,7 +200,7 @@ def test_baselines_score_what_is_expected_of_them(
         and isinstance(each, ExpectedScore | ExpectedFormula)
     ]
     outcomes = list(regress(expected, copy, Limits(), print))
-    assert len(outcomes) == 73
+    assert len(outcomes) == len(expected) > 70
     assert [each for each in outcomes if each.verdict != PASSED] == []
 
 

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.xdist_group("programs")  # which one after the other, a
 
 OF_PAIRS = ("argsrank", "dirichletlm-pairs", "sentence-coherence")
 SPECIAL = {"chatnoir-bm25f": ["pages"], **{name: ["pairs"] for name in OF_PAIRS}}
-BASELINES = sorted([*SPECIAL, "bm25", "dirichletlm", "rank-bm25", "tfidf"])
+BASELINES = sorted([*SPECIAL, "bm25", "dirichletlm", "dph", "rank-bm25", "tfidf"])
 PARTS = {name: SPECIAL.get(name, ["arguments", "passages"]) for name in BASELINES}
 
 

@@ -1,13 +1,14 @@
-"""The formulas against cases computed by hand, and against themselves written anew for single numbers."""
+"""The formulas against cases computed by hand, and against those of plain Python."""
 
 from collections.abc import Callable
-from math import e, log2, pi
+from math import log2
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from formulas import dlh, dph, pl2
 from touche.errors import ParameterError
 from touche.identify.models import DPH, MODELS
 from touche.scan import models
@@ -43,25 +44,6 @@ def test_terriers_models_by_hand() -> None:
 def test_a_text_of_one_term_only_has_a_score() -> None:
     for model in (models.dph, models.dlh, models.pl2()):
         assert np.isfinite(value(model, 3, 3, Term(df=50, ttf=99, documents=1000, tokens=99_999)))
-
-
-def dph(tf: float, length: float, term: Term) -> float:
-    f, avgdl = tf / length, term.tokens / term.documents
-    gain = tf * log2((tf * avgdl / length) * (term.documents / term.ttf)) + 0.5 * log2(2 * pi * tf * (1 - f))
-    return (1 - f) * (1 - f) / (tf + 1) * gain
-
-
-def dlh(tf: float, length: float, term: Term) -> float:
-    f, avgdl = tf / length, term.tokens / term.documents
-    gain = tf * log2((tf * avgdl / length) * (term.documents / term.ttf))
-    return (gain + (length - tf) * log2(1 - f) + 0.5 * log2(2 * pi * tf * (1 - f))) / (tf + 0.5)
-
-
-def pl2(tf: float, length: float, term: Term) -> float:
-    """As Terrier writes it."""
-    tfn, f = tf * log2(1 + term.tokens / term.documents / length), term.ttf / term.documents
-    gain = tfn * log2(1 / f) + f * log2(e) + 0.5 * log2(2 * pi * tfn) + tfn * (log2(tfn) - log2(e))
-    return gain / (tfn + 1)
 
 
 TERMS = st.builds(
