@@ -25,7 +25,8 @@ CHAPTERS = {  # where names are imported from, and the names in the order in whi
     "Runs and scores": ("touche", "evaluate compare published"),
     "Ranking without an index": (
         "touche.scan",
-        "rank Array Term Formula Weighted dph dlh pl2 exact Fields picked Collection Scoring Statistics",
+        "rank Array Term Formula Weighted dph dlh pl2 exact Fields Queries terms picked "
+        "Collection Scoring Statistics",
     ),
     "Lucene": (
         "touche.lucene",
@@ -43,8 +44,8 @@ _OPENING = """\
 # Reference
 
 All that `import touche` offers to those who write baselines and those who score runs. How it goes together is
-told in [participant.md](participant.md) and [researcher.md](researcher.md). Made from the docstrings by
-`docs/reference.py`, so that `help(touche.scan.rank)` says the same.
+told in [participant.md](participant.md), [recipes.md](recipes.md) and [researcher.md](researcher.md).
+Made from the docstrings by `docs/reference.py`, so that `help(touche.scan.rank)` says the same.
 """
 _SECTION = re.compile(r"^(Args|Attributes|Returns|Yields|Raises):\n((?:    .*\n|\n)+)", re.MULTILINE)
 _ITEM = re.compile(r"^(?=\S)", re.MULTILINE)

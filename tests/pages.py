@@ -106,12 +106,14 @@ class Step:
         text: the command in one line, the content of the file, or the lines.
         path: that of the file.
         at_end: whether the file is there, and goes on with the text.
+        shown: what a command prints, where the page has all of it, in ```console; else None.
     """
 
     kind: str
     text: str
     path: str = ""
     at_end: bool = False
+    shown: str | None = None
 
 
 def steps(page: Path) -> Iterator[Step]:
@@ -123,6 +125,10 @@ def steps(page: Path) -> Iterator[Step]:
             yield from (
                 Step("command", line) for line in lines if (language == "sh" and line) or _COMMAND.match(line)
             )
+        elif language == "console":
+            for each in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+                command, _, shown = each.partition("\n")
+                yield Step("command", command, shown=shown)
         elif found["path"]:
             yield Step("file", block, found["path"], bool(found["end"]))
         elif language == "python":
@@ -174,7 +180,8 @@ def follow(page: Path, folder: Path, but: str = "", team: str = "my-team", **var
             with _made(folder / path).open("a" if step.at_end else "w", encoding="utf-8") as file:
                 file.write(text)
         elif step.kind == "command" and reason(step.text) in ("", but):
-            _type(["sh", "-c", text], text, folder, variables)
+            told = _type(["sh", "-c", text], text, folder, variables)
+            assert step.shown in (None, told), f"{text}\n{told}"
             tried.append(step.text)
         elif step.kind == "python" and "@baseline" not in text:
             _type([sys.executable, "-c", text], text, folder, variables)

@@ -60,6 +60,10 @@ def test_what_is_tried_elsewhere_is_on_a_page_and_is_tried_there() -> None:
         ("    touche run a \\\n        --b c\n\n    touche-bm25 0.7\n", ["touche run a --b c"]),
         ("```sh\nunheard-of program\n\n```\n", ["unheard-of program"]),
         ("    NAME=x .venv/bin/pytest\n    touche: an error\n", ["NAME=x .venv/bin/pytest"]),
+        (
+            "```console\n$ unheard-of program\ntouche: what it prints\n$ ls\n```\n",
+            ["unheard-of program", "ls"],
+        ),
         ("```toml\ntouche = 1\n```\n\n- touche run\n", []),
     ],
 )
@@ -75,6 +79,15 @@ def test_files_of_a_page_are_written_and_a_command_that_fails_is_named(tmp_path:
     assert (tmp_path / "a" / "b.txt").read_text() == "one\ntwo\n"
     page.write_text("    ls nowhere\n")
     with pytest.raises(AssertionError, match=r"ls nowhere\n.*No such file"):
+        follow(page, tmp_path)
+
+
+def test_what_a_console_shows_is_what_its_command_prints(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("```console\n$ echo a; echo b\na\nb\n$ true\n```\n")
+    assert follow(page, tmp_path) == ["echo a; echo b", "true"]
+    page.write_text("```console\n$ echo a; echo b\na\n```\n")
+    with pytest.raises(AssertionError, match="echo a; echo b"):
         follow(page, tmp_path)
 
 

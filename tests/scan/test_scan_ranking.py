@@ -126,6 +126,22 @@ def test_candidates_are_ranked_by_the_statistics_of_all() -> None:
     assert any(hits for _, hits in ours)
 
 
+def test_a_query_in_place_of_a_title_is_that_of_lucene_to_the_last_bit() -> None:
+    topics, documents = spot_check("arguments")
+    weights = {"citi": 0.25, "car": 1.5, "school": 0.1, "nowher": 2.0}
+    queries = {topic.number: weights for topic in topics[:3]}
+    options = {"analysis": "english", "queries": queries}
+    ours = list(scan.rank(topics, documents, lucene_formulas.bm25(0.9, 0.4), **options))
+    with lucene.index(documents, analyzer="english", similarity=lucene.bm25(0.9, 0.4)) as index:
+        theirs = [index.search(queries.get(topic.number, topic.title), 1000) for topic in topics]
+    assert [hits for _, hits in ours] == theirs
+    assert len({len(hits) for hits in theirs}) > 2 and theirs[0] == theirs[2] != []
+    ((_, nothing),) = scan.rank(
+        topics[:1], documents, scan.dph, **options | {"queries": {topics[0].number: {}}}
+    )
+    assert nothing == []
+
+
 def test_a_title_that_has_a_term_twice_counts_it_twice() -> None:
     documents = texts("cat", "dog cat", "dog")
     once, twice = ranked("cat", documents), ranked("Cat, cat", documents)

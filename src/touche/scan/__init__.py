@@ -4,15 +4,17 @@ from touche.scan.counting import Fields
 from touche.scan.kernel import Array
 from touche.scan.lengths import exact
 from touche.scan.models import Formula, Weighted, dlh, dph, pl2
-from touche.scan.ranking import Collection, Scoring, rank
+from touche.scan.ranking import Collection, Queries, Scoring, rank
 from touche.scan.reading import picked
 from touche.scan.statistics import Statistics, Term
+from touche.scan.tokens import terms
 
 __all__ = [
     "Array",
     "Collection",
     "Fields",
     "Formula",
+    "Queries",
     "Scoring",
     "Statistics",
     "Term",
@@ -23,4 +25,5 @@ __all__ = [
     "picked",
     "pl2",
     "rank",
+    "terms",
 ]

@@ -40,8 +40,12 @@ class Vocabulary:
     def of(cls, texts: Iterable[str], analysis: str) -> "Vocabulary":
         """The terms of these texts."""
         terms_of = analysis_named(analysis).terms
-        terms = dict.fromkeys(term for text in texts for term in terms_of(text))
-        return cls(analysis, {term: place for place, term in enumerate(terms)})
+        return cls.of_terms((term for text in texts for term in terms_of(text)), analysis)
+
+    @classmethod
+    def of_terms(cls, terms: Iterable[str], analysis: str) -> "Vocabulary":
+        """These terms, each once."""
+        return cls(analysis, {term: place for place, term in enumerate(dict.fromkeys(terms))})
 
     def counter(self, *, placed: bool = False) -> Counter:
         """A counter of these terms, to be closed by a ``with`` block; it notes where they stand if asked."""

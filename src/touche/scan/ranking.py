@@ -24,6 +24,9 @@ from touche.scan.statistics import Statistics, Term, added
 from touche.scan.tokens import analysis_named
 
 Hits = list[tuple[str, float]]
+Queries = Mapping[str, Mapping[str, float]]
+"""What is searched for, by the numbers of topics: terms as ``terms`` gives them, each with its weight."""
+
 _Scores = list[tuple[float, str]]  # of documents
 
 
@@ -33,13 +36,14 @@ def rank(
     model: Formula,
     *,
     analysis: str,
+    queries: Queries | None = None,
     fields: Fields = ONE_FIELD,
     boosts: Mapping[str, float] | None = None,
     best_field: bool = False,
     depth: int = 1000,
     kept_of_lengths: Callable[[Array], Array] = one_byte,
 ) -> Iterator[tuple[Topic, Hits]]:
-    """Ranks documents for the titles of topics, all of which are scored in one reading.
+    """Ranks documents for topics, all of which are scored in one reading.
 
     Args:
         topics: the topics; of one with candidates only these are ranked, by the statistics of all documents.
@@ -48,6 +52,8 @@ def rank(
         model: what a term adds to the scores of the documents that have it; of a term that the title has
             twice, twice that.
         analysis: the name of an analysis: ``standard``, ``english``, ``plural`` or ``unstemmed``.
+        queries: what is searched for in place of titles, such as expanded queries; of a topic that has none,
+            its title.
         fields: the fields by name, each a function of the document; by default one, ``text``. Only functions
             of a module can be computed by all processors, lambdas are by one.
         boosts: weights of the fields; the score of a document is the weighted sum over its fields.
@@ -66,7 +72,7 @@ def rank(
     if unknown := (boosts or {}).keys() - fields.keys():
         problem = f"boosts has {min(unknown)!r}, which is no field"
         raise ParameterError(f"{problem}; the fields are {', '.join(fields)}")
-    collection = Collection.of(topics, documents, analysis, fields)
+    collection = Collection.of(topics, documents, analysis, fields, queries)
     weights = [(boosts or {}).get(name, 1.0) for name in fields]
     yield from collection.rank(topics, Scoring(model, weights, best_field, kept_of_lengths), depth)
 
@@ -93,14 +99,16 @@ class Collection:
     """A collection in numbers: all that any formula needs of it for some topics.
 
     Attributes:
-        vocabulary: the terms of the topics.
+        vocabulary: the terms that are searched for.
         parts: what was counted, where it is kept.
         statistics: of each field.
+        queries: what is searched for, of each topic.
     """
 
     vocabulary: Vocabulary
     parts: Kept[Part]
     statistics: Sequence[Statistics]
+    queries: Queries
 
     @classmethod
     def of(
@@ -109,31 +117,37 @@ class Collection:
         documents: Iterable[AnyDocument],
         analysis: str,
         fields: Fields = ONE_FIELD,
+        queries: Queries | None = None,
     ) -> "Collection":
-        """Reads documents, once, for the titles of these topics.
+        """Reads documents, once, for these topics.
 
         Args:
-            topics: the topics, whose terms are counted.
+            topics: the topics, the terms of whose titles are counted.
             documents: the collection.
             analysis: the name of an analysis, as of ``rank``.
             fields: the fields by name, each a function of the document; by default one, ``text``.
+            queries: what is searched for in place of titles.
         """
-        vocabulary = Vocabulary.of((topic.title for topic in topics), analysis)
+        terms_of = analysis_named(analysis).terms
+        titles = {topic.number: Counter(terms_of(topic.title)) for topic in topics}
+        asked = {number: (queries or {}).get(number, title) for number, title in titles.items()}
+        vocabulary = Vocabulary.of_terms(chain.from_iterable(asked.values()), analysis)
         parts = read(documents, vocabulary, fields)
         by_field = dict.fromkeys(fields, vocabulary)
         count = partial(added, parts, len(fields), len(vocabulary.places))
-        return cls(vocabulary, parts, known_or_counted(documents, by_field, count))
+        return cls(vocabulary, parts, known_or_counted(documents, by_field, count), asked)
 
     def rank(self, topics: Sequence[Topic], scoring: Scoring, depth: int) -> Iterator[tuple[Topic, Hits]]:
         """Each topic with its best documents, best first; may be called again, with another formula.
 
         Args:
-            topics: the topics, all of whose terms were counted.
+            topics: some of those that the collection was read for.
             scoring: how a score is made.
             depth: how many documents at the most for each topic.
         """
         places = self.vocabulary.places
-        terms = [Counter(places[term] for term in self.terms(topic.title)) for topic in topics]
+        queries = [self.queries[topic.number] for topic in topics]
+        terms = [{places[term]: weight for term, weight in query.items()} for query in queries]
         asked = [(each, topic.candidates) for each, topic in zip(terms, topics, strict=True)]
         best = _Best(asked, self.statistics, scoring, depth)
         nothing: Sequence[_Scores] = [[] for _ in topics]

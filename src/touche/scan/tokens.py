@@ -39,6 +39,19 @@ class Analysis:
         return [term for word in words(text) if (term := self.term(word))]
 
 
+def terms(text: str, analysis: str) -> list[str]:
+    """The terms of a text, in their order.
+
+    Args:
+        text: any.
+        analysis: the name of an analysis: ``standard``, ``english``, ``plural`` or ``unstemmed``.
+
+    Raises:
+        ParameterError: if there is none of that name.
+    """
+    return analysis_named(analysis).terms(text)
+
+
 def words(text: str) -> list[str]:
     """The words of a text as Lucene's StandardTokenizer splits them, in their case."""
     return [word.decode() for word in split(encoded(text))]
