@@ -68,7 +68,7 @@ def ranked(touche: Touche, tmp_path: Path) -> list[Path]:
     ("runs", "by", "topics", "error"),
     [
         ([0], "bm25", "corpora", "corpora: no topics in it"),
-        ([0, 0], "bm25", "", "given twice; give each part once"),
+        ([0, 0], "bm25", "", "given twice; give each file once"),
         ([1], "bm25", "", "keep-statistics/bm25/run.txt: not ranked by"),
         ([0], "dirichletlm", "", "statistics/bm25/run.txt: not ranked by"),
         ([0], "nothing", "", "nothing.json: cannot be read"),

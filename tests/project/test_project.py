@@ -25,7 +25,7 @@ LAYERS = [
     {"formats", "tasks"},
     {"tira"},
     {"data", "lucene", "scan"},
-    {"evaluation", "baselines", "lint"},
+    {"evaluation", "baselines", "fusion", "lint"},
     {"cluster", "identify", "pairs", "sandbox"},
     {"regression"},
     {"report"},

@@ -17,7 +17,7 @@ from touche.progress import say
 
 UNUSABLE, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes
 FIRST = ("run", "evaluate", "compare", "report", "new")  # what a newcomer needs
-MORE = ("join", "overlap", "identify", "lint", "regress", "tasks", "data", "images", "completion")
+MORE = ("fuse", "join", "overlap", "identify", "lint", "regress", "tasks", "data", "images", "completion")
 VARIABLE = "_TOUCHE_COMPLETE"  # by which the shell asks the command what may follow
 _SENTENCE = 200  # characters; the first one of a help is shown whole
 

@@ -1,6 +1,5 @@
 """touche join statistics | runs"""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import click
 
 from touche.cli.commands import Command, Group
 from touche.cli.output import tell
+from touche.cli.runs import each_once
 from touche.errors import InputError, ToucheError
 from touche.files import md5
 from touche.formats.runs import MAX_DEPTH, RunLine, in_order_of_score, read_run
@@ -34,7 +34,7 @@ def join() -> None:
 @click.option("-o", "--output", required=True, type=_PATH, metavar="FILE", help="File for their sum.")
 def statistics(files: Sequence[Path], output: Path) -> None:
     """Add up the statistics of parts that have no document in common."""
-    write_statistics(output, joined([(path, read_statistics(path)) for path in _different(files)]))
+    write_statistics(output, joined([(path, read_statistics(path)) for path in each_once(files)]))
     tell(f"join: {output} of {len(files)} files")
 
 
@@ -65,7 +65,7 @@ def statistics(files: Sequence[Path], output: Path) -> None:
 def runs(files: Sequence[Path], given: Path, statistics: Path, output: Path, depth: int) -> None:
     """Join runs of one baseline on parts, by the statistics of the whole, to the run on the whole."""
     topics = inputs.find(given, needs_documents=False).topics
-    _check_ranked_by(statistics, _different(files))
+    _check_ranked_by(statistics, each_once(files))
     best: dict[str, list[RunLine]] = {topic.number: [] for topic in topics}
     tags: dict[str, Path] = {}
     for path in files:
@@ -79,15 +79,6 @@ def runs(files: Sequence[Path], given: Path, statistics: Path, output: Path, dep
     hits = [(topic, [_hit(line) for line in best[topic.number]]) for topic in topics]
     write_run(output, topics, hits, _one_of(tags))
     tell(f"join: {output / RUN_FILE} of {len(files)} runs")
-
-
-def _different(files: Sequence[Path]) -> Sequence[Path]:
-    """The files, none of which may be there twice."""
-    counts = Counter(path.resolve() for path in files)
-    for path in files:
-        if counts[path.resolve()] > 1:
-            raise InputError(path, "given twice", "give each part once")
-    return files
 
 
 def _check_ranked_by(statistics: Path, files: Sequence[Path]) -> None:

@@ -1,5 +1,6 @@
 """What the commands on runs share: their arguments, and what they say of scores."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import click
 from touche import tasks
 from touche.cli.commands import TASK_ID
 from touche.cli.output import warn
+from touche.errors import InputError
 from touche.evaluation.notes import warnings_of
 from touche.evaluation.scores import Evaluated
 
@@ -22,6 +24,19 @@ TASK = click.option(
     metavar="TASK",
     help=f"One of {', '.join(tasks.ids())}.",
 )
+
+
+def each_once(files: Sequence[Path]) -> Sequence[Path]:
+    """The files, none of which may be there twice.
+
+    Raises:
+        InputError: naming one that is.
+    """
+    counts = Counter(path.resolve() for path in files)
+    for path in files:
+        if counts[path.resolve()] > 1:
+            raise InputError(path, "given twice", "give each file once")
+    return files
 
 
 def p_value(value: float | None) -> str:

@@ -28,7 +28,7 @@ class Software:
     """What made a run.
 
     Attributes:
-        name: the name of the baseline.
+        name: the name of the baseline, or of what else made it.
         team: whose it is.
         command: how it was called, with its own options.
         description: what it does.
@@ -61,22 +61,54 @@ class NotedFiles:
         """
         return cls(paths, _files(paths), _md5(statistics) if statistics else None)
 
+    @property
+    def data(self) -> dict[str, Any]:
+        """What the metadata says of it."""
+        collection = {
+            "name": os.environ.get(DATASET_VARIABLE) or _folder(self.paths),
+            "files": _plain(self.told),
+        }
+        statistics = {STATISTICS: {"md5": self.statistics}} if self.statistics else {}
+        return {"test collection": collection, **statistics}
+
+
+@dataclass(frozen=True)
+class NotedRuns:
+    """The runs that a run is made of.
+
+    Attributes:
+        told: what is said of each by its name.
+    """
+
+    told: Mapping[str, Mapping[str, Any]]
+
+    @classmethod
+    def of(cls, paths: Sequence[Path]) -> "NotedRuns":
+        """Reads runs, for their md5."""
+        return cls(_files(paths))
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What the metadata says of them; what collection they rank, runs do not tell."""
+        name = os.environ.get(DATASET_VARIABLE) or "not known"
+        return {"test collection": {"name": name}, "runs": _plain(self.told)}
+
 
 def metadata(
     software: Software,
     tag: str,
     parameters: Mapping[str, Any],
-    files: NotedFiles,
+    source: NotedFiles | NotedRuns,
     started: datetime,
     stopped: datetime,
 ) -> str:
     """The metadata of a run, as YAML.
 
     Args:
-        software: the baseline.
+        software: what made it.
         tag: the tag of the run.
-        parameters: the baseline's options with the values that they had.
-        files: its input.
+        parameters: its options with the values that they had.
+        source: its input.
         started, stopped: when the run began and ended.
     """
     record = {
@@ -105,13 +137,7 @@ def metadata(
             "description": software.description,
             "parameters": dict(parameters),
         },
-        "data": {
-            "test collection": {
-                "name": os.environ.get(DATASET_VARIABLE) or _folder(files.paths),
-                "files": {name: dict(told) for name, told in files.told.items()},
-            },
-            **({STATISTICS: {"md5": files.statistics}} if files.statistics else {}),
-        },
+        "data": source.data,
     }
     return _yaml(record)
 
@@ -133,6 +159,10 @@ def statistics_of(metadata: Path) -> str | None:
         return None
     except yaml.YAMLError as error:
         raise InputError(metadata, "no YAML", "run the baseline again") from error
+
+
+def _plain(told: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {name: dict(each) for name, each in told.items()}
 
 
 def _folder(files: Sequence[Path]) -> str:

@@ -1,0 +1,87 @@
+"""touche fuse"""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from touche.cli.commands import Command
+from touche.cli.output import command_line, counted, tell
+from touche.cli.runs import RUNS, each_once
+from touche.errors import InputError, ToucheError
+from touche.files import is_word, quoted, write_whole
+from touche.formats.runs import MAX_DEPTH, RunLine, format_run, ranking, read_run
+from touche.fusion import METHODS, fused
+from touche.tira.outputs import METADATA_FILE, RUN_FILE, prepare_output
+from touche.tira.provenance import NotedRuns, Software, metadata
+
+_DEMO = "build/demo/arguments"
+
+
+@click.command(
+    cls=Command, example=f"touche fuse {_DEMO}/bm25/run.txt {_DEMO}/dirichletlm/run.txt -o out/fused"
+)
+@RUNS
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path, readable=False),
+    metavar="DIR",
+    help="Output directory for run.txt.",
+)
+@click.option("--method", type=click.Choice(list(METHODS)), default="rrf", show_default=True)
+@click.option(
+    "--depth",
+    type=click.IntRange(1, MAX_DEPTH),
+    default=MAX_DEPTH,
+    show_default=True,
+    help="How many documents are kept per topic.",
+)
+@click.option("--tag", metavar="WORD", help="The last column of run.txt; by default touche- and the method.")
+def fuse(runs: Sequence[Path], output: Path, method: str, depth: int, tag: str | None) -> None:
+    """Fuse two or more RUNs into one, which ranks high what several of them rank high.
+
+    \b
+    rrf: reciprocal rank fusion (Cormack et al. 2009), the sum of 1 / (60 + rank) over the runs that
+         have a document. The ranks are those of the scores, as trec_eval orders them.
+    combsum: the sum of the scores (Fox and Shaw 1994). As scores of two systems have no range in common,
+         those of a topic become 0 for a run's last document and 1 for its first (min-max, Lee 1997).
+    combmnz: that sum, times how many runs have the document (Fox and Shaw 1994).
+
+    A run that lacks a document gives it nothing, and a topic that some runs lack is fused of the others. Ties
+    are ordered by document id descending. A stance is that of the first RUN that has the document.
+    """
+    if len(runs) < 2:
+        raise click.UsageError("one run is nothing to fuse; give two or more")
+    tag = f"touche-{method}" if tag is None else tag
+    if not is_word(tag):
+        raise ToucheError(f"the tag {quoted(tag)} must be one word, such as my-team-{method}")
+    if (output / RUN_FILE).resolve() in [path.resolve() for path in runs]:
+        raise InputError(
+            output / RUN_FILE, "one of the runs would be written over", "choose another directory"
+        )
+    started = datetime.now(UTC)
+    read, noted = [read_run(path) for path in each_once(runs)], NotedRuns.of(runs)
+    prepare_output(output)
+    topics = list(_topics(read, method, depth, tag))
+    write_whole(output / RUN_FILE, "".join(topics))
+    software = Software(f"touche fuse --method {method}", "not known", command_line(), _about())
+    options = {"method": method, "depth": depth, "tag": tag}
+    told = metadata(software, tag, options, noted, started, datetime.now(UTC))
+    write_whole(output / METADATA_FILE, told)
+    tell(f"fuse: {output / RUN_FILE} of {len(runs)} runs, {counted(len(topics), 'topic')}")
+
+
+def _topics(runs: Sequence[Sequence[RunLine]], method: str, depth: int, tag: str) -> Iterator[str]:
+    """The lines of each topic."""
+    stances: dict[str, dict[str, str]] = {}
+    for line in (line for run in runs for line in run):
+        stances.setdefault(line.topic, {}).setdefault(line.document, line.stance)
+    for topic, hits in fused(runs, METHODS[method]):
+        yield format_run(topic, ranking(hits, depth), tag, stances[topic])
+
+
+def _about() -> str:
+    return (fuse.help or "").partition("\n")[0]

@@ -1,0 +1,77 @@
+import hashlib
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from conftest import Touche, Write
+
+A = "7 PRO x 1 3.0 one\n7 PRO y 2 2.0 one\n8 Q0 z 1 1.0 one\n"
+B = "9 Q0 w 1 5 two words\n7 CON y 1 0.9 two words\n7 CON v 2 0.9 two words\n"
+
+
+@pytest.fixture
+def runs(write: Write) -> list[Path]:
+    """Two runs that have one topic, and one document of it, in common."""
+    return [write("a/run.txt", A), write("b/run.txt", B)]
+
+
+def test_a_fused_run_is_whole_and_says_what_it_is_made_of(
+    touche: Touche, tmp_path: Path, runs: list[Path]
+) -> None:
+    out = tmp_path / "out"
+    code, _, said = touche("fuse", *runs, "-o", out)
+    assert (code, said) == (0, f"fuse: {out}/run.txt of 2 runs, 3 topics\n")
+    # y is first of B for its later id; of x and w, which are alike in their topics, none is in the other's.
+    assert (out / "run.txt").read_text() == (
+        "7 PRO y 1 0.032522473 touche-rrf\n"
+        "7 PRO x 2 0.016393442 touche-rrf\n"
+        "7 CON v 3 0.016129032 touche-rrf\n"
+        "8 Q0 z 1 0.016393442 touche-rrf\n"
+        "9 Q0 w 1 0.016393442 touche-rrf\n"
+    )
+    record = YAML(typ="safe").load(out / "ir-metadata.yml")
+    md5 = {f"{run.parent.name}/run.txt": hashlib.md5(run.read_bytes()).hexdigest() for run in runs}
+    assert record["data"]["runs"] == {name: {"md5": each} for name, each in md5.items()}
+    assert record["method"]["parameters"] == {"method": "rrf", "depth": 1000, "tag": "touche-rrf"}
+    assert record["implementation"]["executable"]["cmd"].startswith("touche fuse ")
+
+
+def test_depth_cuts_after_all_runs_are_fused_and_ties_are_ordered_by_id(
+    touche: Touche, tmp_path: Path, runs: list[Path]
+) -> None:
+    options = ("--method", "combsum", "--depth", 2, "--tag", "mine")
+    assert touche("fuse", *runs, "-o", tmp_path / "out", *options)[0] == 0
+    # x, y and v have 1 each: of B the scores of both are equal.
+    assert (tmp_path / "out" / "run.txt").read_text().splitlines()[:3] == [
+        "7 PRO y 1 1.0 mine",
+        "7 PRO x 2 1.0 mine",
+        "8 Q0 z 1 1.0 mine",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["a"], "one run is nothing to fuse; give two or more"),
+        (["a", "b", "a"], "a/run.txt: given twice; give each file once"),
+        (["a", "twice"], "twice/run.txt:2: document 'y' occurs a second time for topic 7; remove one"),
+        (["a", "empty"], "empty/run.txt: the run is empty"),
+        (["a", "b", "--tag", "two words"], "the tag 'two words' must be one word, such as my-team-rrf"),
+        (["a", "b", "-o"], "run.txt: one of the runs would be written over; choose another directory"),
+    ],
+)
+def test_what_cannot_be_fused_is_named_and_nothing_is_written(
+    touche: Touche, write: Write, tmp_path: Path, runs: list[Path], arguments: list[str], error: str
+) -> None:
+    write("twice/run.txt", "7 Q0 y 1 3 t\n7 Q0 y 2 2 t\n")
+    write("empty/run.txt", "")
+    at = ["-o", tmp_path / "out"]
+    given = [
+        tmp_path / each / "run.txt" if each in ("a", "b", "twice", "empty") else each for each in arguments
+    ]
+    if "-o" in arguments:
+        at, given = ["-o", tmp_path / "b"], given[:2]
+    code, _, said = touche("fuse", *given, *at)
+    assert (code, error in said.splitlines()[-1]) == (2, True), said
+    assert not (tmp_path / "out").exists() and runs[1].read_text() == B
