@@ -24,6 +24,7 @@ import tomlkit
 from touche import baselines
 from touche.errors import ToucheError
 from touche.files import write_whole
+from touche.origin import origin
 from touche.regression.expected import read_expected
 from touche.regression.kinds import PINNED, PUBLISHED, ExpectedScore
 from touche.regression.running import Outcome, regress
@@ -192,7 +193,7 @@ def _circumstances() -> dict[str, Any]:
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "commit": images.origin(ROOT)["revision"],
+        "commit": origin(ROOT)["revision"],
         "machine": f"{os.cpu_count()} cores of {model}, {memory:.0f} GB of memory",
     }
 

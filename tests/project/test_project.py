@@ -19,7 +19,7 @@ from touche.tasks import datasets
 # Imports run one way: each module may import those of its own line and of the lines before it.
 LAYERS = [
     {"errors"},
-    {"compiled", "processes", "progress"},
+    {"compiled", "origin", "processes", "progress"},
     {"files"},
     {"web"},
     {"formats", "tasks"},

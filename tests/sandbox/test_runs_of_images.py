@@ -497,16 +497,3 @@ def test_a_folder_that_makes_no_image_of_its_own_is_named(program: str, write: W
     folder = write(f"{name}/Dockerfile", dockerfile).parent
     with pytest.raises(ToucheError, match=message):
         images.build(program, [str(folder)], print)
-
-
-def test_neither_paths_nor_tokens_go_into_an_image(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def origin(url: str) -> dict[str, str]:
-        monkeypatch.setattr(images, "answer", lambda *command: url if "remote" in command else "abc-dirty")
-        return images.origin(tmp_path)
-
-    assert origin("https://x-token:SECRET@example.org/o/r") == {
-        "revision": "abc-dirty",
-        "source": "https://example.org/o/r",
-    }
-    assert origin("/home/somebody/clone")["source"] == "unknown"
-    assert origin("git@example.org:o/r.git")["source"] == "unknown"

@@ -1,4 +1,5 @@
 import hashlib
+import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,6 +55,64 @@ def test_a_run_names_its_own_team_and_what_was_typed(
     assert implementation("baselines/ours/")[0] == "touche-baselines"
     monkeypatch.setenv("TOUCHE_TEAM", "touche-baselines")  # as in an image of this project's own
     assert implementation(str(folder))[0] == "touche-baselines"
+
+
+def test_a_run_has_the_tag_and_the_team_that_are_asked_for(touche: Touche, tmp_path: Path) -> None:
+    names = ("--tag", "rec-1", "--team", "Recette & Söhne")
+    assert touche("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path, *names)[0] == 0
+    record = YAML(typ="safe").load(tmp_path / "ir-metadata.yml")
+    assert (record["tag"], record["actor"]["team"]) == ("rec-1", "Recette & Söhne")
+    assert {line.split(" ", 5)[5] for line in (tmp_path / "run.txt").read_text().splitlines()} == {"rec-1"}
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        (["--tag", "a b"], "--tag 'a b' is empty, too long, or has white space"),
+        (["--tag", ""], "--tag '' is empty"),
+        (["--tag", "a\n1 Q0 d 1 9 b"], "has white space"),
+        (["--team", " "], "--team is empty; name the team"),
+    ],
+)
+def test_odd_names_are_refused_before_an_earlier_run_is_gone(
+    touche: Touche, write: Write, tmp_path: Path, names: list[str], problem: str
+) -> None:
+    earlier = write("run.txt", "of an earlier run")
+    code, _, err = touche("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path, *names)
+    assert (code, earlier.exists()) == (2, True) and problem in err and err.count("\n") == 1
+
+
+def test_a_run_names_the_commit_of_its_own_repository(
+    touche: Touche, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def source(folder: Path) -> dict[str, str]:
+        touche("run", f"{folder}", "-i", "spot-check/passages", "-o", tmp_path / "out")
+        found = YAML(typ="safe").load(tmp_path / "out" / "ir-metadata.yml")["implementation"]["source"]
+        return {name: found[name] for name in ("commit", "repository")}
+
+    def git(*arguments: str) -> str:
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        command = ["git", "-C", str(tmp_path / "own"), *identity, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    folder = write("own/method/baseline.py", OWN).parent
+    assert source(folder) == {"commit": "unknown", "repository": "unknown"}
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "one")
+    git("remote", "add", "origin", "https://token@example.org/own")
+    commit = git("rev-parse", "HEAD")
+    write("own/notes.txt", "elsewhere, and of no matter")
+    assert source(folder) == {"commit": commit, "repository": "https://example.org/own"}
+    new = write("own/method/features.py", "")
+    assert source(folder)["commit"] == f"{commit}-dirty"
+    new.unlink()
+    write("own/method/baseline.py", f"{OWN}# changed\n")
+    assert source(folder)["commit"] == f"{commit}-dirty"
+    write("own/.gitignore", "venv")
+    assert source(write("own/venv/method/baseline.py", OWN).parent)["commit"] == "unknown"
+    monkeypatch.setenv("PATH", str(tmp_path))  # without git
+    assert source(folder)["commit"] == "unknown"
 
 
 def test_tira_accepts_the_metadata(touche: Touche, tmp_path: Path) -> None:

@@ -3,11 +3,12 @@
 from touche.baselines.loader import folder_of, load, names
 from touche.baselines.method import Baseline, Documents, Rankings, Topics, baseline
 from touche.baselines.options import arguments_of
-from touche.baselines.running import run
+from touche.baselines.running import Names, run
 
 __all__ = [
     "Baseline",
     "Documents",
+    "Names",
     "Rankings",
     "Topics",
     "arguments_of",

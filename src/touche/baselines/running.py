@@ -1,8 +1,10 @@
 """A baseline run in this process: run.txt, and beside it where it comes from."""
 
+import os
 import shlex
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
@@ -14,16 +16,44 @@ from touche.errors import ParameterError
 from touche.files import write_whole
 from touche.formats.runs import MAX_DEPTH
 from touche.formats.topics import Topic
+from touche.origin import origin
 from touche.progress import watched
 from touche.tira.inputs import Input
 from touche.tira.outputs import METADATA_FILE, prepare_output, write_run
-from touche.tira.provenance import PROJECT, NotedFiles, Software, metadata
+from touche.tira.provenance import PROJECT, TEAM_VARIABLE, NotedFiles, Software, metadata
 
 _T = TypeVar("_T")
 
 
-def run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any]) -> list[Topic]:
+@dataclass(frozen=True)
+class Names:
+    """What a run is called, where that is not for its baseline to say.
+
+    Attributes:
+        tag: the last column of run.txt, one word; empty for the name of the baseline and its options.
+        team: whose run it is; empty for the name of the baseline's folder.
+    """
+
+    tag: str = ""
+    team: str = ""
+
+    @property
+    def given(self) -> dict[str, str]:
+        """What is not empty, by its name."""
+        return {name: value for name, value in asdict(self).items() if value}
+
+
+def run(
+    ranker: Baseline, given: Input, output: Path, options: dict[str, Any], names: Names | None = None
+) -> list[Topic]:
     """Runs a baseline and writes run.txt, and beside it ir-metadata.yml.
+
+    Args:
+        ranker: the baseline.
+        given: its input.
+        output: the folder for both files.
+        options: values for all of the baseline's options.
+        names: what the run is called; by default as its baseline says.
 
     Returns:
         The topics for which nothing was found.
@@ -35,12 +65,15 @@ def run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any]) -
     if not 1 <= depth <= MAX_DEPTH:
         raise ParameterError(f"depth = {depth}: a run holds 1 to {MAX_DEPTH} documents per topic")
     prepare_output(output)  # an earlier run must not outlive this one, however soon it is interrupted
-    started, tag = datetime.now(UTC), ranker.tag(options)
+    names = names or Names()
+    started, tag = datetime.now(UTC), names.tag or ranker.tag(options)
     files = _beside(lambda: NotedFiles.of(given.files, given.statistics))  # whose md5 takes another reading
+    source = _beside(lambda: origin(ranker.folder) if ranker.folder else {})
     rankings = ranker(given.topics, given.documents, **options)
     shown = watched(rankings, "searching", "topics", len(given.topics))
     without_hits = write_run(output, given.topics, shown, tag)
-    software = Software(ranker.name, _team(ranker), _command(ranker, options), ranker.description)
+    team = names.team or os.environ.get(TEAM_VARIABLE) or _team(ranker)
+    software = Software(ranker.name, team, _command(ranker, options), ranker.description, **source())
     about = (software, tag, options, files())
     write_whole(output / METADATA_FILE, metadata(*about, started, datetime.now(UTC)))
     return without_hits

@@ -27,6 +27,7 @@ from touche.cli.output import BROKEN, tell, warn
 from touche.cli.sandbox import check_limits, describe, options_of
 from touche.data import places
 from touche.errors import InputError, ToucheError, choice
+from touche.files import is_word, quoted
 from touche.formats.statistics import StatisticsFiles
 from touche.progress import say
 from touche.sandbox.limits import Limits
@@ -100,6 +101,8 @@ _COMMON_OPTIONS: list[click.Parameter] = [
     ),
     _path("--statistics", "FILE", "Rank by these statistics, of a collection that INPUT is a part of."),
     _path("--keep-statistics", "FILE", "Keep the statistics in FILE, for --statistics."),
+    click.Option(["--tag"], metavar="WORD", help="The run's tag, in place of baseline and options."),
+    click.Option(["--team"], metavar="NAME", help="Whose run it is, for ir-metadata.yml."),
 ]
 _SPARK, _MASTER = "spark", "local[*]"
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -135,6 +138,8 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
         keep_fields: Path | None,
         statistics: Path | None,
         keep_statistics: Path | None,
+        tag: str | None,
+        team: str | None,
         runner: str,
         master: str,
         topics: Path | None,
@@ -151,18 +156,19 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
         if not given or not output:
             raise ToucheError("-i or -o is empty; name the input and the output directory")
         source = _Source(given, corpus, keep_fields, StatisticsFiles(statistics, keep_statistics))
+        names = _names(tag, team)
         if runner == "local":
-            _run(baseline, source, output, options, _here)
+            _run(baseline, source, output, options, names, _here)
         elif runner == _SPARK:
             parts = Path(output) / "parts" if resume else None
-            _run(baseline, source, output, options, partial(_on_spark, master, topics, parts))
+            _run(baseline, source, output, options, names, partial(_on_spark, master, topics, parts))
         elif beside := keep_fields or statistics or keep_statistics:
             problem = f"a sandbox sees its input and writes run.txt only, not {beside}"
             raise ToucheError(f"{problem}; leave --runner out")
         elif corpus is not None:
             raise ToucheError("a sandbox has no network to get a corpus; leave --corpus out, or --runner")
         else:
-            changed = arguments_of(baseline.changed(options))
+            changed = arguments_of(baseline.changed(options) | names.given)
             _run_sandboxed(name, changed, given, Path(output), runner, Limits(cpus, memory, seconds))
 
     params = [*_COMMON_OPTIONS, *_RUNNERS, *own]
@@ -198,6 +204,20 @@ def _reserved() -> frozenset[str]:
 def _names_of(option: click.Parameter) -> set[str]:
     """How an option is written, and what its value is called in Python."""
     return {*option.opts, *option.secondary_opts, str(option.name)}
+
+
+def _names(tag: str | None, team: str | None) -> baselines.Names:
+    """What the run is to be called.
+
+    Raises:
+        ToucheError: if the tag cannot be a column of run.txt, or the team is empty.
+    """
+    if tag is not None and not is_word(tag):
+        problem = f"--tag {quoted(tag)} is empty, too long, or has white space or control characters"
+        raise ToucheError(f"{problem}; give one word, such as my-team-run-1")
+    if team is not None and not team.strip():
+        raise ToucheError("--team is empty; name the team, or leave it out")
+    return baselines.Names(tag or "", team or "")
 
 
 def _run_sandboxed(
@@ -265,17 +285,18 @@ def _run(
     given: _Source,
     output: str,
     options: dict[str, Any],
+    names: baselines.Names,
     opened: Callable[[Baseline, _Source], AbstractContextManager[inputs.Input]],
 ) -> None:
     started = time.monotonic()
     with opened(baseline, given) as source:
         tell(f"{baseline.name}: {source.took}")
-        if baseline.name in baselines.names() and not baseline.is_shipped:
+        if baseline.name in baselines.names() and not baseline.is_shipped and not names.tag:
             problem = f"{baseline.typed} is not that of touche-baselines, but its runs are tagged so"
             warn(f"{problem}; rename the folder", baseline.name)
         with _own_frames(baseline):
             about = replace(source, statistics=given.statistics.known)
-            without_hits = baselines.run(baseline, about, Path(output), options)
+            without_hits = baselines.run(baseline, about, Path(output), options, names)
         for topic in without_hits:
             warn(f"nothing found for topic {topic.number}: {topic.title}", baseline.name)
         if given.statistics.asked and not given.statistics.used:

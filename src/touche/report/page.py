@@ -6,10 +6,10 @@ from pathlib import Path
 from touche.errors import ToucheError, installing
 from touche.evaluation.ndcg import TREC_EVAL_VERSION
 from touche.files import make_folder, write_whole
+from touche.origin import origin
 from touche.progress import bar
 from touche.report import plots
 from touche.report.records import Page
-from touche.sandbox.images import origin
 
 PAGE_FILE = "index.html"
 

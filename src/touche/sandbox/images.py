@@ -10,6 +10,7 @@ from pathlib import Path
 from touche.baselines.loader import folder_of, is_shipped, names
 from touche.data.places import clone
 from touche.errors import InputError, ToucheError
+from touche.origin import origin
 from touche.sandbox.programs import Log, answer, check_exit, check_program, execute, succeeds
 from touche.tira.provenance import PROJECT
 
@@ -148,16 +149,6 @@ def _told(about: Mapping[str, str]) -> list[str]:
     """What an image is told of its origin: as labels, and what provenance needs also as arguments."""
     labels = [f"--label={_LABEL.get(name, name)}={value}" for name, value in about.items()]
     return labels + [f"--build-arg={name.upper()}={about[name]}" for name in ("revision", "source", "team")]
-
-
-def origin(folder: Path) -> dict[str, str]:
-    """The commit that a folder is at, marked if there are changes since, and where it comes from."""
-    git = ("git", "-C", str(folder))
-    commit = answer(*git, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
-    url = answer(*git, "remote", "get-url", "origin")
-    # Neither a path of somebody's machine nor somebody's token.
-    source = re.sub("//[^/]*@", "//", url) if url.startswith("https://") else ""
-    return {"revision": commit or "unknown", "source": source or "unknown"}
 
 
 def made_of(root: Path, folder: Path) -> Iterator[Path]:

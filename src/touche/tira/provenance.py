@@ -32,12 +32,16 @@ class Software:
         team: whose it is.
         command: how it was called, with its own options.
         description: what it does.
+        revision: the commit of its repository; it ends in ``-dirty`` if there are changes since.
+        source: the address of its repository.
     """
 
     name: str
     team: str
     command: str
     description: str
+    revision: str = "unknown"
+    source: str = "unknown"
 
 
 @dataclass(frozen=True)
@@ -114,14 +118,14 @@ def metadata(
     record = {
         "schema version": "0.2",
         "tag": tag,
-        "actor": {"team": os.environ.get(TEAM_VARIABLE) or software.team},
+        "actor": {"team": software.team},
         "platform": _platform(),
         "implementation": {
             "executable": {"cmd": software.command},
             "source": {
                 "lang": "python",
-                "repository": os.environ.get(SOURCE_VARIABLE) or "not known",
-                "commit": os.environ.get(REVISION_VARIABLE) or "not known",
+                "repository": os.environ.get(SOURCE_VARIABLE) or software.source,
+                "commit": os.environ.get(REVISION_VARIABLE) or software.revision,
             },
         },
         "resources": {
