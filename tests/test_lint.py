@@ -233,7 +233,7 @@ def test_ties_tell_whether_they_reach_the_cutoff_and_in_how_many_topics(
 def test_the_cutoff_of_ties_is_that_of_the_task(write: Write) -> None:
     task, corpus = tasks.dataset(TASK)
     path = write("run.txt", tied(9, 8, 7, 6, 5, 4, 4))
-    findings, notes = lint([path], replace(task, measure="nDCG@10"), corpus)
+    findings, notes = lint([path], replace(task, measure=tasks.measure_of("nDCG@10")), corpus)
     assert f"{path} has {TIES} 1 topics; they change the first 10 results, so nDCG@10, of 1" in notes
     assert findings[0].message.endswith("which changes the first 10")
 

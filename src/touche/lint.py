@@ -14,7 +14,7 @@ from touche.errors import InputError, NotAtHandError, ToucheError
 from touche.files import decoded_lines, open_binary
 from touche.formats.columns import split_columns
 from touche.formats.documents import AnyDocument, Argument
-from touche.formats.runs import LineError, RunLine, parse_line
+from touche.formats.runs import MAX_DEPTH, LineError, RunLine, parse_line
 from touche.formats.topics import read_topics_xml
 from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
 from touche.tira.inputs import find_documents
@@ -113,7 +113,7 @@ def lint(paths: Sequence[Path], task: Task, corpus: Corpus) -> tuple[list[Findin
     findings = [*_too_many_runs(paths, task.rules), *_shared_tags(runs)]
     for path, (lines, broken) in parsed.items():
         breaches = [breach for check in _TASK_CHECKS for breach in check(lines, task.rules, known)]
-        findings += _findings(path, [*broken, *_format_breaches(lines, task.cutoff), *breaches])
+        findings += _findings(path, [*broken, *_format_breaches(lines, _cutoff(task)), *breaches])
     return findings, notes
 
 
@@ -334,13 +334,18 @@ def _ties(lines: Sequence[Numbered], cutoff: int) -> Iterator[Breach]:
 
 def _tie_notes(path: Path, lines: Sequence[Numbered], task: Task) -> Iterator[str]:
     """Whether ties matter to the scores, which look no further than the cutoff."""
-    ties = list(_ties_against_the_ranks(lines, task.cutoff))
+    ties = list(_ties_against_the_ranks(lines, _cutoff(task)))
     if not ties:
         return
     topics = len({tie.above.topic for tie in ties})
     changed = len({tie.above.topic for tie in ties if tie.changes_first})
     found = f"{path} has ties that trec_eval puts in another order than the ranks in {topics} topics"
-    yield f"{found}; they change the first {task.cutoff} results, so {task.measure}, of {changed or 'none'}"
+    yield f"{found}; they change the first {_cutoff(task)} results, so {task.measure}, of {changed or 'none'}"
+
+
+def _cutoff(task: Task) -> int:
+    """How far scores look; where the measure has no cutoff, to the end of the longest run."""
+    return task.measure.cutoff or MAX_DEPTH
 
 
 def _numbers_of_results(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:

@@ -183,7 +183,7 @@ def test_the_help_shows_first_what_a_newcomer_needs_and_every_command_once(touch
         (["evaluate", "run.txt", "--task"], "'--task' requires an argument. (see: touche evaluate --help)"),
         (["run", "bm25", "-i"], "'-i' requires an argument. (see: touche run bm25 --help)"),
         (["images", "list", "--runner"], "(see: touche images list --help)"),
-        (["evaluate", "run.txt"], f"Missing option '--task'. Choose among {', '.join(tasks.ids())}."),
+        (["evaluate", "run.txt"], f"Missing option '--task'. Choose among {', '.join(tasks.ids())}, or "),
         (["evaluat", "run.txt"], "Did you mean 'evaluate'?"),
         (["evaluate", "run.txt", "--taks", "x"], "'--task'"),
     ],

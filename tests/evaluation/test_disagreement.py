@@ -8,6 +8,7 @@ from touche.evaluation import ndcg
 from touche.evaluation.disagreement import reasons
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine
+from touche.tasks import MEASURE
 
 LINES = st.lists(
     st.tuples(
@@ -56,7 +57,9 @@ def test_the_changes_add_up_to_the_difference(
 ) -> None:
     lines = [RunLine(topic, "Q0", id, rank, score, "t") for topic, id, rank, score in written]
     try:
-        difference = (ndcg.touche(lines, qrels, 5).mean or 0) - (ndcg.trec_eval(lines, qrels, 5).mean or 0)
+        difference = (ndcg.touche(lines, qrels, MEASURE).mean or 0) - (
+            ndcg.trec_eval(lines, qrels, MEASURE).mean or 0
+        )
     except ToucheError:
         return
     assert sum(reason.change for reason in reasons(lines, qrels, 5)) == pytest.approx(difference, abs=1e-9)

@@ -13,7 +13,7 @@ from touche.evaluation.notes import notes_of
 from touche.evaluation.scores import evaluate, in_judged_order, shared_tags
 from touche.evaluation.significance import bootstrap_interval
 from touche.formats.runs import RunLine
-from touche.tasks import PAIR, Rules
+from touche.tasks import PAIR, Rules, measure_of
 
 
 def test_the_best_run_scores_one_in_every_figure(write: Write) -> None:
@@ -61,7 +61,7 @@ def test_the_measure_is_that_of_the_task(write: Write, monkeypatch: pytest.Monke
     task = made_up(write, monkeypatch, topics=("1",), relevance="a")
     path = write("run.txt", run_of("1 b c d e x y a x2 x3 x4"))
     for cutoff, value, judged in ((5, 0, 4 / 5), (10, 1 / log2(8), 5 / 10)):
-        (run,) = evaluate([path], replace(task, measure=f"nDCG@{cutoff}"))
+        (run,) = evaluate([path], replace(task, measure=measure_of(f"nDCG@{cutoff}")))
         score = run.scores["trec_eval"]
         assert (score.measure, score.mean, score.judged) == (f"nDCG@{cutoff}", pytest.approx(value), judged)
         assert run.topic_scores["trec_eval"]["1"].judged == judged

@@ -61,7 +61,7 @@ KNOWN = {
 
 def score(run: Path, task_id: str, dimension: str, evaluator: str) -> Evaluation:
     task = tasks.task(task_id)
-    return EVALUATORS[evaluator](read_run(run), qrels_of(task, dimension), task.cutoff)
+    return EVALUATORS[evaluator](read_run(run), qrels_of(task, dimension), task.measure)
 
 
 @pytest.mark.parametrize("evaluator", EVALUATORS)

@@ -21,7 +21,7 @@ def cached(official: Path, year: int) -> Path:
 
 def evaluated(lines: list[RunLine], year: int, dimension: str, evaluator: str) -> Evaluation:
     task = tasks.task(f"touche-{year}-task-2")
-    return EVALUATORS[evaluator](lines, qrels_of(task, dimension), task.cutoff)
+    return EVALUATORS[evaluator](lines, qrels_of(task, dimension), task.measure)
 
 
 @pytest.mark.parametrize(

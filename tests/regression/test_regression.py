@@ -128,8 +128,8 @@ def test_a_score_that_rises_fails_too(touche: Touche, clone: Path) -> None:
 def test_what_another_implementation_scores_is_held_beside_and_fails_nothing(
     touche: Touche, clone: Path
 ) -> None:
-    """At its own cutoff: by nDCG@10 the baseline scores 0.50454 there, and by nDCG@5 0.50894."""
-    reported = ENTRY.replace("pinned", 'source = "t"\ncutoff = 10\nreported')
+    """By its own measure: by nDCG@10 the baseline scores 0.50454 there, and by nDCG@5 0.50894."""
+    reported = ENTRY.replace("pinned", 'source = "t"\nmeasure = "nDCG@10"\nreported')
     path = expect(clone, reported.format(value=0.505) + reported.format(value=0.4))
     path.write_text(path.read_text().replace("0.00005", "0.001"))
     code, out, _ = touche("regress", "--update", "--junit", clone / "junit.xml")
@@ -278,10 +278,14 @@ def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
             ELSEWHERE.replace("source", "# source").replace("published", "reported"),
             "number 1 has a reported value without a source",
         ),
-        (ENTRY.format(value=1) + "cutoff = 0", "number 1 needs a whole number from 1 to 999 as its cutoff"),
+        (ENTRY.format(value=1) + "measure = 10", "number 1 needs a text as its measure"),
         (
-            ENTRY.format(value=1) + "cutoff = true",
-            "number 1 needs a whole number from 1 to 999 as its cutoff",
+            ENTRY.format(value=1) + 'measure = "map"',
+            "number 1 cannot be scored: measure 'map' is not known; ",
+        ),
+        (
+            ENTRY.format(value=1).replace("trec_eval", "touche") + 'measure = "AP"',
+            "number 1 asks touche for AP, which it does not have",
         ),
     ],
 )

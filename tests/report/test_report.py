@@ -130,7 +130,7 @@ def test_of_many_runs_the_best_of_each_team_stand_out_and_all_can_be_opened(
 def test_a_report_names_the_measure_of_its_task(
     write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    task = replace(make_task(write, monkeypatch, []), measure="nDCG@10")
+    task = replace(make_task(write, monkeypatch, []), measure=tasks.measure_of("nDCG@10"))
     monkeypatch.setattr(tasks, "task", lambda _: task)
     part = part_of([write("run.txt", run_of("1 b c d e x y a", "2 a", "3 a", "4 a"))], "made-up")
     assert len(part.topics[0].results["t"]) == 7  # not five

@@ -226,7 +226,7 @@ def test_no_bytes_end_in_a_traceback(tmp_path: Path, data: st.DataObject) -> Non
         (
             "url =",
             'measure = "ndcg_cut_5"\nurl =',
-            ["measure: 'ndcg_cut_5' is not known; write nDCG@5 or another cutoff up to 999"],
+            ["measure 'ndcg_cut_5' is not known; write it as ir_measures has it, such as nDCG@10, AP,"],
         ),
         ("corpora.full", "corpora.all", ["corpora.full: missing; add it, the collection of the task"]),
         (TEXT.partition("title = ")[2].partition("\n")[0], '""', ["title: empty; fill it"]),

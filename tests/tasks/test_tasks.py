@@ -49,7 +49,7 @@ def test_dimensions_and_rules_are_those_of_the_task_pages() -> None:
 
 def test_the_measure_is_on_the_card() -> None:
     measures = {each: tasks.task(each).measure for each in KNOWN}
-    assert {each for each, measure in measures.items() if measure != "nDCG@5"} == {"touche-2023-task-1"}
+    assert {each for each, measure in measures.items() if measure.name != "nDCG@5"} == {"touche-2023-task-1"}
     assert (tasks.task("touche-2023-task-1").cutoff, tasks.task("touche-2023-task-2").cutoff) == (10, 5)
 
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
-from touche import tasks
 from touche.cli.commands import Command
 from touche.cli.output import counted, print_records, show, style, warn
-from touche.cli.runs import RUNS, TASK, p_value, print_warnings
+from touche.cli.runs import MEASURE, QRELS, RUNS, TASK_OR_QRELS, p_value, print_warnings, scored
 from touche.errors import ToucheError
 from touche.evaluation import comparison
 from touche.evaluation.comparison import Comparison, TopicDifference
@@ -23,7 +22,9 @@ _SHOWN_TOPICS = 5  # of each comparison
     cls=Command, example="touche compare build/demo/arguments/*/run.txt --task spot-check/arguments"
 )
 @RUNS
-@TASK
+@TASK_OR_QRELS
+@MEASURE
+@QRELS
 @click.option(
     "--evaluator",
     type=click.Choice(list(EVALUATORS)),
@@ -33,19 +34,27 @@ _SHOWN_TOPICS = 5  # of each comparison
 )
 @click.option("--per-topic", is_flag=True, help="Every topic instead of the tests.")
 @style("table", "json", "csv")
-def compare(runs: Sequence[Path], task_id: str, evaluator: str, per_topic: bool, style: str) -> None:
+def compare(
+    runs: Sequence[Path],
+    task_id: str | None,
+    measure: str | None,
+    qrels: Path | None,
+    evaluator: str,
+    per_topic: bool,
+    style: str,
+) -> None:
     """Compare every two of the RUNs: differences, paired tests, and the topics that decide.
 
     p is two-sided, of the paired t-test and of the paired randomisation test, as it is and corrected by the
     method of Holm for all comparisons of the table. d is Cohen's d of the paired scores.
     """
-    scored = evaluate(runs, tasks.task(task_id), [evaluator])
-    compared = comparison.comparisons(scored, evaluator)
-    for text in comparison.not_compared(scored, evaluator):
+    found = evaluate(runs, scored(task_id, measure, qrels), [evaluator])
+    compared = comparison.comparisons(found, evaluator)
+    for text in comparison.not_compared(found, evaluator):
         warn(text)
     if not compared:
         raise ToucheError("there is nothing to compare; give runs that share two scored topics at least")
-    topics = comparison.topic_differences(scored, evaluator)
+    topics = comparison.topic_differences(found, evaluator)
     if style != "table":
         print_records(TopicDifference if per_topic else Comparison, topics if per_topic else compared, style)
     elif per_topic:
@@ -61,7 +70,7 @@ def compare(runs: Sequence[Path], task_id: str, evaluator: str, per_topic: bool,
                 _show_topics(largest, named=False)
             else:
                 click.echo("none")
-    print_warnings(scored)
+    print_warnings(found)
 
 
 def _show_tests(compared: Sequence[Comparison]) -> None:

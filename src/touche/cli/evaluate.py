@@ -5,10 +5,9 @@ from pathlib import Path
 
 import click
 
-from touche import tasks
 from touche.cli.commands import Command
 from touche.cli.output import print_records, show, style, tell
-from touche.cli.runs import RUNS, TASK, print_warnings
+from touche.cli.runs import MEASURE, QRELS, RUNS, TASK_OR_QRELS, print_warnings, scored
 from touche.evaluation import scores
 from touche.evaluation.ndcg import EVALUATORS, TREC_EVAL_VERSION
 from touche.evaluation.notes import notes_of
@@ -19,7 +18,9 @@ from touche.evaluation.scores import Evaluated, Score, TopicScore
     cls=Command, example="touche evaluate build/demo/arguments/*/run.txt --task spot-check/arguments"
 )
 @RUNS
-@TASK
+@TASK_OR_QRELS
+@MEASURE
+@QRELS
 @click.option(
     "--evaluator",
     type=click.Choice([*EVALUATORS, "both"]),
@@ -37,15 +38,23 @@ from touche.evaluation.scores import Evaluated, Score, TopicScore
 )
 @style("table", "json", "csv")
 def evaluate(
-    runs: Sequence[Path], task_id: str, evaluator: str, per_topic: bool, pairs: str, style: str
+    runs: Sequence[Path],
+    task_id: str | None,
+    measure: str | None,
+    qrels: Path | None,
+    evaluator: str,
+    per_topic: bool,
+    pairs: str,
+    style: str,
 ) -> None:
-    """Score run files by the task's measure, nDCG@5 or nDCG@10, in every dimension, with intervals.
+    """Score run files by the task's measure, such as nDCG@5, in every dimension, with intervals.
 
-    Beside it stands the share of judged results, Judged@5 or Judged@10. It ends by saying why the two
-    evaluators differ, if they do, and where each run stands among the published results.
+    Beside it stands the share of judged results, such as Judged@5. It ends by saying why the two evaluators
+    differ, if they do, and where each run stands among the published results. Without --task, runs of any
+    kind are scored by the judgments of --qrels.
     """
-    evaluators = EVALUATORS if evaluator == "both" else [evaluator]
-    found = scores.evaluate(runs, tasks.task(task_id), evaluators, any_order=pairs == "any-order")
+    evaluators = () if evaluator == "both" else [evaluator]
+    found = scores.evaluate(runs, scored(task_id, measure, qrels), evaluators, any_order=pairs == "any-order")
     if style != "table":
         print_records(
             TopicScore if per_topic else Score, _topics(found) if per_topic else _means(found), style
@@ -71,7 +80,7 @@ def _topics(found: Sequence[Evaluated]) -> list[TopicScore]:
 
 def _show_means(found: Sequence[Evaluated]) -> None:
     task = found[0].task
-    figures = (task.measure, "95% interval", f"Judged@{task.cutoff}", "topics")
+    figures = (str(task.measure), "95% interval", task.measure.judged, "topics")
     header = ("run", "dimension", "evaluator", *figures)
     show(
         header,
@@ -93,7 +102,7 @@ def _show_means(found: Sequence[Evaluated]) -> None:
 
 def _show_topics(found: Sequence[Evaluated]) -> None:
     task = found[0].task
-    header = ("run", "dimension", "evaluator", "topic", task.measure, f"Judged@{task.cutoff}", "title")
+    header = ("run", "dimension", "evaluator", "topic", str(task.measure), task.measure.judged, "title")
     show(
         header,
         [

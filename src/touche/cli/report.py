@@ -5,10 +5,9 @@ from pathlib import Path
 
 import click
 
-from touche import tasks
 from touche.cli.commands import Command
 from touche.cli.output import command_line, counted
-from touche.cli.runs import RUNS, TASK
+from touche.cli.runs import MEASURE, QRELS, RUNS, TASK, scored
 from touche.errors import one_line
 from touche.evaluation.scores import evaluate
 
@@ -19,6 +18,8 @@ from touche.evaluation.scores import evaluate
 )
 @RUNS
 @TASK
+@MEASURE
+@QRELS
 @click.option(
     "-o",
     "--output",
@@ -27,7 +28,7 @@ from touche.evaluation.scores import evaluate
     metavar="DIR",
     help="Where the page goes.",
 )
-def report(runs: Sequence[Path], task_id: str, output: Path) -> None:
+def report(runs: Sequence[Path], task_id: str, measure: str | None, qrels: Path | None, output: Path) -> None:
     """Write a page on RUNs: their places among the published results, run against run, topic by topic.
 
     DIR/index.html has everything in it and needs no network; the plots lie beside it as SVG and PNG. The
@@ -35,6 +36,6 @@ def report(runs: Sequence[Path], task_id: str, output: Path) -> None:
     """
     from touche.report import Page, part_of, write  # here, for it takes a second to import
 
-    part = part_of(evaluate(runs, tasks.task(task_id)), task_id)
+    part = part_of(evaluate(runs, scored(task_id, measure, qrels)), task_id)
     page = Page(f"{counted(len(part.runs), 'run')} of {part.dataset}", command_line(), [part])
     click.echo(one_line(str(write(page, output))))

@@ -2,28 +2,61 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
 from touche import tasks
 from touche.cli.commands import TASK_ID
-from touche.cli.output import warn
+from touche.cli.output import Decorator, warn
 from touche.errors import InputError
 from touche.evaluation.notes import warnings_of
 from touche.evaluation.scores import Evaluated
+from touche.tasks import Task
 
 RUNS = click.argument(
     "runs", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False), metavar="RUN..."
 )
-TASK = click.option(
-    "--task",
-    "task_id",
-    type=TASK_ID,
-    required=True,
-    metavar="TASK",
-    help=f"One of {', '.join(tasks.ids())}.",
+
+
+def _task(*, required: bool) -> Decorator:
+    known = f"One of {', '.join(tasks.ids())}."
+    return click.option("--task", "task_id", type=TASK_ID, required=required, metavar="TASK", help=known)
+
+
+TASK, TASK_OR_QRELS = _task(required=True), _task(required=False)
+
+MEASURE = click.option(
+    "--measure",
+    metavar="MEASURE",
+    help="Another measure than that of the task, as ir_measures has it: nDCG@10, AP, P(rel=2)@10, RR. All "
+    "but nDCG@k, which the organizers' script has, too, is scored by trec_eval alone.",
 )
+QRELS = click.option(
+    "--qrels",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Other judgments than the task's; the name of the file is that of the dimension.",
+)
+
+
+def scored(task_id: str | None, measure: str | None, qrels: Path | None) -> Task:
+    """The task whose runs are scored, with the measure and the judgments that are asked for.
+
+    Raises:
+        UsageError: if neither task nor judgments are named.
+        ToucheError: if there is no such task or measure.
+    """
+    task = tasks.task(task_id) if task_id is not None else None
+    if qrels is not None:
+        task = tasks.judged_by(qrels, task)
+    if task is None:
+        known = ", ".join(tasks.ids())
+        raise click.UsageError(
+            f"Missing option '--task'. Choose among {known}, or name judgments by --qrels."
+        )
+    return replace(task, measure=tasks.measure_of(measure)) if measure is not None else task
 
 
 def each_once(files: Sequence[Path]) -> Sequence[Path]:

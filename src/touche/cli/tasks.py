@@ -119,7 +119,7 @@ def _show_leaderboard(shown: Task, rows: list[Published], every: bool) -> None:
     notes = dict.fromkeys(row.interval_note for row in rows if row.interval_note)
     chosen = rows if every else shortlist(rows)
     interval = "interval*" if notes else "95% interval"
-    header = ("", "team", "tag", shown.measure, interval, "", "source")
+    header = ("", "team", "tag", str(shown.measure), interval, "", "source")
     show(header, [_line_of_ranking(row, rows, sources) for row in chosen])
     for note in notes:
         click.echo(f"* {note}")

@@ -101,11 +101,13 @@ def qrels_of(task: Task, dimension: str) -> Qrels:
 
 
 def titles_of(task: Task) -> dict[str, str]:
-    """The titles of a task's topics by number; none if the topics file is not at hand.
+    """The titles of a task's topics by number; none if the topics file is not at hand, or not known.
 
     Raises:
         InputError: if the file is broken.
     """
+    if not task.topics:
+        return {}
     try:
         return {topic.number: topic.title for topic in read_topics_xml(locate("topics", task.topics))}
     except NotAtHandError:

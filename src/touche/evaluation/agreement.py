@@ -151,7 +151,7 @@ def scored_overlap(
         task=a.task.id,
         dimension=a.dimension,
         qrels=a.qrels,
-        measure=a.task.measure,
+        measure=str(a.task.measure),
         evaluator=EVALUATOR,
         mean_a=mean_a,
         mean_b=mean_b,

@@ -135,7 +135,7 @@ def _paired(a: Evaluated, b: Evaluated, evaluator: str) -> dict[str, tuple[float
 
 
 def _key(a: Evaluated, b: Evaluated, evaluator: str) -> tuple[str, str, str, str, str, str, str]:
-    return a.name, b.name, a.task.id, a.dimension, a.qrels, a.task.measure, evaluator
+    return a.name, b.name, a.task.id, a.dimension, a.qrels, str(a.task.measure), evaluator
 
 
 def _comparison(

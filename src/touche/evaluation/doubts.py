@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from touche.evaluation.ndcg import TREC_EVAL_VERSION, Evaluation, by_topic, gains, ndcg
+from touche.evaluation.ndcg import TREC_EVAL_VERSION, Evaluation, by_topic, by_trec_eval
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, in_order_of_score
+from touche.tasks import Measure
 
 UNJUDGED_LIMIT = 0.10  # of the first results; above it a score is not comparable with published ones
 _SHOWN_TOPICS = 5
@@ -12,20 +13,20 @@ _SHOWN_TOPICS = 5
 Evaluations = Mapping[str, Evaluation]  # by the name of the evaluator
 
 
-def doubts(run: Sequence[RunLine], qrels: Qrels, evaluations: Evaluations, cutoff: int) -> list[str]:
+def doubts(run: Sequence[RunLine], qrels: Qrels, evaluations: Evaluations, measure: Measure) -> list[str]:
     """What puts the scores of a run in doubt.
 
     Args:
         run: all its lines.
         qrels: the judgments.
         evaluations: its scores by these.
-        cutoff: how many of the first results they score.
+        measure: what they score.
     """
-    of_scores = (*_unjudged(evaluations, cutoff), *_topics_left_out(evaluations, cutoff))
-    of_topics = (*_topics_without_judgments(run, qrels), *_topics_without_results(run, qrels))
+    of_scores = (*_unjudged(evaluations, measure), *_topics_left_out(evaluations, measure))
+    of_topics = (*_topics_without_judgments(run, qrels), *_topics_without_results(run, qrels, measure))
     of_order = (
         *(_equal_ranks(run) if "touche" in evaluations else ()),
-        *(_near_ties(run, qrels, cutoff) if "trec_eval" in evaluations else ()),
+        *(_near_ties(run, qrels, measure) if "trec_eval" in evaluations else ()),
     )
     return [*_several_tags(run), *of_scores, *of_topics, *of_order]
 
@@ -53,25 +54,33 @@ def _several_tags(run: Sequence[RunLine]) -> Iterator[str]:
         yield f"the file has {len(tags)} tags, {next(iter(tags))!r} the first; is it one run?"
 
 
-def _unjudged(evaluations: Evaluations, cutoff: int) -> Iterator[str]:
+def _unjudged(evaluations: Evaluations, measure: Measure) -> Iterator[str]:
     """Once for both evaluators, unless they see other first results."""
     shares = {name: unjudged_share(result) for name, result in evaluations.items()}
     for share in dict.fromkeys(share for share in shares.values() if share > UNJUDGED_LIMIT):
         names = [name for name in shares if shares[name] == share]
         whose = "" if len(names) == len(shares) else f" in the order of {names[0]}"
         check = "; check that --task is the run's task" if share == 1 else ""
-        yield (
-            f"{share:.1%} of the top {cutoff}{whose} is unjudged, so the score is not comparable with "
-            "published ones: trec_eval counts an unjudged document as not relevant, which is too low where "
-            f"it is relevant; touche takes it out, which is too high where it is not{check}"
+        top = f"top {measure.cutoff}" if measure.cutoff else "results"
+        problem = (
+            f"{share:.1%} of the {top}{whose} is unjudged, so the score is not comparable with published ones"
         )
+        yield f"{problem}: {_what_becomes_of_unjudged(measure)}{check}"
 
 
-def _topics_left_out(evaluations: Evaluations, cutoff: int) -> Iterator[str]:
+def _what_becomes_of_unjudged(measure: Measure) -> str:
+    counted = "counts an unjudged document as not relevant, which is too low where it is relevant"
+    left_out = "takes it out, which is too high where it is not"
+    if measure.of_script:
+        return f"trec_eval {counted}; touche {left_out}"
+    return f"{measure} {left_out.replace('it', 'an unjudged document', 1) if measure.condenses else counted}"
+
+
+def _topics_left_out(evaluations: Evaluations, measure: Measure) -> Iterator[str]:
     result = evaluations.get("touche")
     left_out = [topic for topic in result.judged_per_topic if topic not in result.per_topic] if result else []
     if left_out:
-        why = f"nothing in the top {cutoff} is judged, or nothing known is relevant"
+        why = f"nothing in the top {measure.cutoff} is judged, or nothing known is relevant"
         nothing = "" if result and result.per_topic else ", and has no topic left to average over"
         yield f"touche leaves out {listed(left_out)}{nothing}: {why}"
 
@@ -81,10 +90,10 @@ def _topics_without_judgments(run: Sequence[RunLine], qrels: Qrels) -> Iterator[
         yield f"there are no judgments for {listed(list(unknown))} of the run, which do not count"
 
 
-def _topics_without_results(run: Sequence[RunLine], qrels: Qrels) -> Iterator[str]:
+def _topics_without_results(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Iterator[str]:
     present = {line.topic for line in run}
     if missing := [topic for topic in qrels if topic not in present]:
-        counts = "which trec_eval counts as 0 and touche leaves out"
+        counts = f"which trec_eval counts as 0{' and touche leaves out' if measure.of_script else ''}"
         yield f"the run has no results for {listed(missing)}, {counts}; the score is not comparable"
 
 
@@ -100,19 +109,18 @@ def _equal_ranks(run: Sequence[RunLine]) -> Iterator[str]:
         yield f"ranks stand twice in {listed(list(repeated))}, which touche leaves in the order of the file"
 
 
-def _near_ties(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Iterator[str]:
+def _near_ties(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Iterator[str]:
     """Where scores differ by less than a float32 can tell: trec_eval read these until 2020, now doubles."""
-    labels = gains(qrels)
-    before, after = (
-        {topic: _ndcg(lines, labels[topic], cutoff) for topic, lines in by_topic(order, qrels).items()}
-        for order in (in_order_of_score(run), _in_order_of_double(run))
-    )
-    if changed := [topic for topic in before if before[topic] != after[topic]]:
+    orders = [by_topic(order, qrels) for order in (in_order_of_score(run), _in_order_of_double(run))]
+    if orders[0] == orders[1]:
+        return
+    before, after = (by_trec_eval(_places(order), qrels, measure) for order in orders)
+    if changed := [topic for topic in orders[0] if before[topic] != after[topic]]:
         change = sum(after[topic] - before[topic] for topic in changed) / len(qrels)
         yield (
             f"trec_eval {TREC_EVAL_VERSION}, which is meant here, reads scores as float32; versions since "
             f"September 2023 read double and order {listed(changed)} otherwise "
-            f"({change:+.4f} in nDCG@{cutoff})"
+            f"({change:+.4f} in {measure})"
         )
 
 
@@ -120,5 +128,8 @@ def _in_order_of_double(run: Sequence[RunLine]) -> list[RunLine]:
     return sorted(run, key=lambda line: (line.score, line.document), reverse=True)
 
 
-def _ndcg(ranked: Sequence[RunLine], labels: Mapping[str, int], cutoff: int) -> float:
-    return ndcg([labels.get(line.document, 0) for line in ranked[:cutoff]], labels.values(), cutoff)
+def _places(order: Mapping[str, Sequence[RunLine]]) -> dict[str, dict[str, float]]:
+    """Scores that any reader puts in this order."""
+    return {
+        topic: {line.document: -place for place, line in enumerate(lines)} for topic, lines in order.items()
+    }

@@ -37,7 +37,7 @@ def evaluate(runs: Runs, task: str, evaluator: str = "both", *, per_topic: bool 
         ToucheError: if a file is unusable or judgments are not at hand.
     """
     _check(evaluator, [*EVALUATORS, "both"])
-    scored = _score(runs, task, EVALUATORS if evaluator == "both" else [evaluator])
+    scored = _score(runs, task, [] if evaluator == "both" else [evaluator])
     if per_topic:
         of_runs = [rows for each in scored for rows in each.topic_scores.values()]
         return _frame(TopicScore, [row for rows in of_runs for row in rows.values()])

@@ -9,7 +9,7 @@ DIGITS = 3  # to which the tables are printed
 
 
 def comparable(task: Task, dimension: str, evaluator: str) -> list[Published]:
-    """The published results that a score may be compared with: same judgments and, as known, evaluator.
+    """The published results for a score: same measure, judgments and, as known, evaluator.
 
     Args:
         task: the task of the run.
@@ -23,6 +23,7 @@ def comparable(task: Task, dimension: str, evaluator: str) -> list[Published]:
         row
         for row in task.published
         if row.dimension == dimension
+        and row.measure == task.measure.name
         and row.evaluator in (None, evaluator)
         and row.qrels in (None, task.qrels[dimension].file)
     ]

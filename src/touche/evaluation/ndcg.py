@@ -1,18 +1,20 @@
-"""The two evaluators of Touché, nDCG@k (Järvelin and Kekäläinen 2002) and Judged@k.
+"""The two evaluators of Touché: nDCG@k (Järvelin and Kekäläinen 2002) by both, other measures by trec_eval.
 
 They agree on fully judged runs and drift apart with every unjudged document; a score is nothing without the
 name of its evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures; ``touche``
-does what the organizers' own script does.
+does what the organizers' own script does, which has nDCG@k alone.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import log2
 from statistics import fmean
 
 from touche.errors import ToucheError
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
+from touche.tasks.measures import Measure, uncut
 
 TREC_EVAL_VERSION = "9.0.8"  # the one that pytrec_eval-terrier holds
 
@@ -22,9 +24,9 @@ class Evaluation:
     """The scores of one run against one set of judgments.
 
     Attributes:
-        per_topic: nDCG@k of each topic that the evaluator averages over.
-        judged_per_topic: Judged@k, the share of judged documents among the first k, of each topic of the run
-            that is in the qrels.
+        per_topic: the measure of each topic that the evaluator averages over.
+        judged_per_topic: Judged@k, the share of judged documents among the first k that the measure looks at
+            (all, where it has no cutoff), of each topic of the run that is in the qrels.
     """
 
     per_topic: Mapping[str, float]
@@ -32,7 +34,7 @@ class Evaluation:
 
     @property
     def mean(self) -> float | None:
-        """The mean of nDCG@k over the topics; None where there is none to average over."""
+        """The mean of the measure over the topics; None where there is none to average over."""
         return fmean(self.per_topic.values()) if self.per_topic else None
 
     @property
@@ -41,27 +43,44 @@ class Evaluation:
         return fmean(self.judged_per_topic.values())
 
 
-def trec_eval(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Evaluation:
-    """nDCG@k as ``trec_eval -c -m ndcg_cut.k`` computes it, up to version 9.0.8 of 2020.
+def trec_eval(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation:
+    """A measure as ``trec_eval -c`` computes it, nDCG@k as ``-m ndcg_cut.k``, up to version 9.0.8 of 2020.
 
     Order by score (as float32; versions since September 2023 read double) descending, ties by document id
-    descending; the gain is the label where it is positive, else 0, and 0 for unjudged documents; a topic of
-    the qrels that the run lacks counts 0.
+    descending; labels below 0 are 0, and the gain is the label, 0 for unjudged documents; a topic of the
+    qrels that the run lacks counts 0. RR@k is ``-M k -m recip_rank``.
 
     Raises:
         ToucheError: if the run has no topic of the qrels.
     """
-    import ir_measures  # here, for the images of the baselines are without it
-
     order = by_topic(in_order_of_score(run), qrels)
     scores = {topic: {line.document: line.score for line in lines} for topic, lines in order.items()}
-    measures = [ir_measures.nDCG @ cutoff]
-    values = {each.query_id: each.value for each in ir_measures.iter_calc(measures, gains(qrels), scores)}
-    return Evaluation({topic: values.get(topic, 0.0) for topic in qrels}, _judged(order, qrels, cutoff))
+    return Evaluation(by_trec_eval(scores, qrels, measure), _judged(order, qrels, measure.cutoff))
 
 
-def touche(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Evaluation:
-    """nDCG@k as the organizers' script computes it.
+def by_trec_eval(
+    scores: Mapping[str, Mapping[str, float]], qrels: Qrels, measure: Measure
+) -> dict[str, float]:
+    """The values of all topics of the qrels, computed by the code of trec_eval.
+
+    Args:
+        scores: of documents, by topic, each topic's in the order of trec_eval.
+        qrels: the judgments.
+        measure: one that trec_eval has.
+    """
+    import ir_measures  # here, for the images of the baselines are without it
+
+    asked = ir_measures.parse_measure(measure.name)
+    plain = uncut(asked)
+    if plain != asked:
+        scores = {topic: dict(islice(of.items(), measure.cutoff)) for topic, of in scores.items()}
+    found = ir_measures.pytrec_eval.iter_calc([plain], gains(qrels), scores)
+    values = {each.query_id: each.value for each in found}
+    return {topic: values.get(topic, 0.0) for topic in qrels}
+
+
+def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation:
+    """nDCG@k as the organizers' script computes it, which has no other measure (``Measure.of_script``).
 
     Order by the rank column; of the first k the unjudged documents are taken out and the list is closed up;
     label -2 counts as 0; the ideal list holds the k best labels of the topic. The mean is over topics with a
@@ -70,7 +89,7 @@ def touche(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Evaluation:
     Raises:
         ToucheError: if the run has no topic of the qrels.
     """
-    order = by_topic(in_order_of_rank(run), qrels)
+    order, cutoff = by_topic(in_order_of_rank(run), qrels), measure.cutoff or 0
     labels = gains(qrels)
     per_topic = {}
     for topic in (topic for topic in qrels if topic in order):
@@ -98,11 +117,16 @@ def dcg(found: Iterable[float]) -> float:
     return sum(gain / log2(rank + 1) for rank, gain in enumerate(found, 1))
 
 
-Evaluator = Callable[[Sequence[RunLine], Qrels, int], Evaluation]
+Evaluator = Callable[[Sequence[RunLine], Qrels, Measure], Evaluation]
 EVALUATORS: Mapping[str, Evaluator] = {
     "trec_eval": trec_eval,
     "touche": touche,
 }
+
+
+def evaluators_of(measure: Measure) -> list[str]:
+    """Who computes a measure: both evaluators nDCG@k, trec_eval alone any other."""
+    return [name for name in EVALUATORS if measure.of_script or name == "trec_eval"]
 
 
 def gains(qrels: Qrels) -> Qrels:
@@ -129,7 +153,7 @@ def by_topic(ordered: Iterable[RunLine], qrels: Qrels) -> dict[str, list[RunLine
     return topics
 
 
-def _judged(order: Mapping[str, Sequence[RunLine]], qrels: Qrels, cutoff: int) -> dict[str, float]:
+def _judged(order: Mapping[str, Sequence[RunLine]], qrels: Qrels, cutoff: int | None) -> dict[str, float]:
     def share(topic: str, first: Sequence[RunLine]) -> float:
         return sum(line.document in qrels[topic] for line in first) / len(first)
 

@@ -16,7 +16,12 @@ def warnings_of(found: Sequence[Evaluated]) -> list[str]:
 
 def notes_of(found: Sequence[Evaluated]) -> list[str]:
     """Why the evaluators differ, and where the runs stand among the published ones."""
-    return _grouped(found, lambda each: (*_disagreement(each), *_standing(each)))
+    return [*_alone(found), *_grouped(found, lambda each: (*_disagreement(each), *_standing(each)))]
+
+
+def _alone(found: Sequence[Evaluated]) -> Iterator[str]:
+    if not (measure := found[0].task.measure).of_script:
+        yield f"{measure} is scored by trec_eval alone: the organizers' script has nDCG@k and nothing else"
 
 
 def _grouped(found: Iterable[Evaluated], said: _Said) -> list[str]:
@@ -60,6 +65,8 @@ def _why_no_standing(run: Evaluated) -> str:
     if run.any_order:
         return "published values count pairs in the judged order only"
     rows = [row for row in run.task.published if row.dimension == run.dimension]
+    if rows and rows[0].measure != run.task.measure.name:
+        return f"the published values are of {rows[0].measure}; leave --measure out to compare"
     if any(row.evaluator in run.scores for row in rows):
         return f"{rows[0].evaluator}, of which the published values are, has no topic to average over"
     if rows:

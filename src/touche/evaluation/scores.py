@@ -10,7 +10,7 @@ from touche.data.places import qrels_of, titles_of
 from touche.errors import ToucheError, one_line
 from touche.evaluation.disagreement import Reason, reasons
 from touche.evaluation.doubts import doubts, is_comparable
-from touche.evaluation.ndcg import EVALUATORS, Evaluation
+from touche.evaluation.ndcg import EVALUATORS, Evaluation, evaluators_of
 from touche.evaluation.significance import bootstrap_interval
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, read_run
@@ -33,7 +33,7 @@ class Score:
         evaluator: ``trec_eval`` or ``touche``.
         mean: the mean over the topics; None where the evaluator has no topic to average over.
         low, high: its 95% confidence interval, by bootstrap over the topics; None likewise.
-        judged: Judged@k, with the k of the measure.
+        judged: Judged@k, with the k of the measure; of all results where it has none.
         topics: over how many topics the mean is.
         comparable: whether it can stand beside published ones: little is unjudged, and no topic is missing.
     """
@@ -121,27 +121,28 @@ class Evaluated:
 
 
 def evaluate(
-    paths: Sequence[Path], task: Task, evaluators: Iterable[str] = EVALUATORS, *, any_order: bool = False
+    paths: Sequence[Path], task: Task, evaluators: Iterable[str] = (), *, any_order: bool = False
 ) -> list[Evaluated]:
     """Evaluates run files in every dimension of a task.
 
     Args:
         paths: the run files.
-        task: the task that they are for.
-        evaluators: names in ``EVALUATORS``.
+        task: the task that they are for, with its measure.
+        evaluators: names in ``EVALUATORS``; all that have the measure, if none is given.
         any_order: evaluate each run once more, with pairs that were judged in the other order counted, too.
 
     Returns:
         The records, run by run.
 
     Raises:
-        ToucheError: if judgments are not at hand, a file is unusable, given twice or for another task, or
-            any order is asked for where no pairs are ranked.
+        ToucheError: if judgments are not at hand, a file is unusable, given twice or for another task, an
+            evaluator does not have the measure, or any order is asked for where no pairs are ranked.
     """
-    _check(paths, task, any_order)
+    evaluators = list(evaluators) or evaluators_of(task.measure)
+    _check(paths, task, evaluators, any_order)
     judged = {dimension: qrels_of(task, dimension) for dimension in task.qrels}
     runs = {path: read_run(path) for path in watched(paths, "reading", "runs", len(paths))}
-    titles, evaluators = titles_of(task), list(evaluators)
+    titles = titles_of(task)
     found = [
         _with_scores(_unscored(path, run, task, titles, dimension, qrels, turned), evaluators)
         for path, run in watched(runs.items(), "evaluating", "runs", len(runs))
@@ -152,14 +153,14 @@ def evaluate(
 
 
 def evaluated(path: Path, run: Sequence[RunLine], task: Task, dimension: str) -> Evaluated:
-    """Evaluates a run that has been read in one dimension of a task, by all evaluators.
+    """Evaluates a run that has been read in one dimension of a task, by all evaluators of its measure.
 
     Raises:
         ToucheError: if the judgments are not at hand or unusable, or are of other topics.
     """
     judgments = qrels_of(task, dimension)
     return _with_scores(
-        _unscored(path, run, task, titles_of(task), dimension, judgments, False), list(EVALUATORS)
+        _unscored(path, run, task, titles_of(task), dimension, judgments, False), evaluators_of(task.measure)
     )
 
 
@@ -196,7 +197,11 @@ def in_judged_order(run: Sequence[RunLine], qrels: Qrels) -> list[RunLine]:
     return turned
 
 
-def _check(paths: Sequence[Path], task: Task, any_order: bool) -> None:
+def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_order: bool) -> None:
+    if not {*evaluators} <= {*evaluators_of(task.measure)}:
+        raise ToucheError(
+            f"touche, the organizers' script, does not have {task.measure}; take trec_eval alone"
+        )
     if any_order and task.rules.unit != PAIR:
         raise ToucheError(f"{task.id} does not rank pairs; leave --pairs any-order out")
     if not paths:
@@ -220,23 +225,23 @@ def _unscored(
 
 
 def _with_scores(run: Evaluated, evaluators: Sequence[str]) -> Evaluated:
-    read, cutoff = (run.lines, run.judgments), run.task.cutoff
+    read, measure = (run.lines, run.judgments), run.task.measure
     try:
-        evaluations = {name: EVALUATORS[name](*read, cutoff) for name in evaluators}
+        evaluations = {name: EVALUATORS[name](*read, measure) for name in evaluators}
     except ToucheError as error:
         raise ToucheError(f"{run.path}: {error}, that the run ranks {run.task.rules.unit}s") from error
     return replace(
         run,
         scores={name: _score(run, name, each) for name, each in evaluations.items()},
         topic_scores={name: _topic_scores(run, name, each) for name, each in evaluations.items()},
-        doubts=doubts(*read, evaluations, cutoff),
-        reasons=reasons(*read, cutoff) if evaluations.keys() == EVALUATORS.keys() else (),
+        doubts=doubts(*read, evaluations, measure),
+        reasons=reasons(*read, run.task.cutoff) if evaluations.keys() == EVALUATORS.keys() else (),
     )
 
 
 def _key(run: Evaluated, evaluator: str) -> tuple[str, str, str, str, bool, str, str, str]:
     about = str(run.path), run.tag, run.task.id, run.dimension, run.any_order
-    return *about, run.qrels, run.task.measure, evaluator
+    return *about, run.qrels, str(run.task.measure), evaluator
 
 
 def _score(run: Evaluated, evaluator: str, evaluation: Evaluation) -> Score:

@@ -4,6 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from touche.errors import ToucheError
+from touche.evaluation.ndcg import evaluators_of
+from touche.tasks import measure_of
+
 
 def wrong_text(entry: Mapping[str, Any], *names: str) -> str:
     """Says which of these values is no text, if one is not."""
@@ -22,6 +26,15 @@ def wrong_number(entry: Mapping[str, Any], name: str, most: float) -> str:
     """Says that a value is no number from 0 to the largest."""
     fine = is_number(entry.get(name), 0, most)
     return "" if fine else f"needs a number from 0 to {most} as its {name} value"
+
+
+def wrong_measure(measure: str, evaluator: str) -> str:
+    """Says that a measure is none, or one that the evaluator does not have."""
+    try:
+        fine = evaluator in evaluators_of(measure_of(measure))
+    except ToucheError as error:
+        return f"cannot be scored: {error}"
+    return "" if fine else f"asks {evaluator} for {measure}, which it does not have"
 
 
 def is_number(value: Any, least: float, most: float) -> bool:

@@ -16,9 +16,9 @@ from touche.identify.counts import NAMED
 from touche.identify.hypotheses import MAXIMUM, SUM, Hypothesis
 from touche.identify.models import MODELS
 from touche.pairs.figures import MEASURES
-from touche.regression.checks import is_number, wrong_number, wrong_run, wrong_text
+from touche.regression.checks import is_number, wrong_measure, wrong_number, wrong_run, wrong_text
 from touche.regression.official import held
-from touche.tasks import PAIR, cutoff_of, dataset
+from touche.tasks import PAIR, dataset, measure_of
 
 PUBLISHED, REPORTED, PINNED = "published", "reported", "pinned"
 GIVEN = (PUBLISHED, REPORTED, PINNED)
@@ -127,7 +127,7 @@ class Expected:
         """Whether the baseline has to be run for it."""
         return True
 
-    def measure(self, rerun: Rerun) -> Measured:
+    def measured(self, rerun: Rerun) -> Measured:
         """What a rerun has; or, where an entry needs none, the official run.
 
         Raises:
@@ -174,7 +174,7 @@ class ExpectedScore(ExpectedNumber):
 
     Attributes:
         dimension, evaluator, qrels: what is measured, as in ``touche.evaluation.scores.Score``.
-        cutoff: the k of nDCG@k, where it is not that of the task.
+        measure: in the notation of ir_measures, where it is not that of the task.
         source: where a published or reported value is printed.
     """
 
@@ -183,7 +183,7 @@ class ExpectedScore(ExpectedNumber):
         "dimension",
         "evaluator",
         "qrels",
-        "cutoff",
+        "measure",
         PUBLISHED,
         REPORTED,
         PINNED,
@@ -195,12 +195,12 @@ class ExpectedScore(ExpectedNumber):
     dimension: str
     evaluator: str
     qrels: str
-    cutoff: int | None = None
+    measure: str = ""
     source: str = ""
 
     @property
     def names(self) -> tuple[str, str]:
-        return f"{self.dimension}, nDCG@{self.cutoff}" if self.cutoff else self.dimension, self.evaluator
+        return ", ".join(filter(None, (self.dimension, self.measure))), self.evaluator
 
     @property
     def at_hand(self) -> bool:
@@ -211,11 +211,11 @@ class ExpectedScore(ExpectedNumber):
     def reruns(self) -> bool:
         return not self.run
 
-    def measure(self, rerun: Rerun) -> Measured:
+    def measured(self, rerun: Rerun) -> Measured:
         for each in rerun.evaluated:
             if each.dimension == self.dimension:
-                evaluator, cutoff = EVALUATORS[self.evaluator], self.cutoff or each.task.cutoff
-                found = evaluator(each.lines, each.judgments, cutoff)
+                measure = measure_of(self.measure) if self.measure else each.task.measure
+                found = EVALUATORS[self.evaluator](each.lines, each.judgments, measure)
                 if found.mean is not None:
                     return Measured(found.mean, found.judged)
         problem = f"{self.evaluator} has no topic to average over; check the run"
@@ -226,18 +226,18 @@ class ExpectedScore(ExpectedNumber):
         values = [kind for kind in GIVEN if kind in entry]
         if len(values) != 1:
             return "needs either a published, a reported or a pinned value"
-        if wrong := wrong_text(entry, "dimension", "evaluator", "qrels"):
+        task = dataset(entry["dataset"])[0]
+        texts = {"measure": str(task.measure), "source": "", **entry}
+        if wrong := wrong_text(texts, "dimension", "evaluator", "qrels", "measure", "source"):
             return wrong
         if wrong := wrong_number(entry, values[0], 1):
             return wrong
-        if type(entry.get("cutoff", 1)) is not int or cutoff_of(f"nDCG@{entry.get('cutoff', 1)}") is None:
-            return "needs a whole number from 1 to 999 as its cutoff"
-        judgments = dataset(entry["dataset"])[0].qrels.get(entry["dimension"])
+        judgments = task.qrels.get(entry["dimension"])
         if judgments is None or judgments.file != entry["qrels"] or entry["evaluator"] not in EVALUATORS:
             return "names a dimension, qrels or evaluator that its task does not have"
         if values != [PINNED] and not entry.get("source"):
             return f"has a {values[0]} value without a source"
-        return wrong_text({"source": "", **entry}, "source") or wrong_run({"run": ".", **entry})
+        return wrong_measure(texts["measure"], entry["evaluator"]) or wrong_run({"run": ".", **entry})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,7 +257,7 @@ class ExpectedFigure(ExpectedNumber):
     def names(self) -> tuple[str, str]:
         return self.name, ""
 
-    def measure(self, rerun: Rerun) -> Measured:
+    def measured(self, rerun: Rerun) -> Measured:
         return Measured(float(MEASURES[self.name](rerun.lines, open_dataset(self.dataset).documents)))
 
     @classmethod
@@ -281,7 +281,7 @@ class ExpectedRun(Expected):
     def names(self) -> tuple[str, str]:
         return "ranking", ""
 
-    def measure(self, rerun: Rerun) -> Measured:
+    def measured(self, rerun: Rerun) -> Measured:
         return Measured(digest_of(rerun.lines))
 
     @classmethod
@@ -338,7 +338,7 @@ class ExpectedFormula(ExpectedNumber):
         """What is held against the scores."""
         return Hypothesis(self.model, NAMED[self.analysis], tuple(self.fields), self.combination)
 
-    def measure(self, rerun: Rerun) -> Measured:
+    def measured(self, rerun: Rerun) -> Measured:
         run = locate("runs", self.run)
         both = self.parameters
         known = {**both, **self.official_parameters}, {**both, **self.rerun_parameters}

@@ -220,7 +220,7 @@ def _of_official_run(expected: Expected) -> Outcome:
 
 def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
     try:
-        measured = expected.measure(rerun)
+        measured = expected.measured(rerun)
         got, judged, remark = measured.got, measured.judged, measured.remark
     except Exception as error:
         return _failed([expected], error)[0]

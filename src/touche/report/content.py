@@ -8,7 +8,6 @@ from touche import tasks
 from touche.data.places import corpus_at_hand, locate, locate_corpus
 from touche.evaluation.comparison import Comparison, comparisons, not_compared
 from touche.evaluation.leaderboard import comparable, names, shortlist
-from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated
 from touche.files import md5
@@ -91,7 +90,7 @@ def _views(found: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     several = len({each.path for each in found}) > 1
     views: list[View] = []
     faults: list[str] = []
-    for evaluator in EVALUATORS:
+    for evaluator in found[0].scores:
         compared = comparisons(found, evaluator) if several else []
         faults += not_compared(found, evaluator)
         for dimension, runs in dimensions.items():

@@ -212,7 +212,7 @@ class Page:
     @property
     def measures(self) -> str:
         """Those of the parts, such as ``nDCG@5``."""
-        return " and ".join(dict.fromkeys(part.task.measure for part in self.parts)) or MEASURE
+        return " and ".join(dict.fromkeys(str(part.task.measure) for part in self.parts)) or str(MEASURE)
 
     @property
     def cutoffs(self) -> str:

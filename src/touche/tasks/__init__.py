@@ -2,11 +2,13 @@
 
 import logging
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from touche.errors import ToucheError, choice
 from touche.tasks.cards import content_of, id_of, read_card
+from touche.tasks.measures import Measure, measure_of
 from touche.tasks.records import (
     CUTOFF,
     MEASURE,
@@ -17,7 +19,6 @@ from touche.tasks.records import (
     Published,
     Rules,
     Task,
-    cutoff_of,
 )
 
 __all__ = [
@@ -27,10 +28,11 @@ __all__ = [
     "SPOT_CHECK",
     "Corpus",
     "Judgments",
+    "Measure",
     "Published",
     "Rules",
     "Task",
-    "cutoff_of",
+    "measure_of",
 ]
 
 _FOLDER = Path(__file__).parent
@@ -67,6 +69,18 @@ def task(task_id: str) -> Task:
     if task_id.rpartition("/")[0] in cards:
         return dataset(task_id)[0]
     raise ToucheError(f"there is no task {task_id!r}; {choice(task_id, ids())}")
+
+
+def judged_by(qrels: Path, task: Task | None = None) -> Task:
+    """A task with other judgments than its own, which no published value belongs to.
+
+    Args:
+        qrels: a file, whose name without its ending names the dimension.
+        task: the task, or None where only its judgments are known.
+    """
+    name = qrels.name
+    task = task or Task(name, name, "", topics="", qrels={}, corpora={}, rules=Rules("document"))
+    return replace(task, qrels={qrels.stem: Judgments(str(qrels.absolute()))}, published=())
 
 
 def datasets() -> list[str]:

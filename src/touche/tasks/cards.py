@@ -9,7 +9,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from touche.errors import InputError, ToucheError, choice
 from touche.files import open_binary
-from touche.tasks.records import OF_STANCE, SPOT_CHECK, STANCE, Evaluator, Published, Task, cutoff_of
+from touche.tasks.measures import Measure, measure_of
+from touche.tasks.records import OF_STANCE, SPOT_CHECK, STANCE, Evaluator, Published, Task
 
 _LARGEST = 100_000  # bytes; real ones have less than twenty thousand
 _DOTS = 500  # in a line; for each key such as a.b.c, tomllib takes memory by the square of its dots
@@ -124,8 +125,17 @@ def _read(path: Path) -> tuple[Task | None, list[str]]:
     faults: list[str] = []
     card = _checked(Task, content_of(path), "", faults)
     faults = faults or list(_contradictions(card, id_of(path)))
-    made = {} if faults else {"published": _rankings(card), "stance": _stances(card)}
-    return (None if faults else replace(card, **made)), faults
+    return (None if faults else _made(card)), faults
+
+
+def _made(card: Any) -> Task:
+    """A task of a card without faults, whose values are still those of TOML."""
+    made: Task = replace(card, measure=_measure(card), published=_rankings(card), stance=_stances(card))
+    return made
+
+
+def _measure(card: Any) -> Measure:
+    return measure_of(str(card.measure))  # which is none of TOML where the card has none
 
 
 def _checked(kind: Any, value: Any, key: str, faults: list[str]) -> Any:
@@ -167,8 +177,8 @@ def _checked_record(kind: Any, value: Any, key: str, faults: list[str]) -> Any:
 @cache
 def _types(kind: Any) -> dict[str, Any]:
     """The types of a record's fields, in the form that a card has them."""
-    tables = {"published": tuple[_Table, ...], "stance": tuple[_StanceTable, ...]}
-    return get_type_hints(kind) | (tables if kind is Task else {})
+    of_card = {"measure": str, "published": tuple[_Table, ...], "stance": tuple[_StanceTable, ...]}
+    return get_type_hints(kind) | (of_card if kind is Task else {})
 
 
 def _is(kind: type[Any], value: Any, key: str, faults: list[str]) -> bool:
@@ -183,8 +193,10 @@ def _contradictions(card: Any, task_id: str) -> Iterator[str]:
     """What is wrong with values that have the right types."""
     if card.id != task_id:
         yield f"id: {_shown(card.id)} is not the name of the file; make it {task_id!r}, or rename the file"
-    if cutoff_of(card.measure) is None:
-        yield f"measure: {_shown(card.measure)} is not known; write nDCG@5 or another cutoff up to 999"
+    try:
+        _measure(card)
+    except ToucheError as error:
+        yield str(error)
     if "full" not in card.corpora:
         yield "corpora.full: missing; add it, the collection of the task"
     if not 0 <= card.rules.min_results <= card.rules.max_results or card.rules.max_results < 1:
@@ -231,7 +243,7 @@ def _rankings(card: Any) -> tuple[Published, ...]:
         for row in table.runs:
             low, high = row.interval or (None, None)
             note = table.interval_note if row.interval else ""
-            figures = {"measure": card.measure, "low": low, "high": high, "interval_note": note}
+            figures = {"measure": str(_measure(card)), "low": low, "high": high, "interval_note": note}
             rows.append(_published(card, table, row, **figures))
     dimensions = list(dict.fromkeys(row.dimension for row in rows))
     return tuple(sorted(rows, key=lambda row: (dimensions.index(row.dimension), -row.value)))

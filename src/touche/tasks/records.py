@@ -1,9 +1,10 @@
 """What a task is: its topics, judgments, corpora, rules and published results."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+from touche.tasks.measures import Measure
 
 Unit = Literal["argument", "sentence pair", "document", "passage"]
 Evaluator = Literal["trec_eval", "touche"]
@@ -11,7 +12,7 @@ Evaluator = Literal["trec_eval", "touche"]
 PAIR: Unit = "sentence pair"
 SPOT_CHECK = "spot-check"  # what the names of the project's own data begin with
 CUTOFF = 5
-MEASURE = f"nDCG@{CUTOFF}"  # of the tasks until 2022, and of a card that names none
+MEASURE = Measure(f"nDCG@{CUTOFF}", CUTOFF)  # of the tasks until 2022, and of a card that names none
 STANCE, OF_STANCE = "stance", "macro F1"  # dimension and measure of detected stances, which are not ranked
 
 
@@ -122,7 +123,7 @@ class Task:
         qrels: the judgments by dimension.
         corpora: the collections by name; ``full`` is the one of the task.
         rules: what a submission must keep to.
-        measure: what runs are scored by, such as ``nDCG@5``.
+        measure: what runs are scored by.
         excluded_topics: topics whose judgments do not count.
         note: what one must know about the judgments.
         published: all published results of rankings, the best of each dimension first.
@@ -137,7 +138,7 @@ class Task:
     qrels: Mapping[str, Judgments]
     corpora: Mapping[str, Corpus]
     rules: Rules
-    measure: str = MEASURE
+    measure: Measure = MEASURE
     excluded_topics: tuple[str, ...] = ()
     note: str = ""
     published: tuple[Published, ...] = ()
@@ -146,16 +147,10 @@ class Task:
 
     @property
     def cutoff(self) -> int:
-        """How many of the first results are scored."""
-        return cutoff_of(self.measure) or 0
+        """How many of the first results are scored, or looked at first where all are."""
+        return self.measure.cutoff or CUTOFF
 
     @property
     def all_published(self) -> tuple[Published, ...]:
         """The published results of every kind; ``measure`` tells them apart."""
         return (*self.published, *self.stance)
-
-
-def cutoff_of(measure: str) -> int | None:
-    """The cutoff of a measure such as ``nDCG@5``; None for any other text."""
-    found = re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", measure)
-    return int(found[1]) if found else None

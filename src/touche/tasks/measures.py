@@ -1,0 +1,102 @@
+"""Measures of rankings, written as ir_measures has them: ``nDCG@5``, ``AP``, ``P(rel=2)@10``."""
+
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from touche.errors import ToucheError
+
+_LONGEST = 100  # characters
+_RANGES = {"cutoff": (1, 1000), "rel": (1, 1000), "recall": (0, 1), "beta": (0, 100)}  # of their parameters
+_LARGEST_GAIN = 1000  # trec_eval's memory and time grow with it
+_REMEDY = "write it as ir_measures has it, such as nDCG@10, AP, P(rel=2)@10 or RR"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What runs are scored by, from 0 to 1, the higher the better.
+
+    Attributes:
+        name: in the notation of ir_measures, such as ``nDCG@5``.
+        cutoff: how many of the first results it looks at; None where it looks at all.
+    """
+
+    name: str
+    cutoff: int | None = None
+
+    @property
+    def of_script(self) -> bool:
+        """Whether the organizers' script has it: that is nDCG@k alone, with the labels as gains."""
+        return self.name == f"nDCG@{self.cutoff}"
+
+    @property
+    def judged(self) -> str:
+        """What the share of judged documents is called among the results that it looks at: ``Judged@5``."""
+        return f"Judged@{self.cutoff}" if self.cutoff else "Judged"
+
+    @property
+    def condenses(self) -> bool:
+        """Whether it leaves unjudged documents out, and does not count them as not relevant."""
+        return self.name.startswith("Bpref") or "judged_only=True" in self.name
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@cache
+def measure_of(text: str) -> Measure:
+    """The measure that a text names; its name is as ir_measures writes it, ``nDCG@5`` for ``NDCG(cutoff=5)``.
+
+    Raises:
+        ToucheError: if it is none of ir_measures, or none that trec_eval computes.
+    """
+    if plain := re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", text):  # at once: to load ir_measures takes a while
+        return Measure(text, int(plain[1]))
+    parsed = _parsed(text)
+    for problem in _problems(parsed):
+        raise ToucheError(f"measure {str(parsed)!r}: {problem}")
+    return Measure(str(parsed), parsed.params.get("cutoff"))
+
+
+def _parsed(text: str) -> Any:
+    """As ir_measures reads it: by Python's parser, of which nothing is run."""
+    import ir_measures
+
+    unreadable = ToucheError(f"measure {text[:_LONGEST]!r} is not known; {_REMEDY}")
+    if len(text) > _LONGEST:
+        raise unreadable
+    try:
+        with warnings.catch_warnings(action="ignore"):  # of the parser, on what looks like a slip
+            parsed: Any = ir_measures.parse_measure(text)
+        parsed.validate_params()
+    except (AssertionError, AttributeError, LookupError, NameError, TypeError, ValueError) as error:
+        raise unreadable from error
+    return parsed
+
+
+def _problems(measure: Any) -> Iterator[str]:
+    """Why it cannot be computed by trec_eval; what is out of range can bring its code down."""
+    import ir_measures
+
+    for name, (least, most) in _RANGES.items():
+        value = measure.params.get(name, least)
+        if isinstance(value, bool) or not least <= value <= most or value != round(value, 2):
+            digits = " with two digits at most" if isinstance(value, float) else ""
+            yield f"{name} is not from {least} to {most}{digits}; correct it"
+    for label, gain in measure.params.get("gains", {}).items():
+        if not (type(label) is type(gain) is int and gain <= _LARGEST_GAIN):
+            yield f"gains are not whole numbers up to {_LARGEST_GAIN}; write them as in gains={{1:1,2:3}}"
+    if not isinstance(measure.aggregator(), ir_measures.MeanAgg):
+        yield "it counts, and has no mean over topics; take one that has"
+    if not ir_measures.pytrec_eval.supports(uncut(measure)):
+        yield "trec_eval, which scores here, does not have it; take one that it has, such as nDCG@10 or AP"
+
+
+def uncut(measure: Any) -> Any:
+    """RR@k as RR, to be computed from the first k alone, as by ``trec_eval -M k``; any other as it is."""
+    cut = measure.NAME == "RR" and not measure.params.get("judged_only")
+    others = {name: value for name, value in measure.params.items() if name != "cutoff"}
+    return type(measure)(**others) if cut else measure
