@@ -1,24 +1,34 @@
-"""Compiles the C files of the package where it is installed or built, so that no user needs a compiler.
+"""What a build adds to the package: its compiled C files, what ships with it, and addresses for its page.
 
-python hatch_build.py    # by itself, after a change to one of them
+python hatch_build.py    # compiles the C files by itself, after a change to one of them
 
 The compiler is $CC or cc; where there is none, it is the one in the wheel of ziglang, which pip fetches for
 the build. What it makes runs on every processor of its kind, and with every version of Python.
+
+Two variables are for releases:
+    WHEEL_FOR           x86_64 or aarch64: a wheel for every Linux with glibc 2.17 or newer, by ziglang
+    TOUCHE_REPOSITORY   the address of the repository: README's links lead there, and the metadata names it
 """
 
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).parent
 SOURCES = sorted(path.relative_to(ROOT) for path in (ROOT / "src" / "touche").rglob("*.c"))
+SHIPPED = ("baselines", "topics", "qrels", "corpora")  # the wheel has them in touche/shipped/
 ZIG = "ziglang>=0.13"
+_GLIBC = "2.17"  # of 2012: what pip calls manylinux2014
+_LINK = re.compile(r"(!?)(\[[^\[\]]*\])\((?![a-z]+:|#)([^()\s]+)\)")
 
 
 def library_of(source: Path) -> Path:
@@ -26,19 +36,19 @@ def library_of(source: Path) -> Path:
     return source.with_suffix(".so")
 
 
-def compile_one(source: Path) -> None:
+def compile_one(source: Path, library: Path) -> None:
     """Writes a library, whole or not at all, which knows what it was made of.
 
     Raises:
         SystemExit: with one line, if the compiler fails; what it says itself stands above.
     """
-    compiler = _compiler() or [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"]
-    unfinished = source.with_suffix(f".{os.getpid()}")
+    compiler = _compiler() or [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline", *_target()]
+    unfinished = library.with_suffix(f".{os.getpid()}")
     digest = hashlib.sha256((ROOT / source).read_bytes()).hexdigest()
     options = ["-std=c99", "-O3", "-fPIC", "-shared", f'-DSOURCE="{digest}"']
     try:
         subprocess.run([*compiler, *options, "-o", unfinished, source], cwd=ROOT, check=True)
-        (ROOT / unfinished).replace(ROOT / library_of(source))
+        (ROOT / unfinished).replace(ROOT / library)
     except (OSError, subprocess.CalledProcessError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"it ended with {error.returncode}"
         remedy = "install gcc or clang, or name a compiler of C in the variable CC"
@@ -46,33 +56,119 @@ def compile_one(source: Path) -> None:
         raise SystemExit(f"{source}: {problem}; {remedy}") from error
 
 
+def shipped() -> Iterator[Path]:
+    """The files that ship with the package: of a clone those that git knows, of an sdist all.
+
+    In a clone there may be official data beside them, and baselines that are nobody else's business.
+
+    Raises:
+        SystemExit: with one line, if it is a clone and git cannot be asked.
+    """
+    if not (ROOT / ".git").exists():
+        found = (path for name in SHIPPED for path in (ROOT / name).rglob("*"))
+        yield from (path.relative_to(ROOT) for path in found if "__pycache__" not in path.parts)
+        return
+    try:
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--", *SHIPPED], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError) as error:
+        problem = f"git cannot tell which files ship with the package ({error})"
+        raise SystemExit(f"{problem}; install git, and let it trust the folder {ROOT}") from error
+    yield from map(Path, filter(None, listed.stdout.split("\0")))
+
+
+def with_addresses(text: str, repository: str, version: str) -> str:
+    """A page whose relative links and pictures lead to a version of the repository."""
+
+    def address(found: re.Match[str]) -> str:
+        picture, words, path = found.groups()
+        return f"{picture}{words}({repository}/{'raw' if picture else 'blob'}/v{version}/{path})"
+
+    return _LINK.sub(address, text)
+
+
+def repository() -> str:
+    """The address that the package is released from, as https://github.com/OWNER/NAME; or empty.
+
+    Raises:
+        SystemExit: with one line, if it is no such address.
+    """
+    given = os.environ.get("TOUCHE_REPOSITORY", "")
+    if given and not re.fullmatch(r"https://[\w.-]+(/[\w.-]+)+", given):
+        raise SystemExit(f"TOUCHE_REPOSITORY is {given!r}; give an address as https://github.com/OWNER/NAME")
+    return given
+
+
 def _compiler() -> list[str] | None:
     named = os.environ.get("CC") or shutil.which("cc")
-    return shlex.split(named) if named else None
+    return shlex.split(named) if named and not os.environ.get("WHEEL_FOR") else None
+
+
+def _target() -> list[str]:
+    processor = os.environ.get("WHEEL_FOR")
+    return ["-target", f"{processor}-linux-gnu.{_GLIBC}"] if processor else []
+
+
+def _platform() -> str:
+    processor = os.environ.get("WHEEL_FOR")
+    platform = f"manylinux_{_GLIBC}_{processor}" if processor else sysconfig.get_platform()
+    return platform.replace("-", "_").replace(".", "_")
 
 
 try:
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+    from hatchling.metadata.plugin.interface import MetadataHookInterface
 except ImportError:  # as a script
     pass
 else:
 
-    class Libraries(BuildHookInterface):  # type: ignore[misc]
-        """The hook of hatchling: pyproject.toml, [tool.hatch.build.targets.wheel.hooks.custom]."""
+    class Parts(BuildHookInterface[Any]):
+        """The hook of hatchling for wheels: pyproject.toml, [tool.hatch.build.targets.wheel.hooks.custom]."""
 
         def dependencies(self) -> list[str]:
             """What the build needs beyond hatchling."""
             return [] if _compiler() else [ZIG]
 
         def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-            """Compiles, and says for which platform the wheel is."""
-            for source in SOURCES:
-                compile_one(source)
-                build_data["artifacts"].append(str(library_of(source)))
+            """Says for which platform the wheel is, and compiles: for a clone in use beside the sources."""
             build_data["pure_python"] = False
-            build_data["tag"] = f"py3-none-{sysconfig.get_platform().replace('-', '_').replace('.', '_')}"
+            build_data["tag"] = f"py3-none-{_platform()}"
+            if version == "editable":
+                for source in SOURCES:
+                    compile_one(source, library_of(source))
+            else:
+                build_data["force_include"] |= self._compiled() | self._shipped()
+
+        def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+            """Removes what the wheel has now."""
+            if version != "editable":
+                self._scratch.cleanup()
+
+        def _compiled(self) -> dict[str, str]:
+            self._scratch = TemporaryDirectory(prefix="touche-wheel-")
+            libraries = {source: Path(self._scratch.name, library_of(source).name) for source in SOURCES}
+            for source, library in libraries.items():
+                compile_one(source, library)
+            places = {source: library_of(source).relative_to("src").as_posix() for source in SOURCES}
+            return {str(library): places[source] for source, library in libraries.items()}
+
+        def _shipped(self) -> dict[str, str]:
+            files = (path for path in shipped() if (ROOT / path).is_file())
+            return {str(ROOT / path): f"touche/shipped/{path.as_posix()}" for path in files}
+
+    class Page(MetadataHookInterface):
+        """The hook of hatchling for what the package's page shows: README, and addresses."""
+
+        def update(self, metadata: dict[str, Any]) -> None:
+            """Fills in what pyproject.toml calls dynamic."""
+            text, urls = (ROOT / "README.md").read_text(encoding="utf-8"), dict(self.config["urls"])
+            if source := repository():
+                text = with_addresses(text, source, metadata["version"])
+                urls |= {"Source": source, "Issues": f"{source}/issues"}
+            metadata |= {"readme": {"content-type": "text/markdown", "text": text}, "urls": urls}
 
 
 if __name__ == "__main__":
     for each in SOURCES:
-        compile_one(each)
+        compile_one(each, library_of(each))

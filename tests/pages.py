@@ -68,6 +68,7 @@ ELSEWHERE = {
     "tira-cli code-submission --path my-team --task TASK --dataset DATASET "
     "--command 'baseline -i $inputDataset -o $outputDir'": TIRA,
     "pip install 'touche-baselines[spark]'": SET_UP,
+    "pip install 'touche-baselines[starter]'": SET_UP,
     "touche run bm25 -i spot-check/arguments -o out/spark --runner spark": SPARK,
     "touche run bm25 -i hdfs://namenode/clueweb12 --topics topics.xml -o out/bm25 --runner spark "
     "--master yarn": SPARK,

@@ -173,12 +173,12 @@ def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
         baselines.load("bm52")
 
 
-def test_outside_of_a_clone_there_are_no_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("touche.baselines.loader.clone", lambda: None)
+def test_where_nothing_ships_there_are_no_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("touche.baselines.loader.shipped", lambda: None)
     monkeypatch.chdir(tmp_path)
     assert baselines.names() == []
     with pytest.raises(
-        ToucheError, match=r"no baseline 'bm25'; work in a clone of touche-baselines\. Or give the path"
+        ToucheError, match=r"no baseline 'bm25'; an image holds its own one only\. Or give the path"
     ):
         baselines.load("bm25")
 

@@ -75,13 +75,12 @@ def test_the_next_steps_are_right_where_the_user_stands(
     assert Path("baseline.py").is_file()
 
 
-def test_without_a_clone_it_says_what_needs_one(
+def test_in_an_image_the_spot_checks_are_missing_and_every_command_says_so(
     place: Path, touche: Touche, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "__file__", str(place / "lib" / "touche" / "data.py"))
-    out = touche("new", "us")[1]
-    assert commands_in(out) == ["touche run ./us -i DIR -o out/us"]
-    assert "the image need a clone of touche-baselines" in out
+    monkeypatch.setattr(places, "__file__", str(place / "lib" / "data" / "places.py"))
+    touche("new", "us")
+    assert (place / "us" / "Dockerfile").read_text().startswith("FROM touche/base\n")
     write("a place/in/queries.jsonl", '{"qid": "1", "query": "Cats?"}')
     write("a place/in/documents.jsonl", '{"docno": "a", "text": "cats"}\n{"docno": "b", "text": "dogs"}')
     assert touche("run", "./us", "-i", "in", "-o", "out/us")[0] == 0
@@ -93,9 +92,7 @@ def test_without_a_clone_it_says_what_needs_one(
     ):
         code, _, err = touche(*command)
         assert (code, err.count("\n")) == (2, 1)
-        assert err.endswith(
-            "it is part of touche-baselines; install that from a clone, with pip install --editable\n"
-        )
+        assert "no image holds the spot checks; a clone of touche-baselines does, and the installed" in err
 
 
 def test_a_missing_package_is_named(place: Path, touche: Touche, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +166,7 @@ def test_the_name_of_a_shipped_baseline_is_refused(place: Path, touche: Touche) 
 
 
 def test_the_baseline_rank_bm25_is_what_it_writes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("touche.baselines.loader.clone", lambda: None)  # which would keep its name for it
+    monkeypatch.setattr("touche.baselines.loader.shipped", lambda: None)  # which would keep its name for it
     write_baseline(Path("rank-bm25"))
     for name in ("baseline.py", "Dockerfile"):
         assert (ROOT / "baselines" / "rank-bm25" / name).read_text() == Path("rank-bm25", name).read_text()

@@ -26,8 +26,11 @@ def test_outside_of_a_clone_it_is_the_one_that_was_installed_if_any(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert places.clone() == ROOT
-    monkeypatch.setattr(places, "__file__", str(tmp_path / "lib" / "touche" / "data.py"))
-    assert places.clone() is None
+    monkeypatch.setattr(places, "__file__", str(tmp_path / "lib" / "data" / "places.py"))
+    assert places.clone() is None and places.shipped() is None  # as in an image
+    (tmp_path / "lib" / "shipped" / "topics").mkdir(parents=True)  # as in a wheel
+    assert places.shipped() == tmp_path / "lib" / "shipped"
+    assert places.home() == tmp_path / "cache" / "touche"  # what is fetched does not go to the package
 
 
 def test_data_is_looked_up_in_touche_data_then_the_clone_then_the_cache(
@@ -56,7 +59,7 @@ def test_what_is_nowhere_is_named_with_the_places_that_were_looked_at(
         places.locate("qrels", name)
     with pytest.raises(NotAtHandError, match=r"\); it is not published; set TOUCHE_DATA to a folder"):
         places.locate("corpora", "argsme-2020-04-01-processed-sample")
-    with pytest.raises(NotAtHandError, match="it is part of touche-baselines; install that from a clone"):
+    with pytest.raises(NotAtHandError, match="no image holds the spot checks; a clone of"):
         places.locate("topics", "spot-check-nothing.xml")
     monkeypatch.setenv("TOUCHE_DATA", "/nowhere")
     with pytest.raises(ToucheError, match="TOUCHE_DATA is '/nowhere', which is no directory; set it to"):

@@ -75,7 +75,7 @@ def test_what_has_no_known_address_is_saved_under_the_name_that_the_card_has() -
 
 def test_what_is_the_projects_own_is_not_published(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "clone", lambda: None)
-    with pytest.raises(NotAtHandError, match="it is part of touche-baselines; install that from a clone"):
+    with pytest.raises(NotAtHandError, match="no image holds the spot checks; a clone of"):
         places.locate("corpora", "spot-check-passages")
 
 
@@ -114,7 +114,7 @@ def test_of_several_datasets_those_are_advised_that_can_be_fetched() -> None:
     assert "corpora/argsme-2020-04-01-processed/args_processed.csv" in fetched_by(text)
     assert remedies.remedy_for(asked[:1]) == "it is not published; set TOUCHE_DATA to a folder that has it"
     assert remedies.remedy_for(asked[1:2]).startswith("it is handed out by agreement only; apply at ")
-    assert remedies.remedy_for(asked[3:]).startswith("it is part of touche-baselines")
+    assert remedies.remedy_for(asked[3:]).startswith("no image holds the spot checks")
 
 
 @pytest.mark.parametrize(

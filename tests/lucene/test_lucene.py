@@ -215,7 +215,7 @@ def test_a_directory_for_the_index_that_cannot_be_written_is_named(monkeypatch: 
 
 
 def test_a_missing_jar_is_an_error_that_gives_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("touche.lucene.java.find_spec", lambda name: None)
+    monkeypatch.setattr("touche.lucene.jars.find_spec", lambda name: None)
     with pytest.raises(ToucheError, match=r"pip install --no-deps pyserini==1\.6\.0"):
         lucene.jar()
 

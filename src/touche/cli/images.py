@@ -1,10 +1,12 @@
 """touche images build | list"""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
 from touche import baselines
+from touche.baselines.loader import is_shipped
 from touche.cli.commands import BASELINE, Group
 from touche.cli.output import DOUBTFUL, show, tell
 from touche.sandbox import images as built
@@ -30,7 +32,13 @@ def build(names: Sequence[str], runner: str) -> None:
 @click.argument("names", nargs=-1, type=BASELINE, metavar="[BASELINE...]")
 @_RUNNER
 def list_(names: Sequence[str], runner: str) -> None:
-    """Show the image of each baseline, or of some, and whether it is there."""
-    folders = [baselines.folder_of(name).resolve().name for name in names or baselines.names()]
-    rows = [(name, built.image_of(name), built.size(runner, name) or "not built") for name in folders]
-    show(("baseline", "image", "size"), rows, {"not built": DOUBTFUL})
+    """Show the image of each baseline, or of some, whether it is there, and where it is published."""
+    folders = [baselines.folder_of(name).resolve() for name in names or baselines.names()]
+    rows = [_row(folder, runner) for folder in folders]
+    show(("baseline", "image", "size", "published"), rows, {"not built": DOUBTFUL})
+
+
+def _row(folder: Path, runner: str) -> tuple[str, ...]:
+    published = built.published(folder.name) if is_shipped(folder) else ""
+    size = built.size(runner, folder.name) or "not built"
+    return folder.name, built.image_of(folder.name), size, published or "–"

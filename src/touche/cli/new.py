@@ -1,5 +1,6 @@
 """touche new"""
 
+from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 
@@ -7,8 +8,8 @@ import click
 
 from touche.baselines.starter import write_baseline
 from touche.cli.commands import Command
-from touche.data.places import clone
-from touche.sandbox.images import check_name
+from touche.errors import installing
+from touche.sandbox.images import base, check_name
 
 _NEXT = """\
     touche run {folder} -i spot-check/arguments -o {out}
@@ -18,9 +19,6 @@ _NEXT = """\
     pytest {folder}
     touche images build {folder}
     touche run {folder} -i spot-check/arguments -o {out}-image --runner docker"""
-_WITHOUT_CLONE = """\
-    touche run {folder} -i DIR -o {out}
-The spot check, its scores and the image need a clone of touche-baselines (pip install --editable CLONE)."""
 
 
 @click.command(cls=Command, example="touche new my-team")
@@ -31,8 +29,9 @@ def new(folder: Path) -> None:
     NAME is the name of the folder, or its path; its last part becomes the name of the baseline and its image.
     """
     check_name(folder.resolve())
-    write_baseline(folder)
-    text = _NEXT if clone() else _WITHOUT_CLONE
-    path = f"./{folder}" if len(folder.parts) == 1 else str(folder)  # a mere name is one of the clone
+    write_baseline(folder, base())
+    path = f"./{folder}" if len(folder.parts) == 1 else str(folder)  # a mere name is that of one that ships
     words = {"folder": quote(path), "out": quote(f"out/{folder.resolve().name}")}
-    click.echo(f"wrote {folder}; next:\n{text.format(**words)}")
+    click.echo(f"wrote {folder}; next:\n{_NEXT.format(**words)}")
+    if find_spec("pytest") is None:
+        click.echo(f"pytest comes with: {installing('starter')}")

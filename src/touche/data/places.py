@@ -1,4 +1,4 @@
-"""Where topics, qrels and corpora are: in $TOUCHE_DATA, in the clone, or in the user's cache folder."""
+"""Where topics, qrels and corpora are: in $TOUCHE_DATA, with what ships, or in the user's cache folder."""
 
 import os
 from collections.abc import Iterator
@@ -23,6 +23,15 @@ def clone() -> Path | None:
     candidates = (here, *here.parents, Path(__file__).parents[3])
     parts = ("baselines", "topics")
     return next((each for each in candidates if all((each / part).is_dir() for part in parts)), None)
+
+
+def shipped() -> Path | None:
+    """The folder with the baselines, topics, qrels and corpora that ship: the clone, else the package's.
+
+    A wheel has them inside of the package, where hatch_build.py puts them; an image has none, hence None.
+    """
+    own = Path(__file__).parents[1] / "shipped"
+    return clone() or (own if own.is_dir() else None)
 
 
 def locate(kind: str, name: str) -> Path:
@@ -134,7 +143,7 @@ def _places() -> Iterator[Path]:
             problem = f"TOUCHE_DATA is {folder!r}, which is no directory"
             raise ToucheError(f"{problem}; set it to a folder with topics/, qrels/ and corpora/, or unset it")
         yield Path(folder)
-    if root := clone():
+    if root := shipped():
         yield root
     yield cache_folder()
 

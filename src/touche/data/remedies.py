@@ -11,7 +11,7 @@ from touche import tasks
 from touche.errors import ToucheError
 from touche.tasks import SPOT_CHECK, Corpus, Task
 
-_FROM_A_CLONE = "it is part of touche-baselines; install that from a clone, with pip install --editable"
+_SHIPPED = "no image holds the spot checks; a clone of touche-baselines does, and the installed package"
 _ELSEWHERE = "set TOUCHE_DATA to a folder that has it"
 
 
@@ -33,7 +33,7 @@ def needs(task: Task, corpus: Corpus, path: str) -> bool:
 def remedy(path: str) -> str:
     """Where a file or folder such as ``corpora/clueweb12`` comes from."""
     if path.partition("/")[2].startswith(SPOT_CHECK):
-        return _FROM_A_CLONE
+        return _SHIPPED
     for record in records():
         if record.get("corpus") == path:
             return f"it is handed out by agreement only; apply at {record['url']}, and {_ELSEWHERE}"

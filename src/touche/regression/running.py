@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from touche.baselines.loader import folder_of
-from touche.data.places import locate
-from touche.errors import ToucheError
+from touche.baselines.loader import folder_of, is_shipped
+from touche.data.places import clone, locate
+from touche.errors import InputError, ToucheError
 from touche.evaluation.agreement import Overlap
 from touche.evaluation.scores import Evaluated
 from touche.files import temporary_folder, write_whole
@@ -138,6 +138,8 @@ def _rewritten(baseline: str, outcomes: Sequence[Outcome]) -> list[Outcome]:
     import tomlkit  # keeps comments and order
 
     path = folder_of(baseline) / EXPECTED_FILE
+    if is_shipped(path.parent) and clone() is None:
+        raise InputError(path, "a file of the installed package", "change it in a clone of touche-baselines")
     document: Any = tomlkit.parse(path.read_text(encoding="utf-8"))
     rewritten = []
     for outcome in outcomes:

