@@ -22,7 +22,7 @@ CHAPTERS = {  # where names are imported from, and the names in the order in whi
         "touche",
         "Topic Document Argument Sentence Page premises_of conclusion_of",
     ),
-    "Runs and scores": ("touche", "evaluate compare published"),
+    "Runs and scores": ("touche", "run evaluate compare published"),
     "Ranking without an index": (
         "touche.scan",
         "rank Array Term Formula Weighted dph dlh pl2 exact Fields Queries terms picked "

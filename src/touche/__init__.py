@@ -6,7 +6,7 @@ A baseline is a function decorated by ``baseline``, which makes ``Rankings`` of 
   ``premises_of`` and ``conclusion_of``
 * what it ranks by: ``scan`` (no index), ``lucene`` (Lucene itself), ``pairs`` (of sentences; embeddings)
 * what it complains with: ``check_range``, ``ToucheError``
-* what runs are worth: ``evaluate``, ``compare``, ``published``
+* what runs are worth: ``run``, ``evaluate``, ``compare``, ``published``
 
 All names here are told in docs/reference.md; what else the package holds is for the command line.
 """
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from touche import lucene, pairs, scan
+    from touche.baselines.frames import run
     from touche.baselines.method import Documents, Rankings, Topics, baseline
     from touche.errors import ToucheError, check_range
     from touche.evaluation.frames import compare, evaluate, published
@@ -42,10 +43,12 @@ __all__ = [
     "pairs",
     "premises_of",
     "published",
+    "run",
     "scan",
 ]
 
 _HOMES = {
+    "touche.baselines.frames": ("run",),
     "touche.baselines.method": ("Documents", "Rankings", "Topics", "baseline"),
     "touche.errors": ("ToucheError", "check_range"),
     "touche.evaluation.frames": ("compare", "evaluate", "published"),

@@ -177,11 +177,15 @@ def test_the_help_shows_first_what_a_newcomer_needs_and_every_command_once(touch
     assert sorted([*cli.FIRST, *re.findall(r"^  (\w+)", more, re.MULTILINE)]) == sorted(commands)
 
 
+SPOT_CHECKS = [f"spot-check/{part}" for part in ("arguments", "pages", "pairs", "passages")]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["evaluate", "run.txt", "--task"], "'--task' requires an argument. (see: touche evaluate --help)"),
         (["run", "bm25", "-i"], "'-i' requires an argument. (see: touche run bm25 --help)"),
+        (["run", "bm25", "-o", "x"], f"Choose among {', '.join(SPOT_CHECKS)}, or name a folder. (see:"),
         (["images", "list", "--runner"], "(see: touche images list --help)"),
         (["evaluate", "run.txt"], f"Missing option '--task'. Choose among {', '.join(tasks.ids())}, or "),
         (["evaluat", "run.txt"], "Did you mean 'evaluate'?"),

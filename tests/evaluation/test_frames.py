@@ -1,12 +1,15 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import touche as package
-from conftest import ROOT, Touche, Write
+from conftest import ROOT, Touche, Write, on_terminal
 from spotcheck import run_text
 from touche.errors import ToucheError
+from touche.formats.frames import frame_of
+from touche.formats.runs import read_run
 
 TASK = "spot-check/passages"
 
@@ -65,6 +68,106 @@ def test_an_unknown_evaluator_is_an_error(runs: list[Path]) -> None:
         package.compare(runs, TASK, "both")
     with pytest.raises(ToucheError, match="no evaluator 'ndcg' here"):
         package.evaluate(runs, TASK, "ndcg")
+
+
+def test_a_baseline_runs_into_a_frame_that_is_its_run(touche: Touche, tmp_path: Path) -> None:
+    touche("run", "bm25", "-i", TASK, "-o", tmp_path, "--k1", "1.2", "--depth", "7")
+    frame = package.run("bm25", TASK, k1=1.2, depth=7)
+    lines = [line.split() for line in (tmp_path / "run.txt").read_text().splitlines()]
+    assert list(frame.columns) == ["qid", "docno", "rank", "score"]
+    assert frame.values.tolist() == [
+        [topic, document, int(rank) - 1, float(score)] for topic, _, document, rank, score, _ in lines
+    ]
+    assert frame.attrs == {"tag": lines[0][-1]} and frame["rank"].min() == 0  # as PyTerrier has it
+
+
+def test_a_function_runs_on_a_folder_and_says_what_it_did_not_find(write: Write) -> None:
+    @package.baseline
+    def mine(topics: Any, documents: Any, *, weight: float = 1.0) -> package.Rankings:
+        yield topics[0], [(each.id, weight * len(each.text)) for each in documents]
+
+    write("in/queries.jsonl", '{"qid": "1", "query": "a"}\n{"qid": "2", "query": "b"}\n')
+    folder = write(
+        "in/documents.jsonl", '{"docno": "d1", "text": "a"}\n{"docno": "d2", "text": "aa"}\n'
+    ).parent
+    with pytest.warns(UserWarning, match="mine: nothing found for topic 2: b"):
+        frame = package.run(mine, folder, weight=2)
+    assert frame.values.tolist() == [["1", "d2", 0, 4.0], ["1", "d1", 1, 2.0]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k2": 1}, "no option 'k2'; choose among k1, b, depth, engine"),
+        ({"k1": "high"}, "k1 = 'high'; give it a value of type float"),
+        ({"depth": True}, "depth = True; give it a value of type int"),
+        ({"engine": "lucen"}, "engine = 'lucen'; choose among scan, lucene"),
+        ({"depth": 0}, "a run holds 1 to 1000 documents"),
+    ],
+)
+def test_options_that_there_are_not_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ToucheError, match=message):
+        package.run("bm25", TASK, **options)
+
+
+def test_frames_are_scored_as_their_files_are(runs: list[Path]) -> None:
+    read = [frame_of(read_run(path), path.stem) for path in runs]
+    of_files = package.evaluate(runs, TASK).drop(columns="run")
+    assert package.evaluate(read, TASK).drop(columns="run").equals(of_files)
+    of_ir_measures = read[0].rename(columns={"qid": "query_id", "docno": "doc_id"}).drop(columns="rank")
+    assert package.evaluate([of_ir_measures, runs[1]], TASK).drop(columns="run").equals(of_files)
+    assert package.compare([read[0], read[0]], TASK)["run_b"].tolist() == ["a (2)"]
+    frame = package.run("bm25", TASK, depth=20)
+    assert (
+        package.evaluate(frame.assign(rank=20 - frame["rank"]), TASK)["mean"].nunique() == 2
+    )  # the script goes by ranks
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"score": float("nan")}, "a:1: score 'nan' is no finite number"),
+        ({"rank": "x"}, "a:1: rank 'x' is not a whole number"),
+        ({"docno": "d"}, "a:2: document 'd' occurs a second time for topic 11"),
+    ],
+)
+def test_odd_frames_are_refused(runs: list[Path], change: dict[str, Any], message: str) -> None:
+    frame = frame_of(read_run(runs[0]), "a")
+    with pytest.raises(ToucheError, match=message):
+        package.evaluate(frame.assign(**change), TASK)
+    with pytest.raises(ToucheError, match="a has no column 'docno'; a run has qid, docno, rank, score"):
+        package.evaluate(frame.drop(columns="docno"), TASK)
+
+
+def test_measure_judgments_and_pairs_are_those_of_the_command(touche: Touche, runs: list[Path]) -> None:
+    qrels = ROOT / "qrels" / "spot-check-passages-relevance.qrels"
+    asked = {"measure": "P@3", "qrels": qrels}
+    told = touche("evaluate", *runs, "--measure", "P@3", "--qrels", qrels, "--format", "json")[1]
+    assert package.evaluate(runs, **asked).to_dict("records") == json.loads(told)
+    assert set(package.compare(runs, TASK, measure="P@3")["measure"]) == {"P@3"}
+    with pytest.raises(ToucheError, match="neither a task nor judgments are named"):
+        package.evaluate(runs)
+    with pytest.raises(ToucheError, match="does not rank pairs"):
+        package.evaluate(runs, TASK, pairs="any-order")
+    with pytest.raises(ToucheError, match="pairs = 'any'; choose among exact, any-order"):
+        package.evaluate(runs, TASK, pairs="any")
+
+
+@pytest.mark.parametrize("columns", [100, 60])
+def test_frames_print_whole(runs: list[Path], monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for frame in (package.evaluate(runs, TASK), package.compare(runs, TASK), package.published()):
+        for shown in (repr(frame), repr(frame[[*frame.columns[::-1]]]), frame._repr_html_()):
+            assert "..." not in shown and all(name in shown for name in frame.columns)
+    text = repr(package.evaluate(runs, TASK).drop(columns=["run", "qrels"]))
+    assert max(map(len, text.splitlines())) <= columns
+
+
+def test_a_frame_on_a_terminal_is_as_wide_as_that(runs: list[Path]) -> None:
+    code = f"import touche; print(touche.evaluate({[*map(str, runs)]}, {TASK!r}).drop(columns=['run']))"
+    shown = on_terminal("-W", "ignore", "-c", code)
+    assert "..." not in shown and "comparable" in shown
+    assert max(map(len, shown.splitlines())) <= 100
 
 
 def test_without_pandas_the_error_says_what_to_install(

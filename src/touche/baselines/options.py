@@ -1,7 +1,11 @@
-"""A baseline's own options, as words of the command line."""
+"""A baseline's own options: as words of the command line, and as values that Python gives."""
 
 from collections.abc import Mapping
-from typing import Any
+from inspect import Parameter
+from typing import Any, Literal, get_args, get_origin
+
+from touche.errors import ParameterError, choice
+from touche.files import quoted
 
 
 def arguments_of(options: Mapping[str, Any]) -> list[str]:
@@ -18,3 +22,33 @@ def _words(value: Any) -> list[str]:
     if isinstance(value, tuple):
         return [str(each) for each in value]
     return [] if isinstance(value, bool) else [str(value)]
+
+
+def checked(options: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Values for all options: those given, and the defaults of the others.
+
+    Args:
+        options: what there is.
+        given: values by name; a whole number will do where the default is a float.
+
+    Raises:
+        ParameterError: if there is no such option, or its value is not of the kind of its default.
+    """
+    for name in given.keys() - options.keys():
+        raise ParameterError(f"there is no option {name!r}; {choice(name, options)}")
+    found = {name: each.default for name, each in options.items()}
+    return found | {name: _value(options[name], value) for name, value in given.items()}
+
+
+def _value(option: Parameter, value: Any) -> Any:
+    if get_origin(option.annotation) is Literal:
+        if value not in get_args(option.annotation):
+            known = ", ".join(map(str, get_args(option.annotation)))
+            raise ParameterError(f"{option.name} = {quoted(value)}; choose among {known}")
+        return value
+    kind = type(option.default)
+    if kind is float and type(value) is int:
+        return float(value)
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise ParameterError(f"{option.name} = {quoted(value)}; give it a value of type {kind.__name__}")
+    return value

@@ -73,13 +73,21 @@ class Ids(click.ParamType[str]):
         name: what it is the id of.
         known: tells the ids.
         folders: whether it can be the path of a folder as well.
+        named: tells the ids among which an error says to choose; by default all.
     """
 
-    def __init__(self, name: str, known: Callable[[], Iterable[str]], *, folders: bool = False) -> None:
-        self.name, self._known, self._folders = name, known, folders
+    def __init__(
+        self,
+        name: str,
+        known: Callable[[], Iterable[str]],
+        *,
+        folders: bool = False,
+        named: Callable[[], Iterable[str]] | None = None,
+    ) -> None:
+        self.name, self._known, self._folders, self._named = name, known, folders, named or known
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
-        return f"Choose among {', '.join(self._known())}."
+        return f"Choose among {', '.join(self._named())}{', or name a folder' if self._folders else ''}."
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -92,7 +100,13 @@ class Ids(click.ParamType[str]):
         return [CompletionItem(each) for each in found + folders]
 
 
+def _datasets_at_hand() -> list[str]:
+    from touche.data import places  # here, for it takes as long to import as what most commands do
+
+    return places.datasets_at_hand()
+
+
 TASK_ID = Ids("task", tasks.ids)
 DATASET_ID = Ids("dataset", tasks.datasets)
-INPUT = Ids("input", tasks.datasets, folders=True)
+INPUT = Ids("input", tasks.datasets, folders=True, named=_datasets_at_hand)
 BASELINE = Ids("baseline", baselines.names, folders=True)

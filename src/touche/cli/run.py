@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args, get_origin
 import click
 from click.shell_completion import CompletionItem
 
-from touche import baselines, tasks
+from touche import baselines
 from touche.baselines.loader import DEFAULTS, FILE, frames_of
 from touche.baselines.method import Baseline
 from touche.baselines.options import arguments_of
@@ -26,7 +26,7 @@ from touche.cli.commands import BASELINE, INPUT, Command, Group
 from touche.cli.output import BROKEN, tell, warn
 from touche.cli.sandbox import check_limits, describe, options_of
 from touche.data import places
-from touche.errors import InputError, ToucheError, choice
+from touche.errors import InputError, ToucheError
 from touche.files import is_word, quoted
 from touche.formats.statistics import StatisticsFiles
 from touche.progress import say
@@ -61,6 +61,7 @@ class Baselines(Group):
 
 @click.command(
     cls=Baselines,
+    options_metavar=None,
     subcommand_metavar="BASELINE -i INPUT -o DIR [OPTION]...",
     example="touche run bm25 -i spot-check/arguments -o out/bm25",
 )
@@ -225,7 +226,7 @@ def _run_sandboxed(
 ) -> None:
     from touche.sandbox.runs import RUNNERS, Job  # here, for it takes as long to import as a small run
 
-    _check_there(given)
+    places.check_there(given)
     job = Job(name, arguments, given, output)
     usage = RUNNERS[runner](job, limits, tell)
     tell(f"{job.name}: {job.output / RUN_FILE} by {runner}: {describe(usage)}")
@@ -271,7 +272,7 @@ class _Source:
     statistics: StatisticsFiles
 
     def open(self, *, needs_documents: bool) -> inputs.Input:
-        found = _open(self.given, self.corpus, needs_documents=needs_documents)
+        found = places.opened(self.given, self.corpus, needs_documents=needs_documents)
         documents = found.documents
         if self.keep_fields:
             documents = inputs.keeping_fields(documents, self.keep_fields)
@@ -355,20 +356,3 @@ def _own_frames(baseline: Baseline) -> Iterator[None]:
         more = "" if _log.isEnabledFor(logging.DEBUG) else ", or see all frames with --verbose"
         say(f"touche: {where}: {what}; repair it{more}")
         sys.exit(BROKEN)
-
-
-def _open(given: str, corpus: str | None, needs_documents: bool) -> inputs.Input:
-    if Path(given).exists():
-        return inputs.find(Path(given), corpus, needs_documents=needs_documents)
-    if given in tasks.datasets() and corpus is None:
-        return places.open_dataset(given)
-    if given in tasks.datasets():
-        raise ToucheError(f"the dataset {given} has its own corpus; leave --corpus out")
-    _check_there(given)
-    return places.open_dataset(given)
-
-
-def _check_there(given: str) -> None:
-    if not Path(given).is_dir() and given not in tasks.datasets():
-        problem = f"{given}: no such directory, and no such dataset"
-        raise ToucheError(f"{problem}; {choice(given, tasks.datasets())}")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from touche import tasks
 from touche.data.remedies import remedy
-from touche.errors import NotAtHandError, ToucheError
+from touche.errors import NotAtHandError, ToucheError, choice
 from touche.formats.qrels import Qrels, read_qrels
 from touche.formats.topics import read_topics_xml
 from touche.tasks import Corpus, Task
-from touche.tira.inputs import Files, Input, IrDataset, find_documents, side_files
+from touche.tira.inputs import Files, Input, IrDataset, find, find_documents, side_files
 
 
 def clone() -> Path | None:
@@ -71,6 +71,45 @@ def open_dataset(dataset: str) -> Input:
     task, corpus = tasks.dataset(dataset)
     topics = locate("topics", task.topics)
     return Input.of(read_topics_xml(topics), topics, _documents(corpus, topics.parent))
+
+
+def opened(given: str, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
+    """The input that a path or an id names.
+
+    Args:
+        given: the path of an input directory, or the id of a dataset.
+        corpus: the id of a corpus of ir_datasets, for a directory that holds topics only.
+        needs_documents: whether a directory has to hold documents.
+
+    Raises:
+        ToucheError: if there is neither such a directory nor such a dataset, or it is unusable.
+    """
+    if Path(given).exists():
+        return find(Path(given), corpus, needs_documents=needs_documents)
+    check_there(given)
+    if corpus is not None:
+        raise ToucheError(f"the dataset {given} has its own corpus; leave --corpus out")
+    return open_dataset(given)
+
+
+def check_there(given: str) -> None:
+    """Makes sure that there is such a directory or dataset, at hand or not.
+
+    Raises:
+        ToucheError: if there is neither.
+    """
+    if not Path(given).is_dir() and given not in tasks.datasets():
+        problem = f"{given}: no such directory, and no such dataset"
+        raise ToucheError(f"{problem}; {choice(given, tasks.datasets())}")
+
+
+def datasets_at_hand() -> list[str]:
+    """The ids of the datasets whose topics and corpora are in folders here."""
+    return [each for each in tasks.datasets() if _is_at_hand(*tasks.dataset(each))]
+
+
+def _is_at_hand(task: Task, corpus: Corpus) -> bool:
+    return at_hand("topics", task.topics) and corpus_at_hand(corpus)
 
 
 def locate_corpus(corpus: Corpus) -> Path:

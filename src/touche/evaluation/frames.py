@@ -1,66 +1,100 @@
 """Scores, comparisons and published results as pandas DataFrames, with the columns of the JSON records."""
 
 import warnings
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from touche import tasks
-from touche.errors import ToucheError, installing
+from touche.errors import ToucheError
 from touche.evaluation import comparison, scores
 from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.notes import warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
+from touche.formats.frames import lines_of, pandas
+from touche.formats.runs import RunLine
+from touche.tasks import Task
+from touche.tasks.measures import measure_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Runs = str | PathLike[str] | Sequence[str | PathLike[str]]
+Runs: TypeAlias = "str | PathLike[str] | DataFrame | Sequence[str | PathLike[str] | DataFrame]"
 
 
-def evaluate(runs: Runs, task: str, evaluator: str = "both", *, per_topic: bool = False) -> "DataFrame":
-    """Scores run files in every dimension of a task.
+def evaluate(
+    runs: Runs,
+    task: str | None = None,
+    evaluator: str = "both",
+    *,
+    per_topic: bool = False,
+    pairs: Literal["exact", "any-order"] = "exact",
+    measure: str | None = None,
+    qrels: str | PathLike[str] | None = None,
+) -> "DataFrame":
+    """Scores runs in every dimension of a task.
 
     Args:
-        runs: a path, or several.
-        task: the id of the task.
+        runs: the path of a run file, or a frame as ``touche.run`` and PyTerrier give it: the columns qid,
+            docno, score and, if documents are not in the order of their scores, rank; or several of these. A
+            frame is called by the tag in its ``attrs``.
+        task: the id of the task; None where there are judgments alone.
         evaluator: ``trec_eval``, ``touche`` or ``both``.
         per_topic: a row for each topic instead of the means.
+        pairs: ``any-order`` for a second score, for which a pair that is judged in the other order counts.
+        measure: another measure than that of the task, in the notation of ir_measures, such as ``nDCG@10``.
+        qrels: the path of other judgments than those of the task.
 
     Returns:
         A row for each run, dimension, evaluator (and topic); columns as the attributes of
-        ``touche.evaluation.scores.Score`` or ``TopicScore``. What puts scores in doubt is a Python warning.
+        ``touche.evaluation.scores.Score`` or ``TopicScore``. It prints whole. What puts scores in doubt is a
+        Python warning.
 
     Raises:
-        ToucheError: if a file is unusable or judgments are not at hand.
+        ToucheError: if a file or frame is unusable or judgments are not at hand.
     """
     _check(evaluator, [*EVALUATORS, "both"])
-    scored = _score(runs, task, [] if evaluator == "both" else [evaluator])
+    if pairs not in ("exact", "any-order"):
+        raise ToucheError(f"pairs = {pairs!r}; choose among exact, any-order")
+    asked = _asked(task, measure, qrels)
+    evaluators = [] if evaluator == "both" else [evaluator]
+    scored = _score(runs, asked, evaluators, any_order=pairs == "any-order")
     if per_topic:
         of_runs = [rows for each in scored for rows in each.topic_scores.values()]
         return _frame(TopicScore, [row for rows in of_runs for row in rows.values()])
     return _frame(Score, [row for each in scored for row in each.scores.values()])
 
 
-def compare(runs: Runs, task: str, evaluator: str = "trec_eval", *, per_topic: bool = False) -> "DataFrame":
+def compare(
+    runs: Runs,
+    task: str | None = None,
+    evaluator: str = "trec_eval",
+    *,
+    per_topic: bool = False,
+    measure: str | None = None,
+    qrels: str | PathLike[str] | None = None,
+) -> "DataFrame":
     """Compares every two of the runs in every dimension of a task.
 
     Args:
-        runs: the paths, at least two.
-        task: the id of the task.
+        runs: paths or frames, as for ``evaluate``; at least two.
+        task: the id of the task; None where there are judgments alone.
         evaluator: ``trec_eval`` or ``touche``.
         per_topic: a row for each topic, the largest differences of a pair first.
+        measure: another measure than that of the task, as for ``evaluate``.
+        qrels: the path of other judgments than those of the task.
 
     Returns:
-        Columns as the attributes of ``touche.evaluation.comparison.Comparison`` or ``TopicDifference``.
+        Columns as the attributes of ``touche.evaluation.comparison.Comparison`` or ``TopicDifference``. It
+        prints whole.
 
     Raises:
-        ToucheError: if a file is unusable, or judgments are not at hand.
+        ToucheError: if a file or frame is unusable, or judgments are not at hand.
     """
     _check(evaluator, EVALUATORS)
-    scored = _score(runs, task, [evaluator])
+    scored = _score(runs, _asked(task, measure, qrels), [evaluator])
     for text in comparison.not_compared(scored, evaluator):
         warnings.warn(text, stacklevel=2)
     if per_topic:
@@ -85,12 +119,36 @@ def published(task: str | None = None) -> "DataFrame":
     return _frame(tasks.Published, [row for each in chosen for row in each.all_published])
 
 
-def _score(runs: Runs, task: str, evaluators: Iterable[str]) -> list[Evaluated]:
-    paths = [runs] if isinstance(runs, str | PathLike) else list(runs)
-    found = scores.evaluate([Path(path) for path in paths], tasks.task(task), evaluators)
+def _asked(task: str | None, measure: str | None, qrels: str | PathLike[str] | None) -> Task:
+    """The task, with the measure and the judgments that are asked for."""
+    asked = tasks.task(task) if task is not None else None
+    if qrels is not None:
+        asked = tasks.judged_by(Path(qrels), asked)
+    if asked is None:
+        raise ToucheError("neither a task nor judgments are named; give a task, or the path of qrels")
+    return replace(asked, measure=measure_of(measure)) if measure is not None else asked
+
+
+def _score(runs: Runs, task: Task, evaluators: Iterable[str], *, any_order: bool = False) -> list[Evaluated]:
+    pandas()  # or an error before the work
+    given = [runs] if isinstance(runs, str | PathLike) or hasattr(runs, "columns") else list(runs)
+    in_memory = dict(_read([each for each in given if hasattr(each, "columns")]))
+    names = iter(in_memory)
+    paths = [next(names) if hasattr(each, "columns") else Path(each) for each in given]
+    found = scores.evaluate(paths, task, evaluators, any_order=any_order, in_memory=in_memory)
     for text in warnings_of(found):
         warnings.warn(text, stacklevel=3)
     return found
+
+
+def _read(frames: Sequence["DataFrame"]) -> Iterator[tuple[Path, list[RunLine]]]:
+    """Frames as runs, each with what takes the place of its path: its tag, and a number if others have it."""
+    seen: dict[str, int] = {}
+    for frame in frames:
+        tag = str(frame.attrs.get("tag") or "frame")
+        seen[tag] = seen.get(tag, 0) + 1
+        name = tag if seen[tag] == 1 else f"{tag} ({seen[tag]})"
+        yield Path(name), lines_of(frame, name)
 
 
 def _check(evaluator: str, known: Iterable[str]) -> None:
@@ -99,8 +157,7 @@ def _check(evaluator: str, known: Iterable[str]) -> None:
 
 
 def _frame(kind: type[Any], rows: Sequence[Any]) -> "DataFrame":
-    try:
-        from pandas import DataFrame
-    except ImportError as error:
-        raise ToucheError(f"pandas is not installed; get it with: {installing('analysis')}") from error
-    return DataFrame([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])
+    pandas()
+    from touche.evaluation.whole import Whole
+
+    return Whole([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])

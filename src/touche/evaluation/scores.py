@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os.path import realpath  # that of Path raises where links lead round in circles
 from pathlib import Path
+from types import MappingProxyType
 
 from touche.data.places import qrels_of, titles_of
 from touche.errors import ToucheError, one_line
@@ -121,15 +122,21 @@ class Evaluated:
 
 
 def evaluate(
-    paths: Sequence[Path], task: Task, evaluators: Iterable[str] = (), *, any_order: bool = False
+    paths: Sequence[Path],
+    task: Task,
+    evaluators: Iterable[str] = (),
+    *,
+    any_order: bool = False,
+    in_memory: Mapping[Path, Sequence[RunLine]] = MappingProxyType({}),
 ) -> list[Evaluated]:
-    """Evaluates run files in every dimension of a task.
+    """Evaluates runs in every dimension of a task.
 
     Args:
         paths: the run files.
         task: the task that they are for, with its measure.
         evaluators: names in ``EVALUATORS``; all that have the measure, if none is given.
         any_order: evaluate each run once more, with pairs that were judged in the other order counted, too.
+        in_memory: the runs that are in no file, by what stands for their paths.
 
     Returns:
         The records, run by run.
@@ -141,7 +148,8 @@ def evaluate(
     evaluators = list(evaluators) or evaluators_of(task.measure)
     _check(paths, task, evaluators, any_order)
     judged = {dimension: qrels_of(task, dimension) for dimension in task.qrels}
-    runs = {path: read_run(path) for path in watched(paths, "reading", "runs", len(paths))}
+    shown = watched(paths, "reading", "runs", len(paths))
+    runs = {path: in_memory[path] if path in in_memory else read_run(path) for path in shown}
     titles = titles_of(task)
     found = [
         _with_scores(_unscored(path, run, task, titles, dimension, qrels, turned), evaluators)

@@ -54,8 +54,13 @@ def read_run(path: Path) -> list[RunLine]:
         InputError: if the file is unreadable, has no line, or a line does not have the six columns or repeats
             a document of its topic.
     """
+    return read_lines_of_run(read_lines(path), path)
+
+
+def read_lines_of_run(numbered: Iterable[tuple[int, str]], path: Path) -> list[RunLine]:
+    """Reads the lines of a run, each with its number, as ``read_run`` does."""
     lines: dict[tuple[str, str], RunLine] = {}
-    for number, text in read_lines(path):
+    for number, text in numbered:
         line = parse_line(text, path, number)
         if (line.topic, line.document) in lines:
             problem = f"document {line.document!r} occurs a second time for topic {line.topic}"

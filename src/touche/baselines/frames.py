@@ -1,0 +1,49 @@
+"""A baseline run from Python: the ranking as a pandas DataFrame."""
+
+import warnings
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from touche.baselines.loader import load
+from touche.baselines.method import Baseline
+from touche.baselines.options import checked
+from touche.baselines.running import run as write
+from touche.data.places import opened
+from touche.files import temporary_folder
+from touche.formats.frames import frame_of, pandas
+from touche.formats.runs import read_run
+from touche.tira.outputs import RUN_FILE
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def run(
+    baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str], **options: Any
+) -> "DataFrame":
+    """Runs a baseline; what ``touche run`` writes into run.txt, as a frame.
+
+    Args:
+        baseline: the name of a shipped one, the path of a folder with a baseline.py, or a function that is
+            decorated by ``baseline``.
+        dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
+        options: those of the baseline, by their names; the others are at their defaults.
+
+    Returns:
+        A row for each hit, with the columns of PyTerrier: qid and docno, texts; rank, from 0; score. The tag
+        is ``frame.attrs["tag"]``. A topic for which nothing was found is a Python warning.
+
+    Raises:
+        ToucheError: if there is no such baseline, dataset or option, or the input is unusable.
+    """
+    pandas()  # or an error before the work
+    ranker = baseline if isinstance(baseline, Baseline) else load(fspath(baseline))
+    values = checked(ranker.options, options)
+    given = opened(fspath(dataset), needs_documents=ranker.needs_documents)
+    with temporary_folder("touche-run-") as folder:
+        without_hits = write(ranker, given, folder, values)
+        for topic in without_hits:
+            text = f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"
+            warnings.warn(text, stacklevel=2)
+        found = len(without_hits) < len(given.topics)
+        return frame_of(read_run(folder / RUN_FILE) if found else [], ranker.tag(values))
