@@ -49,6 +49,7 @@ docs: $(READY)
 lint: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/zizmor --offline --quiet . src/touche/baselines/starter/my-team
 
 types: $(READY)
 	$(BIN)/mypy

@@ -44,6 +44,8 @@ MEASURED = "takes minutes and a quiet machine; tests/project/test_tables.py sees
 SPARK = "needs PySpark and Java 17: tests/cluster runs it"
 SLURM = "needs Slurm; the page itself tries the same script without it"
 SET_UP = "changes the set-up of the one who types it"
+PACKAGE = "needs the package index: tests/project/test_package.py installs what is built here"
+RELEASED = "needs a released version; tests/sandbox runs the same images where they were built"
 ELSEWHERE = {
     "make demo": DONE,
     "make test": CI,
@@ -69,6 +71,10 @@ ELSEWHERE = {
     "--command 'baseline -i $inputDataset -o $outputDir'": TIRA,
     "pip install 'touche-baselines[spark]'": SET_UP,
     "pip install 'touche-baselines[starter]'": SET_UP,
+    "pip install touche-baselines": PACKAGE,
+    "docker pull ghcr.io/OWNER/NAME/bm25:0.1.0": RELEASED,
+    "docker tag ghcr.io/OWNER/NAME/bm25:0.1.0 touche/bm25": RELEASED,
+    "WHEEL_FOR=aarch64 python -m hatchling build --target wheel --directory out/dist": PACKAGE,
     "touche run bm25 -i spot-check/arguments -o out/spark --runner spark": SPARK,
     "touche run bm25 -i hdfs://namenode/clueweb12 --topics topics.xml -o out/bm25 --runner spark "
     "--master yarn": SPARK,

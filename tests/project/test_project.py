@@ -105,7 +105,7 @@ def test_files_and_headings_that_the_documentation_names_exist() -> None:
 
 def test_workflows_are_valid_and_fetch_all_that_needs_no_agreement() -> None:
     workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-    assert [path.name for path in workflows] == ["images.yml", "regression.yml", "test.yml"]
+    assert [path.name for path in workflows] == ["images.yml", "regression.yml", "release.yml", "test.yml"]
     checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
     subprocess.run([*checker, *map(str, workflows)], check=True)
     (listed,) = re.findall("DATASETS: (.*)", (ROOT / ".github/workflows/regression.yml").read_text())
@@ -114,9 +114,25 @@ def test_workflows_are_valid_and_fetch_all_that_needs_no_agreement() -> None:
     assert set(listed.split()) == open_tasks
 
 
+def test_every_action_is_pinned_to_one_commit_and_what_is_published_has_the_version_of_its_tag() -> None:
+    """What else zizmor would find, make lint shows."""
+    pins: dict[str, set[str]] = {}
+    for path in [*ROOT.glob(".github/workflows/*.yml"), *ROOT.glob("src/**/.github/workflows/*.yml")]:
+        for action, pin in re.findall(r"uses: ([\w-]+/[\w-]+)\S*@(.*)", path.read_text()):
+            pins.setdefault(action, set()).add(pin)
+    assert len(pins) > 6 and all(len(each) == 1 for each in pins.values()), pins
+    assert all(re.fullmatch(r"[0-9a-f]{40} # v\d+\.\d+\.\d+", each) for (each,) in pins.values()), pins
+    release = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text())["jobs"]
+    before = {name: {job["needs"]} if isinstance(job.get("needs"), str) else {*job.get("needs", ())}
+              for name, job in release.items()}  # fmt: skip
+    published = {"publish": {"name"}, "attest": {"name"}, "name": {"images", "try"}, "try": {"package"}}
+    assert before == published | {"images": {"version"}, "package": {"version"}, "version": set()}
+
+
 @pytest.mark.parametrize(
     ("schema", "files"),
     [
+        ("vendor.dependabot", [".github/dependabot.yml"]),
         (
             "vendor.github-issue-forms",
             [".github/ISSUE_TEMPLATE/bug.yml", ".github/ISSUE_TEMPLATE/baseline.yml"],
