@@ -21,7 +21,7 @@ def runs(write: Write) -> list[Path]:
 
 
 def test_every_two_runs_are_compared(runs: list[Path]) -> None:
-    found = comparisons(evaluate(runs, SPOT), "trec_eval")
+    found = comparisons(evaluate(runs, SPOT), "trec_eval", randomisation=True)
     assert [(each.run_a, each.run_b) for each in found] == [
         ("all", "two"),
         ("all", "three"),
@@ -46,7 +46,7 @@ def test_dimensions_are_compared_apart_and_by_hand(write: Write, monkeypatch: py
     task = made_up(write, monkeypatch, relevance="a", quality="b")
     a = write("a.txt", run_of("1 b a", "2 a b", "3 a b", "4 x", tag="A"))
     b = write("b.txt", run_of("1 a b", "2 a b", "3 b", "4 b", tag="B"))
-    relevance, quality = comparisons(evaluate([a, b], task), "trec_eval")
+    relevance, quality = comparisons(evaluate([a, b], task), "trec_eval", randomisation=True)
     assert [(each.dimension, each.run_a, each.run_b) for each in (relevance, quality)] == [
         ("relevance", "A", "B"),
         ("quality", "A", "B"),
@@ -102,6 +102,34 @@ def test_the_command_shows_tests_and_topics(touche: Touche, runs: list[Path]) ->
     assert lines[1].split()[-4:] == ["2,", "0,", "2", "4"]
     assert "The largest differences between all (A) and two (B), relevance:" in lines
     assert lines[-2].split()[:4] == ["13", "+1.000", "1.000", "0.000"]
+
+
+def test_significance_is_by_the_corrected_t_test_alone(
+    touche: Touche, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By hand, of 8 topics: A is right on all, B on the first two, C on the first alone.
+
+    A - B is 0 twice and 1 six times: t = 0.75 / (0.4629 / sqrt 8) = 4.583 with 7 degrees, p = 0.0025; A - C
+    has t = 7 and p = 0.0002. B - C is 1 once: t = 1, p = 0.3506, no finding with any correction.
+    """
+    numbers = [str(number) for number in range(1, 9)]
+    task = made_up(write, monkeypatch, topics=tuple(numbers), relevance="a")
+    right = {"A": 8, "B": 2, "C": 1}
+    runs = [
+        write(f"{tag}.txt", run_of(*(f"{n} {'a' if int(n) <= upto else 'x'}" for n in numbers), tag=tag))
+        for tag, upto in right.items()
+    ]
+    found = comparisons(evaluate(runs, task), "trec_eval")
+    assert [each.p_t_test for each in found] == pytest.approx([0.0025, 0.0002, 0.3506], abs=5e-5)
+    assert [each.p_t_test_holm for each in found] == pytest.approx([0.0051, 0.0006, 0.3506], abs=5e-5)
+    assert [each.significant for each in found] == [True, True, False]
+    assert {each.p_randomisation for each in found} == {None}
+    command = "compare", *runs, "--qrels", write("relevance.qrels", "".join(f"{n} 0 a 1\n" for n in numbers))
+    rows = touche(*command)[1].splitlines()[:4]
+    assert "  p t  Holm t    won" in rows[0] and [" * " in row for row in rows] == [False, True, True, False]
+    asked = touche(*command, "--randomisation")[1].splitlines()
+    assert "p rand.  Holm rand." in asked[0] and " 0.0312 " in asked[1]  # 2 of 64 signs of six topics
+    assert "intervals are not corrected" in asked[5] and asked[6].startswith("* significant: below 0.05 by")
 
 
 def test_the_command_writes_records(touche: Touche, runs: list[Path]) -> None:

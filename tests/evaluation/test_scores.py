@@ -1,10 +1,11 @@
+import json
 from collections import Counter
 from dataclasses import replace
 from math import log2
 
 import pytest
 
-from conftest import Write
+from conftest import Touche, Write
 from spotcheck import SPOT, made_up, run_of, run_text, scored
 from touche import files, tasks
 from touche.errors import ToucheError
@@ -69,6 +70,105 @@ def test_the_measure_is_that_of_the_task(write: Write, monkeypatch: pytest.Monke
     assert run.reasons[0].text == "5 unjudged documents of the top 10 are taken out, not counted as 0"
     difference = 1 / log2(6) - 1 / log2(8)  # at rank 5 once x and y are out
     assert run.reasons[0].change == pytest.approx(difference)
+
+
+def test_another_measure_is_followed_by_every_figure(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Average precision by hand: the relevant document of three topics at rank 2, 1, and not there."""
+    task = made_up(write, monkeypatch, topics=("1", "2", "3"), relevance="a")
+    path = write("run.txt", run_of("1 x a b", "2 a b", "3 x b"))
+    (run,) = evaluate([path], replace(task, measure=measure_of("AP")))
+    (score,) = run.scores.values()  # of trec_eval alone
+    assert (score.evaluator, score.measure, score.mean) == ("trec_eval", "AP", 0.5)
+    assert (score.low, score.high) == bootstrap_interval([0.5, 1, 0])
+    assert score.judged == pytest.approx((2 / 3 + 1 + 1 / 2) / 3)
+    assert run.doubts[0].startswith("27.8% of the results is unjudged, so the score is not comparable")
+    assert run.doubts[0].endswith(
+        "AP counts an unjudged document as not relevant, which is too low where it is relevant"
+    )
+    assert run.reasons == ()
+    with pytest.raises(ToucheError, match="the organizers' script, does not have AP; take trec_eval alone"):
+        evaluate([path], replace(task, measure=measure_of("AP")), ["touche"])
+
+
+def test_what_becomes_of_unjudged_documents_is_said_as_the_measure_has_it(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = made_up(write, monkeypatch, topics=("1",), relevance="a")
+    path = write("run.txt", run_of("1 x a b"))
+    for name in ("Bpref", "P(judged_only=True)@2"):
+        (run,) = evaluate([path], replace(task, measure=measure_of(name)))
+        assert run.doubts[0].endswith(
+            f"{name} takes an unjudged document out, which is too high where it is not"
+        )
+
+
+def test_near_ties_are_told_for_any_measure(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By float32 b, the greater id, is first, and by double a: RR falls from 1 to 1/2."""
+    task = made_up(write, monkeypatch, topics=("1",), relevance="b")
+    path = write("run.txt", "1 Q0 a 1 1.0000000001 t\n1 Q0 b 2 1 t\n")
+    for name, change in (("RR", "-0.5000 in RR"), ("nDCG@5", f"{SECOND - 1:+.4f} in nDCG@5")):
+        (run,) = evaluate([path], replace(task, measure=measure_of(name)))
+        assert run.doubts[-1].endswith(f"order topic 1 otherwise ({change})")
+
+
+def test_judgments_of_ones_own(touche: Touche, write: Write) -> None:
+    """Two topics: the first relevant document at rank 2 and 1; no task is known, and none is needed."""
+    run = write("run.txt", run_of("1 x a", "2 b", tag="mine"))
+    qrels = write("my.labels.qrels", "1 0 a 1\n1 0 x 0\n2 0 b 2\n")
+    code, out, err = touche("evaluate", run, "--qrels", qrels, "--measure", "RR@10")
+    lines = out.splitlines()
+    assert (code, err) == (0, "")
+    assert lines[0].split() == "run dimension evaluator RR@10 95% interval Judged@10 topics".split()
+    assert lines[1].split() == "mine my.labels trec_eval 0.750 0.500 to 1.000 1.00 2".split()
+    assert lines[3] == f"my.labels is judged by {qrels}"
+    assert (
+        lines[4] == "RR@10 is scored by trec_eval alone: the organizers' script has nDCG@k and nothing else"
+    )
+    (record, *_) = json.loads(touche("evaluate", run, "--qrels", qrels, "--format", "json")[1])
+    assert (record["task"], record["qrels"], record["measure"]) == ("my.labels.qrels", str(qrels), "nDCG@5")
+
+
+def test_judgments_of_ones_own_for_a_task_stand_beside_no_published_value(
+    touche: Touche, write: Write
+) -> None:
+    """Also where the file has the name of one of the task's dimensions."""
+    run = write("run.txt", run_of("1 a"))
+    qrels = write("relevance.qrels", "1 0 a 1\n")
+    code, out, _ = touche("evaluate", run, "--task", "touche-2022-task-2", "--qrels", qrels)
+    assert code == 0 and "is level with" not in out and "between" not in out
+    standing = touche("evaluate", run, "--task", "touche-2020-task-1", "--measure", "AP", "--qrels", qrels)[1]
+    assert "published" not in standing
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            ["--measure", "map"],
+            "measure 'map' is not known; write it as ir_measures has it, such as nDCG@10,",
+        ),
+        (
+            ["--measure", "ERR@10"],
+            "measure 'ERR@10': trec_eval, which scores here, does not have it; take one",
+        ),
+        (
+            ["--measure", "NumRet"],
+            "measure 'NumRet': it counts, and has no mean over topics; take one that has",
+        ),
+        (["--measure", "P@0"], "measure 'P@0': cutoff is not from 1 to 1000; correct it"),
+        (
+            ["--measure", "P@5", "--evaluator", "touche"],
+            "touche, the organizers' script, does not have P@5; take",
+        ),
+        (["--qrels", "nothing.qrels"], "nothing.qrels is not at hand"),
+    ],
+)
+def test_a_measure_or_judgments_that_there_are_not(
+    touche: Touche, write: Write, options: list[str], message: str
+) -> None:
+    command = "evaluate", write("run.txt", run_text()), "--task", SPOT.id
+    code, out, err = touche(*command, *options)
+    assert (code, out) == (2, "") and message in err and err.count("\n") == 1
 
 
 def test_topics_are_in_the_order_of_their_numbers(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

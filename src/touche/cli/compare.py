@@ -14,6 +14,7 @@ from touche.evaluation import comparison
 from touche.evaluation.comparison import Comparison, TopicDifference
 from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.scores import evaluate
+from touche.evaluation.significance import SIGNIFICANT
 
 _SHOWN_TOPICS = 5  # of each comparison
 
@@ -33,6 +34,7 @@ _SHOWN_TOPICS = 5  # of each comparison
     help="Whose scores are compared.",
 )
 @click.option("--per-topic", is_flag=True, help="Every topic instead of the tests.")
+@click.option("--randomisation", is_flag=True, help="The paired randomisation test beside the t-test.")
 @style("table", "json", "csv")
 def compare(
     runs: Sequence[Path],
@@ -41,15 +43,16 @@ def compare(
     qrels: Path | None,
     evaluator: str,
     per_topic: bool,
+    randomisation: bool,
     style: str,
 ) -> None:
-    """Compare every two of the RUNs: differences, paired tests, and the topics that decide.
+    """Compare every two of the RUNs: differences, a paired test, and the topics that decide.
 
-    p is two-sided, of the paired t-test and of the paired randomisation test, as it is and corrected by the
-    method of Holm for all comparisons of the table. d is Cohen's d of the paired scores.
+    p is two-sided, of the paired t-test, as it is and corrected by the method of Holm for all comparisons of
+    the table; a star marks corrected ones below 0.05. d is Cohen's d of the paired scores.
     """
     found = evaluate(runs, scored(task_id, measure, qrels), [evaluator])
-    compared = comparison.comparisons(found, evaluator)
+    compared = comparison.comparisons(found, evaluator, randomisation=randomisation)
     for text in comparison.not_compared(found, evaluator):
         warn(text)
     if not compared:
@@ -74,7 +77,8 @@ def compare(
 
 
 def _show_tests(compared: Sequence[Comparison]) -> None:
-    tests = "p t|Holm t|p rand.|Holm rand."
+    both = compared[0].p_randomisation is not None
+    tests = f"p t|Holm t{'|p rand.|Holm rand.' if both else ''}"
     header = f"A|B|dimension|mean A|mean B|A - B|95% interval|d|{tests}|won, lost, tied|topics"
     rows = [
         (
@@ -87,9 +91,8 @@ def _show_tests(compared: Sequence[Comparison]) -> None:
             f"{each.low:+.3f} to {each.high:+.3f}",
             "–" if each.effect_size is None else f"{each.effect_size:+.2f}",
             p_value(each.p_t_test),
-            p_value(each.p_t_test_holm),
-            p_value(each.p_randomisation),
-            p_value(each.p_randomisation_holm),
+            f"{p_value(each.p_t_test_holm)}{' *' if each.significant else ''}",
+            *(map(p_value, (each.p_randomisation, each.p_randomisation_holm)) if both else ()),
             f"{each.won}, {each.lost}, {each.tied}",
             str(each.topics),
         )
@@ -97,7 +100,15 @@ def _show_tests(compared: Sequence[Comparison]) -> None:
     ]
     show(header.split("|"), rows)
     measured = f"{compared[0].measure} of {compared[0].evaluator}"
-    click.echo(f"\n{measured}; Holm's correction is for {counted(len(rows), 'row')}")
+    click.echo(
+        f"\n{measured}; Holm's correction is for {counted(len(rows), 'row')}, intervals are not corrected"
+    )
+    found = (
+        "* significant:"
+        if any(each.significant for each in compared)
+        else "no difference is significant: none"
+    )
+    click.echo(f"{found} below {SIGNIFICANT} by the paired t-test, corrected")
 
 
 def _show_topics(differences: Sequence[TopicDifference], *, named: bool = True) -> None:

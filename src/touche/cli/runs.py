@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -48,15 +47,12 @@ def scored(task_id: str | None, measure: str | None, qrels: Path | None) -> Task
         UsageError: if neither task nor judgments are named.
         ToucheError: if there is no such task or measure.
     """
-    task = tasks.task(task_id) if task_id is not None else None
-    if qrels is not None:
-        task = tasks.judged_by(qrels, task)
-    if task is None:
+    if task_id is None and qrels is None:
         known = ", ".join(tasks.ids())
         raise click.UsageError(
             f"Missing option '--task'. Choose among {known}, or name judgments by --qrels."
         )
-    return replace(task, measure=tasks.measure_of(measure)) if measure is not None else task
+    return tasks.asked(task_id, measure, qrels)
 
 
 def each_once(files: Sequence[Path]) -> Sequence[Path]:

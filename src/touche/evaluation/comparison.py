@@ -7,7 +7,14 @@ from statistics import fmean
 
 from touche.errors import ToucheError
 from touche.evaluation.scores import Evaluated
-from touche.evaluation.significance import bootstrap_interval, effect_size, holm, randomisation_test, t_test
+from touche.evaluation.significance import (
+    SIGNIFICANT,
+    bootstrap_interval,
+    effect_size,
+    holm,
+    randomisation_test,
+    t_test,
+)
 from touche.progress import watched
 
 _FEWEST = 2  # topics that two runs have to share for a test
@@ -22,11 +29,13 @@ class Comparison:
         task, dimension, qrels, measure, evaluator: what was measured, as in ``Score``.
         mean_a, mean_b: the means of the measure.
         difference: ``mean_a - mean_b``.
-        low, high: its 95% confidence interval, by bootstrap over the topics.
+        low, high: its 95% confidence interval, by bootstrap over the topics; not corrected for the number of
+            comparisons.
         effect_size: Cohen's d of the paired scores; None where all topics differ by the same amount.
-        p_t_test, p_randomisation: two-sided p-values of the paired t-test (None where all topics differ by
-            the same amount) and randomisation test.
-        p_t_test_holm, p_randomisation_holm: the same, corrected for all comparisons made together.
+        p_t_test: the two-sided p-value of the paired t-test; None where all topics differ by the same amount.
+        p_t_test_holm: the same, corrected for all comparisons made together.
+        significant: whether that is below 0.05.
+        p_randomisation, p_randomisation_holm: those of the paired randomisation test; None unless asked for.
         won, lost, tied: on how many topics A scores higher, lower, the same.
         topics: how many there are.
     """
@@ -46,6 +55,7 @@ class Comparison:
     effect_size: float | None
     p_t_test: float | None
     p_t_test_holm: float | None
+    significant: bool
     p_randomisation: float | None
     p_randomisation_holm: float | None
     won: int
@@ -72,7 +82,9 @@ class TopicDifference:
     difference: float
 
 
-def comparisons(scored: Sequence[Evaluated], evaluator: str) -> list[Comparison]:
+def comparisons(
+    scored: Sequence[Evaluated], evaluator: str, *, randomisation: bool = False
+) -> list[Comparison]:
     """Compares every two runs in every dimension; all comparisons are one family for the correction.
 
     Two runs that share fewer than two topics are left out; ``not_compared`` names them.
@@ -80,6 +92,7 @@ def comparisons(scored: Sequence[Evaluated], evaluator: str) -> list[Comparison]
     Args:
         scored: the runs, evaluated.
         evaluator: the one whose scores are compared.
+        randomisation: whether the randomisation test is made, too, which takes longer.
 
     Raises:
         ToucheError: if there is only one run.
@@ -89,7 +102,10 @@ def comparisons(scored: Sequence[Evaluated], evaluator: str) -> list[Comparison]
     pairs = [pair for pair in _pairs(scored) if len(_paired(*pair, evaluator)) >= _FEWEST]
     differences = [[of_a - of_b for of_a, of_b in _paired(*pair, evaluator).values()] for pair in pairs]
     t = [t_test(each) for each in differences]
-    r = [randomisation_test(each) for each in watched(differences, "testing", "comparisons", len(pairs))]
+    r = [
+        randomisation_test(each) if randomisation else None
+        for each in watched(differences, "testing", "comparisons", len(pairs))
+    ]
     p_values = zip(t, holm(t), r, holm(r), strict=True)
     tested = zip(pairs, differences, p_values, strict=True)
     return [
@@ -158,6 +174,7 @@ def _comparison(
         effect_size(differences),
         p_t_test=t,
         p_t_test_holm=t_holm,
+        significant=t_holm is not None and t_holm < SIGNIFICANT,
         p_randomisation=randomisation,
         p_randomisation_holm=randomisation_holm,
         won=sum(difference > 0 for difference in differences),

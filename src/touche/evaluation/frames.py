@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -16,7 +16,6 @@ from touche.evaluation.scores import Evaluated, Score, TopicScore
 from touche.formats.frames import lines_of, pandas
 from touche.formats.runs import RunLine
 from touche.tasks import Task
-from touche.tasks.measures import measure_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -75,6 +74,7 @@ def compare(
     per_topic: bool = False,
     measure: str | None = None,
     qrels: str | PathLike[str] | None = None,
+    randomisation: bool = False,
 ) -> "DataFrame":
     """Compares every two of the runs in every dimension of a task.
 
@@ -85,6 +85,7 @@ def compare(
         per_topic: a row for each topic, the largest differences of a pair first.
         measure: another measure than that of the task, as for ``evaluate``.
         qrels: the path of other judgments than those of the task.
+        randomisation: whether the randomisation test is made beside the t-test.
 
     Returns:
         Columns as the attributes of ``touche.evaluation.comparison.Comparison`` or ``TopicDifference``. It
@@ -99,7 +100,8 @@ def compare(
         warnings.warn(text, stacklevel=2)
     if per_topic:
         return _frame(comparison.TopicDifference, comparison.topic_differences(scored, evaluator))
-    return _frame(comparison.Comparison, comparison.comparisons(scored, evaluator))
+    compared = comparison.comparisons(scored, evaluator, randomisation=randomisation)
+    return _frame(comparison.Comparison, compared)
 
 
 def published(task: str | None = None) -> "DataFrame":
@@ -120,13 +122,7 @@ def published(task: str | None = None) -> "DataFrame":
 
 
 def _asked(task: str | None, measure: str | None, qrels: str | PathLike[str] | None) -> Task:
-    """The task, with the measure and the judgments that are asked for."""
-    asked = tasks.task(task) if task is not None else None
-    if qrels is not None:
-        asked = tasks.judged_by(Path(qrels), asked)
-    if asked is None:
-        raise ToucheError("neither a task nor judgments are named; give a task, or the path of qrels")
-    return replace(asked, measure=measure_of(measure)) if measure is not None else asked
+    return tasks.asked(task, measure, None if qrels is None else Path(qrels))
 
 
 def _score(runs: Runs, task: Task, evaluators: Iterable[str], *, any_order: bool = False) -> list[Evaluated]:

@@ -11,7 +11,8 @@ from touche.errors import ToucheError
 RESAMPLES = 10_000  # of the bootstrap, as in the overview papers
 PERMUTATIONS = 100_000
 SEED = 2020  # the same topics are drawn every time, and for every run
-LEVEL = 0.95
+LEVEL = 0.95  # of intervals
+SIGNIFICANT = 0.05  # p-values below, corrected, are called so
 
 _EXACT = 16  # topics; 2 to the power of 16 assignments of signs are all tried
 
@@ -33,7 +34,10 @@ def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def t_test(differences: Sequence[float]) -> float | None:
-    """The two-sided p-value of Student's paired t-test.
+    """The two-sided p-value of Student's paired t-test, by which this project calls differences significant.
+
+    Urbano, Lima and Hanjalic, «Statistical Significance Testing in Information Retrieval» (SIGIR 2019), found
+    it to keep its error rate on scores of runs, with as much power as others.
 
     Returns:
         1 where no topic differs, and None where all differ alike: then there is no variance to test against.

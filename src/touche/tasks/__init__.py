@@ -71,16 +71,29 @@ def task(task_id: str) -> Task:
     raise ToucheError(f"there is no task {task_id!r}; {choice(task_id, ids())}")
 
 
-def judged_by(qrels: Path, task: Task | None = None) -> Task:
-    """A task with other judgments than its own, which no published value belongs to.
+def asked(task_id: str | None, measure: str | None = None, qrels: Path | None = None) -> Task:
+    """A task as runs are to be scored for it: by its own measure and judgments, or by others.
 
     Args:
-        qrels: a file, whose name without its ending names the dimension.
-        task: the task, or None where only its judgments are known.
+        task_id: its id, or that of one of its datasets; None where nothing but the judgments is known.
+        measure: another measure, in the notation of ir_measures.
+        qrels: a file with other judgments, to which no published value belongs. Its name, without the ending,
+            is that of the dimension.
+
+    Raises:
+        ToucheError: if there is no such task or measure, or neither task nor judgments are named.
     """
-    name = qrels.name
-    task = task or Task(name, name, "", topics="", qrels={}, corpora={}, rules=Rules("document"))
-    return replace(task, qrels={qrels.stem: Judgments(str(qrels.absolute()))}, published=())
+    if task_id is None and qrels is None:
+        raise ToucheError("neither a task nor judgments are named; name one of them")
+    found = task(task_id) if task_id is not None else _task_of(qrels or Path())
+    if qrels is not None:
+        found = replace(found, qrels={qrels.stem: Judgments(str(qrels.absolute()))}, published=())
+    return replace(found, measure=measure_of(measure)) if measure is not None else found
+
+
+def _task_of(qrels: Path) -> Task:
+    """The task of judgments of which nothing else is known."""
+    return Task(qrels.name, qrels.name, "", topics="", qrels={}, corpora={}, rules=Rules("document"))
 
 
 def datasets() -> list[str]:

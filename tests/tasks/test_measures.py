@@ -1,0 +1,86 @@
+import ir_measures
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from touche.errors import ToucheError
+from touche.tasks import Measure, measure_of
+
+
+@pytest.mark.parametrize(
+    ("text", "measure"),
+    [
+        ("nDCG@5", Measure("nDCG@5", 5)),
+        ("NDCG(cutoff=5)", Measure("nDCG@5", 5)),
+        ("nDCG@1000", Measure("nDCG@1000", 1000)),
+        ("MAP", Measure("AP")),
+        ("P(rel=1)@10", Measure("P@10", 10)),
+        ("RR(rel=2)@10", Measure("RR(rel=2)@10", 10)),
+        ("IPrec@0.1", Measure("IPrec@0.1")),  # a recall, no cutoff
+    ],
+)
+def test_a_measure_has_one_name_whatever_is_written(text: str, measure: Measure) -> None:
+    assert measure_of(text) == measure
+    assert measure.of_script == (measure.name in ("nDCG@5", "nDCG@1000"))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("ndcg_cut_5", "is not known; write it as ir_measures has it, such as nDCG@10"),
+        ("P", "is not known"),
+        ("nDCG@5.5", "is not known"),
+        ("SetF(beta=1)", "is not known"),
+        ("nDCG(gains={{}:1})@5", "is not known"),
+        ("__import__('os').getcwd()", "is not known"),
+        ("nDCG(dcg=__import__('os').getcwd())@5", "is not known"),
+        ("(" * 5000, "is not known"),
+        ("nDCG@0", "cutoff is not from 1 to 1000; correct it"),
+        ("P@True", "cutoff is not from 1 to 1000; correct it"),
+        (
+            "AP(rel=0)",
+            "rel is not from 1 to 1000; correct it",
+        ),  # where -2 counts as 0, spam would be relevant
+        ("IPrec@0.155", "recall is not from 0 to 1 with two digits at most"),
+        ("SetF(beta=1e400)", "beta is not from 0 to 100 with two digits at most"),
+        ("nDCG(gains={1:2000000000})@5", "gains are not whole numbers up to 1000"),  # trec_eval took 90 s
+        ("nDCG(gains={1:0.5})@5", "gains are not whole numbers up to 1000"),
+        ("NumQ", "it counts, and has no mean over topics"),
+        ("RBP", "trec_eval, which scores here, does not have it"),
+        ("nDCG(dcg='exp-log2')@5", "trec_eval, which scores here, does not have it"),
+        ("RR(judged_only=True)@5", "trec_eval, which scores here, does not have it"),
+    ],
+)
+def test_what_cannot_be_scored_is_refused_with_a_sentence(text: str, problem: str) -> None:
+    with pytest.raises(ToucheError, match=r"^measure ") as error:
+        measure_of(text)
+    assert problem in str(error.value) and len(str(error.value)) < 250
+
+
+NUMBERS = (
+    st.integers(-2, 2000) | st.floats() | st.sampled_from(["None", "True", "'a'", "{1:2}", "0x5", "1e400"])
+)
+WORDS = st.builds(
+    lambda name, parameter, value, cutoff: f"{name}({parameter}={value})@{cutoff}",
+    st.sampled_from([*ir_measures.measures.registry]),
+    st.sampled_from(["rel", "beta", "cutoff", "gains", "judged_only", "dcg", "p", "recall"]),
+    NUMBERS,
+    NUMBERS,
+)
+
+
+@given(st.text(max_size=120) | WORDS)
+@example("SetF(beta=nan)")
+def test_any_text_is_a_measure_that_trec_eval_computes_or_an_error(text: str) -> None:
+    try:
+        measure = measure_of(text)
+    except ToucheError:
+        return
+    assert measure_of(measure.name) == measure
+    cut = measure.name.startswith("RR") and measure.cutoff  # as trec_eval -M k does
+    asked = ir_measures.parse_measure(measure.name.rpartition("@")[0] if cut else measure.name)
+    assert ir_measures.pytrec_eval.supports(asked)
+    (value,) = ir_measures.pytrec_eval.iter_calc(
+        [asked], {"1": {"a": 1, "b": 2}}, {"1": {"a": 2.0, "x": 1.0}}
+    )
+    assert 0 <= value.value <= 1
