@@ -124,7 +124,7 @@ class _Collecting:
     def _pages(self, pages: Sequence[Page]) -> Pages:
         fields: dict[str, Counts] = {}
         for names, counting in self._countings.items():
-            fields |= zip(names, counting.part(pages).fields, strict=True)
+            fields |= zip(names, counting.counts(pages), strict=True)
         labels = {name: np.array([*map(has, pages)], dtype=bool) for name, has in LABELS.items()}
         hosts = [page.host or "" for page in pages]
         return Pages([page.id for page in pages], hosts, [*map(filtered, pages)], labels, fields)

@@ -33,10 +33,13 @@ def test_lengths_and_frequencies_are_those_of_the_terms(
     assert set(terms) == {term for query in queries for term in analysis.terms(query)}
     for part in counted(texts, vocabulary):
         (field,) = part.fields
-        assert part.ids == [f"d{n}" for n in range(len(texts))]
-        assert field.lengths.tolist() == [len(analysis.terms(text)) for text in texts]
+        kept = [n for n, text in enumerate(texts) if {*terms} & {*analysis.terms(text)}]
+        assert part.documents == len(texts) and part.ids == [f"d{n}" for n in kept]
+        lengths = [len(analysis.terms(text)) for text in texts]
+        assert field.lengths.tolist() == [lengths[n] for n in kept]
+        assert part.statistics[0].tokens == sum(lengths)
         found = {
-            (text, term): count
+            (kept[text], term): count
             for place, term in enumerate(terms)
             for text, count in zip(*map(list, field.of(place)), strict=True)
         }
@@ -52,7 +55,7 @@ def test_documents_are_read_some_at_a_time_and_statistics_add_up() -> None:
     vocabulary = Vocabulary.of(["a b"], "standard")
     texts = ["a b a", "", "c"] * 700
     parts = counted(texts, vocabulary)
-    assert len(parts) > 2 and sum(len(part.ids) for part in parts) == 2100
+    assert len(parts) > 2 and sum(part.documents for part in parts) == 2100
     (found,) = added(Here(parts), 1, 2)
     assert (found.documents, found.tokens) == (1400, 2800)
     assert (found.df.tolist(), found.ttf.tolist()) == ([700, 700], [1400, 700])

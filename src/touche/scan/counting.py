@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from touche.errors import ToucheError
 from touche.files import quoted
 from touche.formats.documents import AnyDocument
 from touche.scan.kernel import COUNTED, DROPPED, Array, Counter, Counts, beginning_with
+from touche.scan.statistics import Statistics, added_up
 from touche.scan.tokens import analysis_named, encoded
 
 Fields = Mapping[str, Callable[[Any], str]]
@@ -70,10 +72,14 @@ class Part:
     """What a ranking needs of some documents.
 
     Attributes:
-        ids: of the documents.
-        fields: what was counted in each field, in the order of the documents.
+        documents: how many there were.
+        statistics: of each field of all of them.
+        ids: of those that have a term, which alone are kept.
+        fields: what was counted in each field of these, in their order.
     """
 
+    documents: int
+    statistics: Sequence[Statistics]
     ids: Sequence[str]
     fields: Sequence[Counts]
 
@@ -95,8 +101,17 @@ class Counting:
 
     def part(self, documents: Sequence[AnyDocument]) -> Part:
         """What a ranking needs of these documents."""
+        fields, has_any = self.counts(documents), np.zeros(len(documents), dtype=bool)
+        for counts in fields:
+            has_any[counts.texts] = True
+        ids = [documents[n].id for n in np.flatnonzero(has_any).tolist()]
+        statistics = [Statistics.of(counts) for counts in fields]
+        return Part(len(documents), statistics, ids, [counts.only(has_any) for counts in fields])
+
+    def counts(self, documents: Sequence[AnyDocument]) -> list[Counts]:
+        """What is counted in each field of all these documents."""
         texts = (_texts(name, text_of, documents) for name, text_of in self._fields.items())
-        return Part([each.id for each in documents], [self._counter.read(each) for each in texts])
+        return [self._counter.read(each) for each in texts]
 
 
 def _texts(name: str, text_of: Callable[[Any], str], documents: Sequence[AnyDocument]) -> list[bytes]:
@@ -115,8 +130,10 @@ def _texts(name: str, text_of: Callable[[Any], str], documents: Sequence[AnyDocu
 
 def joined(parts: Sequence[Part]) -> Part:
     """What a ranking needs of the documents of several parts, of which there is one at the least."""
+    statistics = reduce(added_up, (part.statistics for part in parts))
     ids = [id for part in parts for id in part.ids]
-    return Part(ids, [joined_counts(each) for each in zip(*(part.fields for part in parts), strict=True)])
+    fields = [joined_counts(each) for each in zip(*(part.fields for part in parts), strict=True)]
+    return Part(sum(part.documents for part in parts), statistics, ids, fields)
 
 
 def joined_counts(parts: Sequence[Counts]) -> Counts:

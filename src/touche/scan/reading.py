@@ -93,9 +93,9 @@ def in_batches(
 
 
 def _told(fields: Fields, parts: Sequence[Part]) -> str:
-    terms = [sum(int(part.fields[n].lengths.sum()) for part in parts) for n in range(len(fields))]
+    terms = [sum(part.statistics[n].tokens for part in parts) for n in range(len(fields))]
     terms_of = [f"{count} terms in {name}" for count, name in zip(terms, fields, strict=True)]
-    return ", ".join([f"{sum(len(part.ids) for part in parts)} documents", *terms_of])
+    return ", ".join([f"{sum(part.documents for part in parts)} documents", *terms_of])
 
 
 def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDocument]:

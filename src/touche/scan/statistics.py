@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from touche.scan.counting import Part
 from touche.scan.keeping import Kept
 from touche.scan.kernel import Counts
 
@@ -89,7 +88,15 @@ class Statistics:
         return Term(int(self.df[place]), int(self.ttf[place]), self.documents, self.tokens, weight)
 
 
-def added(parts: Kept[Part], fields: int, terms: int) -> Sequence[Statistics]:
+class _Counted(Protocol):
+    """A part of a collection, such as ``touche.scan.counting.Part``."""
+
+    @property
+    def statistics(self) -> Sequence[Statistics]:
+        """Of each field."""
+
+
+def added(parts: Kept[_Counted], fields: int, terms: int) -> Sequence[Statistics]:
     """The statistics of each field, from what was counted in all parts of the collection.
 
     Args:
@@ -98,12 +105,13 @@ def added(parts: Kept[Part], fields: int, terms: int) -> Sequence[Statistics]:
         terms: how many terms were counted in each.
     """
     nothing = Statistics(0, 0, *np.zeros((2, terms), dtype=np.int64))
-    return parts.folded([nothing] * fields, _with_part, _added)
+    return parts.folded([nothing] * fields, _with_part, added_up)
 
 
-def _with_part(before: Sequence[Statistics], part: Part) -> Sequence[Statistics]:
-    return _added(before, [Statistics.of(each) for each in part.fields])
+def _with_part(before: Sequence[Statistics], part: _Counted) -> Sequence[Statistics]:
+    return added_up(before, part.statistics)
 
 
-def _added(some: Sequence[Statistics], others: Sequence[Statistics]) -> Sequence[Statistics]:
+def added_up(some: Sequence[Statistics], others: Sequence[Statistics]) -> Sequence[Statistics]:
+    """Those of the documents of both, of each field."""
     return [one + other for one, other in zip(some, others, strict=True)]
