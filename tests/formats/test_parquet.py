@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from conftest import Touche
 from texts import BYTES, damaged, is_read_or_refused
+from touche import files
 from touche.baselines.loader import load
 from touche.baselines.method import Ranking
 from touche.data.places import locate, open_dataset
@@ -102,22 +103,22 @@ def test_kept_pages_come_back_as_they_were(
     tmp_path_factory: pytest.TempPathFactory, fields: list[dict[str, str | None]]
 ) -> None:
     pages = [Page(f"p{number}", **{"full_body": "f"} | each) for number, each in enumerate(fields)]
-    path = tmp_path_factory.mktemp("kept") / "new" / "k.parquet"
-    assert list(kept(pages, path)) == pages
+    path = tmp_path_factory.mktemp("kept") / "k.parquet"
+    assert list(kept(pages, files.whole(path))) == pages
     back = list(read_documents_parquet(path))
     assert back == pages
     assert [each.rules for each in back if isinstance(each, Page)] == [each.rules for each in pages]
 
 
 def test_pages_are_kept_once_all_were_taken_and_not_before(tmp_path: Path) -> None:
-    taken = kept([Page("a", title="t"), Page("b", title="t")], tmp_path / "k.parquet")
+    taken = kept([Page("a", title="t"), Page("b", title="t")], files.whole(tmp_path / "k.parquet"))
     next(taken)
     taken.close()  # type: ignore[attr-defined]
     assert not list(tmp_path.iterdir())
 
 
 def test_what_is_no_page_is_not_kept(tmp_path: Path) -> None:
-    assert len(list(kept([Document("a", "t"), Page("b")], tmp_path / "k.parquet"))) == 2
+    assert len(list(kept([Document("a", "t"), Page("b")], files.whole(tmp_path / "k.parquet")))) == 2
     assert parquet.read_table(tmp_path / "k.parquet")["docno"].to_pylist() == ["b"]
 
 
@@ -128,7 +129,7 @@ def test_kept_pages_are_ranked_as_the_pages_are_and_not_by_other_rules(tmp_path:
     (given / side_file.name).write_bytes(side_file.read_bytes())
     ranker = load("chatnoir-bm25f")
     pages = open_dataset("spot-check/pages")
-    keeping = keeping_fields(pages.documents, given)
+    keeping = keeping_fields(pages.documents, str(given))
     expected = ranked(ranker(pages.topics, keeping))
     fields = find(given)
     assert ranked(ranker(fields.topics, fields.documents)) == expected

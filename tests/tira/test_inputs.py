@@ -71,6 +71,18 @@ def test_the_files_of_args_me_are_one_collection(write: Write, tmp_path: Path) -
         ids(inputs.find(tmp_path))
 
 
+def test_ids_of_archives_are_not_held_beyond_the_archive(
+    touche: Touche, write: Write, tmp_path: Path
+) -> None:
+    write("topics.xml", TOPICS)
+    for name in ("one", "other"):
+        write(f"deep/{name}.warc", record("a", b"<p>One") + record(name, b"<p>Two") + record(name))
+    found = inputs.find(tmp_path).documents
+    assert [document.id for document in found] == ["a", "one", "a", "other"]
+    _, _, said = touche("run", "bm25", "-i", tmp_path, "-o", tmp_path / "out")
+    assert "document 'a' is ranked twice for one topic" in said
+
+
 def test_reranking_input_gives_each_topic_its_candidates_and_each_document_once(
     write: Write, tmp_path: Path
 ) -> None:

@@ -6,7 +6,7 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -28,6 +28,8 @@ from touche.cli.sandbox import check_limits, describe, options_of
 from touche.data import places
 from touche.errors import InputError, ToucheError
 from touche.files import is_word, quoted
+from touche.formats.documents import AnyDocument
+from touche.formats.parquet import check_no_fields
 from touche.formats.statistics import StatisticsFiles
 from touche.progress import say
 from touche.sandbox.limits import Limits
@@ -95,10 +97,12 @@ _COMMON_OPTIONS: list[click.Parameter] = [
         help="Output directory for run.txt.",
     ),
     click.Option(["--corpus"], metavar="ID", help="Corpus of ir_datasets, where INPUT holds topics only."),
-    _path(
-        "--keep-fields",
-        "DIR",
-        "Keep the fields of web pages in DIR, as Parquet, which an input may hold in their place.",
+    click.Option(
+        ["--keep-fields"],
+        shell_complete=lambda ctx, param, incomplete: [CompletionItem(incomplete, type="dir")],
+        metavar="DIR",
+        help="Keep the fields of web pages in DIR, as Parquet, which an input may hold in their place; for "
+        "Spark DIR may be an address, such as s3a://bucket/fields.",
     ),
     _path("--statistics", "FILE", "Rank by these statistics, of a collection that INPUT is a part of."),
     _path("--keep-statistics", "FILE", "Keep the statistics in FILE, for --statistics."),
@@ -136,7 +140,7 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
         given: str,
         output: str,
         corpus: str | None,
-        keep_fields: Path | None,
+        keep_fields: str | None,
         statistics: Path | None,
         keep_statistics: Path | None,
         tag: str | None,
@@ -262,23 +266,24 @@ class _Source:
     Attributes:
         given: an input directory, or the id of a dataset.
         corpus: one of ir_datasets, or None.
-        keep_fields: the folder for the fields of web pages, or None.
+        keep_fields: the folder for the fields of web pages, for Spark also an address, or None.
         statistics: files for the statistics.
     """
 
     given: str
     corpus: str | None
-    keep_fields: Path | None
+    keep_fields: str | None
     statistics: StatisticsFiles
 
     def open(self, *, needs_documents: bool) -> inputs.Input:
         found = places.opened(self.given, self.corpus, needs_documents=needs_documents)
-        documents = found.documents
-        if self.keep_fields:
-            documents = inputs.keeping_fields(documents, self.keep_fields)
+        return replace(found, documents=self.asked(found.documents))
+
+    def asked(self, documents: Iterable[AnyDocument]) -> Any:
+        """The same collection, with what is asked of it beside documents."""
         if self.statistics.asked:
             documents = inputs.with_statistics(documents, self.statistics)
-        return replace(found, documents=documents)
+        return inputs.keeping_fields(documents, self.keep_fields) if self.keep_fields else documents
 
 
 def _run(
@@ -309,8 +314,10 @@ def _run(
 
 
 def _here(baseline: Baseline, given: _Source) -> AbstractContextManager[inputs.Input]:
-    if _URI.match(given.given):
-        raise ToucheError(f"{given.given}: only Spark reads addresses; add --runner spark, or give a folder")
+    for each in filter(_URI.match, (given.given, given.keep_fields or "")):
+        raise ToucheError(f"{each}: only Spark opens addresses; add --runner spark, or give a folder")
+    if given.keep_fields:
+        check_no_fields(given.keep_fields, (path.name for path in Path(given.keep_fields).glob("*")))
     return nullcontext(given.open(needs_documents=baseline.needs_documents))
 
 
@@ -320,6 +327,9 @@ def _on_spark(
 ) -> Iterator[inputs.Input]:
     from touche import cluster  # here, for it takes as long to import as a small run
 
+    if parts and given.keep_fields:
+        problem = "--resume goes on from what was read, of which fields were kept then"
+        raise ToucheError(f"{problem}; leave it or --keep-fields out")
     is_uri = _URI.match(given.given)
     if is_uri and given.corpus is not None:
         raise ToucheError(f"{given.given}: an address has its own documents; leave --corpus out")
@@ -328,8 +338,7 @@ def _on_spark(
         cluster.started(master, baseline.name) as context,
         cluster.folder_sent(context, baseline.folder) as ship,
     ):
-        statistics = given.statistics if given.statistics.asked else None
-        far = (given.given, topics, statistics, given.keep_fields)
+        far = (given.given, topics, given.asked)
         source = cluster.find(context, ship, found) if found else cluster.find_remote(context, ship, *far)
         with cluster.saved(source, parts, baseline.folder) if parts else nullcontext(source) as shown:
             yield shown

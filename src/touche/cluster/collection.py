@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from touche.cluster.failing import Failed, caught, of_both, sentences
+from touche.cluster.fields import Fields
 from touche.cluster.saving import Saved
 from touche.cluster.shipping import Ship
 from touche.cluster.worker import Cutting, Find, Reading, Told, is_told, without_told
@@ -36,6 +37,7 @@ class OnSpark:
         sources: gives an RDD with the files, in so many partitions.
         parallelism: how many tasks there are at the least, as far as the files can be cut.
         ship: makes functions fit for the way to the workers.
+        fields: where parsed web pages are kept, or None.
         saved: where what is found is saved for a run that goes on, or None.
     """
 
@@ -44,6 +46,7 @@ class OnSpark:
     sources: Callable[[int], Any]
     parallelism: int
     ship: Ship
+    fields: Fields | None = None
     saved: Saved | None = None
 
     def __str__(self) -> str:
@@ -80,11 +83,12 @@ class OnSpark:
         Raises:
             ToucheError: if a file is broken, there is no document, or workers fail.
         """
-        fields = self.files.fields.absolute() if self.files.fields else None  # workers are in other folders
-        reading = Reading(self.files.reader, self.files.parser, find, fields)
+        reading = Reading(self.files.reader, self.files.parser, find, self.fields)
         with sentences():
             found = self._kept(self._given().mapPartitions(self.ship(reading)), reading)
             told = found.filter(is_told).collect()
+        if self.fields:
+            self.fields.end()
         self._say(reduce(Told.__add__, told, Told()))
         return OnWorkers(found, self.ship)
 

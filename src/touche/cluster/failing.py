@@ -14,7 +14,7 @@ from touche.errors import InputError, ToucheError, one_line
 _R = TypeVar("_R")
 
 _PASSING = (OSError, MemoryError)  # of this worker: a full disk, a file system that is away
-_LONGEST = 200  # characters of what a worker says
+_LONGEST = 200  # characters of what a machine says
 
 
 class SparkError(ToucheError):
@@ -93,4 +93,9 @@ def reason_of(message: str) -> str:
     reason = re.sub(
         r"^touche\.errors\.\w+: ", "", (lines or ["for no reason that they told"])[0]
     )  # a sentence
-    return one_line(place + reason)[:_LONGEST]
+    return shortened(place + reason)
+
+
+def shortened(message: str) -> str:
+    """What a machine says, in a line that is not too long."""
+    return one_line(message)[:_LONGEST]

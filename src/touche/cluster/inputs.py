@@ -1,6 +1,6 @@
 """The input of a run on Spark: in files that all machines see, or in any file system that Spark reads."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,16 +9,15 @@ from typing import Any
 
 from touche.cluster.collection import OnSpark
 from touche.cluster.failing import sentences
+from touche.cluster.fields import Fields
 from touche.cluster.saving import Saved
 from touche.cluster.shipping import Ship, version_of
 from touche.errors import InputError, ToucheError
 from touche.files import Held
-from touche.formats.statistics import StatisticsFiles
 from touche.tira.inputs import (
     Files,
     Input,
     files_named,
-    keeping_fields,
     read_topics,
     side_files_named,
     topics_named,
@@ -37,14 +36,21 @@ def find(context: Any, ship: Ship, given: Input) -> Input:
         given: the input.
 
     Raises:
-        ToucheError: if it is not in files of documents.
+        ToucheError: if it is not in files of documents, or fields cannot be kept where they should be.
     """
     files = given.documents
     if not isinstance(files, Files):
         raise ToucheError("Spark reads topics and files of documents only; leave --runner spark out")
     size = sum(path.stat().st_size for path in files.paths)
     sources = partial(context.parallelize, [path.absolute() for path in files.paths])
-    return replace(given, documents=OnSpark(files, size, sources, context.defaultParallelism, ship))
+    return replace(given, documents=_on_spark(context, ship, files, size, sources))
+
+
+def _on_spark(context: Any, ship: Ship, files: Files, size: int, sources: Callable[[int], Any]) -> OnSpark:
+    fields = Fields.at(files.fields) if files.fields else None
+    if fields:
+        fields.begin()
+    return OnSpark(files, size, sources, context.defaultParallelism, ship, fields)
 
 
 @contextmanager
@@ -119,8 +125,7 @@ def find_remote(
     ship: Ship,
     uri: str,
     topics: Path | None = None,
-    statistics: StatisticsFiles | None = None,
-    fields: Path | None = None,
+    asked: Callable[[Files], Files] = lambda files: files,
 ) -> Input:
     """An input in any file system that Spark reads; documents may lie at any depth.
 
@@ -131,20 +136,17 @@ def find_remote(
         ship: of ``folder_sent``.
         uri: of a folder.
         topics: a file of topics on this machine; by default the one in the folder.
-        statistics: files for the statistics.
-        fields: the folder, seen by all workers, where parsed web pages are kept, or None.
+        asked: adds to the files what else is asked of them.
 
     Raises:
-        ToucheError: if topics or documents are not there, a file is too large for Spark, or there are no web
-            pages to keep.
+        ToucheError: if topics or documents are not there, or a file is too large for Spark.
     """
     folder = _Folder(context, uri.rstrip("/"))
     sizes = folder.sizes()
     names = {folder.path(name): name for name in sizes}
     beside = [each for each in names if each.parent == folder.path(folder.uri)]
     side_files = tuple(folder.opened(names[path], sizes) for path in side_files_named(beside))
-    files = replace(files_named(names, uri), side_files=side_files, statistics=statistics)
-    files = keeping_fields(files, fields) if fields else files
+    files = asked(replace(files_named(names, uri), side_files=side_files))
     of_files = {name: sizes[name] for name in map(names.__getitem__, files.paths)}
     path = topics or topics_named(beside, uri)
     if folder.is_local:
@@ -156,7 +158,7 @@ def find_remote(
         held = topics or folder.opened(names[path], sizes)
         found = replace(Input.of(read_topics(held), path, files), files=(topics,) if topics else ())
     size = sum(of_files.values())
-    return replace(found, documents=OnSpark(files, size, sources, context.defaultParallelism, ship))
+    return replace(found, documents=_on_spark(context, ship, files, size, sources))
 
 
 def _check_sizes(sizes: Mapping[str, int]) -> None:

@@ -12,12 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from touche.cluster.failing import SparkError
-from touche.errors import ToucheError, installing, one_line
+from touche.cluster.failing import SparkError, shortened
+from touche.errors import ToucheError, installing
 
 _JAVA = 17  # the oldest that Spark 4 runs on
 _VERSION = re.compile(r'version "(\d+)')
-_LONGEST = 200  # characters of what Spark says
 _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.excludeOnFailure.enabled": "true",  # a worker whose disk is full is not asked again and again
@@ -102,7 +101,7 @@ def _context(pyspark: Any, conf: Any, said: IO[str]) -> Any:
     except Exception as error:  # Java has died, or says what it does not like
         said.seek(0)
         lines = [line for line in said.read().splitlines() if "Exception" in line or "rror" in line]
-        reason = one_line((lines or [str(error)])[0])[:_LONGEST]
+        reason = shortened((lines or [str(error)])[0])
         raise ToucheError(f"Spark cannot be started ({reason}); check --master and its settings") from error
 
 

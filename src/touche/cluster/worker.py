@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from touche.cluster.failing import Failed
+from touche.cluster.fields import Fields
 from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument
 from touche.formats.parquet import kept
@@ -53,13 +54,13 @@ class Reading(Generic[_T]):
         reader: of a file.
         parser: takes web pages apart, or None.
         find: is given the documents.
-        fields: the folder, seen by all workers, where parsed web pages are kept, or None.
+        fields: where parsed web pages are kept, or None.
     """
 
     reader: Reader
     parser: Parser | None
     find: Find[_T]
-    fields: Path | None
+    fields: Fields | None
 
     def __call__(self, given: Iterable["Path | Piece | Told"]) -> Iterator["_T | Told"]:
         """Reads what is given."""
@@ -77,7 +78,7 @@ class Reading(Generic[_T]):
 
         # One process of its own, that may die of a page, as Spark has one task on each processor.
         documents = parsed(self._records(given, told), self.parser, 1, tell)
-        yield from kept(documents, self.fields / _part()) if self.fields else documents
+        yield from kept(documents, self.fields.opened(_part())) if self.fields else documents
 
     def _records(
         self, given: Iterable["Path | Piece | Told"], told: list[Told]

@@ -1,11 +1,12 @@
 """Parquet: records as in documents.jsonl; parsed web pages are kept so, too."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from touche.errors import InputError, ToucheError, installing, one_line
-from touche.files import make_folder, new_id, open_binary, text_field, unpacks_too_far, whole
+from touche.files import new_id, open_binary, text_field, unpacks_too_far
 from touche.formats.documents import Document
 from touche.formats.jsonl import PAGE_FIELDS, document_of_record
 from touche.web.page import Page, RawPage
@@ -39,7 +40,7 @@ def read_documents_parquet(path: Path, seen: set[str] | None = None) -> Iterator
 
 
 def _records(path: Path, file: IO[bytes]) -> Iterator[dict[str, Any]]:
-    pyarrow = _pyarrow()
+    pyarrow = arrow()
     try:
         table = pyarrow.parquet.ParquetFile(file)
         columns = _columns(path, table)
@@ -57,7 +58,7 @@ def _columns(path: Path, table: Any) -> list[str]:
     Raises:
         InputError: if one holds no texts, nor whole numbers as ids may be, or unpacks to what no texts do.
     """
-    types = _pyarrow().types
+    types = arrow().types
     of_text = (types.is_string, types.is_large_string, types.is_integer, types.is_dictionary, types.is_null)
     found = [each for each in table.schema_arrow if each.name in _READ]
     for each in found:
@@ -70,19 +71,20 @@ def _columns(path: Path, table: Any) -> list[str]:
     return [each.name for each in found]
 
 
-def kept(documents: Iterable[_T], path: Path) -> Iterator[_T]:
+def kept(documents: Iterable[_T], opened: AbstractContextManager[IO[bytes]]) -> Iterator[_T]:
     """Yields documents on, and keeps the web pages among them in a file that can be read in their place.
 
-    The file appears once all documents were taken.
+    Args:
+        documents: any.
+        opened: opens the file, which is whole once all documents were taken.
 
     Raises:
         InputError: if it cannot be written.
         ToucheError: if pyarrow is not installed.
     """
-    pyarrow = _pyarrow()
-    make_folder(path.parent)
+    pyarrow = arrow()
     schema = pyarrow.schema([(name, pyarrow.string()) for name in COLUMNS])
-    with whole(path) as file, pyarrow.parquet.ParquetWriter(file, schema) as table:
+    with opened as file, pyarrow.parquet.ParquetWriter(file, schema) as table:
         waiting: list[tuple[str | None, ...]] = []
         for document in documents:
             yield document
@@ -94,6 +96,12 @@ def kept(documents: Iterable[_T], path: Path) -> Iterator[_T]:
         table.write_batch(_batch(waiting, schema))
 
 
+def check_no_fields(where: str, names: Iterable[str]) -> None:
+    """Raises InputError if files of a folder hold fields, with which others would be mixed."""
+    if any(name.endswith(".parquet") for name in names):
+        raise InputError(where, "there are fields in it", "empty it, or give another folder")
+
+
 def row_of(page: Page) -> tuple[str | None, ...]:
     """The values of a page in the order of the columns."""
     return page.id, *(getattr(page, name) for name in PAGE_FIELDS)
@@ -101,10 +109,15 @@ def row_of(page: Page) -> tuple[str | None, ...]:
 
 def _batch(rows: list[tuple[str | None, ...]], schema: Any) -> Any:
     columns = zip(*rows, strict=True) if rows else [()] * len(COLUMNS)
-    return _pyarrow().record_batch([list(each) for each in columns], schema=schema)
+    return arrow().record_batch([list(each) for each in columns], schema=schema)
 
 
-def _pyarrow() -> Any:
+def arrow() -> Any:
+    """The library that reads and writes it.
+
+    Raises:
+        ToucheError: if it is not installed.
+    """
     try:
         import pyarrow.parquet  # here, for only this format needs it
     except ImportError as error:

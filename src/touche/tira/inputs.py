@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from touche.errors import InputError, ToucheError, one_line
-from touche.files import files_below, folder_of, names_of, new_id
+from touche.files import files_below, folder_of, make_folder, names_of, new_id, whole
 from touche.formats import clueweb22
 from touche.formats.args_processed import pieces_of_args_processed, read_args_processed_csv
 from touche.formats.argsme import pieces_of_argsme, read_argsme_json
@@ -61,6 +62,11 @@ class _Format:
     holds: Callable[[Path], bool] = lambda path: True
     pieces: Splitter | None = None
     alone: bool = True
+
+    @property
+    def apart(self) -> bool:
+        """As of ``Files``."""
+        return self.below is not None
 
     def is_name(self, name: str) -> bool:
         """Whether a file that lies anywhere is one of these by its name."""
@@ -115,8 +121,11 @@ class Files:
         unit: what a file is, in the plural.
         parser: takes web pages apart; by default ``touche.web.extraction.parse``.
         splitter: what splits one of them, if files of this format can be split.
-        fields: the folder where the web pages are kept once they are parsed, or None.
+        fields: the folder where the web pages are kept once they are parsed, for a cluster also an address,
+            or None.
         statistics: where its statistics are known from or kept, if that is asked for.
+        apart: whether an id is checked against those of its file alone, as collections of this format may
+            have more than can be held.
     """
 
     paths: tuple[Path, ...]
@@ -126,8 +135,9 @@ class Files:
     unit: str = "files"
     parser: Parser | None = None
     splitter: Splitter | None = None
-    fields: Path | None = None
+    fields: str | None = None
     statistics: StatisticsFiles | None = None
+    apart: bool = False
 
     def __str__(self) -> str:
         if len(self.paths) <= _NAMED:
@@ -140,14 +150,15 @@ class Files:
         """Yields every document.
 
         Raises:
-            InputError: if a file is broken, an id occurs twice in the collection, or there is no document.
+            InputError: if a file is broken, an id occurs twice in the collection, or in a file of one whose
+                files are apart, or there is no document.
         """
-        seen: set[str] = set()
-        documents = (document for path in self._watched() for document in self.reader(path, seen))
-        pages = parsed(documents, self.parser)
-        yield from kept(pages, self.fields / _KEPT_PAGES) if self.fields else pages
-        if not seen:
-            raise InputError(self.paths[0], "no documents in it", "check that this is the right file")
+        problem = InputError(self.paths[0], "no documents in it", "check that this is the right file")
+        pages = parsed(_some(self._records(), problem), self.parser)
+        if self.fields:
+            make_folder(Path(self.fields))
+            pages = kept(pages, whole(Path(self.fields) / _KEPT_PAGES))
+        yield from pages
 
     def pieces(self) -> Iterator[Piece] | None:
         """The pieces of all files, in order; None if files of this format cannot be split, or pages are kept.
@@ -162,6 +173,11 @@ class Files:
     def parsed_by(self, parser: Parser) -> "Files":
         """The same, with its web pages, if it has such, taken apart by another parser."""
         return replace(self, parser=parser)
+
+    def _records(self) -> Iterator[AnyDocument | RawPage | Skipped]:
+        seen: set[str] = set()
+        for path in self._watched():
+            yield from self.reader(path, set() if self.apart else seen)
 
     def _watched(self) -> Iterable[Path]:
         """The files; of many, a bar tells how far the run has come, beside that of each large file."""
@@ -232,21 +248,20 @@ class IrDataset:
         Raises:
             ToucheError: if ir_datasets does not know the id, it has no documents, or they cannot be fetched.
         """
-        seen: set[str] = set()
-        yield from parsed(self._documents(seen), self.parser)
-        if not seen:
-            raise ToucheError(f"{self.id!r} of ir_datasets is empty; fetch the corpus again")
+        problem = ToucheError(f"{self.id!r} of ir_datasets is empty; fetch the corpus again")
+        yield from parsed(_some(self._documents(), problem), self.parser)
 
     def parsed_by(self, parser: Parser) -> "IrDataset":
         """The same, with its web pages, if it has such, taken apart by another parser."""
         return replace(self, parser=parser)
 
-    def _documents(self, seen: set[str]) -> Iterator[AnyDocument | RawPage | Skipped]:
+    def _documents(self) -> Iterator[AnyDocument | RawPage | Skipped]:
         dataset = self._dataset()
         if (archives := self._archives(dataset)) is not None:
             for path in archives:
-                yield from read_warc(path, seen)
+                yield from read_warc(path)
             return
+        seen: set[str] = set()
         records = self._said(lambda: iter(dataset.docs_iter()))
         about = self._said(dataset.docs_metadata) if hasattr(dataset, "docs_metadata") else {}
         all_records = iter(lambda: self._said(lambda: next(records, None)), None)
@@ -326,6 +341,18 @@ class Input:
         return cls(all_topics, documents, took, (topics_file, *paths, *documents.side_files))
 
 
+def _some(records: Iterator[_T], problem: ToucheError) -> Iterator[_T]:
+    """The same records.
+
+    Raises:
+        ToucheError: the one given, if there are none.
+    """
+    first = next(records, None)
+    if first is None:
+        raise problem
+    return chain([first], records)
+
+
 def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
     """Finds topics and documents in an input directory.
 
@@ -365,11 +392,11 @@ def find_documents(directory: Path) -> Files:
     """
     first = next((each for each in _FORMATS if _beside(directory, each)), None)
     if first and not first.below:
-        return _files(directory, first, _beside(directory, first))
+        return _files(first, _beside(directory, first), side_files(directory))
     below = list(files_below(directory, _BELOW, without=clueweb22.LINKS))  # which is walked once for all
     for each in [first] if first else _IN_FOLDERS:
         if found := _beside(directory, each) + _named(below, each):
-            return _files(directory, each, found)
+            return _files(each, found, side_files(directory))
     files = ", ".join(dict.fromkeys(each.pattern for each in _FORMATS))
     remedy = f"put {files} there, plain or .gz, or name an ir_datasets corpus with --corpus"
     raise InputError(directory, "no documents in it", remedy)
@@ -388,7 +415,7 @@ def files_named(paths: Iterable[Path], where: str) -> Files:
     seen = [path for path in paths if not path.name.startswith((".", _NOT_ARGUMENTS))]
     for each in (each for each in _FORMATS if each.alone):
         if found := [path for path in seen if each.is_name(path.name)]:
-            return Files(tuple(sorted(found)), each.reader, each.noun, unit=each.unit, splitter=each.pieces)
+            return _files(each, found)
     patterns = ", ".join(dict.fromkeys(each.pattern for each in _FORMATS if each.alone))
     raise InputError(where, "no documents in it", f"put {patterns} there, plain or .gz")
 
@@ -416,14 +443,15 @@ def read_topics(path: Path) -> tuple[Topic, ...]:
     return tuple(read_queries_jsonl(path) if ".jsonl" in path.suffixes else read_topics_xml(path))
 
 
-def _files(directory: Path, format: _Format, found: Iterable[Path]) -> Files:
+def _files(format: _Format, found: Iterable[Path], side_files: tuple[Path, ...] = ()) -> Files:
     return Files(
         tuple(sorted(found)),
         format.reader,
         format.noun,
-        side_files(directory),
+        side_files,
         format.unit,
         splitter=format.pieces,
+        apart=format.apart,
     )
 
 
@@ -455,18 +483,15 @@ def side_file(documents: Iterable[AnyDocument], name: str) -> Path | None:
     return next((path for path in found if path.name in (name, f"{name}.gz")), None)
 
 
-def keeping_fields(documents: Iterable[AnyDocument], folder: Path) -> Files:
-    """The same collection, whose web pages are kept in a folder, as Parquet, whenever they are parsed.
+def keeping_fields(documents: Iterable[AnyDocument], where: str) -> Files:
+    """The same collection, whose web pages are kept, as Parquet, whenever they are parsed.
 
     Raises:
-        InputError: if there are such files in the folder already.
         ToucheError: if the collection is not in files, or these are of a format that holds no web pages.
     """
-    if any(folder.glob("*.parquet")):
-        raise InputError(folder, "there are fields in it", "empty it, or give another folder")
     if not isinstance(documents, Files) or documents.noun not in _MAY_BE_PAGES:
         raise ToucheError("only the web pages of an input directory can be kept; leave --keep-fields out")
-    return replace(documents, fields=folder)
+    return replace(documents, fields=where)
 
 
 def with_statistics(documents: Iterable[AnyDocument], files: StatisticsFiles) -> Iterable[AnyDocument]:

@@ -69,6 +69,7 @@ def parsed(
             taken apart before, by another parser.
     """
     reasons, pages, first = Counter[str](), 0, ""
+    rules = parser.__name__ if parser else _RULES
     documents = iter(documents)
     for document in documents:
         if isinstance(document, RawPage | Skipped):  # from here on there may be more of them
@@ -83,13 +84,12 @@ def parsed(
                 else:
                     yield each
         else:
-            _check_rules(document, parser)
+            _check_rules(document, rules)
             yield document
     tell(LeftOut(reasons, pages, first))
 
 
-def _check_rules(document: Any, parser: Parser | None) -> None:
-    rules = parser.__name__ if parser else _RULES
+def _check_rules(document: Any, rules: str) -> None:
     if isinstance(document, Page) and document.rules not in (None, rules):
         problem = f"the fields of page {document.id} were kept by other rules ({document.rules}, not {rules})"
         remedy = "give the pages themselves, or what the same baseline and year kept of them"

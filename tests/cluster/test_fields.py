@@ -1,0 +1,81 @@
+"""Where workers keep the fields of pages."""
+
+from contextlib import ExitStack
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from conftest import Touche
+from touche.cluster import fields
+from touche.cluster.fields import Fields
+from touche.errors import InputError
+
+pyarrow_fs = pytest.importorskip("pyarrow.fs", reason="needs pyarrow: make .venv/spark")
+
+
+def test_a_task_that_is_done_twice_at_once_leaves_one_whole_file(tmp_path: Path) -> None:
+    kept = Fields.at(f"file://{tmp_path}/new/deep/")
+    kept.begin()
+    with ExitStack() as second:
+        with kept.opened("p.parquet") as one:
+            other = second.enter_context(kept.opened("p.parquet"))
+            one.write(b"pages")
+            other.write(b"pa")
+        assert (tmp_path / "new" / "deep" / "p.parquet").read_bytes() == b"pages"
+        other.write(b"ges")
+    assert (tmp_path / "new" / "deep" / "p.parquet").read_bytes() == b"pages"
+    kept.end()
+    assert [path.name for path in (tmp_path / "new" / "deep").iterdir()] == ["p.parquet"]
+
+
+def test_a_task_that_fails_or_is_killed_leaves_nothing_that_is_read(tmp_path: Path) -> None:
+    kept = Fields.at(str(tmp_path))
+    kept.begin()
+    with pytest.raises(ValueError, match="amid"), kept.opened("a.parquet") as file:
+        file.write(b"pa")
+        raise ValueError("amid")
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    (tmp_path / ".unfinished" / "b.parquet.0").touch()  # as of one that was killed
+    kept.begin()
+    kept.end()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_with_fields_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "pages-00000.parquet").touch()
+    with pytest.raises(InputError, match="there are fields in it; empty it"):
+        Fields.at(tmp_path.as_uri()).begin()
+
+
+def test_a_name_that_another_attempt_has_taken_is_left_to_it() -> None:
+    def refuse(part: str, path: str) -> None:
+        raise OSError("it exists")
+
+    def file_system(found: object) -> SimpleNamespace:
+        return SimpleNamespace(move=refuse, get_file_info=lambda path: SimpleNamespace(type=found))
+
+    fields._move(file_system(pyarrow_fs.FileType.File), "part", "path")
+    with pytest.raises(OSError, match="it exists"):
+        fields._move(file_system(pyarrow_fs.FileType.NotFound), "part", "path")
+
+
+def test_an_address_that_cannot_be_opened_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert Fields.at("S3A://bucket/a/") == Fields("s3://bucket/a")
+    assert Fields.at("fields").address == str(Path.cwd() / "fields")
+    for address in ("ftp://host/fields", f"file://{tmp_path}/file", "s3://"):
+        with pytest.raises(InputError, match=r"cannot be written \(.*\); check the address"):
+            Fields.at(address).begin()
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--keep-fields", "s3a://bucket/fields"], "s3a://bucket/fields: only Spark opens addresses"),
+        (["--keep-fields", "x", "--runner", "spark", "--resume"], "leave it or --keep-fields out"),
+    ],
+)
+def test_what_cannot_be_asked_for_together(touche: Touche, options: list[str], error: str) -> None:
+    code, _, said = touche("run", "bm25", "-i", "spot-check/pages", "-o", "x", *options)
+    assert code == 2 and error in said
