@@ -1,12 +1,16 @@
 """What images are made of, by which they are known to be older than their files."""
 
 import os
+import re
 import shutil
+from collections.abc import Iterator
+from email.message import Message
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
+from touche.errors import ToucheError
 from touche.sandbox import images
 
 
@@ -19,6 +23,60 @@ def clone(tmp_path: Path) -> Path:
         shutil.copy(path, tmp_path)
     shutil.copytree(ROOT / "baselines" / "argsrank", tmp_path / "baselines" / "argsrank")
     return tmp_path
+
+
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """No clone, and a program that has no image; yields the addresses in the package's metadata."""
+    addresses: list[str] = []
+    about = Message()
+    monkeypatch.setattr(about, "get_all", lambda name: addresses)
+    monkeypatch.setattr(images, "metadata", lambda name: about)
+    monkeypatch.setattr(images, "version", lambda name: "1.2.3")
+    monkeypatch.setattr(images, "clone", lambda: None)
+    monkeypatch.setattr(images, "check_program", lambda program: None)
+    monkeypatch.setattr(images, "succeeds", lambda *command: False)
+    yield addresses
+
+
+def test_a_released_package_knows_where_its_images_are(nowhere: list[str]) -> None:
+    assert images.published("bm25") == "" and images.base() == "touche/base"
+    nowhere += ["Homepage, https://touche.webis.de", "Source, https://example.org/a/b"]
+    assert images.published("bm25") == ""  # only of GitHub it is known where images are
+    nowhere[1] = "Source, https://github.com/Team/Fork"
+    assert images.published("bm25") == "ghcr.io/team/fork/bm25:1.2.3"
+    assert images.base() == "ghcr.io/team/fork/base:1.2.3"
+
+
+def test_a_clone_builds_on_its_own_base(nowhere: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    nowhere.append("Source, https://github.com/Team/Fork")
+    monkeypatch.setattr(images, "clone", lambda: ROOT)
+    assert images.base() == "touche/base"
+
+
+def test_without_a_clone_what_is_missing_is_pulled_if_it_is_published(nowhere: list[str]) -> None:
+    pull = "podman pull ghcr.io/team/fork/{0}:1.2.3 && podman tag ghcr.io/team/fork/{0}:1.2.3 touche/{0}"
+    for name, ask in (
+        ("base", lambda: images.build("podman", ["bm25"], print)),
+        ("bm25", lambda: images.check_image("podman", "bm25")),
+    ):
+        nowhere.clear()
+        with pytest.raises(
+            ToucheError, match=f"podman has no image touche/{name}; work in a clone of touche"
+        ):
+            ask()
+        nowhere.append("Source, https://github.com/Team/Fork")
+        with pytest.raises(
+            ToucheError, match=re.escape(f"image touche/{name}; get it with: {pull.format(name)}")
+        ):
+            ask()
+
+
+def test_without_a_clone_an_image_of_ones_own_is_built(nowhere: list[str], tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "baseline.py").touch()
+    with pytest.raises(ToucheError, match="has no image touche/mine; build it with: touche images build"):
+        images.check_image("docker", str(tmp_path / "mine"))
 
 
 def content(clone: Path) -> str:

@@ -40,7 +40,7 @@ class Teaching(Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("First steps, after make demo"):
+        with formatter.section("First steps"):
             for name in FIRST:
                 self._write(ctx, formatter, name)
                 formatter.write(f"    {getattr(self.get_command(ctx, name), 'example', '')}\n")
