@@ -92,6 +92,8 @@ ELSEWHERE = {
     "touche run dph --model PL2 --c 7 -i touche-2020-task-1/sample -o out": OFFICIAL,
     "touche run tfidf -i touche-2020-task-1/sample -o out": OFFICIAL,
     "touche run tfidf --variant classic -i touche-2020-task-1/sample -o out": OFFICIAL,
+    "touche run argsme -i touche-2021-task-1/sample -o out": OFFICIAL,
+    "touche run argsme -i touche-2021-task-1 -o out/original --api": PUBLISHERS,
     "CHATNOIR_API_KEY=... touche run chatnoir-bm25f -i touche-2021-task-2 -o out/original --api": PUBLISHERS,
     "touche overlap out/replica/run.txt out/original/run.txt": PUBLISHERS,
     "touche overlap $TOUCHE_DATA/runs/touche-2021-task-2/chatnoir-cached.run out/original/run.txt --task "

@@ -20,7 +20,7 @@ from touche.scan.kernel import table
 from touche.scan.porter import stem
 from touche.scan.tokens import analysis_named, words
 
-ANALYSES = ["standard", "english", "plural", "unstemmed"]
+ANALYSES = ["standard", "stopped", "english", "plural", "unstemmed"]
 SCRIPT = runpy.run_path(str(ROOT / "docs" / "words.py"))
 CORPORA = ROOT / "corpora"
 
@@ -140,5 +140,5 @@ def test_half_a_pair_of_surrogates_is_no_word() -> None:
 
 
 def test_an_analysis_that_there_is_none_of() -> None:
-    with pytest.raises(ParameterError, match="choose among standard, english, plural"):
+    with pytest.raises(ParameterError, match="choose among standard, stopped, english"):
         analysis_named("german")

@@ -175,13 +175,15 @@ def argument_of(fields: Any, path: Path, line: int, seen: set[str]) -> Argument:
         id=new_id(text_field(fields, "id", path, line), "argument", seen, path, line),
         conclusion=text_field(fields, "conclusion", path, line),
         premises=tuple(premise["text"] for premise in premises),
-        stance=_stance(premises[0]) if premises else "",
+        stance=_text(premises[0], "stance") if premises else "",
+        page=_text(fields.get("context"), "sourceText"),
     )
 
 
-def _stance(premise: dict[str, Any]) -> str:
-    stance = premise.get("stance")
-    return stance if isinstance(stance, str) else ""
+def _text(record: Any, name: str) -> str:
+    """A text that need not be there."""
+    found = record.get(name) if isinstance(record, dict) else None
+    return found if isinstance(found, str) else ""
 
 
 def are_records(value: Any, *names: str) -> bool:

@@ -42,6 +42,7 @@ class Argument:
         stance: ``PRO`` or ``CON``, the stance of the premises towards the conclusion; empty where unknown.
         sentences: the sentences of the conclusion, then those of the premises, as in the processed corpus of
             2022; None where the corpus is not split.
+        page: the text of the web page that it was found on; empty where the corpus lacks it.
     """
 
     id: str
@@ -49,6 +50,7 @@ class Argument:
     premises: tuple[str, ...]
     stance: str = ""
     sentences: tuple[Sentence, ...] | None = None
+    page: str = ""
 
     @property
     def text(self) -> str:
@@ -66,6 +68,15 @@ def premises_of(document: AnyDocument) -> str:
         document: of any kind.
     """
     return " ".join(document.premises) if isinstance(document, Argument) else document.text
+
+
+def page_of(document: AnyDocument) -> str:
+    """The text of the web page that an argument was found on; empty where there is none.
+
+    Args:
+        document: of any kind.
+    """
+    return document.page if isinstance(document, Argument) else ""
 
 
 def conclusion_of(document: AnyDocument) -> str:

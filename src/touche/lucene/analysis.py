@@ -14,6 +14,7 @@ _ANALYZERS = {
     "english": "io.anserini.analysis.DefaultEnglishAnalyzer",
 }
 _CHAINS = {  # filters, in their order
+    "stopped": ("lowercase", "stop"),
     "plural": ("lowercase", "englishMinimalStem", "asciiFolding"),
     "unstemmed": ("lowercase", "asciiFolding"),
 }
@@ -24,9 +25,10 @@ def analyzer_named(name: str) -> Any:
     """A Lucene analyzer.
 
     Args:
-        name: ``standard`` (no stop words, no stemming), ``english`` (possessives, Lucene's English stop
-            words, Porter's stemmer), ``plural`` (ChatNoir's chain but for ICU: no stop words, plurals
-            become singulars, accents are folded), or ``unstemmed`` (the same but for the plurals).
+        name: ``standard`` (no stop words, no stemming), ``stopped`` (without Lucene's English stop words),
+            ``english`` (possessives, these stop words, Porter's stemmer), ``plural`` (ChatNoir's chain but
+            for ICU: no stop words, plurals become singulars, accents are folded), or ``unstemmed`` (the same
+            but for the plurals).
 
     Raises:
         ParameterError: if there is none of that name.

@@ -2,7 +2,7 @@
 
 from touche.scan.counting import Fields
 from touche.scan.kernel import Array
-from touche.scan.lengths import exact
+from touche.scan.lengths import before_lucene_7, exact
 from touche.scan.models import Formula, Weighted, dlh, dph, pl2
 from touche.scan.ranking import Collection, Queries, Scoring, rank
 from touche.scan.reading import picked
@@ -19,6 +19,7 @@ __all__ = [
     "Statistics",
     "Term",
     "Weighted",
+    "before_lucene_7",
     "dlh",
     "dph",
     "exact",

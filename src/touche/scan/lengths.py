@@ -20,6 +20,18 @@ def one_byte(lengths: Array) -> Array:
     return found
 
 
+def before_lucene_7(lengths: Array) -> Array:
+    """Lucene before version 7, for ``kept_of_lengths``: 1 / sqrt(length) in a byte (floatToByte315).
+
+    Args:
+        lengths: in tokens.
+    """
+    norms = (1 / np.sqrt(np.maximum(lengths, 1))).astype(np.float32)
+    kept = (norms.view(np.int32) >> 21 << 21).view(np.float32)  # three bits of the mantissa
+    found: Array = 1.0 / np.square(kept.astype(float))
+    return found
+
+
 def exact(lengths: Array) -> Array:
     """Lengths as they are, for ``kept_of_lengths``: what engines other than Lucene keep.
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -51,7 +51,8 @@ def rank(
             memory as a whole.
         model: what a term adds to the scores of the documents that have it; of a term that the title has
             twice, twice that.
-        analysis: the name of an analysis: ``standard``, ``english``, ``plural`` or ``unstemmed``.
+        analysis: the name of an analysis: ``standard``, ``stopped``, ``english``, ``plural`` or
+            ``unstemmed``.
         queries: what is searched for in place of titles, such as expanded queries; of a topic that has none,
             its title.
         fields: the fields by name, each a function of the document; by default one, ``text``. Only functions
@@ -86,12 +87,14 @@ class Scoring:
         boosts: the weight of each field.
         best_field: whether the best field counts; else their sum.
         kept_of_lengths: what the model sees of lengths.
+        required: how many of a topic's terms fields have to have, ``any`` or ``all``, by the fields' places.
     """
 
     model: Formula
     boosts: Sequence[float] = (1.0,)
     best_field: bool = False
     kept_of_lengths: Callable[[Array], Array] = one_byte
+    required: Mapping[int, Literal["any", "all"]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -224,10 +227,17 @@ class _Scored:
             # One after the other, as Lucene adds what terms contribute: each a float32, their sum as double.
             sums = np.bincount(texts, values, len(found))
             scores.append(np.where(has_any, sums, -np.inf))  # 0 would be better than what is below 0
+        for number, needed in self.scoring.required.items():
+            found &= self._terms_in(number, terms) >= (len(terms) if needed == "all" else 1)
         if among is not None:
             found &= [id in among for id in self.part.ids]
         highest = np.max(scores, axis=0).astype(np.float32)  # as Lucene gives it out
         return self._highest(highest, np.flatnonzero(found & (highest >= least)), depth)
+
+    def _terms_in(self, number: int, terms: Mapping[int, float]) -> Array:
+        """How many of the terms each document has in a field."""
+        texts = np.concatenate([self.part.fields[number].of(term)[0] for term in terms])
+        return np.bincount(texts, minlength=len(self.part.ids))
 
     def _highest(self, scores: Array, documents: Array, depth: int) -> _Scores:
         if depth < len(documents):

@@ -66,9 +66,10 @@ def analysis_named(name: str) -> Analysis:
     """An analysis.
 
     Args:
-        name: ``standard`` (no stop words, no stemming), ``english`` (possessives, Lucene's English stop
-            words, Porter's stemmer), ``plural`` (ChatNoir's chain but for ICU: no stop words, plurals
-            become singulars, accents are folded), or ``unstemmed`` (the same but for the plurals).
+        name: ``standard`` (no stop words, no stemming), ``stopped`` (without Lucene's English stop words),
+            ``english`` (possessives, these stop words, Porter's stemmer), ``plural`` (ChatNoir's chain but
+            for ICU: no stop words, plurals become singulars, accents are folded), or ``unstemmed`` (the same
+            but for the plurals).
 
     Raises:
         ParameterError: if there is none of that name.
@@ -95,6 +96,11 @@ def _english(word: str) -> str:
         word = word[:-2]
     word = _lower(word)
     return "" if word in _STOP_WORDS else _in_java_units(stem, word)
+
+
+def _stopped(word: str) -> str:
+    word = _lower(word)
+    return "" if word in _STOP_WORDS else word
 
 
 def _plural(word: str) -> str:
@@ -140,6 +146,7 @@ def _whole(term: str) -> tuple[str]:
 
 _ANALYSES: Mapping[str, Analysis] = {
     "standard": Analysis(_lower, _whole),
+    "stopped": Analysis(_stopped, _whole, tuple(word + _END for word in _STOP_WORDS)),
     # Skies has the stem ski, and so has sky; hoping that of hope; stabilities that of stabl.
     "english": Analysis(
         _english,
