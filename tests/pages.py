@@ -162,7 +162,8 @@ def workspace(folder: Path) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns(*_OFFICIAL, "__pycache__"))
     for path in (each for each in ROOT.iterdir() if each.is_file()):
         shutil.copy2(path, folder)
-    (folder / "ready").touch()  # for make
+    (folder / "demo-ready").touch()  # for make
+    (folder / "ready").touch()
     return folder
 
 
@@ -208,7 +209,7 @@ def _type(arguments: list[str], what: str, folder: Path, variables: dict[str, st
     environment = ours | variables | {
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(folder / "src"),
-        "MAKEFLAGS": f"BIN={programs} READY=ready",
+        "MAKEFLAGS": f"BIN={programs} READY=ready DEMO=demo-ready",
         "COLUMNS": "125",
     }  # fmt: skip
     told = subprocess.run(

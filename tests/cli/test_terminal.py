@@ -70,6 +70,20 @@ def test_no_number_is_broken_or_lost_however_narrow_the_terminal(write: Write, c
     assert max(map(len, piped.splitlines()[:3])) > 70  # wider than two of the terminals
 
 
+@pytest.mark.xdist_group("demo")
+def test_tables_fit_a_terminal_of_100_columns(after_demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(after_demo)
+    runs = [f"build/demo/arguments/{name}/run.txt" for name in ("bm25", "tfidf")]
+    compare = ["compare", *runs, "--task", "spot-check/arguments"]
+    overlap = ["overlap", *runs, "--task", "spot-check/arguments"]
+    for command in (["tasks"], compare, overlap, ["regress", "bm25", "--dataset", "spot-check/passages"]):
+        shown = CODES.sub("", on_terminal("-m", "touche", *command, "--quiet"))
+        assert max(map(len, shown.splitlines())) <= 100, shown
+    once, twice = (on_terminal("-m", "touche", *compare, columns=columns) for columns in (250, 100))
+    words = [{*CODES.sub("", each).split()} for each in (once, twice)]
+    assert words[0] == words[1] and len(twice.splitlines()) > len(once.splitlines())  # nothing is lost
+
+
 def test_verdicts_and_severities_have_colours_unless_the_user_wants_none(write: Write) -> None:
     regress = ("-m", "touche", "regress", "bm25", "--dataset", "touche-2022-task-2")
     lint = (

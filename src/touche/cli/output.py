@@ -6,7 +6,8 @@ import logging
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, fields
+from dataclasses import asdict, astuple, dataclass, fields
+from itertools import takewhile
 from typing import Any, Literal
 
 import click
@@ -16,6 +17,8 @@ from touche.progress import say
 
 BROKEN, UNUSABLE = 1, 2  # exit codes: a score or a rule; an input
 _NARROW = 24  # characters; a text column is folded to no less
+_NAMES = 2  # columns of texts that name a row
+_APART = 2  # blanks between columns
 _WIDEST = 1_000_000  # characters; nothing is folded in a pipe
 
 GOOD, DOUBTFUL, BAD = "green", "yellow", "red"
@@ -35,8 +38,9 @@ def show(
 ) -> None:
     """Prints aligned columns, those of numbers to the right.
 
-    On a terminal in colour, and in its width, or that of the numbers and the least of the texts where it has
-    less: no number is ever broken. Else plain, and as wide as the cells are.
+    On a terminal in colour, and in its width: texts are folded, and if that does not do, the columns stand
+    below one another, those that name a row repeated. No number is ever broken. Else plain, and as wide as
+    the cells are.
 
     Args:
         header: the names of the columns.
@@ -44,23 +48,66 @@ def show(
         colours: by the words that a cell begins with, up to a colon.
     """
     from rich.console import Console  # here, for a baseline's image has no tables, and no rich
-    from rich.table import Table
-    from rich.text import Text
 
     rows = [[*map(one_line, row)] for row in rows]
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold")
-    for name, *cells in zip(header, *rows, strict=True):
-        numeric, width = all(map(_is_number, cells)), max(map(len, (name, *cells)))
-        justify: Literal["left", "right"] = "right" if numeric else "left"
-        least = width if numeric else min(width, _NARROW)
-        table.add_column(Text(name), justify=justify, min_width=least, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell, (colours or {}).get(cell.partition(":")[0], "")) for cell in row))
+    columns = [_column(name, cells) for name, *cells in zip(header, *rows, strict=True)]
     terminal = sys.stdout.isatty()
     console = Console(force_terminal=terminal, width=None if terminal else _WIDEST)
+    tables = [_table(group, colours or {}) for group in _below_one_another(columns, console.width)]
     with console.capture() as shown:
-        console.print(table, crop=False)
+        for table in tables:
+            console.print(table, crop=False)
     click.echo("\n".join(line.rstrip() for line in shown.get().split("\n")[:-1]))
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of a table.
+
+    Attributes:
+        name: what stands above it.
+        cells: what stands in it.
+        numeric: whether these are numbers, which stand to the right and are never broken.
+    """
+
+    name: str
+    cells: Sequence[str]
+    numeric: bool
+
+    @property
+    def least(self) -> int:
+        """The characters that it takes at the least."""
+        width = max(map(len, (self.name, *self.cells)))
+        return width if self.numeric else min(width, _NARROW)
+
+
+def _column(name: str, cells: Sequence[str]) -> _Column:
+    return _Column(name, cells, all(map(_is_number, cells)))
+
+
+def _below_one_another(columns: Sequence[_Column], width: int) -> list[list[_Column]]:
+    """The columns of each table, as few tables as there can be: each begins with those that name a row."""
+    names = list(takewhile(lambda column: not column.numeric, columns[:_NAMES]))
+    groups = [[*names]]
+    for column in columns[len(names) :]:
+        taken = sum(each.least + _APART for each in [*groups[-1], column]) - _APART
+        if len(groups[-1]) > len(names) and taken > width:
+            groups.append([*names])
+        groups[-1].append(column)
+    return groups
+
+
+def _table(columns: Sequence[_Column], colours: Mapping[str, str]) -> Any:
+    from rich.table import Table  # here, as above
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, _APART, 0, 0), pad_edge=False, header_style="bold")
+    for each in columns:
+        justify: Literal["left", "right"] = "right" if each.numeric else "left"
+        table.add_column(Text(each.name), justify=justify, min_width=each.least, overflow="fold")
+    for row in zip(*(each.cells for each in columns), strict=True):
+        table.add_row(*(Text(cell, colours.get(cell.partition(":")[0], "")) for cell in row))
+    return table
 
 
 def paint(*parts: tuple[str, str]) -> None:

@@ -13,7 +13,7 @@ import click
 
 from touche import baselines, tasks
 from touche.cli.commands import BASELINE, DATASET_ID, Command
-from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, show, tell
+from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, paint, show, tell
 from touche.cli.overlap import show_overlaps
 from touche.cli.sandbox import check_limits, options_of
 from touche.data.remedies import remedy_for
@@ -121,8 +121,7 @@ def regress(
         _write_json(outcomes, json_file)  # so that a night that is cut off has told what it knew
     if update:
         outcomes = _update(outcomes)
-    show(_HEADER, [_row(each) for each in outcomes], _COLOURS)
-    click.echo(f"\n{_summary(outcomes)}{_kinds_of_memory(outcomes)}")
+    _show(outcomes)
     if agreements := [found for each in outcomes for found in each.agreements]:
         click.echo("\nHow close reruns are to official runs, of the documents that both could find")
         show_overlaps(agreements)
@@ -139,6 +138,18 @@ def regress(
 
 
 regress.params += options_of({})
+
+
+def _show(outcomes: Sequence[Outcome]) -> None:
+    """Prints a row for each outcome, and in one line what is not at hand."""
+    rows = [_row(each) for each in outcomes if each.verdict != NOT_AT_HAND]
+    if rows:
+        show(_HEADER, rows, _COLOURS)
+        click.echo()
+    missing = Counter(each.expected.dataset for each in outcomes if each.verdict == NOT_AT_HAND)
+    if missing:
+        paint((f"{NOT_AT_HAND}: ", DOUBTFUL), (", ".join(missing), ""))
+    click.echo(f"{_summary(outcomes)}{_kinds_of_memory(outcomes)}")
 
 
 def _expected(names: Sequence[str], chosen: Sequence[str]) -> tuple[list[Expected], list[Outcome]]:

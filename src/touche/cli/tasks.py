@@ -77,7 +77,7 @@ def _line(text: str) -> str:
 
 
 def _show_list(chosen: list[Task]) -> None:
-    header = ("task", "title", "ranked", "dimensions", "published results")
+    header = ("task", "title", "ranked", "dimensions", "published")
     show(
         header,
         [
