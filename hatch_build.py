@@ -26,6 +26,7 @@ from typing import Any
 ROOT = Path(__file__).parent
 SOURCES = sorted(path.relative_to(ROOT) for path in (ROOT / "src" / "touche").rglob("*.c"))
 SHIPPED = ("baselines", "topics", "qrels", "corpora")  # the wheel has them in touche/shipped/
+PROCESSORS = ("x86_64", "aarch64")
 ZIG = "ziglang>=0.13"
 _GLIBC = "2.17"  # of 2012: what pip calls manylinux2014
 _LINK = re.compile(r"(!?)(\[[^\[\]]*\])\((?![a-z]+:|#)([^()\s]+)\)")
@@ -102,17 +103,27 @@ def repository() -> str:
 
 def _compiler() -> list[str] | None:
     named = os.environ.get("CC") or shutil.which("cc")
-    return shlex.split(named) if named and not os.environ.get("WHEEL_FOR") else None
+    return shlex.split(named) if named and not processor() else None
+
+
+def processor() -> str:
+    """The processors that a wheel is for; empty if it is for this machine.
+
+    Raises:
+        SystemExit: with one line, if they are none of ``PROCESSORS``.
+    """
+    given = os.environ.get("WHEEL_FOR", "")
+    if given and given not in PROCESSORS:
+        raise SystemExit(f"WHEEL_FOR is {given!r}; choose among {', '.join(PROCESSORS)}, or unset it")
+    return given
 
 
 def _target() -> list[str]:
-    processor = os.environ.get("WHEEL_FOR")
-    return ["-target", f"{processor}-linux-gnu.{_GLIBC}"] if processor else []
+    return ["-target", f"{processor()}-linux-gnu.{_GLIBC}"] if processor() else []
 
 
 def _platform() -> str:
-    processor = os.environ.get("WHEEL_FOR")
-    platform = f"manylinux_{_GLIBC}_{processor}" if processor else sysconfig.get_platform()
+    platform = f"manylinux_{_GLIBC}_{processor()}" if processor() else sysconfig.get_platform()
     return platform.replace("-", "_").replace(".", "_")
 
 

@@ -175,6 +175,12 @@ def test_an_address_that_is_none_stops_the_build(given: str, monkeypatch: pytest
         script().repository()
 
 
+def test_a_wheel_for_processors_that_nobody_tests_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WHEEL_FOR", "arm64")  # as Docker calls what pip calls aarch64
+    with pytest.raises(SystemExit, match="WHEEL_FOR is 'arm64'; choose among x86_64, aarch64"):
+        script().compile_one(Path("src/touche/scan/words.c"), Path("words.so"))
+
+
 def test_everything_works_at_once_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
     for command, code, said in PROMISED:
         found = told(command, tmp_path, sys.executable, PYTHONPATH=str(installed))
