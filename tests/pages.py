@@ -39,6 +39,7 @@ CONTAINERS = "needs Docker or Podman: tests/sandbox runs it"
 OFFICIAL = "needs official data: tests/official runs it"
 PUBLISHERS = "asks servers of others: tests/data and tests/baselines have servers of their own"
 TIRA = "needs an account at TIRA; what the image does there, tests/sandbox tries by tira-run"
+CLIENT = "needs more judgments than the example has: tests/data/test_for_tira.py does it with the spot check"
 MODEL = "downloads a model: tests/sandbox builds and runs the image with a small one"
 MEASURED = "takes minutes and a quiet machine; tests/project/test_tables.py sees what it wrote"
 SPARK = "needs PySpark and Java 17: tests/cluster runs it"
@@ -67,6 +68,9 @@ ELSEWHERE = {
     "touche data fetch touche-2022-task-2": PUBLISHERS,
     "touche data fetch --no-corpora": PUBLISHERS,
     "tira-cli login --token TOKEN": TIRA,
+    "pip install 'touche-baselines[tira]' datasets": SET_UP,
+    "tira-cli dataset-submission --path 2027/tira/touche-2027-task-1 --task TASK --split test --dry-run "
+    "--skip-baseline": CLIENT,
     "tira-cli code-submission --path my-team --task TASK --dataset DATASET "
     "--command 'baseline -i $inputDataset -o $outputDir'": TIRA,
     "pip install 'touche-baselines[spark]'": SET_UP,
@@ -189,6 +193,10 @@ def follow(page: Path, folder: Path, but: str = "", team: str = "my-team", **var
         if step.kind == "file":
             with _made(folder / path).open("a" if step.at_end else "w", encoding="utf-8") as file:
                 file.write(text)
+        elif step.kind == "command" and text.startswith("export "):
+            name, _, value = text.removeprefix("export ").partition("=")
+            variables |= {name: value.replace("$PWD", str(folder))}
+            tried.append(step.text)
         elif step.kind == "command" and reason(step.text) in ("", but):
             told = _type(["sh", "-c", text], text, folder, variables)
             assert step.shown in (None, told), f"{text}\n{told}"

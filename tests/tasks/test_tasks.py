@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Touche
+from conftest import ROOT, Touche, Write
 from known import KNOWN
 from touche import tasks
 from touche.errors import ToucheError
@@ -257,6 +258,83 @@ def test_an_unknown_dataset_of_a_task_is_answered_with_those_that_it_has() -> No
             ToucheError, match=r"no dataset 'touche-2020-task-1/simple'; did you mean .*/sample"
         ):
             look_up("touche-2020-task-1/simple")
+
+
+CARD = """
+id = "touche-2027-task-1"
+title = "Cats"
+url = "https://touche.webis.de"
+topics = "touche-2027-task-1.xml"
+measure = "P@1"
+qrels.relevance.file = "touche-2027-task-1.qrels"
+corpora.full.directory = "touche-2027-task-1"
+rules.unit = "document"
+"""
+
+
+@pytest.fixture
+def mine(monkeypatch: pytest.MonkeyPatch, write: Write) -> Path:
+    """A folder for TOUCHE_DATA, with the card of a task."""
+    card = write("data/tasks/touche-2027-task-1.toml", CARD)
+    monkeypatch.setenv("TOUCHE_DATA", str(card.parents[1]))
+    return card.parents[1]
+
+
+def test_a_card_beside_the_data_is_a_task_like_any_other(mine: Path, write: Write, touche: Touche) -> None:
+    assert "touche-2027-task-1" in tasks.datasets() and tasks.ids() == sorted(tasks.ids())
+    write(
+        "data/topics/touche-2027-task-1.xml",
+        "<topics><topic><number>1</number><title>cats</title></topic></topics>",
+    )
+    write("data/qrels/touche-2027-task-1.qrels", "1 0 d1 1\n")
+    write("data/corpora/touche-2027-task-1/documents.jsonl", '{"docno": "d1", "text": "cats"}\n')
+    assert touche("run", "bm25", "-i", "touche-2027-task-1", "-o", mine / "out")[0] == 0
+    out = touche("evaluate", mine / "out" / "run.txt", "--task", "touche-2027-task-1")[1]
+    assert out.splitlines()[0].split()[3] == "P@1" and out.splitlines()[1].split()[2:4] == [
+        "trec_eval",
+        "1.000",
+    ]
+    assert touche("tasks", "check", mine / "tasks" / "touche-2027-task-1.toml")[0] == 0
+    completion = {
+        "COMP_WORDS": "touche evaluate --task touche-2027",
+        "COMP_CWORD": "3",
+        "_TOUCHE_COMPLETE": "bash_complete",
+    }
+    command = [sys.executable, "-m", "touche"]
+    shown = subprocess.run(command, env=os.environ | completion, capture_output=True, text=True).stdout
+    assert shown == "plain,touche-2027-task-1\n"
+
+
+def test_a_card_with_the_name_of_one_that_ships_is_refused(mine: Path, touche: Touche) -> None:
+    """Neither of the two is taken for the other, and no other task is in the way."""
+    card = mine / "tasks" / "touche-2022-task-1.toml"
+    card.write_text(CARD.replace("2027", "2022"))
+    message = (
+        f"{card}: a task 'touche-2022-task-1' ships with the project; give the file and its id another name"
+    )
+    assert touche("tasks", "touche-2022-task-1")[::2] == (2, f"touche: {message}\n")
+    assert touche("tasks", "check", card)[:2] == (2, f"{message}\n")
+    code, out, err = touche("tasks")
+    assert (code, err) == (0, f"touche: warning: {message}\n")
+    assert "touche-2022-task-1 " not in out and "touche-2027-task-1 " in out and "touche-2022-task-2 " in out
+    assert touche("tasks", "check", tasks._FOLDER / "touche-2022-task-1.toml")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "name"), [("topics", "../../secret"), ("topics", "/etc/passwd"), ("directory", "../../..")]
+)
+def test_no_card_leads_out_of_its_folders(mine: Path, touche: Touche, key: str, name: str) -> None:
+    card = mine / "tasks" / "touche-2027-task-1.toml"
+    card.write_text(re.sub(rf'{key} = "[^"]*"', f'{key} = "{name}"', CARD))
+    code, out, _ = touche("tasks", "check", card)
+    assert code == 2 and f"{key}: '{name}' leads elsewhere; write a name" in out
+
+
+def test_a_folder_without_cards_has_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    known = tasks.ids()
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        monkeypatch.setenv("TOUCHE_DATA", str(folder))
+        assert tasks.ids() == known
 
 
 def test_ids_are_told_without_reading_a_card(cards: Path) -> None:

@@ -1,5 +1,6 @@
-"""touche tasks [check]"""
+"""touche tasks [check | tira]"""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,9 +8,10 @@ from typing import Any
 import click
 
 from touche import tasks as library
-from touche.cli.commands import Command, Ids
-from touche.cli.output import UNUSABLE, print_records, show, style
-from touche.errors import InputError
+from touche.baselines.loader import folder_of
+from touche.cli.commands import BASELINE, TASK_ID, Command, Ids
+from touche.cli.output import UNUSABLE, print_records, show, style, tell
+from touche.errors import InputError, ToucheError, choice, one_line
 from touche.evaluation.leaderboard import shortlist
 from touche.tasks import Published, Rules, Task
 from touche.tasks.cards import faults_of
@@ -29,14 +31,51 @@ def check(cards: Sequence[Path]) -> int:
     return UNUSABLE if any(found.values()) else 0
 
 
+@click.command(cls=Command, example="touche tasks tira spot-check/arguments -o out/tira")
+@click.argument("task_id", type=TASK_ID, metavar="TASK")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="A new folder, whose name is that of the dataset.",
+)
+@click.option(
+    "--dimension", metavar="NAME", help="What is scored; that which the card has first, unless given."
+)
+@click.option(
+    "--baseline",
+    type=BASELINE,
+    default="bm25",
+    show_default=True,
+    help="What TIRA's client tries the dataset with.",
+)
+def tira(task_id: str, output: Path, dimension: str | None, baseline: str) -> None:
+    """Write TASK as a dataset for TIRA: a README.md with tira_configs, topics, corpus and judgments.
+
+    The files of the corpus are links. TIRA's client takes the folder as it is: tira-cli dataset-submission.
+    """
+    from touche.data.for_tira import SPLIT, write_dataset  # here, for few need it
+
+    task = library.task(task_id)
+    if dimension is not None and dimension not in task.qrels:
+        raise ToucheError(f"{task.id} has no dimension {dimension!r}; {choice(dimension, task.qrels)}")
+    chosen = dimension or next(iter(task.qrels))
+    click.echo(one_line(str(write_dataset(task, chosen, folder_of(baseline), output))))
+    command = ["tira-cli", "dataset-submission", "--path", str(output), "--task", "TASK", "--split", SPLIT]
+    tell(f"Next: {shlex.join(command)} --dry-run")
+
+
 class _Tasks(Command):
     """A command that takes an id, or the name of a command of its own."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        if args[:1] == [check.name]:
-            return check.make_context(f"{info_name} {check.name}", args[1:], parent, **extra)
+        for command in (check, tira):
+            if args[:1] == [command.name]:
+                return command.make_context(f"{info_name} {command.name}", args[1:], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
 
@@ -44,8 +83,8 @@ class _Tasks(Command):
 @click.argument(
     "task_id",
     required=False,
-    type=Ids("task", lambda: ["check", *library.ids()]),
-    metavar="[TASK | check FILE...]",
+    type=Ids("task", lambda: ["check", "tira", *library.ids()]),
+    metavar="[TASK | check FILE... | tira TASK -o DIR]",
 )
 @click.option("--all", "every", is_flag=True, help="Every published run, not the best of each team alone.")
 @style("table", "json", "csv")
@@ -53,7 +92,8 @@ def tasks(task_id: str | None, every: bool, style: str) -> None:
     """List the tasks, or show one TASK: its rules, and what each team's best run and the baselines scored.
 
     As JSON and CSV, all published results alone, the measure of each beside it; without TASK, those of all
-    tasks. The card of a new task is checked by: touche tasks check FILE
+    tasks. The card of a new task is checked by: touche tasks check FILE; as a dataset for TIRA it is written
+    by: touche tasks tira TASK -o DIR
     """
     chosen = [library.task(task_id)] if task_id else list(library.all_tasks().values())
     if style != "table":
@@ -66,7 +106,7 @@ def tasks(task_id: str | None, every: bool, style: str) -> None:
 
 def _faults(card: Path) -> list[str]:
     try:
-        return [_line(f"{card}: {fault}") for fault in faults_of(card)]
+        return [_line(f"{card}: {fault}") for fault in (*faults_of(card), *library.taken(card))]
     except InputError as error:
         return [_line(str(error))]
 

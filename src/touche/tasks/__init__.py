@@ -1,9 +1,14 @@
-"""The tasks by their ids, each read from its card once it is asked for."""
+"""The tasks by their ids, each read from its card once it is asked for.
+
+Cards are those that ship, and those in the folder tasks/ of ``TOUCHE_DATA``.
+"""
 
 import logging
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
+from os.path import realpath  # that of Path raises where links lead round in circles
 from pathlib import Path
 
 from touche.errors import ToucheError, choice
@@ -61,10 +66,12 @@ def task(task_id: str) -> Task:
     """The task with an id; the id of one of its datasets will do, too.
 
     Raises:
-        ToucheError: if there is none, or its card cannot be read.
+        ToucheError: if there is none, its card cannot be read, or another one has its name.
     """
     cards = _cards()
     if task_id in cards:
+        for problem in taken(_of_user(task_id)):
+            raise ToucheError(f"{_of_user(task_id)}: {problem}")
         return _read(cards[task_id])
     if task_id.rpartition("/")[0] in cards:
         return dataset(task_id)[0]
@@ -120,8 +127,26 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
     raise ToucheError(f"there is no dataset {dataset_id!r}; {choice(dataset_id, datasets())}")
 
 
+def taken(card: Path) -> Iterator[str]:
+    """Says that a card in ``TOUCHE_DATA`` has the name of one that ships, so that no id means two tasks."""
+    same = card.exists() and realpath(card) == realpath(_of_user(id_of(card)))
+    if same and id_of(card) in _shipped():
+        yield f"a task {id_of(card)!r} ships with the project; give the file and its id another name"
+
+
 def _cards() -> dict[str, Path]:
-    return {id_of(card): card for card in sorted(_FOLDER.rglob("[!.]*.toml"), key=id_of)}
+    """The cards by the ids of their tasks; of two with one id that which ships."""
+    found = {id_of(card): card for card in _of_user("*").parent.glob("[!.]*.toml")} | _shipped()
+    return dict(sorted(found.items()))
+
+
+def _shipped() -> dict[str, Path]:
+    return {id_of(card): card for card in _FOLDER.rglob("[!.]*.toml")}
+
+
+def _of_user(task_id: str) -> Path:
+    """The card of a task in ``TOUCHE_DATA``, which need not be there."""
+    return Path(os.environ.get("TOUCHE_DATA") or os.devnull, "tasks", f"{task_id}.toml")
 
 
 @cache

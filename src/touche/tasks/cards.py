@@ -197,6 +197,7 @@ def _contradictions(card: Any, task_id: str) -> Iterator[str]:
         _measure(card)
     except ToucheError as error:
         yield str(error)
+    yield from _strays(card)
     if "full" not in card.corpora:
         yield "corpora.full: missing; add it, the collection of the task"
     if not 0 <= card.rules.min_results <= card.rules.max_results or card.rules.max_results < 1:
@@ -209,6 +210,23 @@ def _contradictions(card: Any, task_id: str) -> Iterator[str]:
     for number, of_stance in enumerate(card.stance, 1):
         for problem in _contradictions_of_stance(of_stance):
             yield f"stance[{number}].{problem}"
+
+
+def _strays(card: Any) -> Iterator[str]:
+    """Names that lead out of the folders where topics, qrels and corpora are."""
+    for key, name in _names_of_files(card):
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            yield f"{key}: {_shown(name)} leads elsewhere; write a name"
+
+
+def _names_of_files(card: Any) -> Iterator[tuple[str, str]]:
+    """The names of files and folders, with their keys."""
+    yield "topics", card.topics
+    for dimension, judgments in card.qrels.items():
+        yield _within(_within("qrels", dimension), "file"), judgments.file
+    for name, corpus in card.corpora.items():
+        for key, each in [("directory", corpus.directory), *(("files", file) for file in corpus.files)]:
+            yield _within(_within("corpora", name), key), each
 
 
 def _contradictions_of_table(table: _Table, card: Any) -> Iterator[str]:

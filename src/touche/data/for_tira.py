@@ -1,0 +1,107 @@
+"""A task as a dataset for TIRA: the card that TIRA's client reads, and the files that it names."""
+
+import json
+import os
+import shlex
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from touche.data.places import locate, locate_corpus, qrels_of
+from touche.errors import InputError
+from touche.formats.topics import read_topics_xml
+from touche.tasks import Task
+
+CARD = "README.md"
+SPLIT = "test"
+_EVALUATOR = "webis/ir_measures_evaluator:1.0.5"  # of TIRA itself; it reads measures as ir_measures has them
+
+
+def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> Path:
+    """Writes a folder for ``tira-cli dataset-submission``.
+
+    ``inputs/`` is an input directory, with links to the files of the corpus; ``truths/`` has the judgments as
+    they count, without topics that do not, and with 0 for labels below it, at which evaluators can crash.
+
+    Args:
+        task: the task.
+        dimension: what is judged, a name in ``task.qrels``; TIRA has one score for a dataset.
+        baseline: the folder of the baseline that TIRA's client tries it with.
+        folder: a new one.
+
+    Returns:
+        The path of the card.
+
+    Raises:
+        InputError: if the folder is there, and not empty.
+        NotAtHandError: if topics, judgments or corpus are not at hand.
+        ToucheError: if one of them is broken.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise InputError(folder, "it is not empty", "name a new folder")
+    topics, corpus = locate("topics", task.topics), locate_corpus(task.corpora["full"])
+    titles = [{"qid": each.number, "query": each.title} for each in read_topics_xml(topics)]
+    judged = qrels_of(task, dimension)
+    inputs, truths = (folder / name for name in ("inputs", "truths"))
+    truths.mkdir(parents=True)
+    _link(corpus, inputs)
+    shutil.copyfile(topics, inputs / "topics.xml")
+    (truths / "queries.jsonl").write_text(
+        "".join(f"{json.dumps(each)}\n" for each in titles), encoding="utf-8"
+    )
+    lines = (f"{topic} 0 {id} {max(label, 0)}\n" for topic, of in judged.items() for id, label in of.items())
+    (truths / "qrels.txt").write_text("".join(lines), encoding="utf-8")
+    card = folder / CARD
+    card.write_text(_card(task, dimension, os.path.relpath(baseline, folder)), encoding="utf-8")
+    return card
+
+
+def _link(corpus: Path, inputs: Path) -> None:
+    """Links, as a corpus may be large, and TIRA's client makes its own copy."""
+    for path in sorted(path for path in corpus.rglob("*") if path.is_file()):
+        link = inputs / path.relative_to(corpus)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(path.resolve())
+
+
+def _card(task: Task, dimension: str, baseline: str) -> str:
+    import yaml
+
+    front = yaml.safe_dump(_settings(task, baseline), sort_keys=False, allow_unicode=True, width=1000)
+    rules = f"Ranked are {task.rules.unit}s, at most {task.rules.max_results} for each topic."
+    scored = f"Runs are scored by {task.measure} for {dimension} (trec_eval, through ir_measures)."
+    about = f"{rules} {scored} Task: <{task.url}>. {' '.join(task.note.split())}".strip()
+    return f"---\n{front}---\n\n# {task.title}\n\n{about}\n"
+
+
+def _settings(task: Task, baseline: str) -> Mapping[str, Any]:
+    judged = [task.measure.judged] if task.measure.cutoff else []
+    measures = " ".join(map(shlex.quote, [task.measure.name, *judged]))
+    return {
+        "configs": [_files("inputs", "inputs/**"), _files("truths", "truths/*")],
+        "tira_configs": {
+            "default_upload_name": "run.txt",
+            "resolve_inputs_to": "inputs",
+            "resolve_truths_to": "truths",
+            "baseline": {
+                "link": baseline,
+                "command": "baseline -i $inputDataset -o $outputDir",
+                "format": {"name": ["run.txt"]},
+            },
+            "input_format": {
+                "name": "arbitrary"
+            },  # the client knows none with topics and documents in their files
+            "truth_format": {"name": "qrels.txt"},
+            "evaluator": {
+                "image": _EVALUATOR,
+                "command": "/ir_measures_evaluator.py --run ${inputRun}/run.txt --topics "
+                "${inputDataset}/queries.jsonl --qrels ${inputDataset}/qrels.txt --output_path ${outputDir} "
+                f"--measures {measures}",
+            },
+        },
+    }
+
+
+def _files(name: str, pattern: str) -> Mapping[str, Any]:
+    return {"config_name": name, "data_files": [{"split": SPLIT, "path": [pattern]}]}

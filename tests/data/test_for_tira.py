@@ -1,0 +1,94 @@
+"""A task as a dataset for TIRA, tried by TIRA's own client."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from conftest import ROOT, Touche, Write
+from touche.tira.inputs import find
+
+# What TIRA's client asks of the package datasets, which is large: the files of a configuration, by split.
+DATASETS = """
+import glob
+import os
+from types import SimpleNamespace
+from huggingface_hub import DatasetCard
+
+load_dataset = None
+
+def load_dataset_builder(path, name):
+    configs = {each["config_name"]: each["data_files"] for each in DatasetCard.load(f"{path}/README.md").data["configs"]}
+    (split,) = configs[name]
+    found = [file for pattern in split["path"] for file in glob.glob(os.path.abspath(f"{path}/{pattern}"), recursive=True)]
+    data_files = {split["split"]: [file for file in found if os.path.isfile(file)]}
+    return SimpleNamespace(base_path=path, config=SimpleNamespace(data_files=data_files))
+"""  # noqa: E501
+
+
+@pytest.fixture
+def written(touche: Touche, tmp_path: Path) -> Path:
+    folder = tmp_path / "spot-check"
+    code, out, err = touche("tasks", "tira", "spot-check/passages", "-o", folder)
+    assert (code, out) == (0, f"{folder}/README.md\n")
+    assert err.endswith(f"tira-cli dataset-submission --path {folder} --task TASK --split test --dry-run\n")
+    return folder
+
+
+def dry_run(folder: Path, write: Write) -> subprocess.CompletedProcess[str]:
+    """By the package datasets where it is installed, else by what stands in for it."""
+    stand_in = write("packages/datasets.py", DATASETS).parent
+    offline = {"HOME": str(stand_in), "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TERM": "dumb"}
+    packages = {} if importlib.util.find_spec("datasets") else {"PYTHONPATH": str(stand_in)}
+    program = str(Path(sys.executable).parent / "tira-cli")
+    command = [program, "dataset-submission", "--path", folder, "--task", "touche", "--split", "test"]
+    return subprocess.run(
+        [*command, "--dry-run", "--skip-baseline"],
+        env=os.environ | offline | packages,
+        capture_output=True,
+        text=True,
+    )
+
+
+@pytest.mark.nightly  # the client takes 17 s to say so
+def test_the_client_of_tira_takes_it(written: Path, write: Write) -> None:
+    done = dry_run(written, write)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for what in ("configuration of the dataset", "system inputs are", "truth data is"):
+        assert what in done.stdout
+
+
+def test_the_card_has_the_measure_the_baseline_and_the_files(written: Path) -> None:
+    _, front, text = (written / "README.md").read_text().split("---\n", 2)
+    settings = yaml.safe_load(front)["tira_configs"]
+    assert (written / settings["baseline"]["link"]).resolve() == ROOT / "baselines" / "bm25"
+    assert settings["default_upload_name"] == "run.txt" and settings["baseline"]["command"].startswith(
+        "baseline -i "
+    )
+    assert settings["evaluator"]["command"].endswith(" --measures nDCG@5 Judged@5")
+    assert text.startswith("\n# Spot check: passages for comparative questions\n")
+
+
+def test_the_files_are_an_input_and_judgments_without_labels_below_0(written: Path) -> None:
+    given = find(written / "inputs")
+    assert [each.number for each in given.topics] == ["11", "12", "13", "14"] and len(
+        list(given.documents)
+    ) == 100
+    original = (ROOT / "qrels" / "spot-check-passages-relevance.qrels").read_text()
+    assert " -2\n" in original
+    assert (written / "truths" / "qrels.txt").read_text() == original.replace(" -2\n", " 0\n")
+
+
+def test_what_cannot_be_written_is_said(written: Path, touche: Touche, tmp_path: Path) -> None:
+    for task, options, message in (
+        ("spot-check/passages", ["-o", written], f"{written}: it is not empty; name a new folder"),
+        ("spot-check/passages", ["-o", tmp_path / "x", "--dimension", "relevanc"], "did you mean relevance?"),
+        ("touche-2021-task-2", ["-o", tmp_path / "x"], "is not at hand"),
+        ("spot-check/nothing", ["-o", tmp_path / "x"], "there is no task 'spot-check/nothing'"),
+    ):
+        code, out, err = touche("tasks", "tira", task, *options)
+        assert (code, out) == (2, "") and message in err and not (tmp_path / "x").exists()
