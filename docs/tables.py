@@ -59,11 +59,13 @@ _HEADER = """\
 
 """
 _LEGEND = """\
-Published is nDCG@5 of the original on the whole corpus; «uncorrected» is by the labels of 2020 that these
-values belong to, «version 1» the first one of args.me. The real sample is a part of the corpus; there nDCG@5
-is that of the baseline here, by trec_eval, and Judged@5 the share of its first five that has a judgment. The
-image has its unpacked size, and time and peak memory of a run on the spot check with one processor, from the
-start of the container to run.txt.
+All values are nDCG@5. **Published** are those of the originals on the whole corpus, **on a real sample**
+those of the baselines here on a part of it, by trec_eval: the two do not compare. **Judged@5** is the share
+of the first five results there that has a judgment; what has none counts as not relevant. **Uncorrected**
+are the labels of 2020 that the published values belong to, for they were corrected later. **Version 1** is
+the first one of args.me. **Image**: its unpacked size, and time and peak memory of a run on the spot check
+with one processor, from the start of the container to run.txt. Puss in Boots is the name of the organizers'
+own baseline in 2022.
 """
 
 
@@ -113,8 +115,16 @@ def for_readme(measured: Mapping[str, Any]) -> str:
             before, after = first if number == 0 else (["", ""], [""])
             values = ["<br>".join(each) or NOTHING for each in (row.published, row.sample, row.judged)]
             lines.append([*before, row.task, *values, *after])
-    columns = ["baseline", "what it is", "task", "published", "real sample", "Judged@5", "image"]
-    return f"{_table(columns, lines)}\n{_LEGEND}"
+    columns = [
+        "baseline",
+        "what it is",
+        "task",
+        "published, whole corpus",
+        "on a real sample",
+        "Judged@5",
+        "image",
+    ]
+    return f"{_LEGEND}\n{_table(columns, lines)}"
 
 
 def for_guide(measured: Mapping[str, Any], text: str) -> str:

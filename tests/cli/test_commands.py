@@ -385,3 +385,10 @@ def test_what_java_cannot_do_is_one_line(tmp_path: Path, script: str, message: s
     done = subprocess.run(["sh", "-c", script, "sh", *run], capture_output=True, text=True, env=environment)
     assert done.returncode == 2 and message in done.stderr.splitlines()[-1]
     assert done.stderr.count("\n") == 2 and not (tmp_path / "out" / "run.txt").exists()
+
+
+def test_a_folder_with_a_run_is_not_taken_for_one(touche: Touche, write: Write) -> None:
+    run = write("out/run.txt", "1 Q0 a 1 1 t\n")
+    for command in ("evaluate", "lint"):
+        code, _, err = touche(command, run.parent, "--task", "spot-check/arguments")
+        assert (code, err) == (2, f"touche: {run.parent}: a folder; give the run in it, {run}\n")

@@ -13,9 +13,24 @@ from touche.errors import InputError
 from touche.evaluation.notes import warnings_of
 from touche.evaluation.scores import Evaluated
 from touche.tasks import Task
+from touche.tira.outputs import RUN_FILE
+
+
+def _files(ctx: click.Context, param: click.Parameter, given: Sequence[Path]) -> Sequence[Path]:
+    """The runs; of a folder that touche run has written to, the run in it is named."""
+    for path in given:
+        if (path / RUN_FILE).is_file():
+            raise InputError(path, "a folder", f"give the run in it, {path / RUN_FILE}")
+    return given
+
 
 RUNS = click.argument(
-    "runs", nargs=-1, required=True, type=click.Path(path_type=Path, readable=False), metavar="RUN..."
+    "runs",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path, readable=False),
+    metavar="RUN...",
+    callback=_files,
 )
 
 
