@@ -148,7 +148,7 @@ def find_remote(
     side_files = tuple(folder.opened(names[path], sizes) for path in side_files_named(beside))
     files = asked(replace(files_named(names, uri), side_files=side_files))
     of_files = {name: sizes[name] for name in map(names.__getitem__, files.paths)}
-    path = topics or topics_named(beside, uri)
+    path = topics or topics_named(beside, uri, ", or name a file with --topics")
     if folder.is_local:
         sources = partial(context.parallelize, files.paths)
         found = Input.of(read_topics(path), path, files)

@@ -76,7 +76,7 @@ class _Format:
 
 
 # The first that is found is taken.
-_TOPIC_FILES = {"topics.xml": read_topics_xml, "queries.jsonl": read_queries_jsonl}
+_TOPIC_FILES = ("topics.xml", "queries.jsonl")
 _FORMATS = (
     _Format("documents.jsonl", read_documents_jsonl, "documents", pieces=pieces_of_documents),
     _Format("passages*.jsonl", read_passages_jsonl, "passages", pieces=pieces_of_passages),
@@ -374,7 +374,8 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     _check_directory(directory)
     if corpus is None and (rerank := _matching(directory, _RERANK_FILE)):
         return _reranking(rerank[0])
-    topics_path, topics = _find_topics(directory)
+    topics_path = topics_named(directory.iterdir(), directory)
+    topics = read_topics(topics_path)
     try:
         documents = IrDataset(corpus, side_files(directory)) if corpus else find_documents(directory)
     except InputError as error:
@@ -420,17 +421,22 @@ def files_named(paths: Iterable[Path], where: str) -> Files:
     raise InputError(where, "no documents in it", f"put {patterns} there, plain or .gz")
 
 
-def topics_named(paths: Iterable[Path], where: str) -> Path:
+def topics_named(paths: Iterable[Path], where: Path | str, more: str = "") -> Path:
     """The file of topics among those of a folder, by its name.
+
+    Args:
+        paths: all files.
+        where: what they lie in, for the error.
+        more: what else can be done where there is none.
 
     Raises:
         InputError: if there is none.
     """
-    found = {path.name.removesuffix(".gz"): path for path in paths}
-    for name in _TOPIC_FILES:
+    found = {path.name: path for path in paths}
+    for name in (each for file in _TOPIC_FILES for each in (file, f"{file}.gz")):
         if name in found:
             return found[name]
-    remedy = f"put {' or '.join(_TOPIC_FILES)} there, plain or .gz, or name a file with --topics"
+    remedy = f"put {' or '.join(_TOPIC_FILES)} there, plain or .gz{more}"
     raise InputError(where, "no topics in it", remedy)
 
 
@@ -532,13 +538,6 @@ def _check_directory(directory: Path) -> None:
 def _matching(directory: Path, pattern: str) -> list[Path]:
     found = {*directory.glob(pattern), *directory.glob(f"{pattern}.gz")}
     return sorted(path for path in found if not path.name.startswith((".", _NOT_ARGUMENTS)))
-
-
-def _find_topics(directory: Path) -> tuple[Path, tuple[Topic, ...]]:
-    for pattern, read in _TOPIC_FILES.items():
-        if found := _matching(directory, pattern):
-            return found[0], tuple(read(found[0]))
-    raise InputError(directory, "no topics in it", f"put {' or '.join(_TOPIC_FILES)} there, plain or .gz")
 
 
 def _reranking(path: Path) -> Input:
