@@ -37,7 +37,7 @@ def t_test(differences: Sequence[float]) -> float | None:
     """The two-sided p-value of Student's paired t-test, by which this project calls differences significant.
 
     Urbano, Lima and Hanjalic, «Statistical Significance Testing in Information Retrieval» (SIGIR 2019), found
-    it to keep its error rate on scores of runs, with as much power as others.
+    it to keep its error rate on scores of runs, and to have power.
 
     Returns:
         1 where no topic differs, and None where all differ alike: then there is no variance to test against.

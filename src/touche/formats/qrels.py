@@ -9,6 +9,7 @@ from touche.files import quoted, read_lines
 from touche.formats.columns import split_columns
 
 _LABEL = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{0,9})?")
+_LARGEST = 1_000_000  # trec_eval's memory and time grow with it, and it scores 0 where its numbers end
 
 Qrels = dict[str, dict[str, int]]  # topic -> document -> label
 
@@ -50,6 +51,10 @@ def _label(text: str, path: Path, number: int, labels: Collection[int] | None) -
         problem = f"label {quoted(text)} is not a whole number"
         raise InputError(path, problem, "write labels such as -2, 0 or 2", number)
     label = int(whole[1])
+    if abs(label) > _LARGEST:
+        raise InputError(
+            path, f"label {text} is beyond {_LARGEST:,}", "write labels such as -2, 0 or 2", number
+        )
     if labels is not None and label not in labels:
         problem = (
             f"label {text} is unknown; the labels of this file are {', '.join(map(str, sorted(labels)))}"
