@@ -26,6 +26,15 @@ def test_the_text_of_an_argument_is_premises_then_conclusion(write: Write) -> No
     assert read.text == "Because. Also. The claim"
 
 
+@pytest.mark.parametrize(
+    ("context", "title"),
+    [({"discussionTitle": "Zoos"}, "Zoos"), ({"discussionTitle": 1}, ""), ({}, ""), ("x", "")],
+)
+def test_an_argument_has_the_title_of_its_debate(write: Write, context: Any, title: str) -> None:
+    text = json.dumps({"arguments": [argument("S1-A1") | {"context": context}, argument("S1-A2")]})
+    assert [each.discussion for each in read_argsme_json(write("args-me.json", text))] == [title, ""]
+
+
 def test_arguments_are_found_among_other_keys(write: Write) -> None:
     text = json.dumps({"version": [{"arguments": [1]}], "arguments": [argument("S1-A1")], "more": {}})
     assert [read.id for read in read_argsme_json(write("args-me.json.gz", text))] == ["S1-A1"]

@@ -181,8 +181,12 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], P
 CLASSIC = "tfidf --variant classic"
 
 
+OF_LUCENE = ("dirichletlm-variants", "elrond", "polnareff")  # which take longer
+
+
+@pytest.mark.parametrize("night", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_baselines_score_what_is_expected_of_them(
-    official: Path, measured: Callable[[str, str], Path]
+    official: Path, measured: Callable[[str, str], Path], night: bool
 ) -> None:
     """Every score in every expected.toml on the samples, and of official runs."""
 
@@ -196,11 +200,12 @@ def test_baselines_score_what_is_expected_of_them(
         each
         for name in baselines.names()
         for each in read_expected(name)
-        if (each.dataset.endswith("/sample") or each.run)
+        if (name in OF_LUCENE) == night
+        and (each.dataset.endswith("/sample") or each.run)
         and isinstance(each, ExpectedScore | ExpectedFormula)
     ]
     outcomes = list(regress(expected, copy, Limits(), print))
-    assert len(outcomes) == len(expected) > 70
+    assert len(outcomes) == len(expected) > 30
     assert [each for each in outcomes if each.verdict != PASSED] == []
 
 

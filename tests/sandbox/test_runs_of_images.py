@@ -32,6 +32,7 @@ pytestmark = pytest.mark.xdist_group("programs")  # which one after the other, a
 OF_PAIRS = ("argsrank", "dirichletlm-pairs", "sentence-coherence")
 SPECIAL = {"argsme": ["arguments"], "chatnoir-bm25f": ["pages"], **{name: ["pairs"] for name in OF_PAIRS}}
 BASELINES = sorted([*SPECIAL, "bm25", "dirichletlm", "dph", "rank-bm25", "tfidf"])
+OF_LUCENE = ["dirichletlm-variants", "elrond", "polnareff"]  # whose base is made at night
 PARTS = {name: SPECIAL.get(name, ["arguments", "passages"]) for name in BASELINES}
 
 
@@ -76,6 +77,23 @@ def containers(program: str, pid: int) -> str:
 
 def job(output: Path, baseline: str = "bm25", *arguments: str, given: str = "spot-check/passages") -> Job:
     return Job(baseline, arguments, given, output)
+
+
+@cache
+def build_those_of_lucene_once(program: str) -> None:
+    images.build(program, OF_LUCENE, print)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("baseline", OF_LUCENE)
+def test_an_image_with_lucene_writes_the_bytes_that_the_local_run_writes(
+    program: str, tmp_path: Path, baseline: str
+) -> None:
+    build_those_of_lucene_once(program)
+    run_in(program)(job(tmp_path / "there", baseline, given="spot-check/arguments"), Limits(), print)
+    run_locally(job(tmp_path / "here", baseline, given="spot-check/arguments"), Limits(), print)
+    here, there = ((tmp_path / place / "run.txt").read_bytes() for place in ("here", "there"))
+    assert here == there
 
 
 @pytest.mark.parametrize(("baseline", "part"), [(name, part) for name in BASELINES for part in PARTS[name]])

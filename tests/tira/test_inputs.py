@@ -372,7 +372,7 @@ def test_arguments_of_ir_datasets_keep_their_parts() -> None:
         },
     }
     record = ArgsMeDoc.from_json(json_argument)
-    expected = Argument("S1-A1", "c", ("p q",), "CON")
+    expected = Argument("S1-A1", "c", ("p q",), "CON", discussion="t")
     assert inputs.document_of_ir_dataset(record) == expected
     assert expected.text == record.default_text()
     processed = ArgsMeProcessedDoc(*record, sentences=[ArgsMeSentence("S1-A1__CONC__1", "c")])

@@ -13,6 +13,7 @@ from touche.cli.commands import BASELINE, TASK_ID, Command, Ids
 from touche.cli.output import UNUSABLE, print_records, show, style, tell
 from touche.errors import InputError, ToucheError, choice, one_line
 from touche.evaluation.leaderboard import shortlist
+from touche.regression.reruns import command_of, published_scores
 from touche.tasks import Published, Rules, Task
 from touche.tasks.cards import faults_of
 from touche.tasks.records import OF_STANCE
@@ -163,11 +164,20 @@ def _show_leaderboard(shown: Task, rows: list[Published], every: bool) -> None:
     show(header, [_line_of_ranking(row, rows, sources) for row in chosen])
     for note in notes:
         click.echo(f"* {note}")
+    _show_reruns(rows)
     if len(chosen) < len(rows):
         which = f"{len(chosen)} of {len(rows)} runs: the best of each team, and the organizers' own"
         click.echo(f"{which}; all of them: touche tasks {shown.id} --all")
     _show_sources(sources)
     click.echo(f"evaluator: {rows[0].evaluator or 'not stated'}; qrels: {rows[0].qrels or 'not stated'}")
+
+
+def _show_reruns(rows: Sequence[Published]) -> None:
+    """The commands for those rows that a baseline can rerun, shown above or not."""
+    scores = published_scores()
+    for row in rows:
+        if command := command_of(row, scores):
+            click.echo(f"{row.value:.3f} of {row.name} can be rerun: {command}")
 
 
 def _line_of_ranking(row: Published, rows: Sequence[Published], sources: dict[str, str]) -> tuple[str, ...]:

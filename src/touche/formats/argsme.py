@@ -177,6 +177,7 @@ def argument_of(fields: Any, path: Path, line: int, seen: set[str]) -> Argument:
         premises=tuple(premise["text"] for premise in premises),
         stance=_text(premises[0], "stance") if premises else "",
         page=_text(fields.get("context"), "sourceText"),
+        discussion=_text(fields.get("context"), "discussionTitle"),
     )
 
 

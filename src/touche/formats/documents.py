@@ -43,6 +43,7 @@ class Argument:
         sentences: the sentences of the conclusion, then those of the premises, as in the processed corpus of
             2022; None where the corpus is not split.
         page: the text of the web page that it was found on; empty where the corpus lacks it.
+        discussion: the title of the debate that it is from; empty where the file has none.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Argument:
     stance: str = ""
     sentences: tuple[Sentence, ...] | None = None
     page: str = ""
+    discussion: str = ""
 
     @property
     def text(self) -> str:
@@ -77,6 +79,15 @@ def page_of(document: AnyDocument) -> str:
         document: of any kind.
     """
     return document.page if isinstance(document, Argument) else ""
+
+
+def discussion_of(document: AnyDocument) -> str:
+    """The title of the debate that an argument is from; empty where there is none.
+
+    Args:
+        document: of any kind.
+    """
+    return document.discussion if isinstance(document, Argument) else ""
 
 
 def conclusion_of(document: AnyDocument) -> str:

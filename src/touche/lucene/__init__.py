@@ -11,12 +11,14 @@ except ModuleNotFoundError as error:
     command = f"{installing('lucene')} && pip install --no-deps {PYSERINI}"
     raise ToucheError(f"Lucene needs Java, which is not installed here; {image}; else: {command}") from error
 
+from touche.lucene.chains import Chain, stop_words
 from touche.lucene.indexing import index
 from touche.lucene.searching import Index, all_of, any_of, having_id, labelled
 from touche.lucene.similarities import bm25, classic, dirichlet
 
 __all__ = [
     "PYSERINI",
+    "Chain",
     "Index",
     "all_of",
     "any_of",
@@ -27,4 +29,5 @@ __all__ = [
     "index",
     "jar",
     "labelled",
+    "stop_words",
 ]

@@ -7,34 +7,37 @@ from typing import Any
 import jpype
 
 from touche.errors import ParameterError
+from touche.lucene.chains import Chain
 from touche.lucene.java import java, string
 
 _ANALYZERS = {
     "standard": "org.apache.lucene.analysis.standard.StandardAnalyzer",
     "english": "io.anserini.analysis.DefaultEnglishAnalyzer",
 }
-_CHAINS = {  # filters, in their order
-    "stopped": ("lowercase", "stop"),
-    "plural": ("lowercase", "englishMinimalStem", "asciiFolding"),
-    "unstemmed": ("lowercase", "asciiFolding"),
+_CHAINS = {
+    "stopped": Chain(("lowercase", "stop")),
+    "plural": Chain(("lowercase", "englishMinimalStem", "asciiFolding")),
+    "unstemmed": Chain(("lowercase", "asciiFolding")),
 }
 _MARK = "\x01"  # in no token, as it separates them
 
 
-def analyzer_named(name: str) -> Any:
+def analyzer_named(name: str | Chain) -> Any:
     """A Lucene analyzer.
 
     Args:
-        name: ``standard`` (no stop words, no stemming), ``stopped`` (without Lucene's English stop words),
-            ``english`` (possessives, these stop words, Porter's stemmer), ``plural`` (ChatNoir's chain but
-            for ICU: no stop words, plurals become singulars, accents are folded), or ``unstemmed`` (the same
-            but for the plurals).
+        name: what it is made of, or ``standard`` (no stop words, no stemming), ``stopped`` (without Lucene's
+            English stop words), ``english`` (possessives, these stop words, Porter's stemmer), ``plural``
+            (ChatNoir's chain but for ICU: no stop words, plurals become singulars, accents are folded), or
+            ``unstemmed`` (the same but for the plurals).
 
     Raises:
         ParameterError: if there is none of that name.
     """
+    if isinstance(name, Chain):
+        return name.built()
     if name in _CHAINS:
-        return _chain(_CHAINS[name])
+        return _CHAINS[name].built()
     if name not in _ANALYZERS:
         known = ", ".join((*_ANALYZERS, *_CHAINS))
         raise ParameterError(f"there is no analyzer {name!r}; choose among {known}")
@@ -73,10 +76,3 @@ def only_telling_apart(vocabulary: Iterable[str], stream: Any) -> Any:
     marked = java("org.apache.lucene.analysis.reverse.ReverseStringFilter")(stream, jpype.JChar(_MARK))
     kept = java("org.apache.lucene.analysis.miscellaneous.SetKeywordMarkerFilter")(marked, known)
     return java("org.apache.lucene.analysis.miscellaneous.TruncateTokenFilter")(kept, 1)
-
-
-def _chain(filters: Iterable[str]) -> Any:
-    builder = java("org.apache.lucene.analysis.custom.CustomAnalyzer").builder().withTokenizer("standard")
-    for each in filters:
-        builder = builder.addTokenFilter(each)
-    return builder.build()

@@ -15,6 +15,7 @@ from touche.errors import ToucheError
 from touche.files import temporary_folder
 from touche.formats.documents import AnyDocument
 from touche.lucene.analysis import analyzer_named, only_telling_apart, terms
+from touche.lucene.chains import Chain
 from touche.lucene.java import bytes_ref, java, string
 from touche.lucene.searching import Index
 from touche.progress import processors
@@ -30,7 +31,7 @@ Fields = Mapping[str, Callable[[Any], str]]  # of a document
 def index(
     documents: Iterable[AnyDocument],
     *,
-    analyzer: str,
+    analyzer: str | Chain,
     similarity: Any,
     fields: Fields | None = None,
     phrases: Container[str] = (),
@@ -44,7 +45,7 @@ def index(
     Args:
         documents: the collection; read once, and never held in memory as a whole.
         analyzer: the name of an analyzer: ``standard`` is Elasticsearch's default, ``english`` is Anserini's,
-            and ``plural`` is close to ChatNoir's.
+            and ``plural`` is close to ChatNoir's; or a ``Chain``.
         similarity: what ``dirichlet``, ``bm25`` or ``classic`` returns.
         fields: the fields by name, each a function of the document; by default one, ``text``.
         phrases: the fields that are to be searched for phrases, too.
@@ -89,7 +90,7 @@ class _Filling:
         fields: Fields,
         phrases: Container[str],
         labels: Fields,
-        analyzer: str,
+        analyzer: str | Chain,
         others: Mapping[str, str],
         vocabulary: frozenset[str] | None,
     ) -> None:

@@ -82,6 +82,7 @@ class Index:
         among: Iterable[str] | None = None,
         boosts: Mapping[str, float] | None = None,
         best_field: bool = False,
+        required: str = "",
     ) -> list[tuple[str, float]]:
         """The documents with the highest scores, best first, ties by document id descending.
 
@@ -91,6 +92,7 @@ class Index:
             among: the only documents to rank, as in re-ranking; the statistics remain the collection's.
             boosts: weights of the fields; the score of a document is the weighted sum over its fields.
             best_field: the score is that of the best field instead, as of Elasticsearch's multi_match.
+            required: a field that has to have a term of the query; otherwise any may.
 
         Returns:
             (document id, score) for each document that has a term of the query; scores are float32 in value.
@@ -100,12 +102,17 @@ class Index:
         """
         weights = self.terms(query) if isinstance(query, str) else query
         self._check_known(weights)
-        of_fields = [
-            [self._term_query(field, term, boost * weight) for term, weight in weights.items()]
+        of_fields = {
+            field: [self._term_query(field, term, boost * weight) for term, weight in weights.items()]
             for field in self._fields
             for boost in [(boosts or {}).get(field, 1.0)]
-        ]
-        found = best_of(map(any_of, of_fields)) if best_field else any_of(chain.from_iterable(of_fields))
+        }
+        needed = of_fields.pop(required, None)
+        others = chain.from_iterable(of_fields.values())
+        if needed is not None:
+            found = all_of([any_of(needed)], extra=others)
+        else:
+            found = best_of(map(any_of, of_fields.values())) if best_field else any_of(others)
         return self.run(found if among is None else all_of([found], filters=[having_id(among)]), depth)
 
     def run(self, query: Any, depth: int) -> list[tuple[str, float]]:

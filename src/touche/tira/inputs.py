@@ -576,4 +576,5 @@ def document_of_ir_dataset(record: Any) -> AnyDocument | RawPage | Skipped:
         stance=record.premises[0].stance.name if record.premises else "",
         sentences=_sentences_of(record) if hasattr(record, "sentences") else None,
         page=getattr(record, "source_text", None) or "",
+        discussion=record.topic,
     )

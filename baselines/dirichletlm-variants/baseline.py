@@ -1,0 +1,37 @@
+"""DirichletLM by stop list, stemmer and mu: runs of Pippin Took and Goemon Ishikawa of 2021."""
+
+from typing import Literal
+
+from touche import Documents, Rankings, Topics, baseline, lucene
+from touche.formats.documents import premises_of
+
+STEMMERS = {"krovetz": ("kStem",), "none": ()}
+
+
+@baseline
+def dirichletlm_variants(
+    topics: Topics,
+    documents: Documents,
+    *,
+    stop_words: str = "snowball",
+    stemmer: Literal["krovetz", "none"] = "krovetz",
+    mu: float = 2000.0,
+    depth: int = 1000,
+) -> Rankings:
+    """Ranks arguments by Dirichlet-smoothed query likelihood (Zhai and Lafferty 2001) of their premises.
+
+    stop_words: lucene, snowball, none, or a file with a word on each line; the lists of the teams are not
+        shipped, but for lucene.
+    stemmer: Krovetz's, as Lucene has it, or none.
+    mu: the weight of the collection's language model, in tokens.
+    depth: how many documents are returned per topic.
+    """
+    chosen = lucene.stop_words(stop_words)
+    analyzer = lucene.Chain(("lowercase", "stop", *STEMMERS[stemmer]), chosen)
+    queries, model = [topic.title for topic in topics], lucene.dirichlet(mu)
+    fields = {"premises": premises_of}
+    with lucene.index(
+        documents, fields=fields, queries=queries, analyzer=analyzer, similarity=model
+    ) as index:
+        for topic in topics:
+            yield topic, index.search(topic.title, depth, among=topic.candidates)

@@ -1,0 +1,62 @@
+"""Jean-Pierre Polnareff of 2021: premises, and a quarter of everything, by DirichletLM or BM25."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from touche import Documents, Rankings, Topics, baseline, lucene
+from touche.formats.documents import AnyDocument, conclusion_of, discussion_of, premises_of
+
+# The team's code writes "null" for what an argument lacks of time, address, topic, author, role, organization
+# and domain. What is there has no word of a title, and only counts for the length: nine tokens fit best.
+METADATA = " ".join(["null"] * 9)
+
+
+def everything_of(document: AnyDocument) -> str:
+    """Metadata, the title of the debate, premises and conclusion, as one text."""
+    parts = METADATA, discussion_of(document), premises_of(document), conclusion_of(document)
+    return " ".join(parts)
+
+
+FIELDS = {"premises": premises_of, "everything": everything_of}
+BOOSTS = {"everything": 0.25}
+ANALYSIS = lucene.Chain(
+    (
+        "lowercase",
+        ("patternReplace", "pattern", r"(.)\1{2,}", "replacement", "$1$1", "replace", "all"),  # sooo is soo
+        "englishPossessive",
+        ("length", "min", "3", "max", "20"),
+    ),
+    tokenizer="classic",
+)
+
+
+@baseline
+def polnareff(
+    topics: Topics,
+    documents: Documents,
+    *,
+    model: Literal["dirichlet", "bm25"] = "dirichlet",
+    stop_words: str = "lucene",
+    depth: int = 1000,
+) -> Rankings:
+    """Ranks arguments by the score of their premises, and a quarter of that of all they have.
+
+    model: Lucene's LMDirichlet with mu = 1800, or its BM25 with k1 = 1.2 and b = 0.75.
+    stop_words: ignored in titles only: lucene, snowball, none, or a file with a word on each line; the team's
+        own list is not shipped.
+    depth: how many documents are returned per topic.
+    """
+    ignored = lucene.stop_words(stop_words)
+    similarity = lucene.dirichlet(1800) if model == "dirichlet" else lucene.bm25(1.2, 0.75)
+    queries = [topic.title for topic in topics]
+    with lucene.index(
+        documents, fields=FIELDS, queries=queries, analyzer=ANALYSIS, similarity=similarity
+    ) as index:
+        for topic in topics:
+            weights = without(index.terms(topic.title), ignored)
+            yield topic, index.search(weights, depth, among=topic.candidates, boosts=BOOSTS)
+
+
+def without(terms: Mapping[str, int], ignored: frozenset[str]) -> dict[str, float]:
+    """The terms that are not ignored."""
+    return {term: float(count) for term, count in terms.items() if term not in ignored}

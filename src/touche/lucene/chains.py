@@ -1,0 +1,88 @@
+"""Analyzers made of Lucene's tokenizers and filters, and its lists of stop words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from touche.errors import InputError
+from touche.files import read_lines, temporary_folder
+from touche.lucene.java import java
+
+STOP = "stop"  # the filter that drops a chain's stop words
+STOP_LISTS: Mapping[str, str] = {  # a class of the jar, or a file in it
+    "none": "",
+    "lucene": "org.apache.lucene.analysis.en.EnglishAnalyzer",
+    "snowball": "org/apache/lucene/analysis/snowball/english_stop.txt",
+}
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A tokenizer and filters, by the names that Lucene's CustomAnalyzer knows.
+
+    Attributes:
+        filters: in their order; one with parameters is a tuple of its name and, in turn, names and values,
+            such as ``("length", "min", "3", "max", "20")``.
+        stop_words: what the filter ``stop`` drops; None for Lucene's 33 English ones.
+        tokenizer: ``standard``, ``classic``, ``whitespace`` or another one.
+    """
+
+    filters: tuple[str | tuple[str, ...], ...] = ()
+    stop_words: frozenset[str] | None = None
+    tokenizer: str = "standard"
+
+    def built(self) -> Any:
+        """The analyzer."""
+        custom = java("org.apache.lucene.analysis.custom.CustomAnalyzer")
+        if self.stop_words is None:
+            return self._filtered(custom.builder())
+        with temporary_folder("touche-stop-words-") as folder:  # Lucene takes a list from a file only
+            (folder / STOP).write_text("\n".join(self.stop_words), encoding="utf-8")
+            return self._filtered(custom.builder(java("java.nio.file.Paths").get(str(folder))))
+
+    def _filtered(self, builder: Any) -> Any:
+        builder = builder.withTokenizer(self.tokenizer)
+        for each in self.filters:
+            name, *parameters = (each,) if isinstance(each, str) else each
+            if name == STOP and self.stop_words is not None:
+                parameters = ["words", STOP]
+            builder = builder.addTokenFilter(name, *parameters)
+        return builder.build()
+
+
+def stop_words(name: str) -> frozenset[str]:
+    """A list of stop words.
+
+    Args:
+        name: ``none``, ``lucene`` (the 33 of its EnglishAnalyzer), ``snowball`` (the 174 of Snowball), or the
+            path of a file with a word on each line, in lower case; what follows a ``#`` is a remark.
+
+    Raises:
+        InputError: if the file cannot be read, or a line holds several words.
+    """
+    if name not in STOP_LISTS:
+        return frozenset(_words_of(Path(name)))
+    place = STOP_LISTS[name]
+    if not place:
+        return frozenset()
+    found = _snowball(place) if place.endswith(".txt") else java(place).ENGLISH_STOP_WORDS_SET
+    return frozenset(str(java("java.lang.String")(each)) for each in found)
+
+
+def _words_of(path: Path) -> list[str]:
+    if not path.is_file():
+        raise InputError(path, "no such file", f"give one, or {', '.join(STOP_LISTS)}")
+    words = []
+    for number, line in read_lines(path):
+        found = line.partition("#")[0].split()
+        if len(found) > 1:
+            raise InputError(path, f"{len(found)} words in a line", "write each on a line of its own", number)
+        words += found
+    return words
+
+
+def _snowball(place: str) -> Any:
+    stream = java("java.lang.ClassLoader").getSystemResourceAsStream(place)
+    reader = java("java.io.InputStreamReader")(stream, java("java.nio.charset.StandardCharsets").UTF_8)
+    return java("org.apache.lucene.analysis.WordlistLoader").getSnowballWordSet(reader)

@@ -1,0 +1,42 @@
+"""Which published results can be rerun here, and by which command; each expected.toml knows its own."""
+
+from collections.abc import Iterable
+
+from touche import baselines
+from touche.regression.expected import read_expected
+from touche.regression.kinds import PUBLISHED, ExpectedScore
+from touche.tasks import Published, dataset
+
+
+def published_scores() -> list[ExpectedScore]:
+    """The published scores that reruns of the baselines are to reach.
+
+    Raises:
+        InputError: if an expected.toml is broken.
+    """
+    found = [each for name in baselines.names() for each in read_expected(name)]
+    return [
+        each for each in found if isinstance(each, ExpectedScore) and each.kind == PUBLISHED and each.reruns
+    ]
+
+
+def command_of(row: Published, scores: Iterable[ExpectedScore]) -> str:
+    """The command that reruns a row of a results table; empty where there is none.
+
+    Args:
+        row: the row; an entry is about it if it has the same value, and its source names the row's tag.
+        scores: of ``published_scores``.
+    """
+    return next((f"touche run {each.command}" for each in scores if is_of(each, row)), "")
+
+
+def is_of(score: ExpectedScore, row: Published) -> bool:
+    """Whether an entry is about a row of a results table.
+
+    Args:
+        score: the entry.
+        row: the row.
+    """
+    named = bool(row.tag) and row.tag in score.source
+    same = (score.dimension, score.value) == (row.dimension, row.value)
+    return named and same and dataset(score.dataset)[0].id == row.task

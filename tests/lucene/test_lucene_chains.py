@@ -1,0 +1,53 @@
+"""Analyzers of tokenizers and filters, and lists of stop words."""
+
+from pathlib import Path
+
+import pytest
+
+from conftest import Write
+from touche import lucene
+from touche.errors import InputError
+from touche.formats.documents import Argument, discussion_of, premises_of
+from touche.lucene.analysis import analyzer_named, tokens
+from touche.lucene.chains import STOP_LISTS
+
+
+def test_filters_work_in_their_order_and_with_their_parameters() -> None:
+    """What is stopped is stopped as it is before its stem is taken, and by no file that is left behind."""
+    chain = lucene.Chain(("lowercase", "stop", "kStem"), frozenset({"cities", "the"}))
+    assert tokens(analyzer_named(chain), "The Cities, the city: a cottages") == ["city", "a", "cottage"]
+    runs = ("patternReplace", "pattern", r"(.)\1{2,}", "replacement", "$1$1", "replace", "all")
+    classic = lucene.Chain(("lowercase", runs, ("length", "min", "3", "max", "20")), tokenizer="classic")
+    assert tokens(analyzer_named(classic), "Soooo AT&T's aaa to") == ["soo", "at&t"]
+
+
+def test_an_index_takes_a_chain_and_a_field_that_is_required() -> None:
+    arguments = [
+        Argument("a", "", ("cats purr",), discussion="dogs"),
+        Argument("b", "", ("nothing",), discussion="cats"),
+        Argument("c", "", ("cat",), discussion="cats"),
+    ]
+    fields = {"premises": premises_of, "discussion": discussion_of}
+    chain = lucene.Chain(("lowercase", "kStem"))
+    given = {"fields": fields, "analyzer": chain, "similarity": lucene.bm25(0.9, 0.4)}
+    with lucene.index(arguments, queries=["Cats"], **given) as index:
+        found = {id for id, _ in index.search("Cats", 10)}
+        required = dict(index.search("Cats", 10, required="premises"))
+        assert (found, set(required)) == ({"a", "b", "c"}, {"a", "c"})
+        assert required["c"] > required["a"] > 0 and required == {
+            id: score for id, score in index.search("Cats", 10) if id != "b"
+        }
+
+
+def test_lists_have_their_words_or_say_what_is_wrong(write: Write, tmp_path: Path) -> None:
+    assert {name: len(lucene.stop_words(name)) for name in STOP_LISTS} == {
+        "none": 0,
+        "lucene": 33,
+        "snowball": 174,
+    }
+    path = write("list.txt", "# of mine\nthe\n\n don't # a remark\n")
+    assert lucene.stop_words(str(path)) == {"the", "don't"}
+    with pytest.raises(InputError, match=r"no such file; give one, or none, lucene, snowball"):
+        lucene.stop_words(str(tmp_path / "nix"))
+    with pytest.raises(InputError, match=r"list.txt:2: 2 words in a line; write each"):
+        lucene.stop_words(str(write("list.txt", "the\nof a\n")))
