@@ -69,7 +69,8 @@ def test_a_label_is_a_whole_number_of_ascii_or_refused_in_one_line(
     ):
         assert read_qrels(path) == {"1": {"a": 1, "b": int(whole)}}
     else:
-        with pytest.raises(InputError, match=r"a\.qrels:2: label .{1,70} is (not a whole number|beyond 1,000,000); write .*$"):
+        why = "(not a whole number|beyond 1,000,000)"
+        with pytest.raises(InputError, match=rf"a\.qrels:2: label .{{1,70}} is {why}; write .*$"):
             read_qrels(path)
 
 
