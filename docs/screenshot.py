@@ -24,8 +24,7 @@ def main() -> None:
         chromium = playwright.chromium.launch(executable_path=browser, args=arguments)
         tab = chromium.new_page(viewport={"width": WIDTH, "height": HEIGHT})
         tab.goto(page.resolve().as_uri())
-        below = tab.get_by_text("Run against run").first.bounding_box() or {"y": HEIGHT}
-        tab.screenshot(path=picture, clip={"x": 0, "y": 0, "width": WIDTH, "height": min(below["y"], HEIGHT)})
+        tab.screenshot(path=picture)
         chromium.close()
 
 

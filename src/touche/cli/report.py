@@ -7,7 +7,7 @@ import click
 
 from touche.cli.commands import Command
 from touche.cli.output import command_line, counted
-from touche.cli.runs import MEASURE, QRELS, RUNS, TASK, scored
+from touche.cli.runs import MEASURE, QRELS, TASK_OR_QRELS, scored
 from touche.errors import one_line
 from touche.evaluation.scores import evaluate
 
@@ -16,10 +16,17 @@ from touche.evaluation.scores import evaluate
     cls=Command,
     example="touche report build/demo/arguments/*/run.txt --task spot-check/arguments -o out/report",
 )
-@RUNS
-@TASK
+@click.argument("runs", nargs=-1, type=click.Path(path_type=Path, readable=False), metavar="[RUN...]")
+@TASK_OR_QRELS
 @MEASURE
 @QRELS
+@click.option(
+    "--reference",
+    metavar="RUN",
+    help="The run, by its file or tag, that the others are held against: the organizers' baseline, and where "
+    "that is not among the RUNs, the one with the highest mean.",
+)
+@click.option("--all-published", is_flag=True, help="The published results of all tasks, with runs at hand.")
 @click.option(
     "-o",
     "--output",
@@ -28,14 +35,33 @@ from touche.evaluation.scores import evaluate
     metavar="DIR",
     help="Where the page goes.",
 )
-def report(runs: Sequence[Path], task_id: str, measure: str | None, qrels: Path | None, output: Path) -> None:
+def report(
+    runs: Sequence[Path],
+    task_id: str | None,
+    measure: str | None,
+    qrels: Path | None,
+    reference: str | None,
+    all_published: bool,
+    output: Path,
+) -> None:
     """Write a page on RUNs: their places among the published results, run against run, topic by topic.
 
-    DIR/index.html has everything in it and needs no network; the plots lie beside it as SVG and PNG. The
-    first RUN is the one that the plots hold the others against.
+    DIR/index.html has everything in it and needs no network; beside it lie plots as SVG and PNG, and the
+    texts of the first results for TIRA's viewers. With --all-published it leads to a page for each task that
+    has published results, with the runs that lie in runs/TASK of the data: a site that any server can offer.
     """
-    from touche.report import Page, part_of, write  # here, for it takes a second to import
+    from touche.report import Page, part_of, published_parts, write  # here, for it takes a second to import
 
-    part = part_of(evaluate(runs, scored(task_id, measure, qrels)), task_id)
-    page = Page(f"{counted(len(part.runs), 'run')} of {part.dataset}", command_line(), [part])
+    if all_published:
+        _check(runs, task_id, measure, qrels, reference)
+        page = Page("Published results of Touché", command_line(), list(published_parts()), gallery=True)
+    else:
+        task = scored(task_id, measure, qrels)
+        part = part_of(evaluate(runs, task), task_id or task.id, reference)
+        page = Page(f"{counted(len(part.runs), 'run')} of {part.dataset}", command_line(), [part])
     click.echo(one_line(str(write(page, output))))
+
+
+def _check(*others: object) -> None:
+    if any(others):
+        raise click.UsageError("--all-published takes no RUNs, nor what belongs to these; leave them out.")

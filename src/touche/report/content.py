@@ -1,91 +1,167 @@
 """From runs to what a report shows of them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import starmap
-from textwrap import shorten
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import replace
+from itertools import product
+from string import ascii_uppercase
 
 from touche import tasks
 from touche.data.places import corpus_at_hand, locate, locate_corpus
+from touche.errors import ToucheError, choice
 from touche.evaluation.comparison import Comparison, comparisons, not_compared
 from touche.evaluation.leaderboard import comparable, names, shortlist
+from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated
 from touche.files import md5
-from touche.formats.documents import AnyDocument, Argument
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
 from touche.report.records import (
     BASELINE,
     GIVEN,
     PUBLISHED,
+    Depth,
     Part,
     Place,
-    Result,
     RunFile,
-    TopicResults,
     View,
-    in_order,
 )
-from touche.tasks import PAIR, Corpus, Published, Task
+from touche.report.rendering import rendering_of
+from touche.report.results import Texts, first, ids_of, ranks_of, topics_of, whole_texts
+from touche.report.texts import texts_of
+from touche.tasks import Corpus, Measure, Published, Task
+from touche.tasks.records import STANCE
 from touche.tira.inputs import find_documents
 
-_LONGEST = 700  # characters of a text that are shown
-Tops = Mapping[str, Mapping[str, Sequence[RunLine]]]  # the first lines, by run and topic
+_DEPTHS = (1, 3, 5, 10, 20)
 
 
-def part_of(found: Sequence[Evaluated], dataset: str) -> Part:
+def part_of(found: Sequence[Evaluated], dataset: str, reference: str | None = None) -> Part:
     """What is to be shown of evaluated runs of a task, with the texts of what they rank first.
 
     Args:
-        found: all runs in all dimensions, with both evaluators.
+        found: all runs in all dimensions, with all evaluators of the measure.
         dataset: the id of the task, or of a dataset with another corpus, whose texts are then shown.
+        reference: the run that the others are held against, by its path, tag or name; by default the
+            organizers' baseline, and where that is not among the runs, the one with the highest mean.
 
     Raises:
-        ToucheError: if a file is not at hand any more, or the corpus is broken.
+        ToucheError: if a file is not at hand any more, the corpus is broken, or there is no such reference.
     """
-    task = found[0].task
-    corpus = tasks.dataset(dataset)[1] if dataset in tasks.datasets() else task.corpora["full"]
+    task, found = found[0].task, _best_run_first(found)
     runs = [each for each in found if each.dimension == found[0].dimension]
-    tops = _tops(runs)
-    at_hand = corpus_at_hand(corpus)
-    texts = texts_of(_ids(tops, task), find_documents(locate_corpus(corpus))) if at_hand else {}
     views, faults = _views(found)
+    chosen = _reference(runs, views, reference) if len(runs) > 1 else ""
+    ranks = ranks_of(runs)
+    corpora = [
+        *([tasks.dataset(dataset)[1]] if dataset in tasks.datasets() else []),
+        *task.corpora.values(),
+    ]
+    at_hand = next(filter(corpus_at_hand, corpora), None)
+    wanted = {id for _, document, _ in ranks for id in ids_of(document, task)}
+    texts = texts_of(wanted, find_documents(locate_corpus(at_hand))) if at_hand else {}
     return Part(
         dataset,
         task,
-        [RunFile(each.name, each.path, md5(each.path)) for each in runs],
+        _files(runs),
+        chosen,
         views,
-        _topics(tops, found, texts),
-        [*_partial(task, corpus), *faults, *warnings_of(found)],
-        "" if at_hand else f"Texts are not shown, as corpora/{corpus.directory} is not at hand.",
+        {dimension: notes_of(each) for dimension, each in _by_dimension(found).items()},
+        _winners(views),
+        topics_of(ranks, found, texts),
+        [*_partial(task, corpora), *faults, *warnings_of(found)],
+        _missing(corpora, at_hand, wanted, texts),
+        rendering_of(ranks, found[0], whole_texts(ranks, task, texts)) if at_hand else None,
     )
 
 
-def _partial(task: Task, corpus: Corpus) -> Iterator[str]:
-    if task.published and corpus != task.corpora["full"]:
+def _missing(corpora: Sequence[Corpus], at_hand: Corpus | None, wanted: Set[str], texts: Texts) -> str:
+    if at_hand is None:
+        place = f"corpora/{corpora[0].directory}" if corpora else "a corpus"
+        return f"Texts are not shown, as {place} is not at hand."
+    missing = len(wanted) - len(texts)
+    return f"Of {len(wanted)} texts {missing} are not in corpora/{at_hand.directory}." if missing else ""
+
+
+def published_part(task: Task) -> Part:
+    """The published results of a task alone: a leaderboard for each dimension, that of stances included."""
+    of_dimension: dict[str, list[Published]] = {}
+    for row in task.all_published:
+        of_dimension.setdefault(row.dimension, []).append(row)
+    stance = of_dimension.pop(STANCE, [])
+    views = [_printed(dimension, rows) for dimension, rows in of_dimension.items()]
+    alone = [_printed(STANCE, stance)] if stance else []
+    return Part(task.id, task, [], "", views, {}, "", [], [], stance=alone)
+
+
+def _printed(dimension: str, rows: Sequence[Published]) -> View:
+    return View(dimension, "as published", "", "", _board([], rows), {}, [])
+
+
+def _best_run_first(found: Sequence[Evaluated]) -> list[Evaluated]:
+    """The same records, ordered by the means of the first dimension."""
+    means: dict[str, float] = {}
+    for each in found:
+        means.setdefault(each.name, next(iter(each.scores.values())).mean or 0.0)
+    return sorted(found, key=lambda each: -means[each.name])
+
+
+def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
+    """The runs with letters that stand for them: A to Z, then AA and so on."""
+    letters = ("".join(each) for length in (1, 2, 3) for each in product(ascii_uppercase, repeat=length))
+    named = zip(runs, letters, strict=False)
+    return [RunFile(run.name, letter, run.path, md5(run.path)) for run, letter in named]
+
+
+def _reference(runs: Sequence[Evaluated], views: Sequence[View], asked: str | None) -> str:
+    if asked is not None:
+        for run in runs:
+            if asked in (run.name, run.tag, str(run.path)):
+                return run.name
+        known = choice(asked, [each.name for each in runs])
+        raise ToucheError(f"there is no run {asked!r} to refer to; {known}")
+    baselines = {_plain(row.tag) for row in runs[0].task.published if row.baseline}
+    own = [run.name for run in runs if _plain(run.tag) in baselines]
+    best = [place.name for place in views[0].board if place.kind == GIVEN]
+    return (own or best)[0]
+
+
+def _winners(views: Sequence[View]) -> str:
+    """Which run has the highest means; several are named where they are level or no run has all."""
+    if len(views[0].runs) < 2:
+        return ""
+    best: dict[tuple[str, ...], list[View]] = {}
+    for view in views:
+        given = [place for place in view.board if place.kind == GIVEN]
+        top = tuple(place.name for place in given if place.printed == given[0].printed)
+        best.setdefault(top, []).append(view)
+    if len(best) == 1:
+        (names_of_best,) = best
+        return f"{' and '.join(names_of_best)}: the highest mean in every dimension, whichever evaluator."
+    told = (
+        f"{' and '.join(top)} in {', '.join(f'{view.dimension} ({view.evaluator})' for view in where)}"
+        for top, where in best.items()
+    )
+    return f"No run has the highest mean throughout: {'; '.join(told)}."
+
+
+def _partial(task: Task, corpora: Sequence[Corpus]) -> Iterator[str]:
+    if task.published and corpora[0] != task.corpora["full"]:
         yield (
             "published results are on the whole corpus, this dataset is a part of it; "
             "a run on this part is not comparable with them"
         )
 
 
-def texts_of(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, str]:
-    """The texts of documents, or of sentences, by id; reads no further than it must."""
-    found: dict[str, str] = {}
-    for document in documents:
-        sentences = (document.sentences or ()) if isinstance(document, Argument) else ()
-        for each in (document, *sentences):
-            if each.id in ids:
-                found[each.id] = each.text
-        if len(found) == len(ids):
-            break
-    return found
+def _by_dimension(found: Iterable[Evaluated]) -> dict[str, list[Evaluated]]:
+    dimensions: dict[str, list[Evaluated]] = {}
+    for each in found:
+        dimensions.setdefault(each.dimension, []).append(each)
+    return dimensions
 
 
 def _views(found: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     """The views, that with most published results first; and which runs could not be compared."""
-    dimensions: dict[str, list[Evaluated]] = {}
-    for each in found:
-        dimensions.setdefault(each.dimension, []).append(each)
+    dimensions = _by_dimension(found)
     hashes = {runs[0].qrels: md5(locate("qrels", runs[0].qrels)) for runs in dimensions.values()}
     several = len({each.path for each in found}) > 1
     views: list[View] = []
@@ -96,26 +172,52 @@ def _views(found: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
         for dimension, runs in dimensions.items():
             of_dimension = [each for each in compared if each.dimension == dimension]
             views.append(_view(runs, evaluator, of_dimension, hashes[runs[0].qrels]))
-    return sorted(views, key=lambda view: -sum(place.kind != GIVEN for place in view.board)), faults
+    return sorted(views, key=lambda view: -view.published), faults
 
 
 def _view(runs: Sequence[Evaluated], evaluator: str, compared: Sequence[Comparison], qrels_md5: str) -> View:
-    first = runs[0]
-    published = comparable(first.task, first.dimension, evaluator)
-    listed = shortlist(published)
-    named = zip(published, names(published), strict=True)
-    rows = (_published(row, name, row in listed) for row, name in named)
-    board = [*(_place(each, evaluator) for each in runs), *rows]
+    one = runs[0]
+    published = comparable(one.task, one.dimension, evaluator)
     return View(
-        first.dimension,
+        one.dimension,
         evaluator,
-        first.qrels,
+        one.qrels,
         qrels_md5,
-        sorted(board, key=lambda place: -place.printed),
+        _board([_place(each, evaluator) for each in runs], published),
         {each.name: each.topic_scores[evaluator] for each in runs},
         compared,
-        notes_of(runs),
+        _depths(runs, evaluator),
     )
+
+
+def _board(given: Sequence[Place], published: Sequence[Published]) -> list[Place]:
+    """The leaderboard, best first; a given run that is a published one stands there once."""
+    listed = shortlist(published)
+    rows = [
+        _published(row, name, row in listed) for row, name in zip(published, names(published), strict=True)
+    ]
+    twins = {place.name: row for place in given for row in rows if _is_same(place, row)}
+    board = [
+        *(replace(each, tag="", team=twins[each.name].name if each.name in twins else "") for each in given),
+        *(row for row in rows if row not in twins.values()),
+    ]
+    among = rows or board
+    return [
+        replace(place, number=1 + sum(other.printed > place.printed for other in among))
+        for place in sorted(board, key=lambda place: -place.printed)
+    ]
+
+
+def _is_same(given: Place, published: Place) -> bool:
+    """Whether a run is the published one: by value and tag, of which tables may print a part."""
+    ours, theirs = _plain(given.tag), _plain(published.tag)
+    begins = ours.startswith(theirs) or theirs.startswith(ours)
+    return bool(theirs) and begins and given.printed == published.printed
+
+
+def _plain(tag: str) -> str:
+    """A tag without what tables and teams write differently."""
+    return tag.strip("\"' ").casefold()
 
 
 def _published(row: Published, name: str, listed: bool) -> Place:
@@ -127,60 +229,25 @@ def _published(row: Published, name: str, listed: bool) -> Place:
 def _place(run: Evaluated, evaluator: str) -> Place:
     score = run.scores[evaluator]
     low, high = (score.low, score.high) if score.topics > 1 else (None, None)
-    return Place(run.name, GIVEN, score.mean, low, high, score.judged, doubtful=not score.comparable)
+    figures = score.mean, low, high, score.judged
+    return Place(run.name, GIVEN, *figures, tag=run.tag, doubtful=not score.comparable)
 
 
-def _tops(runs: Iterable[Evaluated]) -> Tops:
-    """The first results of each topic; where the evaluators order them otherwise, for each evaluator."""
-    tops: dict[str, dict[str, list[RunLine]]] = {}
-    for each in runs:
-        by_score, by_rank = (
-            _first(order(each.lines), each.task.cutoff) for order in (in_order_of_score, in_order_of_rank)
-        )
-        for topic, top in by_score.items():
-            if by_rank[topic] == top:
-                tops.setdefault(each.name, {})[topic] = top
-            else:
-                tops.setdefault(f"{each.name}, as trec_eval orders it", {})[topic] = top
-                tops.setdefault(f"{each.name}, as touche orders it", {})[topic] = by_rank[topic]
-    return tops
+def _depths(runs: Sequence[Evaluated], evaluator: str) -> list[Depth]:
+    """The means of nDCG at several depths, where that is the measure."""
+    if not runs[0].task.measure.of_script:
+        return []
+    order = in_order_of_score if evaluator == "trec_eval" else in_order_of_rank
+    heads = {each.name: _heads(order(each.lines), max(_DEPTHS)) for each in runs}
+    depths = []
+    for cutoff in sorted({*_DEPTHS, runs[0].task.cutoff}):
+        measure = Measure(f"nDCG@{cutoff}", cutoff)
+        scored = {run.name: EVALUATORS[evaluator](heads[run.name], run.judgments, measure) for run in runs}
+        means = {name: each.mean for name, each in scored.items()}
+        depths.append(Depth(cutoff, means, {name: each.judged for name, each in scored.items()}))
+    return depths
 
 
-def _first(lines: Iterable[RunLine], cutoff: int) -> dict[str, list[RunLine]]:
-    tops: dict[str, list[RunLine]] = {}
-    for line in lines:
-        top = tops.setdefault(line.topic, [])
-        if len(top) < cutoff:
-            top.append(line)
-    return tops
-
-
-def _ids(tops: Tops, task: Task) -> set[str]:
-    """Of documents; where pairs are ranked, of their sentences."""
-    documents = {line.document for of_run in tops.values() for top in of_run.values() for line in top}
-    return {id for each in documents for id in _ids_of(each, task)}
-
-
-def _ids_of(document: str, task: Task) -> list[str]:
-    return document.split(",") if task.rules.unit == PAIR else [document]
-
-
-def _topics(tops: Tops, found: Sequence[Evaluated], texts: Mapping[str, str]) -> list[TopicResults]:
-    task, titles = found[0].task, found[0].titles
-    qrels = {each.dimension: each.judgments for each in found}
-    judged = {topic for of_dimension in qrels.values() for topic in of_dimension}
-    numbers = {topic for of_run in tops.values() for topic in of_run if topic in judged}
-
-    def result(rank: int, line: RunLine) -> Result:
-        labels = {name: of.get(line.topic, {}).get(line.document) for name, of in qrels.items()}
-        text = "  |  ".join(texts[id] for id in _ids_of(line.document, task) if id in texts)
-        return Result(rank, line.document, line.score, labels, shorten(text, _LONGEST, placeholder=" …"))
-
-    return [
-        TopicResults(
-            number,
-            titles.get(number, ""),
-            {name: [*starmap(result, enumerate(of[number], 1))] for name, of in tops.items() if number in of},
-        )
-        for number in sorted(numbers, key=in_order)
-    ]
+def _heads(ordered: Iterable[RunLine], depth: int) -> list[RunLine]:
+    """The first lines of each topic."""
+    return [line for of_topic in first(ordered, depth).values() for line in of_topic]

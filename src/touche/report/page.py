@@ -1,5 +1,6 @@
-"""The page of a report: one HTML file with everything in it, and the plots beside it as files."""
+"""The pages of a report: HTML files with everything in them, and what lies beside them."""
 
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
@@ -7,9 +8,10 @@ from touche.errors import ToucheError, installing
 from touche.evaluation.ndcg import TREC_EVAL_VERSION
 from touche.files import make_folder, write_whole
 from touche.origin import origin
-from touche.progress import bar
+from touche.progress import watched
 from touche.report import plots
-from touche.report.records import Page
+from touche.report.records import Page, Part
+from touche.report.rendering import write_rendering
 
 PAGE_FILE = "index.html"
 
@@ -19,10 +21,11 @@ def write(page: Page, folder: Path) -> Path:
 
     Args:
         page: what it shows.
-        folder: where index.html and the plots go; it is made.
+        folder: where index.html goes; it is made. A report on one task is one page, with its plots and what
+            TIRA's viewers read beside it; several tasks have a page each, which index.html leads to.
 
     Returns:
-        The path of the page.
+        The path of index.html.
 
     Raises:
         ToucheError: if the folder cannot be written, or Jinja2 or matplotlib are not installed.
@@ -41,25 +44,31 @@ def write(page: Page, folder: Path) -> Path:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["digits"] = _digits
-    html = environment.get_template("page.html").render(
-        page=page, plots=_plots(page, folder), made_by=_program(), trec_eval=TREC_EVAL_VERSION
-    )
+    environment.filters |= {"digits": _digits, "short": _short}
+    about = {"page": page, "made_by": _program(), "trec_eval": TREC_EVAL_VERSION}
+    if page.divided:
+        for part in watched(page.parts, "writing", "pages", len(page.parts)):
+            html = environment.get_template("task.html").render(part=part, plots={}, **about)
+            write_whole(folder / f"{part.id}.html", html)
+        html = environment.get_template("index.html").render(**about)
+    else:
+        (part,) = page.parts
+        html = environment.get_template("task.html").render(part=part, plots=_beside(part, folder), **about)
     write_whole(folder / PAGE_FILE, html)
     return folder / PAGE_FILE
 
 
-def _plots(page: Page, folder: Path) -> dict[str, str]:
-    """The plots as SVG by name, which are saved on the way."""
-    figures = {"usage": plots.usage(page.outcomes)} if any(each.usage for each in page.outcomes) else {}
-    for part in page.parts:
-        for view in part.views:
-            label = f"{part.task.measure} ({view.evaluator}), {view.dimension}"
-            figures[f"{part.id}-{view.id}-intervals"] = plots.intervals(view.listed, label)
-            if len(view.runs) > 1:
-                figures[f"{part.id}-{view.id}-differences"] = plots.differences(view)
-    drawn = bar("drawing", "plots", len(figures), over=figures.items())
-    return {name: plots.saved(figure, folder / name) for name, figure in drawn}
+def _beside(part: Part, folder: Path) -> Mapping[tuple[str, str], str]:
+    """Writes what lies beside a page: what other viewers read, and plots, whose names it returns by view."""
+    if part.rendering:
+        write_rendering(part.rendering, folder)
+    names = {}
+    for view in watched(part.views, "drawing", "plots", len(part.views)):
+        name = f"{part.id}-{view.id}-intervals"
+        label = f"{part.task.measure} ({view.evaluator}), {view.dimension}"
+        plots.save(plots.intervals(view.listed, label), folder / name)
+        names[view.dimension, view.evaluator] = name
+    return names
 
 
 def _program() -> str:
@@ -72,3 +81,8 @@ def _program() -> str:
 
 def _digits(value: float | None, digits: int = 3, sign: str = "") -> str:
     return "–" if value is None else f"{round(value, digits) + 0.0:{sign}.{digits}f}".replace("-", "−")
+
+
+def _short(value: float | None) -> str:
+    """Three digits without the zero before them, as a heat map has room for."""
+    return "–" if value is None else f"{value:.3f}".removeprefix("0")

@@ -1,15 +1,18 @@
 """What a report shows, as records; nothing here knows where it comes from, or how it will look."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil, floor
 from pathlib import Path
 
 from touche.evaluation.comparison import Comparison
 from touche.evaluation.leaderboard import DIGITS
 from touche.evaluation.scores import TopicScore
 from touche.regression.running import Outcome
-from touche.tasks import CUTOFF, MEASURE, Task
+from touche.report.texts import Passage
+from touche.tasks import Task
 
 GIVEN, BASELINE, PUBLISHED = "given", "baseline", "published"
 
@@ -29,6 +32,9 @@ class Place:
         note: what one must know about the interval; empty where it is a 95% one.
         listed: whether it is in the short table and the plot, too: given, a baseline, or the best of a team.
         doubtful: whether it is not comparable, as documents are unjudged or topics missing.
+        team: of a given run that is a published one, with its value, the name under which it was published.
+        number: its place from 1: of a published run among these, of a given one the place that it would have
+            there; where nothing is published, among the given. Runs level to the printed digits share it.
     """
 
     name: str
@@ -42,39 +48,71 @@ class Place:
     note: str = ""
     listed: bool = True
     doubtful: bool = False
+    team: str = ""
+    number: int = 1
 
     @property
     def printed(self) -> float:
         """The value as tables print it, by which places are given; none is below all others."""
         return -1.0 if self.value is None else round(self.value, DIGITS)
 
+    @property
+    def counts(self) -> bool:
+        """Whether it is one of the published results."""
+        return self.kind != GIVEN or bool(self.team)
+
 
 @dataclass(frozen=True)
-class Result:
-    """One of the first results of a run for a topic.
+class Ranked:
+    """Where a run has a document.
 
     Attributes:
-        rank: from 1.
-        document: its id.
+        run: its name.
+        rank: from 1, in the order of trec_eval.
+        other: the rank by the organizers' script, where that is another one, and 0 where it is not among the
+            first; else None.
         score: that of the run.
-        labels: the label in each dimension; None where it is not judged.
-        text: the text, shortened; empty where it is not known.
     """
 
+    run: str
     rank: int
-    document: str
+    other: int | None
     score: float
+
+
+@dataclass(frozen=True)
+class Found:
+    """A document that runs have among their first results of a topic.
+
+    Attributes:
+        document: its id.
+        labels: the label in each dimension; None where it is not judged.
+        places: where each run has it that does.
+        passages: what is to be read of it; none where the text is not known.
+    """
+
+    document: str
     labels: Mapping[str, int | None]
-    text: str
+    places: Sequence[Ranked]
+    passages: Sequence[Passage]
 
 
 @dataclass(frozen=True)
 class TopicResults:
-    """A topic, and the first results of each run for it; where the evaluators see others, those of each."""
+    """A topic, and what is found for it: each document once, that with the best place first."""
 
     number: str
     title: str
-    results: Mapping[str, Sequence[Result]]
+    found: Sequence[Found]
+
+
+@dataclass(frozen=True)
+class Depth:
+    """Means of nDCG and of the share of judged documents, by run, where k results are looked at."""
+
+    cutoff: int
+    means: Mapping[str, float | None]
+    judged: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -83,11 +121,11 @@ class View:
 
     Attributes:
         dimension, evaluator: which.
-        qrels, qrels_md5: the file with the judgments.
+        qrels, qrels_md5: the file with the judgments; empty where none is needed.
         board: the leaderboard with all published runs, best first.
         topic_scores: those of each run by topic.
         comparisons: every two runs compared; the correction is for all dimensions of the evaluator.
-        notes: where the runs stand, and what must be known.
+        depths: the means at several depths; none of a measure that has no such thing.
     """
 
     dimension: str
@@ -97,12 +135,12 @@ class View:
     board: Sequence[Place]
     topic_scores: Mapping[str, Mapping[str, TopicScore]]
     comparisons: Sequence[Comparison]
-    notes: Sequence[str]
+    depths: Sequence[Depth] = ()
 
     @property
     def id(self) -> str:
-        """Such as ``relevance-trec_eval``."""
-        return f"{self.dimension}-{self.evaluator}".replace(" ", "-").replace(",", "")
+        """Such as ``relevance-trec_eval``, for the names of files."""
+        return re.sub(r"[^\w.-]+", "-", f"{self.dimension}-{self.evaluator}")
 
     @property
     def listed(self) -> list[Place]:
@@ -110,14 +148,19 @@ class View:
         return [place for place in self.board if place.listed]
 
     @property
+    def published(self) -> int:
+        """How many published runs the leaderboard has."""
+        return sum(place.counts for place in self.board)
+
+    @property
     def notes_on_intervals(self) -> list[str]:
         """What one must know about printed intervals."""
         return list(dict.fromkeys(place.note for place in self.board if place.note))
 
     @property
-    def has_published(self) -> bool:
-        """Whether there are published results to compare with."""
-        return any(place.kind != GIVEN for place in self.board)
+    def sources(self) -> list[str]:
+        """Where the published values are printed."""
+        return list(dict.fromkeys(place.source for place in self.board if place.source))
 
     @property
     def runs(self) -> list[str]:
@@ -130,9 +173,18 @@ class View:
         found = {topic for scores in self.topic_scores.values() for topic in scores}
         return sorted(found, key=in_order)
 
-    def place(self, of: Place) -> int:
-        """From 1; those that are level to the printed digits share it."""
-        return 1 + sum(place.printed > of.printed for place in self.board)
+    @cached_property
+    def bounds(self) -> tuple[float, float]:
+        """From where to where the intervals of the leaderboard reach, in tenths."""
+        ends = [
+            end for place in self.board for end in (place.low, place.value, place.high) if end is not None
+        ]
+        low, high = floor(10 * min(ends, default=0.0)) / 10, ceil(10 * max(ends, default=1.0)) / 10
+        return low, max(high, low + 0.1)
+
+    def mean(self, run: str) -> Place:
+        """The row of a run that was given."""
+        return next(place for place in self.board if place.kind == GIVEN and place.name == run)
 
     def value(self, run: str, topic: str) -> float | None:
         """The score, or None where the evaluator leaves the topic out."""
@@ -153,42 +205,100 @@ class View:
         values = [value for run in self.runs if (value := self.value(run, topic)) is not None]
         return max(values) - min(values)
 
+    def against(self, run: str, reference: str) -> int:
+        """1 and -1 where a run is significantly above and below another one, else 0."""
+        for each in self.comparisons:
+            if {each.run_a, each.run_b} == {run, reference} and each.significant:
+                return 1 if (each.difference > 0) == (each.run_a == run) else -1
+        return 0
+
+    def of(self, run: str) -> list[Comparison]:
+        """The comparisons of a run with the others."""
+        return [each for each in self.comparisons if run in (each.run_a, each.run_b)]
+
 
 @dataclass(frozen=True)
 class RunFile:
-    """A run that was given: its name in the report, its path, and its md5."""
+    """A run that was given: its name in the report, the letters that stand for it, its path, and its md5."""
 
     name: str
+    letters: str
     path: Path
     md5: str
 
 
 @dataclass(frozen=True)
 class Part:
-    """Runs of one task.
+    """Runs of one task among its published results, or these alone.
 
     Attributes:
         dataset: the id of the task or dataset.
         task: the task.
-        runs: the files.
+        runs: the files; none where published results stand alone.
+        reference: the run that others are held against; empty where there are not two.
         views: for each dimension and evaluator, that with most published results first.
+        notes: by dimension, where the runs stand, and why the evaluators differ.
+        winners: which run is the best over all dimensions, in a sentence.
         topics: the first results.
         warnings: what puts scores in doubt.
         missing_texts: why there are no texts; empty where there are.
+        rendering: what other viewers need of the first results, such as TIRA's; None without texts.
+        stance: the published results of detecting stances, which no run is scored by.
     """
 
     dataset: str
     task: Task
     runs: Sequence[RunFile]
+    reference: str
     views: Sequence[View]
+    notes: Mapping[str, Sequence[str]]
+    winners: str
     topics: Sequence[TopicResults]
     warnings: Sequence[str]
     missing_texts: str = ""
+    rendering: Mapping[str, Mapping[str, object]] | None = None
+    stance: Sequence[View] = ()
 
     @property
     def id(self) -> str:
-        """A name for links within the page."""
+        """A name for links and files."""
         return self.dataset.replace("/", "-")
+
+    @property
+    def dimensions(self) -> list[str]:
+        """Those of the views, in their order."""
+        return list(dict.fromkeys(view.dimension for view in self.views))
+
+    @property
+    def evaluators(self) -> list[str]:
+        """Those of the views, in their order."""
+        return list(dict.fromkeys(view.evaluator for view in self.views))
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """The letters of each run, by its name."""
+        return {run.name: run.letters for run in self.runs}
+
+    @property
+    def others(self) -> list[str]:
+        """The runs that are held against the reference."""
+        return [run.name for run in self.runs if run.name != self.reference]
+
+    def views_of(self, evaluator: str) -> list[View]:
+        """A view for each dimension that has one by an evaluator."""
+        return [view for view in self.views if view.evaluator == evaluator]
+
+    def mean_place(self, run: str, evaluator: str) -> float:
+        """The mean of a run's places among the given runs over the dimensions."""
+        places = [
+            1 + sum(view.mean(other.name).printed > view.mean(run).printed for other in self.runs)
+            for view in self.views_of(evaluator)
+        ]
+        return sum(places) / len(places)
+
+    def by_mean_place(self, evaluator: str) -> list[str]:
+        """The runs, that with the best mean place first."""
+        return sorted((run.name for run in self.runs), key=lambda run: self.mean_place(run, evaluator))
 
 
 @dataclass(frozen=True)
@@ -201,6 +311,7 @@ class Page:
         parts: one for each task.
         outcomes: of a regression; empty where there was none.
         remarks: what is missing, and where times were measured.
+        gallery: whether it shows the published results of tasks, each on a page of its own.
     """
 
     title: str
@@ -208,16 +319,12 @@ class Page:
     parts: Sequence[Part]
     outcomes: Sequence[Outcome] = ()
     remarks: Sequence[str] = ()
+    gallery: bool = False
 
     @property
-    def measures(self) -> str:
-        """Those of the parts, such as ``nDCG@5``."""
-        return " and ".join(dict.fromkeys(str(part.task.measure) for part in self.parts)) or str(MEASURE)
-
-    @property
-    def cutoffs(self) -> str:
-        """Their k in words."""
-        return " or ".join(dict.fromkeys(str(part.task.cutoff) for part in self.parts)) or str(CUTOFF)
+    def divided(self) -> bool:
+        """Whether every part has a page of its own."""
+        return self.gallery or bool(self.outcomes) or len(self.parts) > 1
 
 
 def in_order(number: str) -> tuple[int, str]:

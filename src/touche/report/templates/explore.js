@@ -1,0 +1,83 @@
+// Sorting, another reference, one run beside it, and figures on hover. All else needs no script.
+const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+const named = name => document.querySelector(`select[name=${name}]`);
+const runOf = cell => cell.closest("table").tHead.rows[0].cells[cell.cellIndex].dataset.run;
+const score = cell => parseFloat(cell.style.getPropertyValue("--v"));
+const differing = () => document.querySelector("[name=mode][value=differences]")?.checked;
+
+// Tables are sorted by the button in a column's head: first upwards, then downwards; a heat map by what it shows.
+const value = (row, column) => {
+  const cell = row.cells[column];
+  if (differing() && cell.style.getPropertyValue("--v")) return score(cell) - parseFloat(row.style.getPropertyValue("--r"));
+  const text = (cell.dataset.value ?? cell.firstChild?.textContent ?? "").trim();
+  return text === "" || text === "–" ? null : isNaN(text) ? text.toLowerCase() : Number(text);
+};
+const order = (a, b) => typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b));
+const sort = (table, column, down) => {
+  const rows = [...table.tBodies[0].rows].map(row => [value(row, column), row]);
+  rows.sort(([a], [b]) => a === null || b === null ? (a === null) - (b === null) : down ? order(b, a) : order(a, b));
+  for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+  table.tHead.rows[0].cells[column].setAttribute("aria-sort", down ? "descending" : "ascending");
+  table.tBodies[0].append(...rows.map(([, row]) => row));
+};
+for (const button of all("button.sort")) {
+  button.addEventListener("click", () => {
+    const head = button.closest("th"), table = head.closest("table");
+    const down = head.getAttribute("aria-sort") === "ascending";
+    // All heat maps keep one order of topics, so that dimensions and evaluators can be compared.
+    const tables = table.classList.contains("heat") ? all("table.heat") : [table];
+    const place = topic => [...table.tBodies[0].rows].findIndex(row => row.cells[0].dataset.value === topic);
+    sort(table, head.cellIndex, down);
+    for (const other of tables) {
+      if (other === table) continue;
+      const rows = [...other.tBodies[0].rows].map(row => [place(row.cells[0].dataset.value), row]);
+      other.tBodies[0].append(...rows.sort(([a], [b]) => a - b).map(([, row]) => row));
+      for (const each of other.tHead.rows[0].cells) each.removeAttribute("aria-sort");
+    }
+  });
+}
+
+// The figures of a cell, and the way to its topic.
+for (const table of all("table.heat")) {
+  table.addEventListener("mouseover", ({target}) => {
+    const row = target.closest("tr"), run = target.matches("td") && runOf(target);
+    if (!run || target.title) return;
+    const difference = score(target) - parseFloat(row.style.getPropertyValue("--r"));
+    const parts = [row.cells[0].textContent.trim(), `${run}: ${target.textContent}`];
+    if (!isNaN(difference)) parts.push(`${difference < 0 ? "−" : "+"}${Math.abs(difference).toFixed(3)} from the reference`);
+    if (target.dataset.judged) parts.push(`judged ${target.dataset.judged}`);
+    target.title = parts.join("\n");
+  });
+  table.addEventListener("click", ({target}) => target.matches("tbody td") && target.closest("tr").querySelector("a")?.click());
+}
+
+// Another reference: of each row its score is what the others are held against.
+const refer = () => {
+  const reference = named("reference").value, beside = named("beside").value;
+  for (const table of all("table.heat")) {
+    const heads = [...table.tHead.rows[0].cells], at = heads.findIndex(head => head.dataset.run === reference);
+    const gone = heads.map(head => Boolean(beside && head.dataset.run && ![reference, beside].includes(head.dataset.run)));
+    for (const row of table.rows) {
+      if (row.cells.length < heads.length) continue;
+      if (row.cells[at].matches("td")) {
+        row.style.setProperty("--r", row.cells[at].style.getPropertyValue("--v"));
+        for (const cell of row.cells) cell.removeAttribute("title");
+      }
+      gone.forEach((hidden, column) => row.cells[column].hidden = hidden);
+    }
+  }
+  for (const each of all(".reference")) each.textContent = reference;
+  for (const item of all(".topic li")) {
+    const runs = item.dataset.runs.split(" "), mine = runs.includes(reference), theirs = runs.includes(beside);
+    item.hidden = Boolean(beside) && !mine && !theirs;
+    item.dataset.whose = !beside || beside === reference ? "" : mine && theirs ? "both" : `only ${mine ? reference : beside}`;
+  }
+  for (const place of all(".places [data-run]")) place.hidden = Boolean(beside) && ![reference, beside].includes(place.dataset.run);
+};
+for (const each of all(".scripted")) each.hidden = false;
+for (const name of ["reference", "beside"]) named(name)?.addEventListener("change", refer);
+
+// A link to a topic opens it, each time it is followed.
+const open = hash => document.getElementById(decodeURIComponent(hash.slice(1)))?.setAttribute("open", "");
+for (const link of all('a[href^="#"]')) link.addEventListener("click", () => open(link.hash));
+open(location.hash);
