@@ -81,11 +81,7 @@ def build(program: str, names: Sequence[str], log: Log) -> None:
     check_program(program)
     folders = [_with_dockerfile(name) for name in names]
     root = _workshop()
-    for below in _needed(folders, root):
-        if root:
-            _build(program, image_of(below), root, ["--file", str(_dockerfile_of(below, root))], log)
-        elif not _is_there(program, below):
-            raise ToucheError(f"{program} has no image {image_of(below)}; {_remedy(program, below)}")
+    _provide_bases(program, folders, root, log)
     for folder in folders:
         about = {"content": _content(root, folder) if root else ""}
         about["team"] = PROJECT if is_shipped(folder) else folder.name
@@ -156,6 +152,15 @@ def _with_dockerfile(name: str) -> Path:
     if place not in (folder / "Dockerfile").read_text(encoding="utf-8"):
         raise InputError(folder / "Dockerfile", f"it does not copy to {place}", "give it its folder's name")
     return folder
+
+
+def _provide_bases(program: str, folders: Iterable[Path], root: Path | None, log: Log) -> None:
+    """Builds them in a clone; elsewhere they have to be there."""
+    for below in _needed(folders, root):
+        if root:
+            _build(program, image_of(below), root, ["--file", str(_dockerfile_of(below, root))], log)
+        elif not _is_there(program, below):
+            raise ToucheError(f"{program} has no image {image_of(below)}; {_remedy(program, below)}")
 
 
 def _needed(folders: Iterable[Path], root: Path | None) -> list[str]:
