@@ -13,6 +13,7 @@ from touche.pairs.breaks import pieces
 pytestmark = pytest.mark.xdist_group("official")
 
 
+@pytest.mark.nightly
 def test_every_premise_is_split_as_java_does(official: Path) -> None:
     ends, read = runpy.run_path(str(ROOT / "docs" / "breaks.py"))["ends"], 0
     for path in sorted((official / "corpora").rglob("args-me.json*")):

@@ -28,6 +28,7 @@ def texts_of(corpora: Path) -> Iterator[str]:
             yield " ".join(sentence.text for sentence in argument.sentences or ())
 
 
+@pytest.mark.nightly
 def test_every_text_has_the_terms_of_lucene(official: Path) -> None:
     ours = {name: cache(analysis_named(name).term) for name in ("standard", "english", "plural")}
     lucenes, read = {name: analyzer_named(name) for name in ours}, 0
@@ -39,7 +40,9 @@ def test_every_text_has_the_terms_of_lucene(official: Path) -> None:
     assert read > 20_000, "arguments, sentences and passages"
 
 
-@pytest.mark.parametrize("task", ["touche-2020-task-1", "touche-2021-task-1"])
+@pytest.mark.parametrize(
+    "task", ["touche-2020-task-1", pytest.param("touche-2021-task-1", marks=pytest.mark.nightly)]
+)
 @pytest.mark.parametrize(
     ("name", "options"), [("dirichletlm", {}), ("bm25", {}), ("tfidf", {"variant": "classic"})]
 )
