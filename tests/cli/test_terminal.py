@@ -214,7 +214,7 @@ def test_usage_errors_help(touche: Touche, arguments: list[str], message: str) -
 
 COMPLETED = {
     "ev": ["evaluate"],
-    "run di": ["dirichletlm", "dirichletlm-pairs"],
+    "run dirichletlm-": ["dirichletlm-pairs", "dirichletlm-variants"],
     "run ": baselines.names(),
     "run bm25 --k1": ["--k1"],
     "run tfidf --variant ": ["terrier", "classic"],

@@ -13,6 +13,7 @@ from touche.cli.commands import BASELINE, TASK_ID, Command, Ids
 from touche.cli.output import UNUSABLE, print_records, show, style, tell
 from touche.errors import InputError, ToucheError, choice, one_line
 from touche.evaluation.leaderboard import shortlist
+from touche.regression.kinds import ExpectedScore
 from touche.regression.reruns import command_of, published_scores
 from touche.tasks import Published, Rules, Task
 from touche.tasks.cards import faults_of
@@ -130,9 +131,11 @@ def _show_list(chosen: list[Task]) -> None:
 
 def _show_card(shown: Task, every: bool) -> None:
     click.echo("\n".join(_about(shown)))
+    scores = published_scores() if shown.published else []
     for dimension in dict.fromkeys(row.dimension for row in shown.published):
         click.echo(f"\nPublished {shown.measure} for {dimension}")
-        _show_leaderboard(shown, [row for row in shown.published if row.dimension == dimension], every)
+        rows = [row for row in shown.published if row.dimension == dimension]
+        _show_leaderboard(shown, rows, every, scores)
     if shown.stance:
         click.echo(f"\nPublished {OF_STANCE} of the detected stance, of each run and of all runs of its team")
         _show_stance(shown.stance)
@@ -155,7 +158,9 @@ def _rules(rules: Rules) -> Iterator[str]:
     yield f"  runs per team: {f'at most {rules.max_runs}' if rules.max_runs else 'no limit stated'}"
 
 
-def _show_leaderboard(shown: Task, rows: list[Published], every: bool) -> None:
+def _show_leaderboard(
+    shown: Task, rows: list[Published], every: bool, scores: Sequence[ExpectedScore]
+) -> None:
     sources = _numbered(rows)
     notes = dict.fromkeys(row.interval_note for row in rows if row.interval_note)
     chosen = rows if every else shortlist(rows)
@@ -164,20 +169,14 @@ def _show_leaderboard(shown: Task, rows: list[Published], every: bool) -> None:
     show(header, [_line_of_ranking(row, rows, sources) for row in chosen])
     for note in notes:
         click.echo(f"* {note}")
-    _show_reruns(rows)
+    for row in chosen:
+        if command := command_of(row, scores):
+            click.echo(f"{row.value:.3f} of {row.name} can be rerun: {command}")
     if len(chosen) < len(rows):
         which = f"{len(chosen)} of {len(rows)} runs: the best of each team, and the organizers' own"
         click.echo(f"{which}; all of them: touche tasks {shown.id} --all")
     _show_sources(sources)
     click.echo(f"evaluator: {rows[0].evaluator or 'not stated'}; qrels: {rows[0].qrels or 'not stated'}")
-
-
-def _show_reruns(rows: Sequence[Published]) -> None:
-    """The commands for those rows that a baseline can rerun, shown above or not."""
-    scores = published_scores()
-    for row in rows:
-        if command := command_of(row, scores):
-            click.echo(f"{row.value:.3f} of {row.name} can be rerun: {command}")
 
 
 def _line_of_ranking(row: Published, rows: Sequence[Published], sources: dict[str, str]) -> tuple[str, ...]:
