@@ -57,7 +57,7 @@ benchmark: $(READY)
 	$(BIN)/python benchmarks/rank_bm25_speed.py
 
 # The picture in README; needs Chromium.
-screenshot: demo
+screenshot: $(READY) demo
 	$(BIN)/touche report build/demo/arguments/*/run.txt --task spot-check/arguments -o build/report
 	$(BIN)/python docs/screenshot.py build/report/index.html docs/report.png
 
