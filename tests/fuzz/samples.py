@@ -115,6 +115,7 @@ CARD = b"""id = "cats-2026"
 title = "Cats"
 url = "https://a.example"
 topics = "cats.xml"
+measure = "P(rel=2)@10"
 excluded_topics = ["3"]
 note = "Judged by cats."
 
