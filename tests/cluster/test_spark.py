@@ -75,16 +75,6 @@ def text_of(document):
 def fails(topics: Topics, documents: Documents) -> Rankings:
     yield from scan.rank(topics, documents, scan.dph, analysis="english", fields={"text": text_of})
 """
-DPH = """
-from touche import Documents, Rankings, Topics, baseline, scan
-
-
-@baseline
-def dph(topics: Topics, documents: Documents, *, depth: int = 1000) -> Rankings:
-    yield from scan.rank(
-        topics, documents, scan.dph, analysis="english", kept_of_lengths=scan.exact, depth=depth
-    )
-"""
 # Its parser dies of one page, and so does the process that it is in.
 DIES = """
 import os, signal
@@ -262,13 +252,30 @@ def test_chatnoir_with_its_filters(same: Same) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("task", ["2020-task-1", "2021-task-1", "2022-task-1", "2022-task-2"])
-@pytest.mark.parametrize(("baseline", "tasks"), [("bm25", 1), ("dirichletlm", 7), ("tfidf", 2), ("dph", 7)])
-def test_all_samples(
-    official: Path, same: Same, write: Write, tmp_path: Path, task: str, baseline: str, tasks: int
+@pytest.mark.parametrize("baseline", ["bm25", "dirichletlm", "dph", "tfidf"])
+def test_all_samples(official: Path, same: Same, tmp_path: Path, task: str, baseline: str) -> None:
+    for tasks in (1, 2, 7):
+        same(baseline, "-i", f"touche-{task}/sample", tasks=tasks)
+        assert (tmp_path / "many" / "run.txt").stat().st_size > 100_000
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("part", ["arguments", "passages", "pairs", "pages"])
+def test_all_spot_checks(same: Same, part: str) -> None:
+    for tasks in (1, 2, 7):
+        for baseline in ("bm25", "dirichletlm", "dph", "tfidf"):
+            same(baseline, "-i", f"spot-check/{part}", tasks=tasks)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("options", [["--year", "2020"], ["--year", "today", "--match", "30%"]])
+def test_chatnoir_by_any_number_of_tasks(
+    official: Path, same: Same, tmp_path: Path, options: list[str]
 ) -> None:
-    folder(write, "dph", baseline=DPH)
-    same(tmp_path / "dph" if baseline == "dph" else baseline, "-i", f"touche-{task}/sample", tasks=tasks)
-    assert (tmp_path / "many" / "run.txt").stat().st_size > 100_000
+    for tasks in (1, 2, 7):
+        for dataset in ("spot-check/pages", "touche-2022-task-2/sample"):
+            same("chatnoir-bm25f", "-i", dataset, *options, tasks=tasks)
+            assert (tmp_path / "many" / "run.txt").stat().st_size > 500
 
 
 def test_a_folder_of_a_participant_runs_unchanged(same: Same, write: Write, tmp_path: Path) -> None:
