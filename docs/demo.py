@@ -1,24 +1,26 @@
-"""Runs every baseline on the parts of the spot check that it is made for, and prints a line for each run.
+"""Runs every baseline on the parts of the spot check that it is made for, and prints a line for each.
 
 python docs/demo.py    # what make demo does once all is installed; the runs go to build/demo
 """
 
 import logging
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from touche import baselines, tasks
 from touche.data import places
 from touche.errors import ToucheError
 from touche.evaluation import scores
+from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.scores import Evaluated
 from touche.regression.expected import read_expected
 from touche.regression.kinds import ExpectedScore
 from touche.tira.outputs import RUN_FILE
 
 FOLDER = Path("build/demo")
-PARTS = ("arguments", "passages", "pairs", "pages")
+TABLES = (("arguments", "passages", "pages"), ("pairs",))  # parts that stand beside one another
+NAME, CELL = 26, 22  # characters
 NEXT = """
 All runs are in build/demo. What next? With the environment of the demo (source .venv/bin/activate):
 
@@ -33,37 +35,55 @@ def main() -> None:
     # What it would warn of is in the spot check on purpose, such as pages that cannot be read.
     logging.getLogger("touche").setLevel(logging.ERROR)
     print("nDCG@5 and its 95% interval by both evaluators, trec_eval and touche; two lines where they differ")
-    for part in PARTS:
-        task = tasks.task(f"spot-check/{part}")
-        print(f"\n{task.id}: {', '.join(task.qrels)}")
-        for entry in _expected_on(task.id):
-            for line in _scores(part, entry):
-                print(line, flush=True)
+    for parts in TABLES:
+        dimensions = list(tasks.task(f"spot-check/{parts[0]}").qrels)
+        about = f"{', '.join(dimensions)}:" if len(parts) > 1 else f"{parts[0]}:"
+        print(f"\n  {_line(about, parts if len(parts) > 1 else dimensions)}")
+        for command, entries in _expected_on(parts).items():
+            for line in _scores(command, parts, entries):
+                print(f"  {line}", flush=True)
     print(NEXT)
 
 
-def _expected_on(dataset: str) -> Iterator[ExpectedScore]:
-    """Of each baseline the first score that is expected there, which has the options that it needs."""
+def _expected_on(parts: Sequence[str]) -> Mapping[str, Mapping[str, ExpectedScore]]:
+    """By command and part the first score that is expected of a baseline there."""
+    found: dict[str, dict[str, ExpectedScore]] = {}
     for name in baselines.names():
-        asked = (each for each in read_expected(name) if isinstance(each, ExpectedScore) and each.reruns)
-        yield from [each for each in asked if each.dataset == dataset][:1]
+        asked = [each for each in read_expected(name) if isinstance(each, ExpectedScore) and each.reruns]
+        for part in parts:
+            for entry in [each for each in asked if each.dataset == f"spot-check/{part}"][:1]:
+                found.setdefault(entry.command, {})[part] = entry
+    return found
 
 
-def _scores(part: str, entry: ExpectedScore) -> Iterator[str]:
-    """A line with the scores of all dimensions, or one for each evaluator."""
+def _scores(command: str, parts: Sequence[str], entries: Mapping[str, ExpectedScore]) -> Iterator[str]:
+    """A line with the scores on all parts and in all dimensions, or one for each evaluator."""
+    found = [_evaluated(part, entries[part]) if part in entries else [] for part in parts]
+    shown = {
+        evaluator: [cell for each in found for cell in _cells(each, evaluator)] for evaluator in EVALUATORS
+    }
+    agree = len(set(map(tuple, shown.values()))) == 1
+    for evaluator, cells in [*shown.items()][: 1 if agree else None]:
+        yield _line(command if agree else f"{command}, {evaluator}", cells)
+
+
+def _evaluated(part: str, entry: ExpectedScore) -> Sequence[Evaluated]:
     ranker, folder = baselines.load(entry.baseline), FOLDER / part / entry.baseline
     options = {name: each.default for name, each in ranker.options.items()} | dict(entry.options)
     baselines.run(ranker, places.open_dataset(entry.dataset), folder, options)
-    found = scores.evaluate([folder / RUN_FILE], tasks.task(entry.dataset))
-    shown = {evaluator: "  ".join(_cells(found, evaluator)) for evaluator in found[0].scores}
-    agree = len({*shown.values()}) == 1
-    for evaluator, cells in [*shown.items()][: 1 if agree else None]:
-        yield f"  {entry.command if agree else f'{entry.command}, {evaluator}':<26}  {cells}"
+    return scores.evaluate([folder / RUN_FILE], tasks.task(entry.dataset))
 
 
 def _cells(found: Sequence[Evaluated], evaluator: str) -> Iterator[str]:
+    """A cell for each dimension, or one that says that there is no score."""
     for each in (run.scores[evaluator] for run in found):
         yield "–" if each.mean is None else f"{each.mean:.3f} ({each.low:.3f} to {each.high:.3f})"
+    if not found:
+        yield "–"
+
+
+def _line(name: str, cells: Sequence[str]) -> str:
+    return "  ".join([f"{name:<{NAME}}", *(f"{cell:<{CELL}}" for cell in cells)]).rstrip()
 
 
 if __name__ == "__main__":
