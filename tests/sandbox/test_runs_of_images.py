@@ -30,8 +30,13 @@ from touche.sandbox.runs import Job, _mounts, run_in, run_in_tira, run_locally
 pytestmark = pytest.mark.xdist_group("programs")  # which one after the other, as the images are built once
 
 OF_PAIRS = ("argsrank", "dirichletlm-pairs", "sentence-coherence")
-SPECIAL = {"argsme": ["arguments"], "chatnoir-bm25f": ["pages"], **{name: ["pairs"] for name in OF_PAIRS}}
-BASELINES = sorted([*SPECIAL, "bm25", "dirichletlm", "dph", "rank-bm25", "tfidf"])
+SPECIAL = {
+    "argsme": ["arguments"],
+    "prince-of-persia": ["arguments"],
+    "chatnoir-bm25f": ["pages"],
+    **{name: ["pairs"] for name in OF_PAIRS},
+}
+BASELINES = sorted([*SPECIAL, "bm25", "dirichletlm", "dph", "rank-bm25", "rm3", "tfidf"])
 OF_LUCENE = ["dirichletlm-variants", "elrond", "polnareff"]  # whose base is made at night
 PARTS = {name: SPECIAL.get(name, ["arguments", "passages"]) for name in BASELINES}
 

@@ -1,0 +1,61 @@
+from math import log2
+from typing import Any
+
+import pytest
+
+from formulas import dlh, pl2
+from touche import baselines
+from touche.formats.documents import Argument
+from touche.formats.topics import Topic
+from touche.scan.statistics import Term
+
+CAT = Topic("1", "cat")
+ARGUMENTS = [
+    Argument("both", "cat bird", ("cat cat dog fish",)),
+    Argument("premises", "dog", ("cat bird",)),
+    Argument("conclusion", "cat", ("dog dog dog",)),
+    Argument("neither", "bird bird", ("fish",)),
+]
+OF_PREMISES, OF_CONCLUSIONS = Term(2, 3, 4, 10), Term(2, 2, 4, 6)
+
+
+def dirichletlm(tf: float, length: float, term: Term) -> float:
+    return log2(1 + tf / (2500 * term.ttf / term.tokens)) + log2(2500 / (2500 + length))
+
+
+def bm25(tf: float, length: float, term: Term) -> float:
+    return log2(2.5 / 2.5) * tf  # a term that half of the documents have
+
+
+@pytest.mark.parametrize(
+    ("run", "first", "second", "weight"),
+    [
+        ("1", dirichletlm, dirichletlm, 0.8),
+        ("2", bm25, bm25, 0.8),
+        ("3", dlh, pl2, 0.8),
+        ("4", dlh, bm25, 0.8),
+        ("5", dlh, dlh, 0.9),
+    ],
+)
+def test_the_score_is_a_weighted_sum_of_two_indexes(run: str, first: Any, second: Any, weight: float) -> None:
+    if second is dlh:  # a field that is one term: Terrier's 0.99999 in place of 1 is tested with the formula
+        arguments = [each for each in ARGUMENTS if each.id != "conclusion"]
+        arguments.append(Argument("conclusion", "cat mouse", ("dog dog dog",)))
+        of_conclusions, length = Term(2, 2, 4, 7), 2
+    else:
+        arguments, of_conclusions, length = ARGUMENTS, OF_CONCLUSIONS, 1
+    found = dict(next(iter(baselines.load("prince-of-persia")([CAT], arguments, run=run)))[1])
+    expected = {
+        "both": weight * first(2, 4, OF_PREMISES) + (1 - weight) * second(1, 2, of_conclusions),
+        "premises": weight * first(1, 2, OF_PREMISES),
+        "conclusion": (1 - weight) * second(1, length, of_conclusions),
+    }
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_common_term_takes_away_from_bm25_and_long_texts_from_dirichletlm() -> None:
+    """As in Terrier, and not as in Lucene, where nothing scores below 0."""
+    common = [Argument(str(number), "x", ("cat " * (1 + number) + "dog " * 9,)) for number in range(4)]
+    for run in "12":
+        scores = dict(next(iter(baselines.load("prince-of-persia")([CAT], common, run=run)))[1])
+        assert len(scores) == 4 and min(scores.values()) < 0

@@ -1,0 +1,83 @@
+from math import log
+
+import pytest
+
+from neighbours import neighbour
+from touche import baselines
+from touche.errors import ParameterError
+from touche.formats.documents import Document
+from touche.formats.topics import Topic
+
+DOCUMENTS = [
+    Document("d1", "cat cat dog"),
+    Document("d2", "cat bird bird bird"),
+    Document("d3", "dog"),
+    Document("d4", "bird"),
+    Document("d5", "fish"),
+]
+CAT = Topic("1", "cat")
+
+
+def ranked(**options: object) -> dict[str, float]:
+    return dict(next(iter(baselines.load("rm3")([CAT], DOCUMENTS, **options)))[1])
+
+
+def bm25(tf: int, length: int, df: int) -> float:
+    return log(1 + (5 - df + 0.5) / (df + 0.5)) * tf / (tf + 1.2 * (0.25 + 0.75 * length / 2))
+
+
+def test_by_hand_with_bm25() -> None:
+    """Two documents count by their scores, and of their three words the two likeliest are kept."""
+    first = {"d1": bm25(2, 3, 2), "d2": bm25(1, 4, 2)}
+    relevance = {
+        "cat": 2 / 3 * first["d1"] + 1 / 4 * first["d2"],
+        "dog": 1 / 3 * first["d1"],
+        "bird": 3 / 4 * first["d2"],
+    }
+    assert relevance["dog"] < relevance["bird"] < relevance["cat"]
+    kept = relevance["cat"] + relevance["bird"]
+    cat, bird = 0.6 + 0.4 * relevance["cat"] / kept, 0.4 * relevance["bird"] / kept
+    expected = {
+        "d1": cat * bm25(2, 3, 2),
+        "d2": cat * bm25(1, 4, 2) + bird * bm25(3, 4, 2),
+        "d4": bird * bm25(1, 1, 2),
+    }
+    assert ranked(model="bm25", words=2, title=0.6) == pytest.approx(expected, rel=1e-6)
+
+
+def test_by_hand_with_dirichletlm() -> None:
+    """The first document alone: of a score P(w|R) has nothing but what the others have in relation to it."""
+    mu, tokens = 2.0, 10
+    cat, dog = 0.5 + 0.5 * 2 / 3, 0.5 / 3
+
+    def gain(tf: int, length: int, ttf: int) -> float:
+        return max(0.0, log(1 + tf / (mu * (ttf + 1) / (tokens + 1))) + log(mu / (mu + length)))
+
+    expected = {
+        "d1": cat * gain(2, 3, 3) + dog * gain(1, 3, 2),
+        "d2": cat * gain(1, 4, 3),
+        "d3": dog * gain(1, 1, 2),
+    }
+    assert ranked(mu=mu, feedback=1) == pytest.approx(expected, rel=1e-6)
+
+
+def test_probabilities_count_and_not_their_logarithms() -> None:
+    """Of DirichletLM: a document whose title is half as likely counts half."""
+    found = neighbour("rm3", "baseline").expansion([({"a": 1.0}, 1.0), ({"b": 0.5, "c": 0.5}, 0.5)], 2)
+    assert found == pytest.approx({"a": 0.8, "b": 0.2})  # b before c, which is as likely
+
+
+def test_with_the_title_alone_nothing_changes() -> None:
+    plain = dict(next(iter(baselines.load("bm25")([CAT], DOCUMENTS, k1=1.2, b=0.75)))[1])
+    assert ranked(model="bm25", title=1.0) == pytest.approx(plain, rel=1e-6)
+
+
+@pytest.mark.parametrize("option", [{"title": 1.5}, {"feedback": 0}, {"words": 0}, {"mu": -1.0}, {"b": 2.0}])
+def test_options_without_a_meaning_are_refused(option: dict[str, float]) -> None:
+    with pytest.raises(ParameterError, match=f"{next(iter(option))} = .*: give a number from"):
+        ranked(**option)
+
+
+def test_a_title_that_finds_nothing_is_left_as_it_is() -> None:
+    for title in ("horse", ""):
+        assert dict(baselines.load("rm3")([Topic("1", title)], DOCUMENTS)) == {Topic("1", title): []}
