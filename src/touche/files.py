@@ -406,8 +406,10 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
     """Opens a file for writing that appears once all is written, or not at all.
 
     Raises:
-        InputError: if the directory cannot be written or the disk is full.
+        InputError: if the directory cannot be written, the disk is full, or a device has this name.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise InputError(path, "a device or a pipe, not a file", "choose another name")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     _remove_abandoned(path.parent, f".{glob.escape(path.name)}.*.part")
     try:

@@ -44,6 +44,9 @@ def test_two_passes_over_parts_come_to_the_run_on_the_whole(
     joined = ("join", "runs", *runs, "-i", parts[0], "-o", tmp_path / "joined", "--depth", depth)
     joined += ("--statistics", tmp_path / "all")
     assert touche(*joined)[0] == 0
+    assert "the sum of 3 parts, and 2 of their runs are given" in touche(*joined[:2], *joined[3:])[2]
+    runs[1].unlink()
+    assert "run.txt: no such file; give the run.txt of each part" in touche(*joined)[2]
     assert touche(*bm25, "-i", tmp_path / "whole", "-o", tmp_path / "expected")[0] == 0
     expected = (tmp_path / "expected" / "run.txt").read_bytes()
     assert (tmp_path / "joined" / "run.txt").read_bytes() == expected

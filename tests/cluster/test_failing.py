@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from touche.cluster.failing import caught
+from touche.cluster.failing import caught, known
 from touche.cluster.worker import Cutting, Reading
 from touche.errors import InputError
 from touche.files import read_jsonl
@@ -33,3 +33,21 @@ def test_what_may_pass_is_tried_again_and_a_broken_file_is_not(
         path = tmp_path / f"{n}.jsonl.gz"
         path.write_bytes(broken)
         assert "the gzip stream is broken" in str(work([path]))
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (
+            "[PATH_NOT_FOUND] Path does not exist: file:/in/nowhere. SQLSTATE: 42K03",
+            "file:/in/nowhere: no such",
+        ),
+        ("java.net.UnknownHostException: namenode\n\tat", "the host namenode is not known"),
+        ("ClassNotFoundException: Class org.S3AFileSystem not found", "Spark lacks org.S3AFileSystem"),
+        ('UnsupportedFileSystemException: No FileSystem for scheme "gs"', "addresses that begin with gs:"),
+        ("Job aborted.\nCaused by: java.io.IOException: No space left on device", "a disk is full"),
+        ("NullPointerException", "None"),
+    ],
+)
+def test_what_spark_says_of_common_mistakes_is_a_sentence(said: str, sentence: str) -> None:
+    assert sentence in str(known(said))

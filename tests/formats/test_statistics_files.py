@@ -31,7 +31,7 @@ def test_statistics_come_back_as_they_were(
 def test_any_bytes_are_read_or_refused_with_one_line(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
-    raw = data.draw(BYTES | damaged(json.dumps({"fields": {"text": WHOLE}}).encode()))
+    raw = data.draw(BYTES | damaged(json.dumps({"parts": 1, "fields": {"text": WHOLE}}).encode()))
     path = tmp_path_factory.mktemp("fuzz") / "file"
     assert is_read_or_refused(lambda each: iter(read_statistics(each).items()), path, raw)
 
@@ -54,6 +54,6 @@ def test_any_bytes_are_read_or_refused_with_one_line(
     ],
 )
 def test_numbers_that_no_documents_have_are_refused(write: Write, wrong: dict[str, object]) -> None:
-    path = write("s.json", json.dumps({"fields": {"text": WHOLE | wrong}}))
+    path = write("s.json", json.dumps({"parts": 1, "fields": {"text": WHOLE | wrong}}))
     with pytest.raises(InputError, match=r"s\.json: these are no statistics"):
         read_statistics(path)

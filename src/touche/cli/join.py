@@ -11,7 +11,7 @@ from touche.cli.runs import each_once
 from touche.errors import InputError, ToucheError
 from touche.files import md5
 from touche.formats.runs import MAX_DEPTH, RunLine, in_order_of_score, read_run
-from touche.formats.statistics import joined, read_statistics, write_statistics
+from touche.formats.statistics import joined, parts_of, read_statistics, write_statistics
 from touche.tira import inputs
 from touche.tira.outputs import METADATA_FILE, RUN_FILE, Hit, write_run
 from touche.tira.provenance import statistics_of
@@ -34,8 +34,10 @@ def join() -> None:
 @click.option("-o", "--output", required=True, type=_PATH, metavar="FILE", help="File for their sum.")
 def statistics(files: Sequence[Path], output: Path) -> None:
     """Add up the statistics of parts that have no document in common."""
-    write_statistics(output, joined([(path, read_statistics(path)) for path in each_once(files)]))
-    tell(f"join: {output} of {len(files)} files")
+    sums = joined([(path, read_statistics(path)) for path in each_once(files)])
+    write_statistics(output, sums, parts=sum(map(parts_of, files)))
+    documents = max(each.documents for each in sums.values())
+    tell(f"join: {output} of {len(files)} files, {documents:,} documents with a text")
 
 
 @join.command(cls=Command, example="touche join runs parts/*/run.txt -i INPUT --statistics all.json -o out")
@@ -83,9 +85,13 @@ def runs(files: Sequence[Path], given: Path, statistics: Path, output: Path, dep
 
 def _check_ranked_by(statistics: Path, files: Sequence[Path]) -> None:
     """Raises InputError for a run whose scores do not compare with those of the others."""
-    read_statistics(statistics)  # which says if it cannot be
+    if (parts := parts_of(statistics)) > len(files):
+        problem = f"the sum of {parts} parts, and {len(files)} of their runs are given"
+        raise InputError(statistics, problem, "give those of all parts")
     given = md5(statistics)
     for path in files:
+        if not path.is_file():
+            raise InputError(path, "no such file", "give the run.txt of each part")
         if statistics_of(path.with_name(METADATA_FILE)) != given:
             remedy = "run the baseline with --statistics, and leave ir-metadata.yml beside run.txt"
             raise InputError(path, f"not ranked by {statistics}", remedy)

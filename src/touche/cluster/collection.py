@@ -34,6 +34,7 @@ class OnSpark:
     Attributes:
         files: the same on one machine.
         size: of the files, in bytes.
+        stamp: tells the files from others: their names, sizes and times of change.
         sources: gives an RDD with the files, in so many partitions.
         parallelism: how many tasks there are at the least, as far as the files can be cut.
         ship: makes functions fit for the way to the workers.
@@ -43,6 +44,7 @@ class OnSpark:
 
     files: Files
     size: int
+    stamp: str
     sources: Callable[[int], Any]
     parallelism: int
     ship: Ship
@@ -97,8 +99,8 @@ class OnSpark:
 
         if self.saved is None:
             return found.persist(StorageLevel.DISK_ONLY)
-        files = (f"{self.size} {'|'.join(map(str, self.files.paths))}".encode(errors="backslashreplace"),)
-        return self.saved.parts(found, (*files, cloudpickle.dumps(reading)))
+        stamp = self.stamp.encode(errors="backslashreplace")
+        return self.saved.parts(found, (stamp, cloudpickle.dumps(reading)))
 
     def _given(self) -> Any:
         """The files, or where they are too few for all processors their pieces, which Spark has to move."""

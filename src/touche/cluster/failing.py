@@ -17,6 +17,19 @@ _PASSING = (OSError, MemoryError)  # of this worker: a full disk, a file system 
 _LONGEST = 200  # characters of what a machine says
 
 
+# What Spark says, and a sentence for it; the first that is found.
+_KNOWN = {
+    r"No space left on device": "a disk is full; make room where the parts and the output are written",
+    r"Path does not exist: (\S+?)\.? ": "{}: no such folder; check the address",
+    r"UnknownHostException: ([\w.-]+)": "the host {} is not known; check the address",
+    r"Class (\S+) not found": "Spark lacks {}, which reads such addresses; name the package that has it in "
+    "spark.jars.packages, as docs/cluster.md shows",
+    r"No FileSystem for scheme \W?(\w+)": "Spark knows no addresses that begin with {}:; check the address",
+    r"UNSUPPORTED_FILE_SYSTEM": "Spark cannot list addresses of this kind; name a folder of HDFS, S3 or file:///",
+    r"stopped SparkContext": "Spark's master does not answer, or has ended the run; check --master",
+}
+
+
 class SparkError(ToucheError):
     """Spark has given up; its log tells more."""
 
@@ -71,7 +84,7 @@ def sentences() -> Iterator[None]:
     """Says in one line why Spark has given up.
 
     Raises:
-        SparkError: if it has.
+        ToucheError: if it has; a ``SparkError`` where nothing better can be said than what it says itself.
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -79,8 +92,18 @@ def sentences() -> Iterator[None]:
     try:
         yield
     except (Py4JError, PySparkException) as error:
+        if sentence := known(str(error)):
+            raise ToucheError(sentence) from error
         what = reason_of(str(getattr(error, "java_exception", error)))
         raise SparkError(f"Spark failed ({what})") from error
+
+
+def known(said: str) -> str | None:
+    """A sentence for what is often wrong where Spark fails; None if it is something else."""
+    for pattern, sentence in _KNOWN.items():
+        if found := re.search(pattern, said):
+            return sentence.format(*found.groups())
+    return None
 
 
 def reason_of(message: str) -> str:

@@ -1,8 +1,8 @@
 """The input of a run on Spark: in files that all machines see, or in any file system that Spark reads."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,16 +41,29 @@ def find(context: Any, ship: Ship, given: Input) -> Input:
     files = given.documents
     if not isinstance(files, Files):
         raise ToucheError("Spark reads topics and files of documents only; leave --runner spark out")
-    size = sum(path.stat().st_size for path in files.paths)
+    stats = {str(path.absolute()): path.stat() for path in files.paths}
+    entries = [_Entry(name, each.st_size, str(each.st_mtime_ns)) for name, each in stats.items()]
     sources = partial(context.parallelize, [path.absolute() for path in files.paths])
-    return replace(given, documents=_on_spark(context, ship, files, size, sources))
+    return replace(given, documents=_on_spark(context, ship, files, entries, sources))
 
 
-def _on_spark(context: Any, ship: Ship, files: Files, size: int, sources: Callable[[int], Any]) -> OnSpark:
+@dataclass(frozen=True)
+class _Entry:
+    """A file as a folder lists it: its name, its size in bytes, and when it was changed."""
+
+    name: str
+    size: int
+    changed: str
+
+
+def _on_spark(
+    context: Any, ship: Ship, files: Files, entries: Sequence[_Entry], sources: Callable[[int], Any]
+) -> OnSpark:
+    size, stamp = sum(each.size for each in entries), str(sorted(map(astuple, entries)))
     fields = Fields.at(files.fields) if files.fields else None
     if fields:
         fields.begin()
-    return OnSpark(files, size, sources, context.defaultParallelism, ship, fields)
+    return OnSpark(files, size, stamp, sources, context.defaultParallelism, ship, fields)
 
 
 @contextmanager
@@ -88,23 +101,24 @@ class _Folder:
         """A file as it is opened, or at least called, by its name in this file system."""
         return Path(name[len(_LOCAL) :]) if self.is_local else Path(name)  # Spark quotes no sign in it
 
-    def sizes(self) -> dict[str, int]:
-        """All files, at any depth, with their bytes; hidden ones are passed over."""
+    def entries(self) -> dict[str, _Entry]:
+        """All files by name, at any depth; hidden ones are passed over."""
         with sentences():
-            rows = self._read().options(recursiveFileLookup="true").load(self.uri).select("path", "length")
-            return {row.path: row.length for row in rows.collect()}
+            files = self._read().options(recursiveFileLookup="true").load(self.uri)
+            rows = files.select("path", "length", "modificationTime").collect()
+            return {row.path: _Entry(row.path, row.length, str(row.modificationTime)) for row in rows}
 
-    def opened(self, name: str, sizes: Mapping[str, int]) -> Path:
+    def opened(self, entry: _Entry) -> Path:
         """A file that this process reads.
 
         Raises:
             InputError: if it is too large for Spark.
         """
         if self.is_local:
-            return self.path(name)
-        _check_sizes({name: sizes[name]})
+            return self.path(entry.name)
+        _check_sizes([entry])
         with sentences():
-            return Held.of(name, bytes(self._read().load(name).select("content").head()[0]))
+            return Held.of(entry.name, bytes(self._read().load(entry.name).select("content").head()[0]))
 
     def held(self, paths: Iterable[str], tasks: int) -> Any:
         """An RDD with these files and what they hold, which Spark itself parts into tasks."""
@@ -142,31 +156,29 @@ def find_remote(
         ToucheError: if topics or documents are not there, or a file is too large for Spark.
     """
     folder = _Folder(context, uri.rstrip("/"))
-    sizes = folder.sizes()
-    names = {folder.path(name): name for name in sizes}
-    beside = [each for each in names if each.parent == folder.path(folder.uri)]
-    side_files = tuple(folder.opened(names[path], sizes) for path in side_files_named(beside))
-    files = asked(replace(files_named(names, uri), side_files=side_files))
-    of_files = {name: sizes[name] for name in map(names.__getitem__, files.paths)}
+    entries = {folder.path(name): entry for name, entry in folder.entries().items()}
+    beside = [each for each in entries if each.parent == folder.path(folder.uri)]
+    side_files = tuple(folder.opened(entries[path]) for path in side_files_named(beside))
+    files = asked(replace(files_named(entries, uri), side_files=side_files))
+    of_files = [entries[path] for path in files.paths]
     path = topics or topics_named(beside, uri, ", or name a file with --topics")
     if folder.is_local:
         sources = partial(context.parallelize, files.paths)
         found = Input.of(read_topics(path), path, files)
     else:
         _check_sizes(of_files)
-        sources = partial(folder.held, of_files)
-        held = topics or folder.opened(names[path], sizes)
+        sources = partial(folder.held, [each.name for each in of_files])
+        held = topics or folder.opened(entries[path])
         found = replace(Input.of(read_topics(held), path, files), files=(topics,) if topics else ())
-    size = sum(of_files.values())
-    return replace(found, documents=_on_spark(context, ship, files, size, sources))
+    return replace(found, documents=_on_spark(context, ship, files, of_files, sources))
 
 
-def _check_sizes(sizes: Mapping[str, int]) -> None:
+def _check_sizes(entries: Iterable[_Entry]) -> None:
     """Raises InputError for a file that Spark does not hand over."""
-    for name, size in sizes.items():
-        if size > _MOST:
+    for each in entries:
+        if each.size > _MOST:
             remedy = "split it, or mount its file system on all machines and name its folder as file:///..."
-            raise InputError(name, "2 GB or more, which Spark does not hand over", remedy)
+            raise InputError(each.name, "2 GB or more, which Spark does not hand over", remedy)
 
 
 def _held(wanted: frozenset[str], rows: Iterable[Any]) -> Iterator[Path]:

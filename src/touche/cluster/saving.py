@@ -1,11 +1,14 @@
 """What workers have found, saved where all machines see it, so that a run that was killed can go on."""
 
 import hashlib
+import logging
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+_log = logging.getLogger(__name__)
 
 _WHOLE = "_SUCCESS"  # the file that Spark writes last
 
@@ -31,7 +34,9 @@ class Saved:
         """
         what = hashlib.md5(b"\0".join([self.version, *of]))
         where = self.folder.absolute() / what.hexdigest()
-        if not (where / _WHOLE).exists():
+        if (where / _WHOLE).exists():
+            _log.info("going on with the parts in %s", where)
+        else:
             shutil.rmtree(where, ignore_errors=True)
             found.saveAsPickleFile(where.as_uri())
         return found.context.pickleFile(where.as_uri())

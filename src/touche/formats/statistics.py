@@ -51,14 +51,20 @@ class StatisticsFiles:
         return bool(self.known or self.kept)
 
 
-def write_statistics(path: Path, fields: Mapping[str, FieldStatistics]) -> None:
+def write_statistics(path: Path, fields: Mapping[str, FieldStatistics], parts: int = 1) -> None:
     """Writes the statistics of the fields, by name, as JSON.
+
+    Args:
+        path: the file.
+        fields: of the collection.
+        parts: how many such files were added up.
 
     Raises:
         InputError: if the file cannot be written.
     """
     make_folder(path.parent)
-    text = json.dumps({"fields": {name: asdict(each) for name, each in fields.items()}}, ensure_ascii=False)
+    of_fields = {name: asdict(each) for name, each in fields.items()}
+    text = json.dumps({"parts": parts, "fields": of_fields}, ensure_ascii=False)
     write_whole(path, f"{text}\n")
 
 
@@ -68,10 +74,24 @@ def read_statistics(path: Path) -> dict[str, FieldStatistics]:
     Raises:
         InputError: if the file cannot be read, or holds anything else.
     """
+    return _read(path)[0]
+
+
+def parts_of(path: Path) -> int:
+    """How many parts of a collection a file of statistics was added up from.
+
+    Raises:
+        InputError: as ``read_statistics`` does.
+    """
+    return _read(path)[1]
+
+
+def _read(path: Path) -> tuple[dict[str, FieldStatistics], int]:
     with open_binary(path) as file:
         raw = file.read(_LARGEST)
     try:
-        return {name: _field(each) for name, each in orjson.loads(raw)["fields"].items()}
+        read = orjson.loads(raw)
+        return {name: _field(each) for name, each in read["fields"].items()}, _whole(read["parts"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         remedy = "give a file that --keep-statistics has written"
         raise InputError(path, "these are no statistics of a collection", remedy) from error
