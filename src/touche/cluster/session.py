@@ -12,11 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from touche.cluster.failing import SparkError, shortened
+from touche.cluster.failing import SparkError, sentences, shortened
 from touche.errors import ToucheError, installing
 
 _JAVA = 17  # the oldest that Spark 4 runs on
 _VERSION = re.compile(r'version "(\d+)')
+_REASON = re.compile(
+    r"^(?:Exception in thread \S+ |Caused by: )?[\w.]+(?:Exception|Error): (.+)", re.MULTILINE
+)
 _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.excludeOnFailure.enabled": "true",  # a worker whose disk is full is not asked again and again
@@ -44,7 +47,7 @@ def started(master: str, name: str, settings: Mapping[str, str] | None = None) -
     with tempfile.TemporaryFile("w+", errors="replace") as said:
         context = _context(pyspark, conf, said)
         try:
-            with _ended(context):
+            with _ended(context), sentences():
                 yield context
         except SparkError as error:
             raise ToucheError(f"{error}; see {_log_of(said)}, and repair it") from error
@@ -100,8 +103,7 @@ def _context(pyspark: Any, conf: Any, said: IO[str]) -> Any:
             return pyspark.SparkContext(conf=conf, gateway=gateway)
     except Exception as error:  # Java has died, or says what it does not like
         said.seek(0)
-        lines = [line for line in said.read().splitlines() if "Exception" in line or "rror" in line]
-        reason = shortened((lines or [str(error)])[0])
+        reason = shortened((_REASON.findall(said.read()) or [str(error)])[0])
         raise ToucheError(f"Spark cannot be started ({reason}); check --master and its settings") from error
 
 
