@@ -173,3 +173,11 @@ def test_what_another_process_is_writing_is_left_alone(tmp_path: Path) -> None:
         assert other.exists()
         other.rename(part)
     assert (tmp_path / "run.txt").read_text() == "first"
+
+
+def test_a_pipe_or_a_device_is_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match="a device or a pipe, not a file; choose another name"):
+        write_whole(pipe, "text")
+    assert pipe.is_fifo()

@@ -1,0 +1,39 @@
+"""What tells the files of a run from those of an earlier one, whose parts were saved."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from conftest import Write
+from touche.cluster.collection import OnSpark
+from touche.cluster.inputs import find
+from touche.tira import inputs
+
+
+def stamp_of(given: Path) -> str:
+    documents = find(
+        SimpleNamespace(defaultParallelism=2, parallelize=list), None, inputs.find(given)
+    ).documents  # type: ignore[arg-type]
+    assert isinstance(documents, OnSpark)
+    return documents.stamp
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda path: os.utime(path, ns=(1, 1)),
+        lambda path: path.write_text(path.read_text() + " "),
+        lambda path: path.rename(path.with_name("passages-2.jsonl")),
+    ],
+    ids=["time", "size", "name"],
+)
+def test_files_that_have_changed_are_others(write: Write, change: Callable[[Path], None]) -> None:
+    write("in/topics.xml", "<topics><topic><number>1</number><title>a</title></topic></topics>")
+    path = write("in/passages-1.jsonl", '{"id": "p1", "contents": "a"}\n')
+    before = stamp_of(path.parent)
+    assert stamp_of(path.parent) == before
+    change(path)
+    assert stamp_of(path.parent) != before
