@@ -91,11 +91,19 @@ def sentences() -> Iterator[None]:
 
     try:
         yield
-    except (Py4JError, PySparkException) as error:
-        if sentence := known(str(error)):
+    except (Py4JError, PySparkException, ConnectionError) as error:
+        if sentence := known(_said(error)):
             raise ToucheError(sentence) from error
-        what = reason_of(str(getattr(error, "java_exception", error)))
+        what = reason_of(_said(getattr(error, "java_exception", error)))
         raise SparkError(f"Spark failed ({what})") from error
+
+
+def _said(what: object) -> str:
+    """What it says; objects of a Java that has ended say nothing."""
+    try:
+        return str(what)
+    except Exception:
+        return "its Java has ended"
 
 
 def known(said: str) -> str | None:
