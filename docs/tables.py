@@ -64,8 +64,8 @@ those of the baselines here on a part of it, by trec_eval: the two do not compar
 of the first five results there that has a judgment; what has none counts as not relevant. **Uncorrected**
 are the labels of 2020 that the published values belong to, for they were corrected later. **Version 1** is
 the first one of args.me. **Image**: its unpacked size, and time and peak memory of a run on the spot check
-with one processor, from the start of the container to run.txt. Puss in Boots is the name of the organizers'
-own baseline in 2022.
+with one processor, from the start of the container to run.txt. Swordsman and Puss in Boots are the
+organizers' own baselines, of task 1 and of task 2.
 """
 
 

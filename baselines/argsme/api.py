@@ -58,9 +58,10 @@ class ArgsMe:
         with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):  # not there, or broken
             return _read(json.loads(path.read_text(encoding="utf-8")))
         answer = self._ask({"query": query, "pageSize": str(depth), "format": "json", "fields": _FIELDS})
-        results, wanted = _read(answer), min(depth, answer.get("totalSize", 0))
-        if len(results) < wanted:
+        results, wanted = _read(answer), min(depth, int(answer.get("totalSize", 0)))
+        if len(results) < wanted:  # it may give all another time
             _log.warning("args.me gave %d of %d results for: %s", len(results), wanted, query)
+            return results
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, json.dumps(answer))
         return results
@@ -95,7 +96,7 @@ class ArgsMe:
             return None, f"HTTP {response.status_code}"
         try:
             answer = response.json()
-            _read(answer)
+            _read(answer), int(answer.get("totalSize", 0))
         except (ValueError, TypeError, KeyError, AttributeError):
             return None, "no JSON with arguments"
         return answer, ""

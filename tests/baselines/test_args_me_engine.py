@@ -147,11 +147,16 @@ def test_answers_without_scores_keep_their_order_and_short_ones_are_told(
     with caplog.at_level(logging.WARNING):
         assert api.ArgsMe().search("q", 10) == [("a", 2.0), ("b", 1.0)]
     assert caplog.records[-1].getMessage() == "args.me gave 3 of 4 results for: q"
+    api.ArgsMe().search("q", 10)
+    assert len(server.asked) == 2  # for what is short is not kept
+
+
+NO_SIZE = b'{"arguments": [], "totalSize": null}'
 
 
 @pytest.mark.parametrize(
     "trouble",
-    [429, 500, b"<html>", b"[]", b'{"arguments": 1}', b'{"arguments": [{}]}', b'{"arguments": [1]}'],
+    [429, 500, b"<html>", b"[]", b'{"arguments": 1}', b'{"arguments": [{}]}', b'{"arguments": [1]}', NO_SIZE],
 )
 def test_troubles_that_pass_are_waited_for(server: Server, trouble: int | bytes) -> None:
     server.troubles = [trouble, trouble]

@@ -15,8 +15,10 @@ ARGUMENTS = [
     Argument("premises", "dog", ("cat bird",)),
     Argument("conclusion", "cat", ("dog dog dog",)),
     Argument("neither", "bird bird", ("fish",)),
+    Argument("other", "dog", ("fish fish dog",)),
+    Argument("more", "bird", ("dog",)),
 ]
-OF_PREMISES, OF_CONCLUSIONS = Term(2, 3, 4, 10), Term(2, 2, 4, 6)
+OF_PREMISES, OF_CONCLUSIONS = Term(2, 3, 6, 14), Term(2, 2, 6, 8)
 
 
 def dirichletlm(tf: float, length: float, term: Term) -> float:
@@ -24,7 +26,8 @@ def dirichletlm(tf: float, length: float, term: Term) -> float:
 
 
 def bm25(tf: float, length: float, term: Term) -> float:
-    return log2(2.5 / 2.5) * tf  # a term that half of the documents have
+    rarity = log2((term.documents - term.df + 0.5) / (term.df + 0.5))
+    return rarity * 2.2 * tf / (tf + 1.2 * (0.25 + 0.75 * length * term.documents / term.tokens))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +44,7 @@ def test_the_score_is_a_weighted_sum_of_two_indexes(run: str, first: Any, second
     if second is dlh:  # a field that is one term: Terrier's 0.99999 in place of 1 is tested with the formula
         arguments = [each for each in ARGUMENTS if each.id != "conclusion"]
         arguments.append(Argument("conclusion", "cat mouse", ("dog dog dog",)))
-        of_conclusions, length = Term(2, 2, 4, 7), 2
+        of_conclusions, length = Term(2, 2, 6, 9), 2
     else:
         arguments, of_conclusions, length = ARGUMENTS, OF_CONCLUSIONS, 1
     found = dict(next(iter(baselines.load("prince-of-persia")([CAT], arguments, run=run)))[1])

@@ -641,5 +641,5 @@ def test_every_published_score_is_of_one_row_of_its_task() -> None:
     asked = [row for row in rows if row.baseline and "2023" not in row.task]
     assert len(asked) == 14 and all(command_of(row, scores) for row in asked)
     (best,) = (row for row in rows if row.tag == "ElrondKRun" and row.dimension == "relevance")
-    assert command_of(best, scores) == "touche run elrond"
+    assert command_of(best, scores).startswith("touche run elrond -i touche-2021-task-1 -o out (to come")
     assert command_of(replace(best, value=0.719), scores) == command_of(replace(best, tag=""), scores) == ""

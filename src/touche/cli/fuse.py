@@ -40,7 +40,8 @@ _DEMO = "build/demo/arguments"
     help="How many documents are kept per topic.",
 )
 @click.option("--tag", metavar="WORD", help="The last column of run.txt; by default touche- and the method.")
-def fuse(runs: Sequence[Path], output: Path, method: str, depth: int, tag: str | None) -> None:
+@click.option("--team", metavar="NAME", default="not known", help="Whose run it is, for ir-metadata.yml.")
+def fuse(runs: Sequence[Path], output: Path, method: str, depth: int, tag: str | None, team: str) -> None:
     """Fuse two or more RUNs into one, which ranks high what several of them rank high.
 
     \b
@@ -67,7 +68,7 @@ def fuse(runs: Sequence[Path], output: Path, method: str, depth: int, tag: str |
     prepare_output(output)
     topics = list(_topics(read, method, depth, tag))
     write_whole(output / RUN_FILE, "".join(topics))
-    software = Software(f"touche fuse --method {method}", "not known", command_line(), _about())
+    software = Software(f"touche fuse --method {method}", team, command_line(), _about())
     options = {"method": method, "depth": depth, "tag": tag}
     told = metadata(software, tag, options, noted, started, datetime.now(UTC))
     write_whole(output / METADATA_FILE, told)

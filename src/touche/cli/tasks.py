@@ -171,7 +171,7 @@ def _show_leaderboard(
         click.echo(f"* {note}")
     for row in chosen:
         if command := command_of(row, scores):
-            click.echo(f"{row.value:.3f} of {row.name} can be rerun: {command}")
+            click.echo(f"{row.value:.3f} of {row.name} is replicated by: {command}")
     if len(chosen) < len(rows):
         which = f"{len(chosen)} of {len(rows)} runs: the best of each team, and the organizers' own"
         click.echo(f"{which}; all of them: touche tasks {shown.id} --all")

@@ -1,4 +1,4 @@
-"""Which published results can be rerun here, and by which command; each expected.toml knows its own."""
+"""Which published results are replicated here, and by which command; each expected.toml knows its own."""
 
 from collections.abc import Iterable
 
@@ -21,13 +21,17 @@ def published_scores() -> list[ExpectedScore]:
 
 
 def command_of(row: Published, scores: Iterable[ExpectedScore]) -> str:
-    """The command that reruns a row of a results table; empty where there is none.
+    """The command that replicates a row of a results table, and how near; empty where there is none.
 
     Args:
         row: the row; an entry is about it if it has the same value, and its source names the row's tag.
         scores: of ``published_scores``.
     """
-    return next((f"touche run {each.command}" for each in scores if is_of(each, row)), "")
+    return next((_told(each) for each in scores if is_of(each, row)), "")
+
+
+def _told(score: ExpectedScore) -> str:
+    return f"touche run {score.command} -i {score.dataset} -o out (to come within {score.tolerance:g})"
 
 
 def is_of(score: ExpectedScore, row: Published) -> bool:
