@@ -117,6 +117,9 @@ def test_frames_are_scored_as_their_files_are(runs: list[Path]) -> None:
     of_ir_measures = read[0].rename(columns={"qid": "query_id", "docno": "doc_id"}).drop(columns="rank")
     assert package.evaluate([of_ir_measures, runs[1]], TASK).drop(columns="run").equals(of_files)
     assert package.compare([read[0], read[0]], TASK)["run_b"].tolist() == ["a (2)"]
+    tagged = [frame_of(read_run(runs[0]), tag) for tag in ("a", "a (2)", "a", "./a")]
+    names = ["a", "a (2)", "a (3)", "./a (4)"]
+    assert package.evaluate(tagged, TASK, "trec_eval")["tag"].tolist() == names
     frame = package.run("bm25", TASK, depth=20)
     assert (
         package.evaluate(frame.assign(rank=20 - frame["rank"]), TASK)["mean"].nunique() == 2

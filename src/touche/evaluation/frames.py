@@ -3,7 +3,9 @@
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
+from itertools import chain, count
 from os import PathLike
+from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -128,10 +130,10 @@ def _asked(task: str | None, measure: str | None, qrels: str | PathLike[str] | N
 def _score(runs: Runs, task: Task, evaluators: Iterable[str], *, any_order: bool = False) -> list[Evaluated]:
     pandas()  # or an error before the work
     given = [runs] if isinstance(runs, str | PathLike) or hasattr(runs, "columns") else list(runs)
-    in_memory = dict(_read([each for each in given if hasattr(each, "columns")]))
-    names = iter(in_memory)
+    read = list(_read([each for each in given if hasattr(each, "columns")]))
+    names = (name for name, _ in read)
     paths = [next(names) if hasattr(each, "columns") else Path(each) for each in given]
-    found = scores.evaluate(paths, task, evaluators, any_order=any_order, in_memory=in_memory)
+    found = scores.evaluate(paths, task, evaluators, any_order=any_order, in_memory=dict(read))
     for text in warnings_of(found):
         warnings.warn(text, stacklevel=3)
     return found
@@ -139,11 +141,12 @@ def _score(runs: Runs, task: Task, evaluators: Iterable[str], *, any_order: bool
 
 def _read(frames: Sequence["DataFrame"]) -> Iterator[tuple[Path, list[RunLine]]]:
     """Frames as runs, each with what takes the place of its path: its tag, and a number if others have it."""
-    seen: dict[str, int] = {}
+    seen = set[str]()
     for frame in frames:
         tag = str(frame.attrs.get("tag") or "frame")
-        seen[tag] = seen.get(tag, 0) + 1
-        name = tag if seen[tag] == 1 else f"{tag} ({seen[tag]})"
+        numbered = (f"{tag} ({number})" for number in count(2))
+        name = next(each for each in chain([tag], numbered) if realpath(each) not in seen)
+        seen.add(realpath(name))
         yield Path(name), lines_of(frame, name)
 
 
