@@ -326,6 +326,15 @@ def test_a_card_with_the_name_of_one_that_ships_is_refused(mine: Path, touche: T
     assert touche("tasks", "check", tasks._FOLDER / "touche-2022-task-1.toml")[0] == 0
 
 
+@pytest.mark.parametrize("name", ["index", "Index"])
+def test_no_card_has_the_name_of_the_gallery(mine: Path, touche: Touche, name: str) -> None:
+    card = mine / "tasks" / f"{name}.toml"
+    card.write_text(CARD.replace("touche-2027-task-1", name))
+    problem = f"id: {name!r} is the name of a gallery's front page; give the file and its id another name"
+    assert touche("tasks", "check", card)[:2] == (2, f"{card}: {problem}\n")
+    assert name not in tasks.all_tasks()
+
+
 @pytest.mark.parametrize(
     ("key", "name"), [("topics", "../../secret"), ("topics", "/etc/passwd"), ("directory", "../../..")]
 )

@@ -14,6 +14,7 @@ from touche.tasks.records import OF_STANCE, SPOT_CHECK, STANCE, Evaluator, Publi
 
 _LARGEST = 100_000  # bytes; real ones have less than twenty thousand
 _DOTS = 500  # in a line; for each key such as a.b.c, tomllib takes memory by the square of its dots
+_FRONT = "index"  # in a gallery each task has a page by its id
 _SHOWN = 60  # characters of a name or value
 _MOST = 1 << 63  # no whole number in TOML is larger
 _NAMES = {
@@ -191,8 +192,7 @@ def _is(kind: type[Any], value: Any, key: str, faults: list[str]) -> bool:
 
 def _contradictions(card: Any, task_id: str) -> Iterator[str]:
     """What is wrong with values that have the right types."""
-    if card.id != task_id:
-        yield f"id: {_shown(card.id)} is not the name of the file; make it {task_id!r}, or rename the file"
+    yield from _wrong_ids(card.id, task_id)
     try:
         _measure(card)
     except ToucheError as error:
@@ -210,6 +210,14 @@ def _contradictions(card: Any, task_id: str) -> Iterator[str]:
     for number, of_stance in enumerate(card.stance, 1):
         for problem in _contradictions_of_stance(of_stance):
             yield f"stance[{number}].{problem}"
+
+
+def _wrong_ids(given: str, task_id: str) -> Iterator[str]:
+    """Ids that are not those of their files, or that lead to another page than that of the task."""
+    if given != task_id:
+        yield f"id: {_shown(given)} is not the name of the file; make it {task_id!r}, or rename the file"
+    if task_id.casefold() == _FRONT:
+        yield f"id: {task_id!r} is the name of a gallery's front page; give the file and its id another name"
 
 
 def _strays(card: Any) -> Iterator[str]:
