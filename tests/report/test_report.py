@@ -24,7 +24,7 @@ from touche import tasks
 from touche.errors import ToucheError
 from touche.evaluation.scores import evaluate
 from touche.formats.documents import Argument, Document, Sentence
-from touche.report import Page, Part
+from touche.report import Page, Part, plots
 from touche.report import part_of as part_of_evaluated
 from touche.report import write as write_page
 from touche.report.rendering import FILE
@@ -328,6 +328,38 @@ def test_what_strangers_write_is_text(touche: Touche, write: Write, tmp_path: Pa
     html = (tmp_path / "out" / "index.html").read_text()
     assert html.count("<script") == 1 and "<img" not in html and "a&amp;b.txt" in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt;$x^$" in html
+
+
+def test_a_dollar_in_a_tag_is_a_dollar_in_plots(part: Part, tmp_path: Path) -> None:
+    r"""Matplotlib takes what stands between two for a formula, and \foo for an error in it."""
+    board = [replace(place, name=rf"$\foo${place.name}") for place in part.views[0].listed]
+    plots.save(plots.intervals(board, r"$\bar$"), tmp_path / "plot")
+    svg = (tmp_path / "plot.svg").read_text()
+    assert all(f">{text}<" in svg for text in (r"$\foo$first", r"$\foo$second", r"$\foo$Zorro", r"$\bar$"))
+
+
+def test_what_is_significant_is_said_of_the_run_beside_it(
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    topics = "12345678"
+    make_task(write, monkeypatch, [], topics)
+    of_tags = {"best": "a", "mid&dle": "b a", "worst": "b c d a"}
+    odd = {"best": "b a", "mid&dle": "b c a", "worst": "b c d e a"}  # no two always as far apart
+    runs = [
+        write(
+            f"{n}.txt",
+            run_of(*(f"{topic} {(odd if topic == '1' else of_tags)[tag]}" for topic in topics), tag=tag),
+        )
+        for n, tag in enumerate(of_tags)
+    ]
+    html = write_page(Page("Title", "", [part_of(runs, "made-up", "mid&dle")]), tmp_path / "out").read_text()
+    told = re.findall('title="significantly (.*?)"', html)
+    assert set(told) == {
+        "above the reference",
+        "below the reference",
+        "above mid&amp;dle",
+        "above worst",
+    }
 
 
 def test_one_run_needs_no_comparison(touche: Touche, write: Write, tmp_path: Path) -> None:

@@ -43,6 +43,8 @@ def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
     for height, place in enumerate(reversed(board)):
         _draw(axes, height, place)
     axes.set_yticks(range(len(board)), [_label(place.name) for place in reversed(board)])
+    for label in axes.get_yticklabels():  # made outside of the style
+        label.set_parse_math(False)
     axes.set_ylim(-0.7, len(board) - 0.3)
     axes.set_xlabel(xlabel)
     axes.grid(axis="x", color=_GREY, alpha=0.3, linewidth=0.5)
