@@ -61,6 +61,7 @@ def make_task(
     task = replace(task, published=tuple(rows), corpora={"full": Corpus("nowhere")})
     monkeypatch.setattr(tasks, "task", lambda _: task)
     monkeypatch.setattr(tasks, "datasets", dict)
+    monkeypatch.setattr("touche.regression.reruns.published_scores", list)  # those of tasks that there are
     return task
 
 
@@ -126,6 +127,18 @@ def test_a_given_run_that_is_a_published_one_stands_on_the_board_once(
     assert part_of(runs, "made-up", str(runs[0])).reference == '"Mask-2021"'
     with pytest.raises(ToucheError, match="there is no run 'cta' to refer to; choose among"):
         part_of(runs, "made-up", "cta")
+
+
+def test_a_rerun_of_a_baseline_is_the_reference(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``touche run`` names runs by its baselines, not as the organizers named theirs."""
+    task = tasks.task("touche-2022-task-2")
+    for judgments in task.qrels.values():
+        folder = write(f"data/qrels/{judgments.file}", "2 0 a 2\n3 0 a 1\n").parents[1]
+    monkeypatch.setenv("TOUCHE_DATA", str(folder))
+    best = write("best.txt", run_of("2 a", "3 a", tag="best"))
+    for tag, reference in {"touche-bm25": "touche-bm25", "touche-bm25-k1=2.0": "best"}.items():
+        run = write("run.txt", run_of("2 b a", "3 b a", tag=tag))
+        assert part_of([best, run], task.id).reference == reference
 
 
 def test_of_many_runs_the_best_of_each_team_stand_out_and_all_can_be_opened(

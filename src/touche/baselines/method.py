@@ -1,7 +1,7 @@
 """What an author writes: a function with the decorator ``@baseline``, and options as its keywords."""
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -115,12 +115,17 @@ class Baseline:
 
     def tag(self, options: dict[str, Any]) -> str:
         """The tag of a run: the name, and the options that are not at their defaults; without white space."""
-        changed = [f"{name}={_word(value)}" for name, value in self.changed(options).items()]
-        return "_".join("-".join((f"touche-{self.name}", *changed)).split())
+        return tag_of(self.name, self.changed(options))
 
     def changed(self, options: dict[str, Any]) -> dict[str, Any]:
         """The options that are not at their defaults."""
         return {name: value for name, value in options.items() if value != self.options[name].default}
+
+
+def tag_of(name: str, changed: Mapping[str, Any]) -> str:
+    """The tag of a run of the baseline with a name, whose options are at their defaults but for these."""
+    words = [f"{option}={_word(value)}" for option, value in changed.items()]
+    return "_".join("-".join((f"touche-{name}", *words)).split())
 
 
 @overload

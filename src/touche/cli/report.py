@@ -23,8 +23,8 @@ from touche.evaluation.scores import evaluate
 @click.option(
     "--reference",
     metavar="RUN",
-    help="The run, by its file or tag, that the others are held against: the organizers' baseline, and where "
-    "that is not among the RUNs, the one with the highest mean.",
+    help="The run, by its file or tag, that the others are held against: the organizers' baseline, theirs or "
+    "rerun by touche, and where that is not among the RUNs, the one with the highest mean.",
 )
 @click.option("--all-published", is_flag=True, help="The published results of all tasks, with runs at hand.")
 @click.option(

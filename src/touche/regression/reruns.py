@@ -1,8 +1,9 @@
 """Which published results are replicated here, and by which command; each expected.toml knows its own."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from touche import baselines
+from touche.baselines.method import tag_of
 from touche.regression.expected import read_expected
 from touche.regression.kinds import PUBLISHED, ExpectedScore
 from touche.tasks import Published, dataset
@@ -32,6 +33,12 @@ def command_of(row: Published, scores: Iterable[ExpectedScore]) -> str:
 
 def _told(score: ExpectedScore) -> str:
     return f"touche run {score.command} -i {score.dataset} -o out (to come within {score.tolerance:g})"
+
+
+def tags_of(rows: Collection[Published]) -> set[str]:
+    """The tags that runs have which ``touche run`` writes by the commands of rows of a results table."""
+    scores = published_scores() if rows else []
+    return {tag_of(each.baseline, each.options) for row in rows for each in scores if is_of(each, row)}
 
 
 def is_of(score: ExpectedScore, row: Published) -> bool:

@@ -15,6 +15,7 @@ from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated
 from touche.files import md5
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
+from touche.regression.reruns import tags_of
 from touche.report.records import (
     BASELINE,
     GIVEN,
@@ -42,7 +43,8 @@ def part_of(found: Sequence[Evaluated], dataset: str, reference: str | None = No
         found: all runs in all dimensions, with all evaluators of the measure.
         dataset: the id of the task, or of a dataset with another corpus, whose texts are then shown.
         reference: the run that the others are held against, by its path, tag or name; by default the
-            organizers' baseline, and where that is not among the runs, the one with the highest mean.
+            organizers' baseline, theirs or as ``touche run`` reruns it, and where that is not among the runs,
+            the one with the highest mean.
 
     Raises:
         ToucheError: if a file is not at hand any more, the corpus is broken, or there is no such reference.
@@ -119,8 +121,9 @@ def _reference(runs: Sequence[Evaluated], views: Sequence[View], asked: str | No
                 return run.name
         known = choice(asked, [each.name for each in runs])
         raise ToucheError(f"there is no run {asked!r} to refer to; {known}")
-    baselines = {_plain(row.tag) for row in runs[0].task.published if row.baseline}
-    own = [run.name for run in runs if _plain(run.tag) in baselines]
+    baselines = [row for row in runs[0].task.published if row.baseline]
+    tags = {_plain(tag) for tag in (*tags_of(baselines), *(row.tag for row in baselines))}
+    own = [run.name for run in runs if _plain(run.tag) in tags]
     best = [place.name for place in views[0].board if place.kind == GIVEN]
     return (own or best)[0]
 
