@@ -196,7 +196,7 @@ def follow(page: Path, folder: Path, but: str = "", team: str = "my-team", **var
         if step.kind == "file":
             with _made(folder / path).open("a" if step.at_end else "w", encoding="utf-8") as file:
                 file.write(text)
-        elif step.kind == "command" and text.startswith("export "):
+        elif step.kind == "command" and text.startswith("export ") and ";" not in text:
             name, _, value = text.removeprefix("export ").partition("=")
             variables |= {name: value.replace("$PWD", str(folder))}
             tried.append(step.text)

@@ -133,6 +133,7 @@ def test_the_collection_of_a_run_of_bm25_is_found() -> None:
     assert answered.candidates[0].shares[0] > 0.99 and not answered.worst
 
 
+@pytest.mark.nightly
 def test_nothing_stands_out_among_scores_that_no_model_made() -> None:
     made = by_baseline("bm25")
     random = np.random.default_rng(1).random(len(made))

@@ -242,7 +242,9 @@ def test_the_engine_scores_what_lucene_is_known_to_score(
             for topic in read_topics_xml(official / "topics" / "touche-2020-task-1.xml")
             for rank, (document, value) in enumerate(index.search(topic.title, 1000), 1)
         ]
-    assert ndcg.trec_eval(run, qrels, 5).mean == pytest.approx(expected, abs=0.00005)
+    assert ndcg.trec_eval(run, qrels, tasks.task(ARGUMENTS).measure).mean == pytest.approx(
+        expected, abs=0.00005
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors can be chosen on Linux only")
@@ -379,7 +381,12 @@ def test_chatnoir_s_parts_on_the_real_passages(official: Path) -> None:
             assert combined.get(id, 0.0) == pytest.approx(sum(of_terms), rel=1e-4, abs=1e-4)
 
 
-WITH_DATA = [page for page in pages.PAGES if pages.OFFICIAL in map(pages.reason, pages.commands(page))]
+LONG = ROOT / "docs" / "replication.md"  # runs again what the other tests here have run
+WITH_DATA = [
+    pytest.param(page, marks=[pytest.mark.nightly] if page == LONG else [])
+    for page in pages.PAGES
+    if pages.OFFICIAL in map(pages.reason, pages.commands(page))
+]
 
 
 @pytest.mark.xdist_group("demo")
