@@ -12,7 +12,7 @@ import platform
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,14 +58,17 @@ _HEADER = """\
 # judged: Judged@5 of the runs whose scores the tables show.
 
 """
-_LEGEND = """\
+_FOR_README = """\
+**Published** is the nDCG@5 that a paper or task page prints of the original on the whole corpus.
+**Uncorrected** are the labels of 2020 that it belongs to, for they were corrected later, and **version 1**
+is the first one of args.me. **Image**: its unpacked size, and time and peak memory of a run on the spot
+check with one processor, from the start of the container to run.txt. Swordsman and Puss in Boots are the
+organizers' own baselines, of task 1 and of task 2.
+"""
+_FOR_GUIDE = """\
 All values are nDCG@5. **Published** are those of the originals on the whole corpus, **on a real sample**
 those of the baselines here on a part of it, by trec_eval: the two do not compare. **Judged@5** is the share
-of the first five results there that has a judgment; what has none counts as not relevant. **Uncorrected**
-are the labels of 2020 that the published values belong to, for they were corrected later. **Version 1** is
-the first one of args.me. **Image**: its unpacked size, and time and peak memory of a run on the spot check
-with one processor, from the start of the container to run.txt. Swordsman and Puss in Boots are the
-organizers' own baselines, of task 1 and of task 2.
+of the first five results there that has a judgment; what has none counts as not relevant.
 """
 
 
@@ -74,25 +77,27 @@ class Row:
     """What is known of a baseline on one task.
 
     Attributes:
-        task: the task, and options that are not the default ones.
+        task: the task, and the version of its corpus.
+        options: those that are not the default ones, as typed.
         published: the published values, such as ``quality 0.476``.
         sample: the measured ones on the real sample.
         judged: Judged@5 of these, each share once.
     """
 
     task: str = NOTHING
+    options: str = ""
     published: Sequence[str] = ()
     sample: Sequence[str] = ()
     judged: Sequence[str] = ()
 
 
 def rows(name: str, judged: Mapping[str, float]) -> list[Row]:
-    """A row for each task that a baseline has a published value or one on a real sample for; one at least."""
-    found: dict[str, list[ExpectedScore]] = {}
+    """A row for each task and options that have a published value or one on a real sample; one at least."""
+    found: dict[tuple[str, str], list[ExpectedScore]] = {}
     for each in scores(name):
         if each.kind == PUBLISHED or is_shown(each):
             found.setdefault(_place(each), []).append(each)
-    return [_row(place, entries, judged) for place, entries in found.items()] or [Row()]
+    return [_row(*place, entries, judged) for place, entries in found.items()] or [Row()]
 
 
 def scores(name: str) -> list[ExpectedScore]:
@@ -106,36 +111,34 @@ def is_shown(entry: ExpectedScore) -> bool:
     return entry.kind == PINNED and entry.dataset.endswith(SAMPLE) and chosen
 
 
-def for_readme(measured: Mapping[str, Any]) -> str:
-    """The table of README, with a row for each baseline and task."""
+def for_readme(measured: Mapping[str, Any], text: str) -> str:
+    """The table of README, a row for each baseline as it is without options; text is the guide's."""
     lines = []
     for name in in_order():
-        first = [f"[{name}](baselines/{name})", about(name)], [_of_image(measured["images"].get(name))]
-        for number, row in enumerate(rows(name, measured["judged"])):
-            before, after = first if number == 0 else (["", ""], [""])
-            values = ["<br>".join(each) or NOTHING for each in (row.published, row.sample, row.judged)]
-            lines.append([*before, row.task, *values, *after])
-    columns = [
-        "baseline",
-        "what it is",
-        "task",
-        "published, whole corpus",
-        "on a real sample",
-        "Judged@5",
-        "image",
-    ]
-    return f"{_LEGEND}\n{_table(columns, lines)}"
+        published = [(row.task, row.published) for row in rows(name, {}) if row.published and not row.options]
+        values = "<br>".join(f"{task}: {', '.join(each)}" for task, each in published) or NOTHING
+        image = _of_image(measured["images"].get(name))
+        lines.append([f"[{name}](baselines/{name})", about(name), values, exactness(text)[name], image])
+    columns = ["baseline", "what it is", "published, whole corpus", "exactness", "image"]
+    return f"{_FOR_README}\n{_table(columns, lines)}"
 
 
 def for_guide(measured: Mapping[str, Any], text: str) -> str:
-    """The table of the guide, with a row for each baseline; how exact each is stands in the headings."""
-    exactness = dict(re.findall(r"^## ([\w-]+): (.+)$", text, flags=re.MULTILINE))
+    """The table of the guide, a row for each baseline, task and options that have a value."""
     lines = []
     for name in in_order():
-        known = rows(name, measured["judged"])
-        values = [_by_task(known, lambda row: row.published), _by_task(known, lambda row: row.sample)]
-        lines.append([f"[{name}](../baselines/{name})", *values, exactness[name]])
-    return _table(["baseline", "published nDCG@5", "measured on the real sample", "exactness"], lines)
+        for number, row in enumerate(rows(name, measured["judged"])):
+            task = f"{row.task}<br>`{row.options}`" if row.options else row.task
+            values = ["<br>".join(each) or NOTHING for each in (row.published, row.sample, row.judged)]
+            first, last = ("", "") if number else (f"[{name}](../baselines/{name})", exactness(text)[name])
+            lines.append([first, task, *values, last])
+    columns = ["baseline", "task", "published, whole corpus", "on a real sample", "Judged@5", "exactness"]
+    return f"{_FOR_GUIDE}\n{_table(columns, lines)}"
+
+
+def exactness(guide: str) -> Mapping[str, str]:
+    """How exact each baseline is, in the words of its section's heading in the guide."""
+    return dict(re.findall(r"^## ([\w-]+): (.+)$", guide, flags=re.MULTILINE))
 
 
 def in_order() -> list[str]:
@@ -244,17 +247,16 @@ def _key(entry: ExpectedScore) -> str:
     return f"{entry.command} on {entry.dataset}, {entry.dimension}"
 
 
-def _place(entry: ExpectedScore) -> str:
-    words = dataset(entry.dataset)[0].id.removeprefix("touche-").replace("-task-", " task ")
-    options = f"<br>`{' '.join(entry.arguments)}`" if entry.options else ""
-    return words.replace("-v1", "<br>version 1") + options
+def _place(entry: ExpectedScore) -> tuple[str, str]:
+    task = dataset(entry.dataset)[0].id.removeprefix("touche-").replace("-task-", " task ")
+    return task.replace("-v1", ", version 1"), " ".join(entry.arguments) if entry.options else ""
 
 
-def _row(place: str, entries: Sequence[ExpectedScore], judged: Mapping[str, float]) -> Row:
+def _row(task: str, options: str, entries: Sequence[ExpectedScore], judged: Mapping[str, float]) -> Row:
     published = [each for each in entries if each.kind == PUBLISHED]
     sample = [each for each in entries if is_shown(each)]
     shares = dict.fromkeys(f"{judged[_key(each)]:.2f}" for each in sample if _key(each) in judged)
-    return Row(place, _values(published), _values(sample), list(shares))
+    return Row(task, options, _values(published), _values(sample), list(shares))
 
 
 def _values(entries: Iterable[ExpectedScore]) -> list[str]:
@@ -262,11 +264,6 @@ def _values(entries: Iterable[ExpectedScore]) -> list[str]:
     return [
         f"{each.dimension.removeprefix('relevance-')}&nbsp;{float(each.value) + 1e-9:.3f}" for each in entries
     ]
-
-
-def _by_task(known: Iterable[Row], values: Callable[[Row], Sequence[str]]) -> str:
-    found = [(row.task.replace("<br>", ", "), values(row)) for row in known]
-    return "<br>".join(f"{task}: {', '.join(each)}" for task, each in found if each) or NOTHING
 
 
 def _of_image(image: Mapping[str, Any] | None) -> str:
@@ -286,7 +283,7 @@ def main() -> None:
         write_whole(MEASURED, _HEADER + tomlkit.dumps(measure()))
     measured = tomllib.loads(MEASURED.read_text(encoding="utf-8"))
     readme, guide = README.read_text(encoding="utf-8"), GUIDE.read_text(encoding="utf-8")
-    write_whole(README, filled(readme, for_readme(measured)))
+    write_whole(README, filled(readme, for_readme(measured, guide)))
     write_whole(GUIDE, filled(guide, for_guide(measured, guide)))
 
 
