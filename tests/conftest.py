@@ -64,13 +64,14 @@ def touche(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
 
 def on_terminal(*arguments: str | Path, columns: int = 100, **variables: str) -> str:
     """What Python shows for these arguments on a terminal, standard output and standard error together."""
-    ours, its = pty.openpty()
+    our_end, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    environment = {**os.environ, "TERM": "xterm-256color", **variables}
+    ours = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    environment = {**ours, "TERM": "xterm-256color", **variables}  # pytest-xdist says 80 columns to its workers
     command = [sys.executable, *map(str, arguments)]
     with subprocess.Popen(command, stdin=its, stdout=its, stderr=its, env=environment):
         os.close(its)
-        return b"".join(_read_until_closed(ours)).decode()
+        return b"".join(_read_until_closed(our_end)).decode()
 
 
 def _read_until_closed(terminal: int) -> Iterator[bytes]:

@@ -220,7 +220,7 @@ def _type(arguments: list[str], what: str, folder: Path, variables: dict[str, st
     environment = ours | variables | {
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(folder / "src"),
-        "MAKEFLAGS": f"BIN={programs} READY=ready DEMO=demo-ready",
+        "MAKEFLAGS": f"BIN={programs} READY=ready DEMO=demo-ready --no-print-directory",
         "COLUMNS": "125",
     }  # fmt: skip
     told = subprocess.run(
