@@ -20,7 +20,7 @@ def attacked(*options: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_bad_inputs_end_in_a_result_or_in_one_line() -> None:
-    done = attacked("--inputs", "400", "--commands", str(len(COMMANDS)), "--signals", "2")
+    done = attacked("--inputs", "150", "--commands", str(len(COMMANDS)), "--signals", "2")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
