@@ -67,7 +67,7 @@ def on_terminal(*arguments: str | Path, columns: int = 100, **variables: str) ->
     our_end, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     ours = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    environment = {**ours, "TERM": "xterm-256color", **variables}  # pytest-xdist says 80 columns to its workers
+    environment = {**ours, "TERM": "xterm-256color", **variables}  # pytest-xdist says 80 columns
     command = [sys.executable, *map(str, arguments)]
     with subprocess.Popen(command, stdin=its, stdout=its, stderr=its, env=environment):
         os.close(its)
