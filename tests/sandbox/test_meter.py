@@ -106,3 +106,28 @@ def test_a_container_is_sampled_from_when_its_id_is_known_and_looked_for_once(
             assert sampled.acquire(timeout=60)
     assert len(found) == count
     assert (watched.memory, watched.cpu, watched.memory_of) == (1200, 2.5, SAMPLES)
+
+
+def test_a_container_that_is_in_some_of_its_groups_only_is_looked_for_again(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With version 1 it joins one controller's group after the other."""
+    write("proc/42/cgroup", f"5:cpu,cpuacct:/\n3:memory:/docker/{ID}\n")
+    write(f"cgroup/memory/docker/{ID}/memory.stat", "total_rss 1000\n")
+    write(f"cgroup/cpuacct/docker/{ID}/cpuacct.usage", "2500000000\n")
+    write("id", ID)
+    tried, sample = Semaphore(0), Meter._sample
+
+    def sampled_now(self: Meter, groups: Mapping[str, Path]) -> None:
+        try:
+            sample(self, groups)
+        finally:
+            tried.release()
+
+    monkeypatch.setattr(Meter, "_sample", sampled_now)
+    with metered(tmp_path / "id") as watched:
+        assert tried.acquire(timeout=60) and watched.cpu is None
+        write("proc/42/cgroup", f"5:cpu,cpuacct:/docker/{ID}\n3:memory:/docker/{ID}\n")
+        for _ in range(3):
+            assert tried.acquire(timeout=60)
+    assert watched.cpu == 2.5

@@ -34,9 +34,11 @@ class Meter:
         """Samples until it has ended."""
         groups: dict[str, Path] = {}
         while not ended.wait(_SAMPLED_EVERY):
-            with suppress(OSError, ValueError, KeyError):  # not there yet, gone, or of another kind
+            try:
                 groups = groups or _groups_of(id_file.read_text().strip())
                 self._sample(groups)
+            except (OSError, ValueError, KeyError):  # not there yet, gone, or of another kind
+                groups = {}  # or not all that they will be: a container joins one after the other
 
     def _sample(self, groups: Mapping[str, Path]) -> None:
         read = _version_2 if "" in groups else _version_1
