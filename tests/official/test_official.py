@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import pages
 from conftest import OFFICIAL, ROOT
 from formulas import Collection, length_in_one_byte
 from neighbours import neighbour
@@ -232,8 +231,8 @@ def test_dirichletlm_scores_what_elasticsearch_would(
     ("similarity", "expected"),
     [
         (lambda: lucene.dirichlet(2000), 0.7261),
-        (lambda: lucene.bm25(1.2, 0.75), 0.4501),
-        (lambda: lucene.classic(), 0.1247),
+        pytest.param(lambda: lucene.bm25(1.2, 0.75), 0.4501, marks=pytest.mark.nightly),
+        pytest.param(lambda: lucene.classic(), 0.1247, marks=pytest.mark.nightly),
     ],
 )
 def test_the_engine_scores_what_lucene_is_known_to_score(
@@ -317,7 +316,13 @@ FORMULAS: dict[str, tuple[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("baseline", FORMULAS)
+BY_DAY = ["tfidf"]  # the others are held against Lucene by tests/official/test_official_scan.py
+
+
+@pytest.mark.parametrize(
+    "baseline",
+    [each if each in BY_DAY else pytest.param(each, marks=pytest.mark.nightly) for each in FORMULAS],
+)
 def test_scores_on_real_arguments_are_those_of_the_formulas(
     official: Path, measured: Callable[..., Path], baseline: str
 ) -> None:
@@ -385,24 +390,6 @@ def test_chatnoir_s_parts_on_the_real_passages(official: Path) -> None:
                 if term in words.documents[id]
             )
             assert combined.get(id, 0.0) == pytest.approx(sum(of_terms), rel=1e-4, abs=1e-4)
-
-
-LONG = [ROOT / "docs" / name for name in ("replication.md", "researcher.md")]
-WITH_DATA = [
-    pytest.param(page, marks=[pytest.mark.nightly] if page in LONG else [])
-    for page in pages.PAGES
-    if pages.OFFICIAL in map(pages.reason, pages.commands(page))
-]
-
-
-@pytest.mark.xdist_group("demo")
-@pytest.mark.parametrize("page", WITH_DATA, ids=lambda page: str(page.relative_to(ROOT)))
-def test_what_a_page_says_about_official_data_works(
-    official: Path, after_demo: Path, tmp_path: Path, page: Path
-) -> None:
-    shutil.copytree(after_demo, folder := tmp_path / "clone")
-    tried = pages.follow(page, folder, but=pages.OFFICIAL, TOUCHE_DATA=str(official))
-    assert tried == [each for each in pages.commands(page) if pages.reason(each) in ("", pages.OFFICIAL)]
 
 
 RENAMED = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # repro_eval imports by old names

@@ -68,12 +68,13 @@ def run(
     names = names or Names()
     started, tag = datetime.now(UTC), names.tag or ranker.tag(options)
     files = _beside(lambda: NotedFiles.of(given.files, given.statistics))  # whose md5 takes another reading
-    source = _beside(lambda: origin(ranker.folder) if ranker.folder else {})
+    # Not in a thread: a child that the baseline forks meanwhile would hold what git is waited for by.
+    source = origin(ranker.folder) if ranker.folder else {}
     rankings = ranker(given.topics, given.documents, **options)
     shown = watched(rankings, "searching", "topics", len(given.topics))
     without_hits = write_run(output, given.topics, shown, tag)
     team = names.team or os.environ.get(TEAM_VARIABLE) or _team(ranker)
-    software = Software(ranker.name, team, _command(ranker, options), ranker.description, **source())
+    software = Software(ranker.name, team, _command(ranker, options), ranker.description, **source)
     about = (software, tag, options, files())
     write_whole(output / METADATA_FILE, metadata(*about, started, datetime.now(UTC)))
     return without_hits

@@ -1,0 +1,26 @@
+"""What the pages say about official data works."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import pages
+from conftest import ROOT
+
+LONG = [ROOT / "docs" / name for name in ("replication.md", "researcher.md")]
+WITH_DATA = [
+    pytest.param(page, marks=[pytest.mark.nightly] if page in LONG else [])
+    for page in pages.PAGES
+    if pages.OFFICIAL in map(pages.reason, pages.commands(page))
+]
+
+
+@pytest.mark.xdist_group("demo")
+@pytest.mark.parametrize("page", WITH_DATA, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_says_about_official_data_works(
+    official: Path, after_demo: Path, tmp_path: Path, page: Path
+) -> None:
+    shutil.copytree(after_demo, folder := tmp_path / "clone")
+    tried = pages.follow(page, folder, but=pages.OFFICIAL, TOUCHE_DATA=str(official))
+    assert tried == [each for each in pages.commands(page) if pages.reason(each) in ("", pages.OFFICIAL)]
