@@ -197,6 +197,10 @@ COMMANDS = {
     "compare": Called(
         "run.txt", samples.RUN, f"compare IN/run.txt IN/other.txt {_SPOT}", {"other.txt": samples.RUN}
     ),
+    "evaluate --qrels": Called(
+        "qrels.txt", samples.QRELS, "evaluate IN/run.txt --qrels IN/qrels.txt --measure P@3", _RUN
+    ),
+    "fuse": Called("run.txt", samples.RUN, "fuse IN/run.txt IN/other.txt -o OUT", {"other.txt": samples.RUN}),
     "overlap": Called("run.txt", samples.RUN, "overlap IN/run.txt IN/other.txt", {"other.txt": samples.RUN}),
     "report": Called(
         "run.txt", samples.RUN, f"report IN/run.txt IN/other.txt {_SPOT} -o OUT", {"other.txt": samples.RUN}
