@@ -21,7 +21,8 @@ def test_a_fused_run_is_whole_and_says_what_it_is_made_of(
 ) -> None:
     out = tmp_path / "out"
     code, _, said = touche("fuse", *runs, "-o", out)
-    assert (code, said) == (0, f"fuse: {out}/run.txt of 2 runs, 3 topics\n")
+    doubt = "warning: 2 topics in some of the runs only; are all of one task?\n"
+    assert (code, said) == (0, f"{doubt}fuse: {out}/run.txt of 2 runs, 3 topics\n")
     # y is first of B for its later id; of x and w, which are alike in their topics, none is in the other's.
     assert (out / "run.txt").read_text() == (
         "7 PRO y 1 0.032522473 touche-rrf\n"
@@ -35,6 +36,14 @@ def test_a_fused_run_is_whole_and_says_what_it_is_made_of(
     assert record["data"]["runs"] == {name: {"md5": each} for name, each in md5.items()}
     assert record["method"]["parameters"] == {"method": "rrf", "depth": 1000, "tag": "touche-rrf"}
     assert record["implementation"]["executable"]["cmd"].startswith("touche fuse ")
+
+
+def test_runs_that_share_no_document_are_doubted(touche: Touche, tmp_path: Path, write: Write) -> None:
+    one, other = (write(f"{name}.txt", f"7 Q0 {name} 1 1 t\n7 Q0 z{name} 2 0 t\n") for name in "ab")
+    doubt = "no two runs have a document of a topic in common; are all of one task?"
+    assert doubt in touche("fuse", one, other, "-o", tmp_path / "out")[2]
+    third = write("c.txt", "7 Q0 za 1 1 t\n")
+    assert "warning" not in touche("fuse", one, other, third, "-o", tmp_path / "out")[2]
 
 
 def test_depth_cuts_after_all_runs_are_fused_and_ties_are_ordered_by_id(

@@ -62,6 +62,12 @@ def test_one_published_result_is_neither_the_highest_nor_the_lowest() -> None:
     assert standing(0.4, [row("A", 0.5, baseline=True)]) == "below the baseline A 0.500"
 
 
+def test_the_lowest_published_is_that_of_all_runs() -> None:
+    assert (
+        standing(0.1, [row("A", 0.9), row("B", 0.5), row("A", 0.2)]) == "below A 0.200, the lowest published"
+    )
+
+
 def test_it_is_said_what_is_not_known() -> None:
     rows = comparable(tasks.task("touche-2022-task-1"), "coherence", "touche")
     assert standing(0.1, rows) == (

@@ -47,7 +47,7 @@ def test_what_is_tried_elsewhere_is_on_a_page_and_is_tried_there() -> None:
     assert [each for each in ELSEWHERE if each not in everything] == []
     elsewhere = {
         CONTAINERS: ROOT / "tests" / "sandbox" / "test_runs_of_images.py",
-        OFFICIAL: ROOT / "tests" / "official" / "test_official.py",
+        OFFICIAL: ROOT / "tests" / "official" / "test_official_pages.py",
     }
     for why, file in elsewhere.items():
         assert why in ELSEWHERE.values() and "follow(page, folder, but=" in file.read_text("utf-8")

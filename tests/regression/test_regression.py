@@ -1,10 +1,12 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from math import log2
@@ -17,10 +19,11 @@ import pytest
 
 from conftest import ROOT, Touche, Write
 from touche import baselines, tasks
+from touche.cli.run import command_of as click_command_of
 from touche.formats.runs import RunLine, read_run
 from touche.regression.expected import read_expected
 from touche.regression.kinds import Expected, ExpectedRun, ExpectedScore, digest_of
-from touche.regression.reruns import command_of, is_of, published_scores
+from touche.regression.reruns import command_of, is_of, published_scores, rerun_of
 from touche.regression.running import Outcome, regress, update
 from touche.sandbox.limits import Limits
 from touche.sandbox.programs import Log
@@ -639,7 +642,24 @@ def test_every_published_score_is_of_one_row_of_its_task() -> None:
         # Where the source does not tell the evaluator and the qrels, they are our choice.
         assert row.evaluator in (each.evaluator, None) and row.qrels in (each.qrels, None)
     asked = [row for row in rows if row.baseline and "2023" not in row.task]
-    assert len(asked) == 14 and all(command_of(row, scores) for row in asked)
+    assert len(asked) == 14 and all(rerun_of(row, scores) for row in asked)
     (best,) = (row for row in rows if row.tag == "ElrondKRun" and row.dimension == "relevance")
-    assert command_of(best, scores).startswith("touche run elrond -i touche-2021-task-1 -o out (to come")
-    assert command_of(replace(best, value=0.719), scores) == command_of(replace(best, tag=""), scores) == ""
+    score = rerun_of(best, scores)
+    assert score and command_of(score) == "touche run elrond -i touche-2021-task-1 -o out"
+    assert rerun_of(replace(best, value=0.719), scores) is rerun_of(replace(best, tag=""), scores) is None
+
+
+def parsed(score: ExpectedScore) -> Mapping[str, Any]:
+    """What ``touche run`` makes of the command that reruns it."""
+    _, _, name, *arguments = shlex.split(command_of(score))
+    return click_command_of(baselines.load(name), name).make_context("run", arguments).params
+
+
+def test_every_command_that_is_told_is_one_of_touche_run() -> None:
+    scores, rows = published_scores(), [row for each in tasks.all_tasks().values() for row in each.published]
+    for score in scores:
+        assert score.options.items() <= parsed(score).items()
+    told = [(row.tag, score) for row in rows if (score := rerun_of(row, scores))]
+    of_mu = {tag: parsed(score)["mu"] for tag, score in told if "mu-" in tag}
+    assert {f"mu-{mu}-" for mu in of_mu.values()} == {"mu-1500.0-", "mu-1800.0-", "mu-2000.0-"}
+    assert all(f"mu-{mu}-" in tag for tag, mu in of_mu.items())

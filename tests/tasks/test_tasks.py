@@ -199,20 +199,25 @@ def test_a_long_table_is_told_by_the_best_of_each_team_and_all_of_it_on_request(
     short, long = (touche("tasks", "touche-2021-task-1", *more)[1] for more in ((), ("--all",)))
     lines = [line for line in short.splitlines() if "Pippin Took" in line]  # in two tables, and how
     assert len(lines) == 3 < long.count("Pippin Took")
-    assert lines[1] == "0.705 of Pippin Took is replicated by: " + (
-        "touche run dirichletlm-variants -i touche-2021-task-1 -o out (to come within 0.02)"
+    assert re.search(r"^ 2  Pippin Took .* rerun +\[1\]$", lines[0])
+    assert lines[1] == (
+        "rerun 2, Pippin Took, to within 0.02: touche run dirichletlm-variants -i touche-2021-task-1 -o out"
     )
+    assert re.search(r"^33  Swordsman .* baseline, rerun +\[1\]$", short, flags=re.MULTILINE)
     assert "\n 5  Robin Hood  " in short  # its place among all runs
     assert short.count("ARGSME") == short.count("dirichlet_multi_field") == 2
-    assert short.count("is replicated by: touche run elrond -i ") == 1 and "--mu 1500" not in short
+    assert short.count(": touche run elrond -i ") == 1 and "--mu 1500" not in short
     hint = "23 of 71 runs: the best of each team, and the organizers' own; all of them: touche tasks"
     assert f"\n{hint} touche-2021-task-1 --all\n" in short and "--all" not in long
     assert short.count("\n* The page calls these CI95; they are as wide as 90% interv") == 2
     assert "interval*" in short
-    told, by_all = (re.sub(".* is replicated by: .*\n", "", text).splitlines() for text in (short, long))
+    told, by_all = (re.sub("rerun .*\n", "", text).splitlines() for text in (short, long))
     assert len(by_all) - len(told) == 2 * (71 - 23 - 1)
     records = json.loads(touche("tasks", "touche-2021-task-1", "--format", "json")[1])
     assert len(records) == 142
+    reruns = {each["tag"]: each["rerun"] for each in records}
+    assert reruns["ElrondKRun"] == "touche run elrond -i touche-2021-task-1 -o out"
+    assert reruns["robinhood_combined"] == ""
 
 
 def test_stances_stand_in_a_table_of_their_own(touche: Touche) -> None:

@@ -1,5 +1,6 @@
 """touche fuse"""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import click
 
 from touche.cli.commands import Command
-from touche.cli.output import command_line, counted, tell
+from touche.cli.output import command_line, counted, tell, warn
 from touche.cli.runs import RUNS, each_once
 from touche.errors import InputError, ToucheError
 from touche.files import is_word, quoted, write_whole
@@ -65,6 +66,8 @@ def fuse(runs: Sequence[Path], output: Path, method: str, depth: int, tag: str |
         )
     started = datetime.now(UTC)
     read, noted = [read_run(path) for path in each_once(runs)], NotedRuns.of(runs)
+    for text in _doubts(read):
+        warn(text)
     prepare_output(output)
     topics = list(_topics(read, method, depth, tag))
     write_whole(output / RUN_FILE, "".join(topics))
@@ -73,6 +76,16 @@ def fuse(runs: Sequence[Path], output: Path, method: str, depth: int, tag: str |
     told = metadata(software, tag, options, noted, started, datetime.now(UTC))
     write_whole(output / METADATA_FILE, told)
     tell(f"fuse: {output / RUN_FILE} of {len(runs)} runs, {counted(len(topics), 'topic')}")
+
+
+def _doubts(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:
+    """Says what runs of different tasks show by."""
+    topics = [{line.topic for line in run} for run in runs]
+    if alone := set().union(*topics) - set.intersection(*topics):
+        yield f"{counted(len(alone), 'topic')} in some of the runs only; are all of one task?"
+    documents = Counter(pair for run in runs for pair in {(line.topic, line.document) for line in run})
+    if max(documents.values()) < 2:
+        yield "no two runs have a document of a topic in common; are all of one task?"
 
 
 def _topics(runs: Sequence[Sequence[RunLine]], method: str, depth: int, tag: str) -> Iterator[str]:

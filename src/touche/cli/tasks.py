@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from touche.cli.output import UNUSABLE, print_records, show, style, tell
 from touche.errors import InputError, ToucheError, choice, one_line
 from touche.evaluation.leaderboard import shortlist
 from touche.regression.kinds import ExpectedScore
-from touche.regression.reruns import command_of, published_scores
+from touche.regression.reruns import command_of, published_scores, rerun_of
 from touche.tasks import Published, Rules, Task
 from touche.tasks.cards import faults_of
 from touche.tasks.records import OF_STANCE
@@ -93,17 +94,31 @@ class _Tasks(Command):
 def tasks(task_id: str | None, every: bool, style: str) -> None:
     """List the tasks, or show one TASK: its rules, and what each team's best run and the baselines scored.
 
-    As JSON and CSV, all published results alone, the measure of each beside it; without TASK, those of all
-    tasks. The card of a new task is checked by: touche tasks check FILE; as a dataset for TIRA it is written
-    by: touche tasks tira TASK -o DIR
+    As JSON and CSV, all published results alone, each with its measure and the command that reruns it here;
+    without TASK, those of all tasks. The card of a new task is checked by: touche tasks check FILE; as a
+    dataset for TIRA it is written by: touche tasks tira TASK -o DIR
     """
     chosen = [library.task(task_id)] if task_id else list(library.all_tasks().values())
     if style != "table":
-        print_records(Published, [row for each in chosen for row in each.all_published], style)
+        scores = published_scores()
+        rows = [_with_rerun(row, scores) for each in chosen for row in each.all_published]
+        print_records(_Listed, rows, style)
     elif task_id:
         _show_card(chosen[0], every)
     else:
         _show_list(chosen)
+
+
+@dataclass(frozen=True)
+class _Listed(Published):
+    """A row of a results table, and the command that reruns it; empty where it cannot be rerun here."""
+
+    rerun: str = ""
+
+
+def _with_rerun(row: Published, scores: Sequence[ExpectedScore]) -> _Listed:
+    score = rerun_of(row, scores)
+    return _Listed(**vars(row), rerun=command_of(score) if score else "")
 
 
 def _faults(card: Path) -> list[str]:
@@ -164,14 +179,15 @@ def _show_leaderboard(
     sources = _numbered(rows)
     notes = dict.fromkeys(row.interval_note for row in rows if row.interval_note)
     chosen = rows if every else shortlist(rows)
+    lines = [(_place(row, rows), row, rerun_of(row, scores)) for row in chosen]
     interval = "interval*" if notes else "95% interval"
     header = ("", "team", "tag", str(shown.measure), interval, "", "source")
-    show(header, [_line_of_ranking(row, rows, sources) for row in chosen])
+    show(header, [_line_of_ranking(*line, sources) for line in lines])
     for note in notes:
         click.echo(f"* {note}")
-    for row in chosen:
-        if command := command_of(row, scores):
-            click.echo(f"{row.value:.3f} of {row.name} is replicated by: {command}")
+    for place, row, score in lines:
+        if score:
+            click.echo(f"rerun {place}, {row.name}, to within {score.tolerance:g}: {command_of(score)}")
     if len(chosen) < len(rows):
         which = f"{len(chosen)} of {len(rows)} runs: the best of each team, and the organizers' own"
         click.echo(f"{which}; all of them: touche tasks {shown.id} --all")
@@ -179,15 +195,23 @@ def _show_leaderboard(
     click.echo(f"evaluator: {rows[0].evaluator or 'not stated'}; qrels: {rows[0].qrels or 'not stated'}")
 
 
-def _line_of_ranking(row: Published, rows: Sequence[Published], sources: dict[str, str]) -> tuple[str, ...]:
-    """With its place among all rows, whichever of them are shown."""
+def _place(row: Published, rows: Sequence[Published]) -> str:
+    """Among all rows, whichever of them are shown."""
+    return str(1 + sum(other.value > row.value for other in rows))
+
+
+def _line_of_ranking(
+    place: str, row: Published, score: ExpectedScore | None, sources: dict[str, str]
+) -> tuple[str, ...]:
+    kind, numbers = _ends(row, sources)
     return (
-        str(1 + sum(other.value > row.value for other in rows)),
+        place,
         row.name,
         row.tag or "–",
         f"{row.value:.3f}",
         "–" if row.low is None else f"{row.low:.3f} to {row.high:.3f}",
-        *_ends(row, sources),
+        ", ".join(filter(None, (kind, "rerun" if score else ""))),
+        numbers,
     )
 
 

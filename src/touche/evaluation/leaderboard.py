@@ -65,10 +65,10 @@ def standing(value: float, published: Sequence[Published]) -> str:
         place, named = f"level with {' and '.join(dict.fromkeys(map(label, level)))}", level
     elif above and below:
         place, named = f"between {label(above[0])} and {label(below[0])}", above + below
-    elif above:
-        place, named = f"below {label(above[0])}{_end('lowest', published)}", above
+    elif higher:
+        place, named = f"below {label(higher[-1])}{_end('lowest', published)}", higher[-1:]
     else:
-        place, named = f"above {label(below[0])}{_end('highest', published)}", below
+        place, named = f"above {label(lower[0])}{_end('highest', published)}", lower[:1]
     baselines = [label(row, ": ") for row in best if row.baseline and row not in named]
     return "; ".join([place, *_above(len(higher), published), *baselines, *_not_stated(published)])
 

@@ -1,4 +1,4 @@
-"""Which published results are replicated here, and by which command; each expected.toml knows its own."""
+"""Which published results can be rerun here, and by which command; each expected.toml knows its own."""
 
 from collections.abc import Collection, Iterable
 
@@ -21,18 +21,19 @@ def published_scores() -> list[ExpectedScore]:
     ]
 
 
-def command_of(row: Published, scores: Iterable[ExpectedScore]) -> str:
-    """The command that replicates a row of a results table, and how near; empty where there is none.
+def rerun_of(row: Published, scores: Iterable[ExpectedScore]) -> ExpectedScore | None:
+    """What a rerun of a row of a results table has to reach, or None where it cannot be rerun here.
 
     Args:
         row: the row; an entry is about it if it has the same value, and its source names the row's tag.
         scores: of ``published_scores``.
     """
-    return next((_told(each) for each in scores if is_of(each, row)), "")
+    return next((each for each in scores if is_of(each, row)), None)
 
 
-def _told(score: ExpectedScore) -> str:
-    return f"touche run {score.command} -i {score.dataset} -o out (to come within {score.tolerance:g})"
+def command_of(score: ExpectedScore) -> str:
+    """The command that reruns it."""
+    return f"touche run {score.command} -i {score.dataset} -o out"
 
 
 def tags_of(rows: Collection[Published]) -> set[str]:
