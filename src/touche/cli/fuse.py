@@ -81,7 +81,7 @@ def fuse(runs: Sequence[Path], output: Path, method: str, depth: int, tag: str |
 def _doubts(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:
     """Says what runs of different tasks show by."""
     topics = [{line.topic for line in run} for run in runs]
-    if alone := set().union(*topics) - set.intersection(*topics):
+    if alone := set[str]().union(*topics) - topics[0].intersection(*topics):
         yield f"{counted(len(alone), 'topic')} in some of the runs only; are all of one task?"
     documents = Counter(pair for run in runs for pair in {(line.topic, line.document) for line in run})
     if max(documents.values()) < 2:
