@@ -1,6 +1,9 @@
 """args.me (Wachsmuth et al. 2017), the search engine itself: BM25 over premises, conclusion and web page."""
 
 import logging
+from collections.abc import Callable
+from functools import partial
+from itertools import count
 from math import log
 from typing import Literal
 
@@ -12,9 +15,7 @@ from touche.errors import ParameterError, ToucheError
 from touche.formats.documents import AnyDocument, conclusion_of, page_of, premises_of
 
 K1, B = np.float32(1.2), np.float32(0.75)
-UNSEEN = (
-    5 * " unseen"
-)  # tokens by which the original's premises are longer than ours; what they were is not known
+LONGER = 5  # tokens by which the original's premises are longer than ours; what they were is not known
 WEIGHTS = (1.0, 1.5, 1.0)
 PREMISES, CONCLUSION, PAGE = range(3)
 
@@ -36,7 +37,8 @@ def argsme(
     A corpus without these pages is ranked by premises and conclusion alone, and a warning says so.
 
     match: how many of the title's terms have to be on the page, all or any.
-    api: whether args.me itself is asked, as it answers today; no documents are needed.
+    api: whether args.me itself is asked, as it answers today; no documents are needed. Of candidates those
+        are ranked that are among its best results.
     depth: how many arguments are returned per topic.
     """
     if api:
@@ -44,7 +46,11 @@ def argsme(
             raise ParameterError("with --api args.me ranks; leave --match out")
         yield from asked(topics, depth)
         return
-    fields = {"premises": indexed_premises_of, "conclusion": conclusion_of, "page": page_of}
+    fields: dict[str, Callable[[AnyDocument], str]] = {
+        "premises": partial(indexed_premises_of, word_of_no_title(topics)),
+        "conclusion": conclusion_of,
+        "page": page_of,
+    }
     collection = scan.Collection.of(topics, documents, "stopped", fields)
     if not collection.statistics[CONCLUSION].documents:
         problem = "no document has a conclusion"
@@ -69,9 +75,15 @@ def bm25(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
     return score
 
 
-def indexed_premises_of(document: AnyDocument) -> str:
+def indexed_premises_of(filler: str, document: AnyDocument) -> str:
     """The premises, as long as in the index of args.me."""
-    return premises_of(document) + UNSEEN
+    return premises_of(document) + LONGER * f" {filler}"
+
+
+def word_of_no_title(topics: Topics) -> str:
+    """A word that makes texts longer, and which no topic asks for."""
+    titles = " ".join(topic.title for topic in topics).lower()
+    return next(word for number in count() if (word := f"unseen{number}") not in titles)
 
 
 def asked(topics: Topics, depth: int) -> Rankings:
@@ -79,4 +91,4 @@ def asked(topics: Topics, depth: int) -> Rankings:
     client = ArgsMe()
     client.tell()
     for topic in topics:
-        yield topic, client.search(topic.title, depth)
+        yield topic, client.search(topic.title, depth, topic.candidates)

@@ -58,7 +58,7 @@ def chatnoir_bm25f(
     group_by_host: whether results are in the order of ChatNoir's result pages, ten at a time with those of a
         host together; what was published is in the order of the scores.
     api: whether ChatNoir itself is asked, as it answers today; the key is in CHATNOIR_API_KEY, and no
-        documents are needed.
+        documents are needed. Of candidates those are ranked that are among its best results.
     explain: a topic and a page; the parts of its score are printed.
     depth: how many pages are returned per topic.
     engine: scan computes the formulas as they stand here; lucene has Lucene rank, which takes longer.
@@ -202,7 +202,7 @@ def asked(topics: Topics, depth: int, as_shown: bool) -> Rankings:
     chatnoir = ChatNoir()
     chatnoir.tell()
     for topic in topics:
-        found = chatnoir.search(topic.title, depth)
+        found = chatnoir.search(topic.title, depth, topic.candidates)
         shown = [(id, float(len(found) - rank)) for rank, (id, _) in enumerate(found)]
         yield topic, shown if as_shown else found
 

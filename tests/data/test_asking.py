@@ -1,0 +1,435 @@
+"""The APIs of args.me and ChatNoir, each spoken by a server on loopback as its documentation has it."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from email.utils import formatdate
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from conftest import ROOT, Touche, Write
+from neighbours import neighbour
+from touche import baselines
+from touche.data import asking
+from touche.errors import ToucheError
+from touche.formats.documents import Argument
+from touche.formats.topics import Topic
+
+Found = list[tuple[str, float]]
+Search = Callable[[str, int], Found]
+Trouble = int | bytes | tuple[int, str]  # a status, what is sent, or a status and a Retry-After
+
+
+class Clock:
+    """Time that passes only where somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class Server:
+    """Answers as told, then with results. It notes what it is asked, with which headers, and when."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.asked: list[dict[str, Any]] = []
+        self.agents: list[str] = []
+        self.times: list[float] = []
+        self.troubles: list[Trouble] = []
+        self.delay = self.working = 0.0  # seconds: real ones, and those of the clock
+        self.found: list[tuple[Any, Any]] = [("a", 2.5), ("b", 3.5), ("a", 1.0), ("c", 0.5)]
+        self.total = 250
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                words = parse_qs(urlsplit(self.path).query)
+                self._answer({name: values[0] for name, values in words.items()}, server.arguments)
+
+            def do_POST(self) -> None:
+                asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                self._answer(asked, server.pages)
+
+            def _answer(self, asked: dict[str, Any], answer: Callable[[dict[str, Any]], bytes]) -> None:
+                server.asked.append(asked)
+                server.agents.append(self.headers["User-Agent"])
+                server.times.append(clock.now)
+                trouble = server.troubles.pop(0) if server.troubles else answer(asked)
+                threading.Event().wait(server.delay)
+                clock.sleep(server.working)
+                status, pause = trouble if isinstance(trouble, tuple) else (trouble, "")
+                body = b"{}" if isinstance(status, int) else status
+                self.send_response(status if isinstance(status, int) else 200)
+                self.send_header("Content-Length", str(len(body)))
+                if pause:
+                    self.send_header("Retry-After", pause)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self._server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/"
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+
+    @property
+    def gaps(self) -> list[float]:
+        return [after - before for before, after in zip(self.times, self.times[1:], strict=False)]
+
+    def arguments(self, _: dict[str, Any]) -> bytes:
+        """As args.me answers."""
+        scores = [{} if score is None else {"explanation": {"score": score}} for _, score in self.found]
+        found = [{"id": id} | score for (id, _), score in zip(self.found, scores, strict=True)]
+        return json.dumps({"arguments": found, "totalSize": 4}).encode()
+
+    def pages(self, asked: dict[str, Any]) -> bytes:
+        """As ChatNoir answers: two pages of each host stand together, so that scores are not in order."""
+        numbers = range(asked["from"], min(asked["from"] + asked["size"], self.total))
+        results = [
+            {
+                "score": 1000.0 - (n ^ 1), "uuid": "00000000-0000-0000-0000-000000000000", "index": "cw12",
+                "trec_id": f"clueweb12-{n:04}", "target_hostname": "a.example", "target_uri": "http://a",
+                "page_rank": None, "spam_rank": 70, "title": "<em>t</em>", "snippet": "s", "lang": "en",
+                "warc_id": None, "cache_uri": "http://c", "crawl_date": None, "content_type": None,
+            }
+            for n in numbers
+        ]  # fmt: skip
+        meta = {"query_time": 3, "total_results": self.total, "indices": ["cw12"], "search_method": "default"}
+        return json.dumps({"meta": meta, "results": results}).encode()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(asking.time, "sleep", clock.sleep)
+    monkeypatch.setattr(asking.time, "monotonic", lambda: clock.now)
+    return clock
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Iterator[Server]:
+    server = Server(clock)
+    monkeypatch.setenv("CHATNOIR_API_KEY", "secret")
+    monkeypatch.setenv("CHATNOIR_URL", server.url)
+    monkeypatch.setenv("ARGSME_URL", server.url)
+    yield server
+    server.close()
+
+
+def argsme(query: str, depth: int) -> Found:
+    return neighbour("argsme", "api").ArgsMe().search(query, depth)  # type: ignore[no-any-return]
+
+
+def chatnoir(query: str, depth: int) -> Found:
+    return neighbour("chatnoir-bm25f", "api").ChatNoir().search(query, depth)  # type: ignore[no-any-return]
+
+
+both = pytest.mark.parametrize("search", [argsme, chatnoir])
+
+
+def kept(tmp_path: Path, search: Search) -> list[Path]:
+    return sorted((tmp_path / "cache" / "touche" / search.__name__).iterdir())
+
+
+def test_args_me_is_asked_for_ids_and_scores(server: Server) -> None:
+    assert argsme("Is chess a sport?", 7) == [
+        ("a", 2.5),
+        ("b", 3.5),
+        ("c", 0.5),
+    ]  # of two with an id the first
+    words = {"query": "Is chess a sport?", "pageSize": "7", "format": "json"}
+    assert server.asked == [words | {"fields": "totalSize,arguments.id,arguments.explanation.score"}]
+    server.found = [("a", 1.0), ("b", None), ("a", 3.0), ("c", 9.0)]
+    assert argsme("without scores there is the order", 7) == [("a", 4.0), ("b", 3.0), ("c", 1.0)]
+
+
+def test_pages_of_chatnoir_are_asked_for_one_after_the_other(server: Server) -> None:
+    found = chatnoir("wool or down?", 220)
+    assert [(ask["from"], ask["size"]) for ask in server.asked] == [(0, 100), (100, 100), (200, 20)]
+    first = {"apikey": "secret", "query": "wool or down?", "index": ["cw12"], "from": 0, "size": 100}
+    assert server.asked[0] == first | {"explain": False, "minimal": False, "search_method": "default"}
+    assert [id for id, _ in found] == [f"clueweb12-{n:04}" for n in range(220)]
+    assert found[:2] == [("clueweb12-0000", 999.0), ("clueweb12-0001", 1000.0)]
+
+
+def test_chatnoir_is_asked_until_its_results_end_and_some_have_no_id(server: Server) -> None:
+    server.total = 130
+    assert len(chatnoir("q", 1000)) == 130 and len(server.asked) == 2
+    first = json.loads(server.pages({"from": 0, "size": 100}))
+    first["results"][3]["trec_id"] = None
+    server.troubles = [json.dumps(first).encode()]
+    assert len(chatnoir("r", 200)) == 129
+
+
+@both
+def test_what_was_answered_is_not_asked_again(search: Search, server: Server, tmp_path: Path) -> None:
+    first = search("q", 10)
+    assert search("q", 10) == first and len(server.asked) == 1
+    search("r", 10)
+    search("q", 11)
+    assert len(server.asked) == 3
+    assert len(kept(tmp_path, search)) == 3
+    assert not any("secret" in path.read_text() for path in kept(tmp_path, search))
+
+
+@both
+def test_the_cache_is_of_one_server_and_what_is_broken_in_it_is_asked_for_again(
+    search: Search, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = search("q", 10)
+    broken = ('[["a', '{"arguments": [{"id": "a"}]}', "[1]", '[["a", null]]', '[["a b", 1]]', "[[3, 1]]")
+    for asked, text in enumerate(broken, 2):
+        kept(tmp_path, search)[0].write_text(text)
+        assert search("q", 10) == first and len(server.asked) == asked
+    for variable in ("ARGSME_URL", "CHATNOIR_URL"):
+        monkeypatch.setenv(variable, server.url + "?")
+    search("q", 10)
+    assert len(server.asked) == len(broken) + 2
+
+
+@both
+def test_it_says_who_asks_and_waits_after_answers_and_longer_after_troubles(
+    search: Search, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clients = {
+        "argsme": neighbour("argsme", "api").ArgsMe,
+        "chatnoir": neighbour("chatnoir-bm25f", "api").ChatNoir,
+    }
+    client, server.working = clients[search.__name__](), 30.0
+    client.search("q", 10)
+    client.search("r", 10)
+    server.troubles = [503, 429, b"{"]
+    client.search("s", 10)
+    assert server.gaps == [30 + pause for pause in (1.0, 1.0, 2.0, 4.0, 8.0)]
+    assert all(
+        agent.startswith("touche-baselines/") and "(https://touche.webis.de)" in agent
+        for agent in server.agents
+    )
+
+
+@both
+def test_it_waits_as_long_as_it_is_asked_to(search: Search, server: Server) -> None:
+    in_five_minutes = formatdate(time.time() + 290, usegmt=True)
+    for asked_for in ("120", in_five_minutes, "-5", "soon", "9" * 5000, "Fri, 99 Foo 9999 99:99:99 GMT"):
+        server.troubles.append((429 if len(server.troubles) % 2 else 503, asked_for))
+        search(f"q{len(server.asked)}", 10)
+        server.troubles.clear()
+    assert server.gaps[0::2][:2] == [120.0, pytest.approx(285, abs=5)]
+    assert server.gaps[0::2][2:] == [2.0] * 4
+
+
+@both
+@pytest.mark.parametrize("status", [429, 503])
+def test_too_long_a_pause_ends_the_run_with_when_to_come_back_and_the_next_one_goes_on(
+    search: Search, server: Server, status: int
+) -> None:
+    search("first", 10)
+    server.troubles = [(status, "3601")]
+    told = rf"read, 1 times \(HTTP {status}\); try again in 61 minutes, as it asks for: what it has"
+    with pytest.raises(ToucheError, match=told):
+        search("second", 10)
+    search("first", 10)
+    search("second", 10)
+    assert len(server.asked) == 3
+
+
+def test_an_interrupted_search_goes_on_at_its_page(server: Server) -> None:
+    server.troubles = [server.pages({"from": 0, "size": 100}), *6 * [b"broken"]]
+    with pytest.raises(ToucheError, match=r"can be read, 6 times \(no JSON with results\); try again later"):
+        chatnoir("q", 200)
+    assert len(chatnoir("q", 200)) == 200
+    assert [ask["from"] for ask in server.asked] == [0, *7 * [100]]
+
+
+DEEP = 100_000 * b"["
+NO_ANSWERS = [b"", b"<html>", b"[]", b"{}", b"\xff", DEEP]
+NO_ARGUMENTS = [
+    b'{"arguments": []}', b'{"arguments": [{"id": "a"}]}', b'{"arguments": [], "totalSize": null}',
+    b'{"arguments": [], "totalSize": 1e999}', b'{"arguments": [], "totalSize": -1}',
+    b'{"arguments": [], "totalSize": "many"}',
+    *(
+        b'{"totalSize": 1, "arguments": [%s]}' % each
+        for each in (
+            b"{}", b"1", b'{"id": null}', b'{"id": "a b"}', b'{"id": ""}', b'{"id": 7}', b'{"id": ["a"]}',
+            b'{"id": "a", "explanation": 1}', b'{"id": "a", "explanation": {"score": NaN}}',
+            b'{"id": "a", "explanation": {"score": "inf"}}', b'{"id": "a", "explanation": {"score": 1e999}}',
+        )
+    ),
+]  # fmt: skip
+
+
+def spoilt(old: bytes, new: bytes) -> Callable[[Server], bytes]:
+    return lambda server: server.pages({"from": 0, "size": 10}).replace(old, new, 1)
+
+
+@pytest.mark.parametrize("trouble", [408, 429, 500, *NO_ANSWERS, *NO_ARGUMENTS])
+def test_troubles_of_args_me_are_waited_for_told_and_not_kept(
+    trouble: int | bytes, server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.troubles = [trouble, trouble]
+    assert len(argsme("q", 10)) == 3
+    assert len(server.asked) == 3
+    told = [each.getMessage() for each in caplog.records]
+    assert [each.partition(", ")[2] for each in told] == [
+        "attempt 1; the next one in 2 s",
+        "attempt 2; the next one in 4 s",
+    ]
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        429,
+        *NO_ANSWERS,
+        b'{"results": [{}]}',
+        spoilt(b'"meta"', b'"meat"'),
+        spoilt(b"clueweb12-0003", b"clueweb12 0003"),
+        spoilt(b"999.0", b"NaN"),
+        spoilt(b"999.0", b"1e999"),
+    ],
+)
+def test_troubles_of_chatnoir_are_waited_for(
+    trouble: int | bytes | Callable[[Server], bytes], server: Server
+) -> None:
+    server.troubles = [trouble(server) if callable(trouble) else trouble]
+    assert len(chatnoir("q", 10)) == 10
+    assert len(server.asked) == 2
+
+
+def test_a_short_answer_is_told_and_not_kept(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    server.found = server.found[:3]
+    assert len(argsme("q", 10)) == 2
+    assert caplog.records[-1].getMessage() == "args.me gave 3 of 4 results for: q"
+    server.found.append(("c", 0.5))
+    assert len(argsme("q", 10)) == 3
+    assert len(argsme("q", 3)) == 3  # of as many as were asked for none is missing
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize(
+    ("search", "status", "message"),
+    [
+        (argsme, 404, r"args\.me refuses \(HTTP 404\); see if its API has changed"),
+        (chatnoir, 401, r"ChatNoir refuses \(HTTP 401\); CHATNOIR_API_KEY is no valid key; ask for a key at"),
+        (chatnoir, 403, r"ChatNoir refuses \(HTTP 403\); it has blocked this machine; write to its admins"),
+        (argsme, 503, r"no answer that can be read, 6 times \(HTTP 503\); try again later: what it"),
+        (chatnoir, 500, r"no answer that can be read, 6 times \(HTTP 500\); try again later"),
+    ],
+)  # fmt: skip
+def test_troubles_that_last_are_one_line_and_the_next_run_goes_on(
+    search: Search, status: int, message: str, server: Server
+) -> None:
+    search("first", 10)
+    server.troubles = [status] * 6
+    with pytest.raises(ToucheError, match=message) as caught:
+        search("second", 10)
+    assert "\n" not in str(caught.value) and "secret" not in str(caught.value)
+    assert len(server.asked) == (2 if status < 500 else 7)
+    server.troubles, asked = [], len(server.asked)
+    search("first", 10)
+    search("second", 10)
+    assert len(server.asked) == asked + 1
+
+
+@both
+def test_a_server_that_is_not_there(search: Search, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.close()
+    with pytest.raises(ToucheError, match=r"no answer that can be read, 6 times \(ConnectionError\)"):
+        search("q", 10)
+    for address in ("foo", "ftp://host/x", "http://", "http://["):
+        monkeypatch.setenv("CHATNOIR_URL", address)
+        monkeypatch.setenv("ARGSME_URL", address)
+        with pytest.raises(ToucheError, match=r"_URL is '.*', which is no address; write https"):
+            search("q", 10)
+
+
+def test_a_server_that_does_not_answer_in_time(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "_ATTEMPTS", 2)
+    monkeypatch.setattr(asking, "_TIMEOUT", 0.1)
+    server.delay = 0.5
+    with pytest.raises(ToucheError, match=r"no answer that can be read, 2 times \(ReadTimeout\)"):
+        chatnoir("q", 10)
+
+
+@both
+def test_a_cache_that_cannot_be_written_is_one_line_before_anything_is_asked(
+    search: Search, server: Server, write: Write
+) -> None:
+    write("cache", "")
+    with pytest.raises(ToucheError, match=r"cannot be made \(Not a directory\)"):
+        search("q", 10)
+    assert server.asked == []
+
+
+def test_nobody_is_asked_without_api(server: Server) -> None:
+    arguments = [Argument("a", "Chess is a sport", ("It is",))]
+    assert next(iter(baselines.load("argsme")([Topic("1", "chess")], arguments)))[1]
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(
+    ("name", "candidates", "ranked"),
+    [
+        ("argsme", ("c", "b", "d"), ["b", "c"]),
+        ("chatnoir-bm25f", ("clueweb12-0003", "other"), ["clueweb12-0003"]),
+    ],
+)  # fmt: skip
+def test_candidates_are_ranked_by_what_is_asked(
+    name: str, candidates: tuple[str, ...], ranked: list[str], server: Server, write: Write, touche: Touche
+) -> None:
+    lines = [{"qid": "1", "query": "chess", "docno": id, "text": "t"} for id in candidates]
+    given = write("in/rerank.jsonl", "".join(json.dumps(line) + "\n" for line in lines)).parent
+    out = given.parent / "out"
+    code, _, err = touche("run", name, "-i", given, "-o", out, "--api")
+    assert code == 0 and err.count(f"warning: {server.url} is asked: ") == 1
+    run = [line.split()[2] for line in (out / "run.txt").read_text().splitlines()]
+    assert sorted(run) == ranked
+
+
+def test_a_run_of_chatnoir_itself(
+    server: Server, touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "topics.xml").write_bytes((ROOT / "topics" / "spot-check-pages.xml").read_bytes())
+    command = (
+        "run",
+        "chatnoir-bm25f",
+        "-i",
+        tmp_path / "in",
+        "-o",
+        tmp_path / "out",
+        "--api",
+        "--depth",
+        "4",
+    )
+    code, _, err = touche(*command)
+    assert code == 0 and "4 topics from topics.xml\n" in err
+    query = "a second query by OR with 30% of the tokens, 0.99 of its score and 0.01 of the first one's"
+    told = f"is asked: ChatNoir's query ({query}) and index of today, not those of 2020 and 2021\n"
+    assert err.count(f"warning: {server.url} {told}") == 1
+    lines = [line.split() for line in (tmp_path / "out" / "run.txt").read_text().splitlines()]
+    assert [line[2][-1] for line in lines[:4]] == ["1", "0", "3", "2"]
+    cached = [f"{n} Q0 clueweb12-{d:04} {d + 1} {2000.5 - d} cached\n" for n in (21, 22) for d in (1, 0, 9)]
+    (tmp_path / "cached.run").write_text("".join(cached))
+    runs = (tmp_path / "cached.run", tmp_path / "out" / "run.txt")
+    code, out, _ = touche("overlap", *runs, "--format", "json")
+    assert code == 0 and json.loads(out)[0]["topics"] == 4
+    touche(*command, "--group-by-host")
+    lines = [line.split() for line in (tmp_path / "out" / "run.txt").read_text().splitlines()]
+    assert [line[2][-1] for line in lines[:4]] == ["0", "1", "2", "3"]
+    assert "with --api ChatNoir ranks; leave --year," in touche(*command, "--year", "today")[2]
+    monkeypatch.delenv("CHATNOIR_API_KEY")
+    code, _, err = touche(*command)
+    assert code == 2 and "CHATNOIR_API_KEY is not set; ask for a key at https://www.chatnoir.eu" in err
