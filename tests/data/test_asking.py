@@ -237,7 +237,7 @@ def test_too_long_a_pause_ends_the_run_with_when_to_come_back_and_the_next_one_g
 ) -> None:
     search("first", 10)
     server.troubles = [(status, "3601")]
-    told = rf"read, 1 times \(HTTP {status}\); try again in 61 minutes, as it asks for: what it has"
+    told = rf"asks for a pause of 61 minutes \(HTTP {status}\); try again after that: what it has answered"
     with pytest.raises(ToucheError, match=told):
         search("second", 10)
     search("first", 10)

@@ -133,9 +133,10 @@ class Engine:
             _log.warning("%s, attempt %d; the next one in %.0f s", problem, attempt, pause)
 
     def _given_up(self, reason: str, attempts: int, pause: float) -> ToucheError:
-        problem = f"{self.address} gave no answer that can be read, {attempts} times ({reason})"
-        when = f"in {ceil(pause / 60)} minutes, as it asks for" if pause > _LONGEST_PAUSE else "later"
-        return ToucheError(f"{problem}; try again {when}: what it has answered is kept")
+        problem = f"gave no answer that can be read, {attempts} times ({reason}); try again later"
+        if pause > _LONGEST_PAUSE:
+            problem = f"asks for a pause of {ceil(pause / 60)} minutes ({reason}); try again after that"
+        return ToucheError(f"{self.address} {problem}: what it has answered is kept")
 
     def _try(self, request: Mapping[str, Any], read: Callable[[bytes], Answer]) -> Answer | _Trouble:
         import requests  # here, for only this needs it
