@@ -19,6 +19,7 @@ def everything_of(document: AnyDocument) -> str:
 
 FIELDS = {"premises": premises_of, "everything": everything_of}
 BOOSTS = {"everything": 0.25}
+MU, K1, B = 1800.0, 1.2, 0.75
 ANALYSIS = lucene.Chain(
     (
         "lowercase",
@@ -47,7 +48,7 @@ def polnareff(
     depth: how many documents are returned per topic.
     """
     ignored = lucene.stop_words(stop_words)
-    similarity = lucene.dirichlet(1800) if model == "dirichlet" else lucene.bm25(1.2, 0.75)
+    similarity = lucene.dirichlet(MU) if model == "dirichlet" else lucene.bm25(K1, B)
     queries = [topic.title for topic in topics]
     with lucene.index(
         documents, fields=FIELDS, queries=queries, analyzer=ANALYSIS, similarity=similarity

@@ -42,10 +42,20 @@ def counted(texts: list[Counter[str]], titles: list[Counter[str]]) -> Counts:
     return Counts(rows, terms, tf, qtf, lengths, tuple(places))
 
 
-def posed(official: Path, run: str, hypothesis: Hypothesis, topics: list[str]) -> Problem:
+def own() -> dict[str, Any]:
+    """What the baseline's file holds."""
+    return baselines.load("polnareff").method.__globals__
+
+
+def hypothesis() -> Hypothesis:
+    return Hypothesis(
+        LM_DIRICHLET, NAMED["standard"], tuple(own()["FIELDS"]), SUM, weight=own()["BOOSTS"]["everything"]
+    )
+
+
+def posed(official: Path, run: str, topics: list[str]) -> Problem:
     """The scores of an official run for these topics, to be met by the baseline's fields and analysis."""
-    own: dict[str, Any] = baselines.load("polnareff").method.__globals__
-    analyzer, ignored = analyzer_named(own["ANALYSIS"]), lucene.stop_words("lucene")
+    analyzer, ignored = analyzer_named(own()["ANALYSIS"]), lucene.stop_words("lucene")
     corpus = official / "corpora" / "argsme-2020-04-01-sample" / "args-me.json.gz"
     documents = {each.id: each for each in read_argsme_json(corpus)}
     titles = {
@@ -57,35 +67,32 @@ def posed(official: Path, run: str, hypothesis: Hypothesis, topics: list[str]) -
     asked = [titles[each.topic] for each in scores]
     counts = tuple(
         counted([Counter(tokens(analyzer, text_of(documents[each.document]))) for each in scores], asked)
-        for text_of in own["FIELDS"].values()
+        for text_of in own()["FIELDS"].values()
     )
-    return Problem(hypothesis, counts, np.array([each.value for each in scores]))
-
-
-HYPOTHESIS = Hypothesis(LM_DIRICHLET, NAMED["standard"], ("premises", "everything"), SUM, weight=0.25)
+    return Problem(hypothesis(), counts, np.array([each.value for each in scores]))
 
 
 @pytest.mark.nightly
 def test_the_official_run_by_dirichletlm_is_explained_by_the_baseline(official: Path) -> None:
-    problem = posed(official, "dirichlet", HYPOTHESIS, TOPICS)
+    problem = posed(official, "dirichlet", TOPICS)
     begin = problem.begin()
-    for own in problem.own_columns:  # from a third of the frequencies the fit does not find the way
-        begin[own] += math.log(3)
+    for columns in problem.own_columns:  # from a third of the frequencies the fit does not find the way
+        begin[columns] += math.log(3)
     numbers = fit(problem, begin=begin)
     errors = np.abs(problem.residuals(numbers))
     assert len(errors) == 1129 and np.median(errors) < 1e-6
     assert np.mean(errors <= WITHIN) == pytest.approx(0.914, abs=0.002)
     (mu,) = (each.value for each in shared_numbers(problem, numbers) if each.name == "mu")
-    assert mu == pytest.approx(1800, abs=0.001)
+    assert mu == pytest.approx(own()["MU"], abs=0.001)
 
 
 def saturations(problem: Problem) -> np.ndarray:
     """qtf tf / (tf + k1 (1 - b + b dl / avgdl)) of each score by term and field: what BM25 weighs by idf."""
-    found = []
+    k1, b, found = own()["K1"], own()["B"], []
     for counts, avgdl in zip(problem.counts, (223.956, 242.687), strict=True):
         of_field = np.zeros((len(counts.lengths), len(counts.vocabulary)))
         lengths = np.array([length_in_one_byte(int(each)) for each in counts.lengths])[counts.rows]
-        norm = 1.2 * (0.25 + 0.75 * lengths / avgdl)
+        norm = k1 * (1 - b + b * lengths / avgdl)
         of_field[counts.rows, counts.terms] = counts.qtf * counts.tf / (counts.tf + norm)
         found.append(of_field)
     return np.hstack(found)
@@ -104,7 +111,7 @@ def weighed(seen: np.ndarray, values: np.ndarray) -> np.ndarray:
 @pytest.mark.nightly
 def test_the_official_run_by_bm25_is_explained_by_the_baseline(official: Path) -> None:
     """The weights of terms are free for each topic; k1, b and the mean lengths are not."""
-    problems = [posed(official, "bm25", HYPOTHESIS, [topic]) for topic in TOPICS]
+    problems = [posed(official, "bm25", [topic]) for topic in TOPICS]
     errors = np.concatenate([weighed(saturations(each), each.scores) for each in problems])
     assert len(errors) == 956 and np.median(errors) < 1e-6
     assert np.mean(errors <= WITHIN) == pytest.approx(0.789, abs=0.005)
