@@ -45,8 +45,10 @@ def test_lists_have_their_words_or_say_what_is_wrong(write: Write, tmp_path: Pat
         "lucene": 33,
         "snowball": 174,
     }
-    path = write("list.txt", "# of mine\nthe\n\n don't # a remark\n")
-    assert lucene.stop_words(str(path)) == {"the", "don't"}
+    path = write("list.txt", "# of mine\nThe\n\n don't # a remark\n")
+    assert lucene.stop_words(str(path)) == {"the", "don't"}  # lower case, as the tokens are
+    with pytest.raises(InputError, match=r"list.txt: no word; write one on each line, or give none, lucene"):
+        lucene.stop_words(str(write("list.txt", "# of mine\n\n")))
     with pytest.raises(InputError, match=r"no such file; give one, or none, lucene, snowball"):
         lucene.stop_words(str(tmp_path / "nix"))
     with pytest.raises(InputError, match=r"list.txt:2: 2 words in a line; write each"):

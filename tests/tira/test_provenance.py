@@ -186,3 +186,17 @@ def test_a_run_that_fails_leaves_no_metadata_of_an_earlier_one(
     write("in/documents.jsonl", "{")
     assert touche("run", "bm25", "-i", tmp_path / "in", "-o", tmp_path / "out")[0] == 2
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_file_that_an_option_names_is_known_by_its_md5_and_its_folder_by_nobody(
+    touche: Touche, write: Write, tmp_path: Path
+) -> None:
+    baseline = "from touche import baseline\n@baseline\ndef mine(topics, documents, *, words: str = ''):\n"
+    write("mine/baseline.py", f"{baseline}    return [(each, []) for each in topics]\n")
+    words = write("secret/words.txt", "the\n")
+    out = tmp_path / "out"
+    assert touche("run", tmp_path / "mine", "-i", "spot-check/passages", "-o", out, "--words", words)[0] == 0
+    record = YAML(typ="safe").load(out / "ir-metadata.yml")
+    assert record["tag"] == "touche-mine-words=words.txt"
+    named = record["method"]["files of parameters"]
+    assert named == {"words": {"md5": hashlib.md5(words.read_bytes()).hexdigest()}}

@@ -145,4 +145,7 @@ def baseline(method: Method | None = None, /, *, needs_documents: bool = True) -
 
 
 def _word(value: Any) -> str:
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    """A value as a tag has it: of a path the last part, as a tag goes to others."""
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return Path(value).name if isinstance(value, str) and Path(value).is_absolute() else str(value)

@@ -56,10 +56,13 @@ def stop_words(name: str) -> frozenset[str]:
 
     Args:
         name: ``none``, ``lucene`` (the 33 of its EnglishAnalyzer), ``snowball`` (the 174 of Snowball), or the
-            path of a file with a word on each line, in lower case; what follows a ``#`` is a remark.
+            path of a file with a word on each line, in any case; what follows a ``#`` is a remark.
+
+    Returns:
+        The words in lower case, as they are compared to lower-cased tokens.
 
     Raises:
-        InputError: if the file cannot be read, or a line holds several words.
+        InputError: if the file cannot be read or has no word, or a line holds several.
     """
     if name not in STOP_LISTS:
         return frozenset(_words_of(Path(name)))
@@ -78,7 +81,9 @@ def _words_of(path: Path) -> list[str]:
         found = line.partition("#")[0].split()
         if len(found) > 1:
             raise InputError(path, f"{len(found)} words in a line", "write each on a line of its own", number)
-        words += found
+        words += [word.lower() for word in found]
+    if not words:
+        raise InputError(path, "no word", f"write one on each line, or give {', '.join(STOP_LISTS)}")
     return words
 
 

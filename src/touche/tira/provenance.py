@@ -140,10 +140,18 @@ def metadata(
             "name": software.name,
             "description": software.description,
             "parameters": dict(parameters),
+            **_files_among(parameters),
         },
         "data": source.data,
     }
     return _yaml(record)
+
+
+def _files_among(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The md5 of each file that an option names, such as a list of stop words: its name tells too little."""
+    named = {name: Path(value) for name, value in parameters.items() if isinstance(value, str) and value}
+    found = {name: {"md5": _md5(path)} for name, path in named.items() if path.is_file()}
+    return {"files of parameters": found} if found else {}
 
 
 def statistics_of(metadata: Path) -> str | None:
