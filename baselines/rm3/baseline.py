@@ -59,15 +59,28 @@ def rm3(
     formula = dirichletlm if model == "dirichletlm" else bm25
     first = list(scan.rank(topics, documents, formula, analysis="english", depth=feedback))
     found = scan.picked(documents, {document for _, hits in first for document, _ in hits})
-    of_document = {each.id: shares(Counter(scan.terms(each.text, "english"))) for each in found}
+    counts = {each.id: Counter(scan.terms(each.text, "english")) for each in found}
     queries = {}
     for topic, hits in first:
-        counts = [
-            (of_document[id], score if model == "bm25" else exp(score - hits[0][1])) for id, score in hits
+        asked = Counter(scan.terms(topic.title, "english"))
+        weights = [
+            score if model == "bm25" else likelihood(score, asked, counts[id], mu) for id, score in hits
         ]
-        asked = shares(Counter(scan.terms(topic.title, "english")))
-        queries[topic.number] = mixed(asked, expansion(counts, words), title)
+        if model == "dirichletlm":
+            weights = [exp(each - max(weights)) for each in weights]
+        relevant = [(shares(counts[id]), weight) for (id, _), weight in zip(hits, weights, strict=True)]
+        queries[topic.number] = mixed(shares(asked), expansion(relevant, words), title)
     yield from scan.rank(topics, documents, formula, analysis="english", queries=queries, depth=depth)
+
+
+def likelihood(score: float, title: Counter[str], document: Counter[str], mu: float) -> float:
+    """ln P(q|d), but for what all documents share, of Lucene's score, which leaves out what a document lacks.
+
+    Of the smoothed probability (tf + mu P) / (mu + length), that of a word with tf = 0 differs among documents
+    by mu / (mu + length). A word that is rarer in a document than everywhere counts as Lucene has it, 0.
+    """
+    lacking = sum(number for word, number in title.items() if word not in document)
+    return score + lacking * log(mu / (mu + document.total()))
 
 
 def expansion(documents: Sequence[tuple[Weights, float]], words: int) -> Weights:

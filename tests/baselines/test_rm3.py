@@ -1,3 +1,4 @@
+from collections import Counter
 from math import log
 
 import pytest
@@ -59,6 +60,23 @@ def test_by_hand_with_dirichletlm() -> None:
         "d3": dog * gain(1, 1, 2),
     }
     assert ranked(mu=mu, feedback=1) == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_document_counts_by_the_likelihood_of_the_whole_title() -> None:
+    """Of the smoothed probabilities, those of the words that it lacks, too."""
+    own = baselines.load("rm3").method.__globals__
+    title, mu = Counter(["cat", "dog", "fish", "fish"]), 2.0
+    of_word = {"cat": 4 / 11, "dog": 3 / 11, "fish": 2 / 11}
+    differences = set()
+    for document in map(Counter, (["cat", "cat", "dog"], ["cat", "bird", "bird", "bird"])):
+        score = sum(
+            log(1 + document[word] / (mu * of_word[word])) + log(mu / (mu + document.total()))
+            for word in title
+            if word in document
+        )
+        whole = sum(log((document[w] + mu * of_word[w]) / (mu + document.total())) for w in title.elements())
+        differences.add(round(own["likelihood"](score, title, document, mu) - whole, 9))
+    assert len(differences) == 1  # what all documents share
 
 
 def test_probabilities_count_and_not_their_logarithms() -> None:
