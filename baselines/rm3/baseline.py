@@ -76,7 +76,7 @@ def rm3(
 def likelihood(score: float, title: Counter[str], document: Counter[str], mu: float) -> float:
     """ln P(q|d), but for what all documents share, of Lucene's score, which leaves out what a document lacks.
 
-    Of the smoothed probability (tf + mu P) / (mu + length), that of a word with tf = 0 differs among documents
+    Of the smoothed probability (tf + mu P) / (mu + length), that of a word with tf = 0 differs in documents
     by mu / (mu + length). A word that is rarer in a document than everywhere counts as Lucene has it, 0.
     """
     lacking = sum(number for word, number in title.items() if word not in document)
