@@ -25,8 +25,8 @@ CHAPTERS = {  # where names are imported from, and the names in the order in whi
     "Runs and scores": ("touche", "run evaluate compare published"),
     "Ranking without an index": (
         "touche.scan",
-        "rank Array Term Formula Weighted dph dlh pl2 exact before_lucene_7 Fields Queries terms picked "
-        "Collection Scoring Statistics",
+        "rank Array Term Formula Weighted dirichletlm bm25 dph dlh pl2 exact before_lucene_7 Fields Queries "
+        "terms picked Collection Scoring Statistics",
     ),
     "Lucene": (
         "touche.lucene",

@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-import numpy as np
-
 from touche import Documents, Rankings, Topics, baseline, scan
 from touche.errors import check_range
 from touche.formats.documents import conclusion_of, premises_of
@@ -27,15 +25,10 @@ def dirichletlm(
 
     mu: the weight of the collection's language model, in tokens; 2000 is the default of Elasticsearch.
     depth: how many documents are returned per topic.
-    engine: scan computes the formula as it stands here; lucene has Lucene rank, which takes longer.
+    engine: scan computes the formula itself; lucene has Lucene rank, which takes longer.
     """
     check_range("mu", mu, 1e-9, 1e9)
-    mu = float(np.float32(mu))  # which is as much of it as Lucene keeps
-
-    def likelihood(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-        gain: scan.Array = np.log(1 + tf / (mu * term.probability)) + np.log(mu / (mu + length))
-        return np.maximum(0, gain)
-
+    likelihood = scan.dirichletlm(mu)
     if engine == "lucene":
         yield from by_lucene(topics, documents, mu, depth)
     else:

@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from math import exp, log
 from typing import Literal
 
-import numpy as np
-
 from touche import Documents, Rankings, Topics, baseline, scan
 from touche.errors import check_range
 
@@ -47,16 +45,7 @@ def rm3(
     check_range("words", words, 1, 1000)
     check_range("title", title, 0, 1)
 
-    def dirichletlm(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-        gain: scan.Array = np.log(1 + tf / (mu * term.probability)) + np.log(mu / (mu + length))
-        return np.maximum(0, gain)
-
-    def bm25(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-        rarity = log(1 + (term.documents - term.df + 0.5) / (term.df + 0.5))
-        score: scan.Array = rarity * tf / (tf + k1 * (1 - b + b * length / term.mean_length))
-        return score
-
-    formula = dirichletlm if model == "dirichletlm" else bm25
+    formula = scan.dirichletlm(mu) if model == "dirichletlm" else scan.bm25(k1, b)
     first = list(scan.rank(topics, documents, formula, analysis="english", depth=feedback))
     found = scan.picked(documents, {document for _, hits in first for document, _ in hits})
     counts = {each.id: Counter(scan.terms(each.text, "english")) for each in found}

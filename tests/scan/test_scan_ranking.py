@@ -29,10 +29,10 @@ SPOT_CHECKS = {
 }
 # The models that Lucene has, too, and its own.
 MODELS: dict[str, tuple[Formula, Any]] = {
-    "dirichlet": (lucene_formulas.dirichlet(2000), lambda: lucene.dirichlet(2000)),
-    "dirichlet, small mu": (lucene_formulas.dirichlet(0.3), lambda: lucene.dirichlet(0.3)),
-    "bm25": (lucene_formulas.bm25(0.9, 0.4), lambda: lucene.bm25(0.9, 0.4)),
-    "bm25, no k1": (lucene_formulas.bm25(0, 0.4), lambda: lucene.bm25(0, 0.4)),
+    "dirichlet": (scan.dirichletlm(2000), lambda: lucene.dirichlet(2000)),
+    "dirichlet, small mu": (scan.dirichletlm(0.3), lambda: lucene.dirichlet(0.3)),
+    "bm25": (scan.bm25(0.9, 0.4), lambda: lucene.bm25(0.9, 0.4)),
+    "bm25, no k1": (scan.bm25(0, 0.4), lambda: lucene.bm25(0, 0.4)),
     "classic": (lucene_formulas.classic(), lucene.classic),
 }
 COMBINED: list[dict[str, Any]] = [
@@ -67,7 +67,7 @@ def texts(*contents: str) -> list[Document]:
 def ranked(title: str, documents: list[Document], **options: Any) -> list[tuple[str, float]]:
     candidates = options.pop("candidates", None)
     topic = Topic("1", title, candidates=candidates)
-    options = {"analysis": "standard", "model": lucene_formulas.dirichlet(2000), **options}
+    options = {"analysis": "standard", "model": scan.dirichletlm(2000), **options}
     ((_, hits),) = scan.rank([topic], documents, **options)
     return hits
 
@@ -102,7 +102,7 @@ class Scattered:
 @pytest.mark.parametrize("size", [1, 5, 1000])
 def test_however_parts_lie_together_the_statistics_and_the_best_are_the_same(size: int) -> None:
     topics, documents = spot_check("arguments")
-    scoring = scan.Scoring(lucene_formulas.dirichlet(2000), [1, 1], best_field=True)
+    scoring = scan.Scoring(scan.dirichletlm(2000), [1, 1], best_field=True)
     whole = scan.Collection.of(topics, documents, "standard", FIELDS)
     with Counting(whole.vocabulary, FIELDS) as counting:
         parts = [counting.part(documents[n : n + size]) for n in range(0, len(documents), size)]
@@ -121,7 +121,7 @@ def test_candidates_are_ranked_by_the_statistics_of_all() -> None:
         Topic(topic.number, topic.title, candidates=frozenset([*ids[n::7], "stranger"]))
         for n, topic in enumerate(topics)
     ]
-    ours = list(scan.rank(asked, documents, lucene_formulas.bm25(0.9, 0.4), analysis="english", depth=5))
+    ours = list(scan.rank(asked, documents, scan.bm25(0.9, 0.4), analysis="english", depth=5))
     assert ours == list(by_lucene(asked, documents, lucene.bm25(0.9, 0.4), "english", depth=5))
     assert any(hits for _, hits in ours)
 
@@ -131,7 +131,7 @@ def test_a_query_in_place_of_a_title_is_that_of_lucene_to_the_last_bit() -> None
     weights = {"citi": 0.25, "car": 1.5, "school": 0.1, "nowher": 2.0}
     queries = {topic.number: weights for topic in topics[:3]}
     options = {"analysis": "english", "queries": queries}
-    ours = list(scan.rank(topics, documents, lucene_formulas.bm25(0.9, 0.4), **options))
+    ours = list(scan.rank(topics, documents, scan.bm25(0.9, 0.4), **options))
     with lucene.index(documents, analyzer="english", similarity=lucene.bm25(0.9, 0.4)) as index:
         theirs = [index.search(queries.get(topic.number, topic.title), 1000) for topic in topics]
     assert [hits for _, hits in ours] == theirs

@@ -193,12 +193,7 @@ class Arguments:
         return [(topic, ranked[:depth]) for topic, ranked in zip(self.topics, kept, strict=True)]
 
     def _ranked(self, depth: int) -> Iterator[tuple[Topic, list[tuple[str, float]]]]:
-        def likelihood(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-            mu = self.mu
-            gain: scan.Array = np.log(1 + tf / (mu * term.probability)) + np.log(mu / (mu + length))
-            return np.maximum(0, gain)
-
-        scoring = scan.Scoring(likelihood, [1.0 for _ in _FIELDS], best_field=True)
+        scoring = scan.Scoring(scan.dirichletlm(self.mu), [1.0 for _ in _FIELDS], best_field=True)
         return self.collection.rank(self.topics, scoring, depth)
 
     def scored_sentences(

@@ -3,7 +3,7 @@
 from touche.scan.counting import Fields
 from touche.scan.kernel import Array
 from touche.scan.lengths import before_lucene_7, exact
-from touche.scan.models import Formula, Weighted, dlh, dph, pl2
+from touche.scan.models import Formula, Weighted, bm25, dirichletlm, dlh, dph, pl2
 from touche.scan.ranking import Collection, Queries, Scoring, rank
 from touche.scan.reading import picked
 from touche.scan.statistics import Statistics, Term
@@ -20,6 +20,8 @@ __all__ = [
     "Term",
     "Weighted",
     "before_lucene_7",
+    "bm25",
+    "dirichletlm",
     "dlh",
     "dph",
     "exact",

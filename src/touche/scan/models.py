@@ -2,12 +2,12 @@
 
 tf is the frequency of the term in each document that has it, length the documents' lengths as far as they are
 kept; both are arrays of float64. What a formula returns is multiplied by the weight of the term, how often
-the title has it. Those of the baselines stand in their own files; here is what Lucene lacks.
+the title has it. Here are those that more than one baseline takes: two of Lucene's, and what Lucene lacks.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import e, log2, pi
+from math import e, log, log2, pi
 
 import numpy as np
 
@@ -39,6 +39,47 @@ class Weighted:
     def __call__(self, tf: Array, length: Array, term: Term) -> Array:
         """What the term adds."""
         return self.formula(tf, length, term)
+
+
+def dirichletlm(mu: float) -> Formula:
+    """Lucene's DirichletLM (Zhai and Lafferty 2001): max(0, ln(1 + tf / (mu P(t))) + ln(mu / (mu + length))).
+
+    P(t) is the share of the term in all tokens. A term that a document lacks adds nothing to its score.
+
+    Args:
+        mu: the weight of the collection's language model, in tokens; Lucene keeps a float32 of it.
+    """
+    mu = float(np.float32(mu))
+
+    def likelihood(tf: Array, length: Array, term: Term) -> Array:
+        gain: Array = np.log(1 + tf / (mu * term.probability)) + np.log(mu / (mu + length))
+        return np.maximum(0, gain)
+
+    return likelihood
+
+
+def bm25(k1: float, b: float) -> Formula:
+    """Lucene's BM25 (Robertson et al. 1994): idf tf / (tf + k1 (1 - b + b length / mean length)).
+
+    idf is ln(1 + (N - df + 0.5) / (df + 0.5)).
+
+    Args:
+        k1: how slowly the weight of a term saturates with its frequency.
+        b: how much the length of a document counts, from 0 to 1.
+    """
+    k1_, b_ = np.float32(k1), np.float32(b)
+
+    def weighted(tf: Array, length: Array, term: Term) -> Array:
+        """The formula in float32, and in the order in which Lucene computes it: idf - idf / (1 + tf / K)."""
+        rarity = log(1 + (term.documents - term.df + 0.5) / (term.df + 0.5))
+        idf = np.float32(term.weight) * np.float32(rarity)
+        longer = b_ * length.astype(np.float32) / np.float32(term.mean_length)
+        with np.errstate(divide="ignore"):  # k1 = 0: all frequencies count the same
+            inverse = 1 / (k1_ * ((1 - b_) + longer))
+        score: Array = idf - idf / (1 + tf.astype(np.float32) * inverse)
+        return score
+
+    return Weighted(weighted)
 
 
 def dph(tf: Array, length: Array, term: Term) -> Array:
