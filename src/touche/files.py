@@ -49,6 +49,14 @@ class _Watched(io.FileIO):
         return count
 
 
+def is_file(name: str | Path) -> bool:
+    """Whether a text names a file; one that is too long for a name, for which pathlib raises, does not."""
+    try:
+        return Path(name).is_file()
+    except OSError:
+        return False
+
+
 def unpacks_too_far(packed: int, unpacked: int) -> bool:
     """Whether so many bytes unpack to so many more that they can be no texts."""
     return unpacked > _ROOM + _MOST * packed

@@ -51,5 +51,7 @@ def test_lists_have_their_words_or_say_what_is_wrong(write: Write, tmp_path: Pat
         lucene.stop_words(str(write("list.txt", "# of mine\n\n")))
     with pytest.raises(InputError, match=r"no such file; give one, or none, lucene, snowball"):
         lucene.stop_words(str(tmp_path / "nix"))
+    with pytest.raises(InputError, match="no such file"):
+        lucene.stop_words("a" * 300)
     with pytest.raises(InputError, match=r"list.txt:2: 2 words in a line; write each"):
         lucene.stop_words(str(write("list.txt", "the\nof a\n")))

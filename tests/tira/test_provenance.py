@@ -1,4 +1,5 @@
 import hashlib
+import os
 import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from ruamel.yaml import YAML
 from tira.check_format import _fmt, check_format
 
 from conftest import ROOT, Touche, Write
+from touche.baselines.method import tag_of
 from touche.tira.provenance import NotedFiles, Software, metadata
 
 START, STOP = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), datetime(2026, 1, 2, 3, 4, 7, tzinfo=UTC)
@@ -191,10 +193,11 @@ def test_a_run_that_fails_leaves_no_metadata_of_an_earlier_one(
 def test_a_file_that_an_option_names_is_known_by_its_md5_and_its_folder_by_nobody(
     touche: Touche, write: Write, tmp_path: Path
 ) -> None:
-    baseline = "from touche import baseline\n@baseline\ndef mine(topics, documents, *, words: str = ''):\n"
+    options = f"words: str = '', prompt: str = '{'a' * 300}'"  # the latter no name that a file can have
+    baseline = f"from touche import baseline\n@baseline\ndef mine(topics, documents, *, {options}):\n"
     write("mine/baseline.py", f"{baseline}    return [(each, []) for each in topics]\n")
-    words = write("secret/words.txt", "the\n")
-    out = tmp_path / "out"
+    words, out = write("secret/words.txt", "the\n"), tmp_path / "out"
+    assert tag_of("mine", {"words": os.path.relpath(words)}) == "touche-mine-words=words.txt"
     assert touche("run", tmp_path / "mine", "-i", "spot-check/passages", "-o", out, "--words", words)[0] == 0
     record = YAML(typ="safe").load(out / "ir-metadata.yml")
     assert record["tag"] == "touche-mine-words=words.txt"

@@ -10,6 +10,7 @@ from typing import Any, overload
 
 from touche.baselines.neighbours import use
 from touche.errors import ToucheError
+from touche.files import is_file
 from touche.formats.documents import AnyDocument
 from touche.formats.topics import Topic
 from touche.tira.outputs import Hit
@@ -145,7 +146,8 @@ def baseline(method: Method | None = None, /, *, needs_documents: bool = True) -
 
 
 def _word(value: Any) -> str:
-    """A value as a tag has it: of a path the last part, as a tag goes to others."""
+    """A value as a tag has it: of a file the name without its folders, as a tag goes to others."""
     if isinstance(value, tuple):
         return ",".join(map(str, value))
-    return Path(value).name if isinstance(value, str) and Path(value).is_absolute() else str(value)
+    is_path = isinstance(value, str) and (Path(value).is_absolute() or is_file(value))
+    return Path(value).name if is_path else str(value)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from touche.errors import InputError
-from touche.files import read_lines, temporary_folder
+from touche.files import is_file, read_lines, temporary_folder
 from touche.lucene.java import java
 
 STOP = "stop"  # the filter that drops a chain's stop words
@@ -74,7 +74,7 @@ def stop_words(name: str) -> frozenset[str]:
 
 
 def _words_of(path: Path) -> list[str]:
-    if not path.is_file():
+    if not is_file(path):
         raise InputError(path, "no such file", f"give one, or {', '.join(STOP_LISTS)}")
     words = []
     for number, line in read_lines(path):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from touche.errors import InputError
-from touche.files import folder_of, names_of, read_lines
+from touche.files import folder_of, is_file, names_of, read_lines
 
 REVISION_VARIABLE, SOURCE_VARIABLE = "TOUCHE_REVISION", "TOUCHE_SOURCE"  # set in the images
 DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, where the input has no name
@@ -149,8 +149,8 @@ def metadata(
 
 def _files_among(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The md5 of each file that an option names, such as a list of stop words: its name tells too little."""
-    named = {name: Path(value) for name, value in parameters.items() if isinstance(value, str) and value}
-    found = {name: {"md5": _md5(path)} for name, path in named.items() if path.is_file()}
+    texts = {name: value for name, value in parameters.items() if isinstance(value, str)}
+    found = {name: {"md5": _md5(Path(text))} for name, text in texts.items() if is_file(text)}
     return {"files of parameters": found} if found else {}
 
 
