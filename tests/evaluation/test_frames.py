@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import ir_measures
 import pytest
 
 import touche as package
@@ -148,6 +149,7 @@ def test_measure_judgments_and_pairs_are_those_of_the_command(touche: Touche, ru
     told = touche("evaluate", *runs, "--measure", "P@3", "--qrels", qrels, "--format", "json")[1]
     assert package.evaluate(runs, **asked).to_dict("records") == json.loads(told)
     assert set(package.compare(runs, TASK, measure="P@3")["measure"]) == {"P@3"}
+    assert set(package.compare(runs, TASK, measure=ir_measures.P @ 3)["measure"]) == {"P@3"}
     with pytest.raises(ToucheError, match="neither a task nor judgments are named"):
         package.evaluate(runs)
     with pytest.raises(ToucheError, match="does not rank pairs"):

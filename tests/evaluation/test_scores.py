@@ -160,7 +160,7 @@ def test_judgments_of_ones_own_for_a_task_stand_beside_no_published_value(
             ["--measure", "P@5", "--evaluator", "touche"],
             "touche, the organizers' script, does not have P@5; take",
         ),
-        (["--qrels", "nothing.qrels"], "nothing.qrels is not at hand"),
+        (["--qrels", "nothing.qrels"], "nothing.qrels: no such file of judgments; check the path"),
     ],
 )
 def test_a_measure_or_judgments_that_there_are_not(

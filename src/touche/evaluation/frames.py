@@ -20,6 +20,7 @@ from touche.formats.runs import RunLine
 from touche.tasks import Task
 
 if TYPE_CHECKING:
+    from ir_measures.measures import Measure
     from pandas import DataFrame
 
 Runs: TypeAlias = "str | PathLike[str] | DataFrame | Sequence[str | PathLike[str] | DataFrame]"
@@ -32,7 +33,7 @@ def evaluate(
     *,
     per_topic: bool = False,
     pairs: Literal["exact", "any-order"] = "exact",
-    measure: str | None = None,
+    measure: "str | Measure | None" = None,
     qrels: str | PathLike[str] | None = None,
 ) -> "DataFrame":
     """Scores runs in every dimension of a task.
@@ -45,7 +46,7 @@ def evaluate(
         evaluator: ``trec_eval``, ``touche`` or ``both``.
         per_topic: a row for each topic instead of the means.
         pairs: ``any-order`` for a second score, for which a pair that is judged in the other order counts.
-        measure: another measure than that of the task, in the notation of ir_measures, such as ``nDCG@10``.
+        measure: another measure than that of the task, of ir_measures or in its notation: ``nDCG@10``.
         qrels: the path of other judgments than those of the task.
 
     Returns:
@@ -74,7 +75,7 @@ def compare(
     evaluator: str = "trec_eval",
     *,
     per_topic: bool = False,
-    measure: str | None = None,
+    measure: "str | Measure | None" = None,
     qrels: str | PathLike[str] | None = None,
     randomisation: bool = False,
 ) -> "DataFrame":
@@ -123,8 +124,10 @@ def published(task: str | None = None) -> "DataFrame":
     return _frame(tasks.Published, [row for each in chosen for row in each.all_published])
 
 
-def _asked(task: str | None, measure: str | None, qrels: str | PathLike[str] | None) -> Task:
-    return tasks.asked(task, measure, None if qrels is None else Path(qrels))
+def _asked(task: str | None, measure: "str | Measure | None", qrels: str | PathLike[str] | None) -> Task:
+    """The measure may be one of ir_measures, too, which is written as it is called."""
+    named = None if measure is None else str(measure)
+    return tasks.asked(task, named, None if qrels is None else Path(qrels))
 
 
 def _score(runs: Runs, task: Task, evaluators: Iterable[str], *, any_order: bool = False) -> list[Evaluated]:

@@ -11,7 +11,8 @@ from functools import cache
 from os.path import realpath  # that of Path raises where links lead round in circles
 from pathlib import Path
 
-from touche.errors import ToucheError, choice
+from touche.errors import InputError, ToucheError, choice
+from touche.files import is_file
 from touche.tasks.cards import content_of, id_of, read_card
 from touche.tasks.measures import Measure, measure_of
 from touche.tasks.records import (
@@ -88,10 +89,12 @@ def asked(task_id: str | None, measure: str | None = None, qrels: Path | None = 
             is that of the dimension.
 
     Raises:
-        ToucheError: if there is no such task or measure, or neither task nor judgments are named.
+        ToucheError: if there is no such task, measure or file, or neither task nor judgments are named.
     """
     if task_id is None and qrels is None:
         raise ToucheError("neither a task nor judgments are named; name one of them")
+    if qrels is not None and not is_file(qrels):
+        raise InputError(qrels, "no such file of judgments", "check the path")
     found = task(task_id) if task_id is not None else _task_of(qrels or Path())
     if qrels is not None:
         found = replace(found, qrels={qrels.stem: Judgments(str(qrels.absolute()))}, published=())
