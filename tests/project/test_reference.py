@@ -63,7 +63,7 @@ def test_editors_and_help_know_the_same_names_as_the_library() -> None:
         touche.rank  # noqa: B018
 
 
-def test_help_shows_what_is_offered_and_nothing_internal() -> None:
+def test_help_begins_with_what_is_offered_and_defines_nothing_else() -> None:
     shown = pydoc.plain(pydoc.render_doc(touche))
     told, _, rest = shown.partition("\nCLASSES\n")
     assert {name for name in touche.__all__ if f"``{name}``" in told} == {*touche.__all__}

@@ -405,8 +405,8 @@ def test_a_regression_reports_on_every_dataset(touche: Touche, tmp_path: Path) -
     assert code == 0 and out.endswith(f"{tmp_path}/out/index.html\n")
     html = (tmp_path / "out" / "index.html").read_text()
     assert ">6 passed<" in html and ">tfidf --variant classic<" in html
-    assert 'href="spot-check-passages.html"' in html and "s of a processor" in html
-    assert "tfidf-variant-classic.txt" in (tmp_path / "out" / "spot-check-passages.html").read_text()
+    assert 'href="spot-check--passages.html"' in html and "s of a processor" in html
+    assert "tfidf-variant-classic.txt" in (tmp_path / "out" / "spot-check--passages.html").read_text()
     runs = tmp_path / "out" / "runs" / "spot-check-passages"
     assert sorted(path.name for path in runs.iterdir()) == [
         "bm25.txt",
@@ -431,7 +431,7 @@ def test_a_regression_that_fails_has_its_report(
     )
     code, _, _ = touche("regress", baseline, "--report", tmp_path / "out")
     html = (tmp_path / "out" / "index.html").read_text()
-    dataset = (tmp_path / "out" / "spot-check-passages.html").read_text()
+    dataset = (tmp_path / "out" / "spot-check--passages.html").read_text()
     assert code == 1 and ">too low<" in html and "100.0% of the top 5 is unjudged" in dataset
     (tmp_path / "file").write_text("")
     _, _, err = touche("regress", baseline, "--report", tmp_path / "file" / "out")
@@ -571,7 +571,10 @@ def test_another_reference_and_one_run_beside_it(tab: Tab) -> None:
     heat = tab.locator("table.heat").first
     second = heat.locator("tbody tr").first.locator("td").nth(1)
     bar = "cell => parseFloat(getComputedStyle(cell, '::after').width) / cell.clientWidth"
+    of_board = "cell => getComputedStyle(cell, '::before').width"
+    before = tab.locator("td.bar:visible").first.evaluate(of_board)
     tab.get_by_label("differences from the reference").check()
+    assert tab.locator("td.bar:visible").first.evaluate(of_board) == before  # only heat maps change
     assert second.evaluate(bar) == pytest.approx((1 - SECOND) / 2, abs=0.02)  # half a cell is a whole point
     tab.locator("select[name=reference]").select_option("B")
     assert second.evaluate(bar) == 0 and tab.locator("b.reference").inner_text() == "B"
@@ -712,6 +715,7 @@ def test_the_gallery_has_every_task_and_the_runs_at_hand(
     lines = "".join(f"{topic} Q0 d{n} {n} {9 - n} BM25-Baseline\n" for topic in (2, 3) for n in range(5))
     write(f"data/runs/{task.id}/one.run", lines)
     write("data/runs/touche-2021-task-1/other.txt", lines)  # without judgments
+    write("data/runs/touche-2020-task-2/README.txt", "no run at all\n")
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path / "data"))
     code, out, _ = touche("report", "--all-published", "-o", tmp_path / "out")
     assert (code, out) == (0, f"{tmp_path}/out/index.html\n")

@@ -97,6 +97,20 @@ def test_a_key_left_out_is_missed_where_it_must_be_there(tmp_path: Path, chosen:
 
 
 @anything
+@given(st.sampled_from(KEYS), st.sampled_from("\x1b\x07\x7f\x9b\u202e"))
+def test_a_character_that_a_terminal_would_obey_is_refused(
+    tmp_path: Path, chosen: tuple[str, Key], odd: str
+) -> None:
+    name, key = chosen
+    old: Any = CARDS[name]
+    for part in key:
+        old = old[part]
+    if isinstance(old, str):
+        faults = refused(altered(tmp_path, name, key, "retyped", f"{old}{odd}"))
+        assert any(f"{named(key)}: the character {odd!r} cannot be shown" in fault for fault in faults)
+
+
+@anything
 @given(st.sampled_from(TABLE_KEYS))
 def test_a_misspelt_key_is_answered_with_the_nearest(tmp_path: Path, chosen: tuple[str, Key]) -> None:
     name, key = chosen

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from touche import tasks
 from touche.data.places import at_hand, locate
-from touche.errors import NotAtHandError
+from touche.errors import ToucheError
 from touche.evaluation.scores import evaluate
 from touche.report.content import part_of, published_part
 from touche.report.records import Part
@@ -18,8 +18,7 @@ _RUN_FILES = (".run", ".txt")
 def published_parts() -> Iterator[Part]:
     """A part for each task that has published results; with runs where these and their judgments are at hand.
 
-    Raises:
-        ToucheError: if a run at hand is unusable, or judgments are.
+    Where a run or judgments are unusable, a warning says so, and the part has the published results alone.
     """
     for task in tasks.all_tasks().values():
         if task.all_published:
@@ -32,7 +31,7 @@ def _part(task: Task) -> Part:
         return alone
     try:
         return replace(part_of(evaluate(runs, task), task.id), stance=alone.stance)
-    except NotAtHandError as error:
+    except ToucheError as error:
         return replace(alone, warnings=[f"the runs at hand are left out: {error}"])
 
 

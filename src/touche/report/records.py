@@ -262,7 +262,12 @@ class Part:
     @property
     def id(self) -> str:
         """A name for links and files."""
-        return self.dataset.replace("/", "-")
+        return self.dataset.replace("/", "--")  # a single one may be part of another dataset's id
+
+    @property
+    def has_published(self) -> bool:
+        """Whether a leaderboard has published runs: those of the same measure and judgments."""
+        return any(len(view.board) > len(view.runs) for view in self.views)
 
     @property
     def dimensions(self) -> list[str]:

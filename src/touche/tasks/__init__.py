@@ -97,7 +97,7 @@ def asked(task_id: str | None, measure: str | None = None, qrels: Path | None = 
         raise InputError(qrels, "no such file of judgments", "check the path")
     found = task(task_id) if task_id is not None else _task_of(qrels or Path())
     if qrels is not None:
-        found = replace(found, qrels={qrels.stem: Judgments(str(qrels.absolute()))}, published=())
+        found = replace(found, qrels={qrels.stem: Judgments(str(qrels.absolute()))}, published=(), stance=())
     return replace(found, measure=measure_of(measure)) if measure is not None else found
 
 

@@ -184,10 +184,19 @@ def _types(kind: Any) -> dict[str, Any]:
 
 def _is(kind: type[Any], value: Any, key: str, faults: list[str]) -> bool:
     fits = type(value) in ((int, float) if kind is float else (kind,))
-    if fits and not (type(value) is int and abs(value) >= _MOST):
-        return True
-    faults.append(f"{key}: {_shown(value)} is not {_NAMES[kind]}; write one")
-    return False
+    if not fits or (type(value) is int and abs(value) >= _MOST):
+        faults.append(f"{key}: {_shown(value)} is not {_NAMES[kind]}; write one")
+        return False
+    odd = [each for each in _letters(value) if not each.isprintable()]
+    if odd:  # a terminal would obey them
+        faults.append(f"{key}: the character {odd[0]!r} cannot be shown; take it out")
+    return not odd
+
+
+def _letters(value: Any) -> str:
+    """What is shown of a text, or of the names in a table."""
+    texts = value if type(value) is dict else [value] if type(value) is str else []
+    return "".join("".join(text.split()) for text in texts)
 
 
 def _contradictions(card: Any, task_id: str) -> Iterator[str]:

@@ -60,7 +60,8 @@ const refer = () => {
     for (const row of table.rows) {
       if (row.cells.length < heads.length) continue;
       if (row.cells[at].matches("td")) {
-        row.style.setProperty("--r", row.cells[at].style.getPropertyValue("--v"));
+        const held = row.cells[at].style.getPropertyValue("--v");
+        held ? row.style.setProperty("--r", held) : row.removeAttribute("style");
         for (const cell of row.cells) cell.removeAttribute("title");
       }
       gone.forEach((hidden, column) => row.cells[column].hidden = hidden);
