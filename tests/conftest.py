@@ -18,11 +18,20 @@ from tiny_bert import make_tiny
 from touche import cli
 
 ROOT = Path(__file__).parents[1]
+LONGEST_ID = 40  # characters of a parameter
 Write = Callable[[str, str | bytes], Path]
 Touche = Callable[..., tuple[int, str, str]]
 
-hypothesis.settings.register_profile("touche", deadline=None)  # for no test asserts how long something takes
+# No test asserts how long something takes. Only nightly tests search for new examples.
+hypothesis.settings.register_profile("nightly", deadline=None, print_blob=True)
+hypothesis.settings.register_profile("touche", deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile("touche")
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Names a long value, or one of bytes, after its argument: ids have to be the same in every process."""
+    is_short = not isinstance(val, bytes) and len(str(val)) <= LONGEST_ID
+    return None if is_short or not isinstance(val, str | bytes) else argname
 
 
 @pytest.fixture(autouse=True)
