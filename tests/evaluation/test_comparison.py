@@ -1,3 +1,4 @@
+import json
 from dataclasses import fields
 from math import log2
 from pathlib import Path
@@ -100,8 +101,26 @@ def test_the_command_shows_tests_and_topics(touche: Touche, runs: list[Path]) ->
     )
     assert lines[1].split()[:6] == ["all", "two", "relevance", "1.000", "0.500", "+0.500"]
     assert lines[1].split()[-4:] == ["2,", "0,", "2", "4"]
-    assert "The largest differences between all (A) and two (B), relevance:" in lines
-    assert lines[-2].split()[:4] == ["13", "+1.000", "1.000", "0.000"]
+    assert not any("?" in line for line in lines)  # no titles of topics, which are shown on request
+    _, out, _ = touche("compare", *runs[:2], "--task", "spot-check/passages", "--per-topic")
+    assert out.splitlines()[1].split()[:7] == ["all", "two", "relevance", "13", "+1.000", "1.000", "0.000"]
+
+
+def test_with_a_reference_each_other_run_is_compared_with_it_and_the_correction_is_for_these(
+    touche: Touche, runs: list[Path]
+) -> None:
+    command = "compare", *runs, "--task", "spot-check/passages", "--format", "json", "--reference"
+    for reference in ("two", runs[1]):  # tag, path
+        rows = json.loads(touche(*command, reference)[1])
+        assert [(row["run_a"], row["run_b"], row["difference"]) for row in rows] == [
+            ("all", "two", 0.5),
+            ("three", "two", 0.25),
+        ]
+        assert rows[0]["p_t_test_holm"] == 2 * rows[0]["p_t_test"]  # the other one is greater
+    topics = json.loads(touche(*command, "two", "--per-topic")[1])
+    assert {(row["run_a"], row["run_b"]) for row in topics} == {("all", "two"), ("three", "two")}
+    code, _, err = touche(*command, "tow")
+    assert code == 2 and "no run 'tow'" in err and "two" in err.partition(";")[2]
 
 
 def test_significance_is_by_the_corrected_t_test_alone(

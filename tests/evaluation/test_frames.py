@@ -48,7 +48,7 @@ def test_published_results_are_a_frame(touche: Touche) -> None:
 
 def test_what_puts_a_score_in_doubt_is_a_warning(write: Write) -> None:
     path = write("run.txt", run_text(strangers=2))
-    with pytest.warns(UserWarning, match="t, relevance: 40.0% of the top 5 is unjudged"):
+    with pytest.warns(UserWarning, match="t, relevance: less than 90% of the top 5 is judged"):
         frame = package.evaluate(str(path), TASK, "trec_eval")
     assert list(frame.evaluator) == ["trec_eval"]
 

@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import pytest
 
 from conftest import Write
-from spotcheck import made_up, run_of, run_text, scored
+from spotcheck import SPOT, made_up, run_of, run_text, scored
 from touche import tasks
-from touche.evaluation.notes import notes_of
+from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, evaluate
 
 
@@ -20,8 +22,27 @@ def test_more_than_a_tenth_unjudged_is_a_warning(write: Write) -> None:
     few = run_text(["11"], strangers=1) + run_text(["12", "13", "14"])  # 1 of 20
     assert warnings(scored(write("few.txt", few))) == []
     (text,) = warnings(scored(write("many.txt", run_text(strangers=1))))  # 4 of 20
-    assert text.startswith("20.0% of the top 5 is unjudged, so the score is not comparable")
+    assert (
+        text.startswith("less than 90% of the top 5 is judged: trec_eval counts") and "published" not in text
+    )
     assert "too low" in text and "too high" in text
+
+
+def test_runs_with_the_same_doubt_share_one_warning_that_names_them(write: Write) -> None:
+    runs = [write(f"{n}.txt", run_text(strangers=n, tag=f"run-{n}")) for n in range(3)]
+    (text,) = warnings_of(evaluate(runs, SPOT))
+    assert text.startswith("run-1, run-2, relevance: less than 90% of the top 5 is judged: ")
+
+
+def test_published_values_are_mentioned_only_where_there_are_some_of_the_measure(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = replace(tasks.task("touche-2020-task-1").published[0], dimension="relevance", qrels=None)
+    task = replace(made_up(write, monkeypatch, ["1"], relevance="a"), published=(row,))
+    path = write("run.txt", run_of("1 a x"))
+    for measure, mentioned in ((task.measure, True), (tasks.measure_of("nDCG@10"), False)):
+        (run,) = evaluate([path], replace(task, measure=measure))
+        assert ("not comparable with published ones" in run.doubts[0]) == mentioned
 
 
 def test_topics_without_judgments_are_named(write: Write) -> None:
@@ -53,21 +74,25 @@ def test_a_tenth_is_not_more_than_a_tenth(write: Write, monkeypatch: pytest.Monk
     """9 of 18 topics with 1 of 5 unjudged: as a floating-point number the share is above 0.1."""
     topics = [str(number) for number in range(1, 19)]
     task = made_up(write, monkeypatch, topics, relevance="a")
-    for holes, expected in ((9, []), (10, ["11.1%"])):
+    for holes, expected in ((9, []), (10, ["less than 90%"])):
         lists = (f"{topic} a b c d {'x' if number < holes else 'e'}" for number, topic in enumerate(topics))
         (run,) = evaluate([write("run.txt", run_of(*lists))], task)
-        assert [text.split()[0] for text in warnings(run)] == expected
+        assert [text.partition(" of")[0] for text in warnings(run)] == expected
 
 
 def test_the_order_in_which_something_is_unjudged_is_named(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task = made_up(write, monkeypatch, ["1"], relevance="a")
-    ranked = "".join(f"1 Q0 {id} {rank} {rank} t\n" for rank, id in enumerate("abuvwxyz", 1))
-    (run,) = evaluate([write("run.txt", ranked)], task)
-    first, second, *_ = warnings(run)
-    assert first.startswith("100.0% of the top 5 in the order of trec_eval is unjudged")
-    assert second.startswith("60.0% of the top 5 in the order of touche is unjudged")
+    for documents, problem in (
+        ("abcdevwxyz", "less than 90% of the top 5 in the order of trec_eval is judged: "),
+        ("abuvwxyz", "less than 90% of the top 5 is judged: "),
+        ("uvwxyz", "nothing of the top 5 is judged: "),
+    ):
+        ranked = "".join(f"1 Q0 {id} {rank} {rank} t\n" for rank, id in enumerate(documents, 1))
+        (run,) = evaluate([write("run.txt", ranked)], task)
+        assert warnings(run)[0].startswith(problem)
+        assert warnings(run)[0].endswith("run's task") == ("nothing" in problem)
 
 
 def test_what_touche_leaves_out_is_named(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

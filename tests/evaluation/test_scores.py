@@ -66,7 +66,7 @@ def test_the_measure_is_that_of_the_task(write: Write, monkeypatch: pytest.Monke
         score = run.scores["trec_eval"]
         assert (score.measure, score.mean, score.judged) == (f"nDCG@{cutoff}", pytest.approx(value), judged)
         assert run.topic_scores["trec_eval"]["1"].judged == judged
-        assert f"of the top {cutoff} is unjudged" in run.doubts[0]
+        assert f"less than 90% of the top {cutoff} is judged" in run.doubts[0]
     assert run.reasons[0].text == "5 unjudged documents of the top 10 are taken out, not counted as 0"
     difference = 1 / log2(6) - 1 / log2(8)  # at rank 5 once x and y are out
     assert run.reasons[0].change == pytest.approx(difference)
@@ -81,7 +81,7 @@ def test_another_measure_is_followed_by_every_figure(write: Write, monkeypatch: 
     assert (score.evaluator, score.measure, score.mean) == ("trec_eval", "AP", 0.5)
     assert (score.low, score.high) == bootstrap_interval([0.5, 1, 0])
     assert score.judged == pytest.approx((2 / 3 + 1 + 1 / 2) / 3)
-    assert run.doubts[0].startswith("27.8% of the results is unjudged, so the score is not comparable")
+    assert run.doubts[0].startswith("less than 90% of the results is judged: ")
     assert run.doubts[0].endswith(
         "AP counts an unjudged document as not relevant, which is too low where it is relevant"
     )

@@ -269,8 +269,8 @@ def test_depths_and_winners(part: Part) -> None:
     assert by_depth[1] == pytest.approx({"first": 3 / 4, "second": 1 / 4})
     assert by_depth[3] == pytest.approx({"first": 3 / 4, "second": (2 * SECOND + 1) / 4})
     assert part.winners == (
-        "No run has the highest mean throughout: first in relevance (trec_eval), relevance (touche); "
-        "second in quality (touche), quality (trec_eval)."
+        "None of these 2 runs has the highest mean throughout: first in relevance (trec_eval), "
+        "relevance (touche); second in quality (touche), quality (trec_eval)."
     )
     assert part.by_mean_place("touche") == ["first", "second"] and part.mean_place("second", "touche") == 1.5
     assert (part.reference, part.letters) == ("first", {"first": "A", "second": "B"})
@@ -432,7 +432,7 @@ def test_a_regression_that_fails_has_its_report(
     code, _, _ = touche("regress", baseline, "--report", tmp_path / "out")
     html = (tmp_path / "out" / "index.html").read_text()
     dataset = (tmp_path / "out" / "spot-check--passages.html").read_text()
-    assert code == 1 and ">too low<" in html and "100.0% of the top 5 is unjudged" in dataset
+    assert code == 1 and ">too low<" in html and "nothing of the top 5 is judged" in dataset
     (tmp_path / "file").write_text("")
     _, _, err = touche("regress", baseline, "--report", tmp_path / "file" / "out")
     assert err.startswith(f"touche: {tmp_path}/file/out: cannot be made (Not a directory)")
@@ -728,6 +728,8 @@ def test_the_gallery_has_every_task_and_the_runs_at_hand(
         "relevance, touche",
         "stance, as published",
     ]
+    headers = tab.locator(".board:visible thead").all_inner_texts()
+    assert ["Judged@5" in header for header in headers] == [True, False]
     tab.get_by_role("link", name="Published results of Touché").click()
     tab.get_by_role("link", name="touche-2021-task-1").click()
     assert "the runs at hand are left out: qrels/" in tab.locator(".warning").inner_text()

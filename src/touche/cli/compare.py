@@ -1,7 +1,6 @@
 """touche compare"""
 
 from collections.abc import Sequence
-from itertools import groupby
 from pathlib import Path
 
 import click
@@ -15,8 +14,6 @@ from touche.evaluation.comparison import Comparison, TopicDifference
 from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.scores import evaluate
 from touche.evaluation.significance import SIGNIFICANT
-
-_SHOWN_TOPICS = 5  # of each comparison
 
 
 @click.command(
@@ -33,7 +30,12 @@ _SHOWN_TOPICS = 5  # of each comparison
     show_default=True,
     help="Whose scores are compared.",
 )
-@click.option("--per-topic", is_flag=True, help="Every topic instead of the tests.")
+@click.option(
+    "--reference",
+    metavar="RUN",
+    help="The run, by its file or tag, to compare each other RUN with; by default every two are compared.",
+)
+@click.option("--per-topic", is_flag=True, help="Print the difference on every topic instead.")
 @click.option("--randomisation", is_flag=True, help="The paired randomisation test beside the t-test.")
 @style("table", "json", "csv")
 def compare(
@@ -42,37 +44,31 @@ def compare(
     measure: str | None,
     qrels: Path | None,
     evaluator: str,
+    reference: str | None,
     per_topic: bool,
     randomisation: bool,
     style: str,
 ) -> None:
-    """Compare every two of the RUNs: differences, a paired test, and the topics that decide.
+    """Compare the RUNs: differences with their intervals, and a paired test.
 
     p is two-sided, of the paired t-test, as it is and corrected by the method of Holm for all comparisons of
-    the table; a star marks corrected ones below 0.05. d is Cohen's d of the paired scores.
+    the table, which --reference makes fewer; a star marks corrected ones below 0.05. d is Cohen's d of the
+    paired scores.
     """
     found = evaluate(runs, scored(task_id, measure, qrels), [evaluator])
-    compared = comparison.comparisons(found, evaluator, randomisation=randomisation)
-    for text in comparison.not_compared(found, evaluator):
+    second = comparison.run_named(reference, found) if reference else None
+    compared = comparison.comparisons(found, evaluator, second, randomisation=randomisation)
+    for text in comparison.not_compared(found, evaluator, second):
         warn(text)
     if not compared:
         raise ToucheError("there is nothing to compare; give runs that share two scored topics at least")
-    topics = comparison.topic_differences(found, evaluator)
+    topics = comparison.topic_differences(found, evaluator, second) if per_topic else []
     if style != "table":
         print_records(TopicDifference if per_topic else Comparison, topics if per_topic else compared, style)
     elif per_topic:
         _show_topics(topics)
     else:
         _show_tests(compared)
-        for (a, b, dimension), of_pair in groupby(
-            topics, key=lambda row: (row.run_a, row.run_b, row.dimension)
-        ):
-            click.echo(f"\nThe largest differences between {a} (A) and {b} (B), {dimension}:")
-            largest = [row for row in of_pair if row.difference][:_SHOWN_TOPICS]
-            if largest:
-                _show_topics(largest, named=False)
-            else:
-                click.echo("none")
     print_warnings(found)
 
 
@@ -111,11 +107,13 @@ def _show_tests(compared: Sequence[Comparison]) -> None:
     click.echo(f"{found} below {SIGNIFICANT} by the paired t-test, corrected")
 
 
-def _show_topics(differences: Sequence[TopicDifference], *, named: bool = True) -> None:
-    header = [*(("A", "B", "dimension") if named else ()), "topic", "A - B", "A", "B", "title"]
+def _show_topics(differences: Sequence[TopicDifference]) -> None:
+    header = ["A", "B", "dimension", "topic", "A - B", "A", "B", "title"]
     rows = [
         (
-            *((each.run_a, each.run_b, each.dimension) if named else ()),
+            each.run_a,
+            each.run_b,
+            each.dimension,
             each.topic,
             f"{each.difference:+.3f}",
             f"{each.value_a:.3f}",

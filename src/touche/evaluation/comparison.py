@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
-from touche.errors import ToucheError
+from touche.errors import ToucheError, choice
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import (
     SIGNIFICANT,
@@ -83,15 +83,20 @@ class TopicDifference:
 
 
 def comparisons(
-    scored: Sequence[Evaluated], evaluator: str, *, randomisation: bool = False
+    scored: Sequence[Evaluated],
+    evaluator: str,
+    reference: Evaluated | None = None,
+    *,
+    randomisation: bool = False,
 ) -> list[Comparison]:
-    """Compares every two runs in every dimension; all comparisons are one family for the correction.
+    """Compares runs in every dimension; all comparisons are one family for the correction.
 
     Two runs that share fewer than two topics are left out; ``not_compared`` names them.
 
     Args:
         scored: the runs, evaluated.
         evaluator: the one whose scores are compared.
+        reference: the run to compare each other run with; every two runs are compared if it is None.
         randomisation: whether the randomisation test is made, too, which takes longer.
 
     Raises:
@@ -99,7 +104,7 @@ def comparisons(
     """
     if len({each.path for each in scored}) < 2:
         raise ToucheError("one run alone cannot be compared; give two at least")
-    pairs = [pair for pair in _pairs(scored) if len(_paired(*pair, evaluator)) >= _FEWEST]
+    pairs = [pair for pair in _pairs(scored, reference) if len(_paired(*pair, evaluator)) >= _FEWEST]
     differences = [[of_a - of_b for of_a, of_b in _paired(*pair, evaluator).values()] for pair in pairs]
     t = [t_test(each) for each in differences]
     r = [
@@ -114,35 +119,54 @@ def comparisons(
     ]
 
 
-def not_compared(scored: Sequence[Evaluated], evaluator: str) -> Iterator[str]:
+def not_compared(
+    scored: Sequence[Evaluated], evaluator: str, reference: Evaluated | None = None
+) -> Iterator[str]:
     """A sentence for every two runs that share too few topics for a test."""
-    for a, b in _pairs(scored):
+    for a, b in _pairs(scored, reference):
         if (topics := len(_paired(a, b, evaluator))) < _FEWEST:
             problem = f"too few topics are scored for both, {topics} of {_FEWEST} at the least"
             yield f"{a.name} and {b.name} are not compared in {a.dimension} by {evaluator}: {problem}"
 
 
-def topic_differences(scored: Sequence[Evaluated], evaluator: str) -> list[TopicDifference]:
+def topic_differences(
+    scored: Sequence[Evaluated], evaluator: str, reference: Evaluated | None = None
+) -> list[TopicDifference]:
     """Every topic of every comparison, those with the largest differences first."""
     titles = scored[0].titles
     return [
         TopicDifference(
             *_key(a, b, evaluator), topic, titles.get(topic, ""), of_a, of_b, difference=of_a - of_b
         )
-        for a, b in _pairs(scored)
+        for a, b in _pairs(scored, reference)
         for topic, (of_a, of_b) in sorted(
             _paired(a, b, evaluator).items(), key=lambda item: -abs(item[1][0] - item[1][1])
         )
     ]
 
 
-def _pairs(scored: Sequence[Evaluated]) -> list[tuple[Evaluated, Evaluated]]:
-    dimensions = dict.fromkeys(each.dimension for each in scored)
-    return [
-        pair
-        for dimension in dimensions
-        for pair in combinations([each for each in scored if each.dimension == dimension], 2)
-    ]
+def run_named(name: str, scored: Sequence[Evaluated]) -> Evaluated:
+    """The run with a name, tag or path.
+
+    Raises:
+        ToucheError: if there is none.
+    """
+    for run in scored:
+        if name in (run.name, run.tag, str(run.path)):
+            return run
+    known = choice(name, dict.fromkeys(run.name for run in scored))
+    raise ToucheError(f"there is no run {name!r} to refer to; {known}")
+
+
+def _pairs(scored: Sequence[Evaluated], reference: Evaluated | None) -> Iterator[tuple[Evaluated, Evaluated]]:
+    """Every two runs of a dimension; with a reference, each other run and the reference."""
+    for dimension in dict.fromkeys(run.dimension for run in scored):
+        runs = [run for run in scored if run.dimension == dimension]
+        if reference:
+            (second,) = (run for run in runs if run.path == reference.path)
+            yield from ((run, second) for run in runs if run is not second)
+        else:
+            yield from combinations(runs, 2)
 
 
 def _paired(a: Evaluated, b: Evaluated, evaluator: str) -> dict[str, tuple[float, float]]:

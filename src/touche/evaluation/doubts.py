@@ -13,7 +13,9 @@ _SHOWN_TOPICS = 5
 Evaluations = Mapping[str, Evaluation]  # by the name of the evaluator
 
 
-def doubts(run: Sequence[RunLine], qrels: Qrels, evaluations: Evaluations, measure: Measure) -> list[str]:
+def doubts(
+    run: Sequence[RunLine], qrels: Qrels, evaluations: Evaluations, measure: Measure, *, published: bool
+) -> list[str]:
     """What puts the scores of a run in doubt.
 
     Args:
@@ -21,8 +23,9 @@ def doubts(run: Sequence[RunLine], qrels: Qrels, evaluations: Evaluations, measu
         qrels: the judgments.
         evaluations: its scores by these.
         measure: what they score.
+        published: whether there are published values to compare them with.
     """
-    of_scores = (*_unjudged(evaluations, measure), *_topics_left_out(evaluations, measure))
+    of_scores = (*_unjudged(evaluations, measure, published), *_topics_left_out(evaluations, measure))
     of_topics = (*_topics_without_judgments(run, qrels), *_topics_without_results(run, qrels, measure))
     of_order = (
         *(_equal_ranks(run) if "touche" in evaluations else ()),
@@ -54,18 +57,16 @@ def _several_tags(run: Sequence[RunLine]) -> Iterator[str]:
         yield f"the file has {len(tags)} tags, {next(iter(tags))!r} the first; is it one run?"
 
 
-def _unjudged(evaluations: Evaluations, measure: Measure) -> Iterator[str]:
-    """Once for both evaluators, unless they see other first results."""
+def _unjudged(evaluations: Evaluations, measure: Measure, published: bool) -> Iterator[str]:
+    """One sentence for both evaluators, without the share, so that runs have it in common."""
     shares = {name: unjudged_share(result) for name, result in evaluations.items()}
-    for share in dict.fromkeys(share for share in shares.values() if share > UNJUDGED_LIMIT):
-        names = [name for name in shares if shares[name] == share]
+    if names := [name for name, share in shares.items() if share > UNJUDGED_LIMIT]:
         whose = "" if len(names) == len(shares) else f" in the order of {names[0]}"
-        check = "; check that --task is the run's task" if share == 1 else ""
         top = f"top {measure.cutoff}" if measure.cutoff else "results"
-        problem = (
-            f"{share:.1%} of the {top}{whose} is unjudged, so the score is not comparable with published ones"
-        )
-        yield f"{problem}: {_what_becomes_of_unjudged(measure)}{check}"
+        share = "nothing" if min(shares.values()) == 1 else f"less than {1 - UNJUDGED_LIMIT:.0%}"
+        effect = ", so the score is not comparable with published ones" if published else ""
+        check = "; check that --task is the run's task" if min(shares.values()) == 1 else ""
+        yield f"{share} of the {top}{whose} is judged{effect}: {_what_becomes_of_unjudged(measure)}{check}"
 
 
 def _what_becomes_of_unjudged(measure: Measure) -> str:

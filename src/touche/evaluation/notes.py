@@ -1,6 +1,6 @@
 """What is to be said of several runs, each thing once: doubts, why evaluators differ, where runs stand."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from touche.evaluation.doubts import listed
 from touche.evaluation.leaderboard import comparable, standing
@@ -30,11 +30,15 @@ def _grouped(found: Iterable[Evaluated], said: _Said) -> list[str]:
     for each in found:
         for text in said(each):
             about.setdefault(text, {}).setdefault(each.name, {})[each.label] = None
-    named = {
-        text: "; ".join(f"{run}, {' and '.join(dimensions)}" for run, dimensions in runs.items())
-        for text, runs in about.items()
-    }
-    return [f"{runs}: {text}" for text, runs in named.items()]
+    return [f"{_named(runs)}: {text}" for text, runs in about.items()]
+
+
+def _named(runs: Mapping[str, Iterable[str]]) -> str:
+    """Runs with their dimensions, which are named once for all runs that share them."""
+    names: dict[str, list[str]] = {}
+    for run, dimensions in runs.items():
+        names.setdefault(" and ".join(dimensions), []).append(run)
+    return "; ".join(f"{', '.join(of_these)}, {dimensions}" for dimensions, of_these in names.items())
 
 
 def _disagreement(run: Evaluated) -> Iterator[str]:

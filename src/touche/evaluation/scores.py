@@ -242,8 +242,14 @@ def _with_scores(run: Evaluated, evaluators: Sequence[str]) -> Evaluated:
         run,
         scores={name: _score(run, name, each) for name, each in evaluations.items()},
         topic_scores={name: _topic_scores(run, name, each) for name, each in evaluations.items()},
-        doubts=doubts(*read, evaluations, measure),
+        doubts=doubts(*read, evaluations, measure, published=_has_published(run)),
         reasons=reasons(*read, run.task.cutoff) if evaluations.keys() == EVALUATORS.keys() else (),
+    )
+
+
+def _has_published(run: Evaluated) -> bool:
+    return any(
+        (row.dimension, row.measure) == (run.dimension, run.task.measure.name) for row in run.task.published
     )
 
 

@@ -7,8 +7,7 @@ from string import ascii_uppercase
 
 from touche import tasks
 from touche.data.places import corpus_at_hand, locate, locate_corpus
-from touche.errors import ToucheError, choice
-from touche.evaluation.comparison import Comparison, comparisons, not_compared
+from touche.evaluation.comparison import Comparison, comparisons, not_compared, run_named
 from touche.evaluation.leaderboard import comparable, names, shortlist
 from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.notes import notes_of, warnings_of
@@ -116,11 +115,7 @@ def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
 
 def _reference(runs: Sequence[Evaluated], views: Sequence[View], asked: str | None) -> str:
     if asked is not None:
-        for run in runs:
-            if asked in (run.name, run.tag, str(run.path)):
-                return run.name
-        known = choice(asked, [each.name for each in runs])
-        raise ToucheError(f"there is no run {asked!r} to refer to; {known}")
+        return run_named(asked, runs).name
     baselines = [row for row in runs[0].task.published if row.baseline]
     tags = {_plain(tag) for tag in (*tags_of(baselines), *(row.tag for row in baselines))}
     own = [run.name for run in runs if _plain(run.tag) in tags]
@@ -139,12 +134,13 @@ def _winners(views: Sequence[View]) -> str:
         best.setdefault(top, []).append(view)
     if len(best) == 1:
         (names_of_best,) = best
-        return f"{' and '.join(names_of_best)}: the highest mean in every dimension, whichever evaluator."
+        best_runs = f"{' and '.join(names_of_best)}: the highest mean in every dimension, by every evaluator"
+        return f"{best_runs}, of these {len(views[0].runs)} runs."
     told = (
         f"{' and '.join(top)} in {', '.join(f'{view.dimension} ({view.evaluator})' for view in where)}"
         for top, where in best.items()
     )
-    return f"No run has the highest mean throughout: {'; '.join(told)}."
+    return f"None of these {len(views[0].runs)} runs has the highest mean throughout: {'; '.join(told)}."
 
 
 def _partial(task: Task, corpora: Sequence[Corpus]) -> Iterator[str]:
