@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from touche.errors import ToucheError
 from touche.tasks import Measure, measure_of
+from touche.tasks.measures import parsed
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,9 @@ def test_a_measure_has_one_name_whatever_is_written(text: str, measure: Measure)
         ("__import__('os').getcwd()", "is not known"),
         ("nDCG(dcg=__import__('os').getcwd())@5", "is not known"),
         ("(" * 5000, "is not known"),
+        ("nDCG(**{'cutoff':5})", "is not known"),
+        ("nDCG@5@10", "is not known"),
+        ("P(rel=1)(rel=2)@10", "is not known"),
         ("nDCG@0", "cutoff is not from 1 to 1000; correct it"),
         ("P@True", "cutoff is not from 1 to 1000; correct it"),
         (
@@ -78,7 +82,7 @@ def test_any_text_is_a_measure_that_trec_eval_computes_or_an_error(text: str) ->
         return
     assert measure_of(measure.name) == measure
     cut = measure.name.startswith("RR") and measure.cutoff  # as trec_eval -M k does
-    asked = ir_measures.parse_measure(measure.name.rpartition("@")[0] if cut else measure.name)
+    asked = parsed(measure.name.rpartition("@")[0] if cut else measure.name)
     assert ir_measures.pytrec_eval.supports(asked)
     (value,) = ir_measures.pytrec_eval.iter_calc(
         [asked], {"1": {"a": 1, "b": 2}}, {"1": {"a": 2.0, "x": 1.0}}

@@ -14,7 +14,7 @@ from statistics import fmean
 from touche.errors import ToucheError
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
-from touche.tasks.measures import Measure, uncut
+from touche.tasks.measures import Measure, parsed, uncut
 
 TREC_EVAL_VERSION = "9.0.8"  # the one that pytrec_eval-terrier holds
 
@@ -70,7 +70,7 @@ def by_trec_eval(
     """
     import ir_measures  # here, for the images of the baselines are without it
 
-    asked = ir_measures.parse_measure(measure.name)
+    asked = parsed(measure.name)
     plain = uncut(asked)
     if plain != asked:
         scores = {topic: dict(islice(of.items(), measure.cutoff)) for topic, of in scores.items()}

@@ -1,5 +1,6 @@
 """Measures of rankings, written as ir_measures has them: ``nDCG@5``, ``AP``, ``P(rel=2)@10``."""
 
+import ast
 import re
 import warnings
 from collections.abc import Iterator
@@ -55,26 +56,46 @@ def measure_of(text: str) -> Measure:
     """
     if plain := re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", text):  # at once: to load ir_measures takes a while
         return Measure(text, int(plain[1]))
-    parsed = _parsed(text)
-    for problem in _problems(parsed):
-        raise ToucheError(f"measure {str(parsed)!r}: {problem}")
-    return Measure(str(parsed), parsed.params.get("cutoff"))
+    measure = parsed(text)
+    for problem in _problems(measure):
+        raise ToucheError(f"measure {str(measure)!r}: {problem}")
+    return Measure(str(measure), measure.params.get("cutoff"))
 
 
-def _parsed(text: str) -> Any:
-    """As ir_measures reads it: by Python's parser, of which nothing is run."""
-    import ir_measures
+def parsed(text: str) -> Any:
+    """The measure of ir_measures that a text names.
 
+    Its own parser does not work with Python 3.14 (ir_measures 0.4.3).
+
+    Raises:
+        ToucheError: if there is no such measure.
+    """
     unreadable = ToucheError(f"measure {text[:_LONGEST]!r} is not known; {_REMEDY}")
     if len(text) > _LONGEST:
         raise unreadable
     try:
         with warnings.catch_warnings(action="ignore"):  # of the parser, on what looks like a slip
-            parsed: Any = ir_measures.parse_measure(text)
-        parsed.validate_params()
-    except (AssertionError, AttributeError, LookupError, NameError, TypeError, ValueError) as error:
+            measure = _of_expression(ast.parse(text, mode="eval").body)
+        measure.validate_params()
+    except (AssertionError, LookupError, SyntaxError, TypeError, ValueError) as error:
         raise unreadable from error
-    return parsed
+    return measure
+
+
+def _of_expression(node: Any) -> Any:
+    """The measure of ``Name``, ``Name(parameter=literal, ...)``, or either with ``@literal``."""
+    import ir_measures
+
+    is_cut = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
+    node, cutoff = (node.left, [node.right]) if is_cut else (node, [])
+    is_call = isinstance(node, ast.Call) and not node.args
+    node, keywords = (node.func, node.keywords) if is_call else (node, [])
+    if not isinstance(node, ast.Name):
+        raise ValueError("not the name of a measure")
+    kind = ir_measures.measures.registry[node.id]
+    parameters = {keyword.arg or "": keyword.value for keyword in keywords}
+    parameters |= {kind.AT_PARAM: value for value in cutoff}
+    return kind(**{name: ast.literal_eval(value) for name, value in parameters.items()})
 
 
 def _problems(measure: Any) -> Iterator[str]:
