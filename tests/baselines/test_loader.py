@@ -505,8 +505,9 @@ def test_an_error_in_a_baseline_shows_its_own_frames_and_one_line(
     command = ("run", "./mine", "-i", "spot-check/passages", "-o", "out", "--how", how)
     code, _, err = touche(*command)
     frames = re.findall(r'^  File "(.*)", line (\d+)', err, flags=re.MULTILINE)
-    listed = [(f"{tmp_path}/mine/baseline.py", "6")] * 2 + [(f"{tmp_path}/mine/helper.py", str(line))]
-    assert (code, frames[-3:]) == (1, listed) and len(frames) <= 3
+    listed = [(f"{tmp_path}/mine/baseline.py", "6"), (f"{tmp_path}/mine/helper.py", str(line))]
+    # Until Python 3.11 a comprehension has a frame of its own.
+    assert (code, list(dict.fromkeys(frames))) == (1, listed)
     assert (
         err.splitlines()[-1]
         == f"touche: mine/helper.py:{line}: {what}; repair it, or see all frames with --verbose"
