@@ -93,9 +93,9 @@ def _of_expression(node: Any) -> Any:
     if not isinstance(node, ast.Name):
         raise ValueError("not the name of a measure")
     kind = ir_measures.measures.registry[node.id]
-    parameters = {keyword.arg or "": keyword.value for keyword in keywords}
-    parameters |= {kind.AT_PARAM: value for value in cutoff}
-    return kind(**{name: ast.literal_eval(value) for name, value in parameters.items()})
+    parameters = [(keyword.arg or "", keyword.value) for keyword in keywords]
+    parameters += [(kind.AT_PARAM, value) for value in cutoff]
+    return kind(**{name: ast.literal_eval(value) for name, value in parameters})
 
 
 def _problems(measure: Any) -> Iterator[str]:
