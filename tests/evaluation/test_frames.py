@@ -1,15 +1,18 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import ir_measures
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 import touche as package
 from conftest import ROOT, Touche, Write, on_terminal
 from spotcheck import run_text
 from touche.errors import ToucheError
-from touche.formats.frames import frame_of
+from touche.formats.frames import frame_of, lines_of, pandas
 from touche.formats.runs import read_run
 
 TASK = "spot-check/passages"
@@ -130,9 +133,17 @@ def test_frames_are_scored_as_their_files_are(runs: list[Path]) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"score": float("nan")}, "a:1: score 'nan' is no finite number"),
+        ({"score": float("nan")}, "a:1: score nan is not a finite"),
+        ({"score": 1e39}, r"a:1: score 1e\+39 is not a finite"),
+        ({"score": "1.5"}, "a:1: score '1.5' is not a finite"),
         ({"rank": "x"}, "a:1: rank 'x' is not a whole number"),
+        ({"rank": -1}, "a:1: rank -1 is not a whole number"),
         ({"docno": "d"}, "a:2: document 'd' occurs a second time for topic 11"),
+        ({"docno": "doc 3"}, "a:1: docno 'doc 3' is not an id"),
+        ({"docno": None}, "a:1: docno None is not an id"),
+        ({"docno": True}, "a:1: docno True is not an id"),
+        ({"qid": 11.0}, "a:1: qid 11.0 is not an id"),
+        ({"doc_id": "d"}, "a has 2 columns 'docno'; a run has qid, docno"),
     ],
 )
 def test_odd_frames_are_refused(runs: list[Path], change: dict[str, Any], message: str) -> None:
@@ -141,6 +152,33 @@ def test_odd_frames_are_refused(runs: list[Path], change: dict[str, Any], messag
         package.evaluate(frame.assign(**change), TASK)
     with pytest.raises(ToucheError, match="a has no column 'docno'; a run has qid, docno, rank, score"):
         package.evaluate(frame.drop(columns="docno"), TASK)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["1", "2"]) | st.integers(1, 2) | st.floats(1, 2),
+            st.text(max_size=3) | st.integers(-9, 9**20) | st.floats(),
+            st.integers(-1, 9),
+            st.floats() | st.integers(-(10**40), 10**40) | st.booleans() | st.text(max_size=2),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+@example([("1", "doc 3 0 9 x", 0, 1.0)])
+def test_a_frame_becomes_the_same_run_or_is_refused(rows: list[tuple[Any, ...]]) -> None:
+    frame = pandas().DataFrame(rows, columns=["qid", "docno", "rank", "score"], dtype=object)
+    try:
+        lines = lines_of(frame, "a")
+    except ToucheError:
+        return
+    assert [(each.topic, each.document, each.rank, each.score) for each in lines] == [
+        (str(qid), str(docno), rank, float(score)) for qid, docno, rank, score in rows
+    ]
+    again = frame_of([replace(each, rank=each.rank + 1) for each in lines], "a")
+    assert lines_of(again, "a") == lines
+    assert all(len(f"{each.topic} {each.document}".split()) == 2 for each in lines)
 
 
 def test_measure_judgments_and_pairs_are_those_of_the_command(touche: Touche, runs: list[Path]) -> None:

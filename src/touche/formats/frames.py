@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import isfinite
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from touche.errors import ToucheError, installing
-from touche.formats.runs import RunLine, in_order_of_score, read_lines_of_run
+from touche.errors import InputError, ToucheError, installing
+from touche.files import is_word, quoted
+from touche.formats.runs import RunLine, as_float32, checked, in_order_of_score
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -37,22 +40,42 @@ def frame_of(run: Sequence[RunLine], tag: str) -> "DataFrame":
 
 
 def lines_of(frame: "DataFrame", tag: str) -> list[RunLine]:
-    """A frame as a run; without ranks, documents stand in the order of their scores.
+    """A frame as a run; without ranks, documents are in the order of their scores.
 
     Args:
-        frame: its columns can also be named as ir_measures has them, query_id and doc_id.
-        tag: what the run is called.
+        frame: its columns can also have the names of ir_measures, query_id and doc_id.
+        tag: the name of the run.
 
     Raises:
-        ToucheError: if a column is missing, the frame is empty, an id is no word, a rank no whole number, a
-            score no finite one, or a document occurs twice in a topic.
+        ToucheError: if a column is missing or occurs twice, the frame is empty, an id is not a word or whole
+            number, a rank not a whole number, a score not a finite number, or a document occurs twice in a
+            topic.
     """
-    given = frame.rename(columns=_OF_IR_MEASURES)
-    if missing := {*_COLUMNS} - {"rank"} - {*given.columns}:
-        raise ToucheError(f"{tag} has no column {min(missing)!r}; a run has {', '.join(_COLUMNS)}")
-    ranked = "rank" in given.columns
-    rows = zip(*(given[name] if name in given else [0] * len(given) for name in _COLUMNS), strict=True)
-    texts = (f"{topic} Q0 {document} {rank} {score} {tag}" for topic, document, rank, score in rows)
-    lines = read_lines_of_run(enumerate(texts, 1), Path(tag))
-    ordered = lines if ranked else in_order_of_score(lines)
-    return [line if ranked else replace(line, rank=place) for place, line in enumerate(ordered)]
+    renamed = frame.rename(columns=_OF_IR_MEASURES)
+    names = ["qid", "docno", "score", *(["rank"] if "rank" in renamed else [])]
+    for name in names:
+        if (count := list(renamed.columns).count(name)) != 1:
+            problem = f"{tag} has {'no column' if not count else f'{count} columns'} {name!r}"
+            raise ToucheError(f"{problem}; a run has {', '.join(_COLUMNS)}")
+    rows = zip(*(renamed[name] for name in names), strict=True)
+    lines = checked(((number, _line(tag, number, *row)) for number, row in enumerate(rows, 1)), Path(tag))
+    if "rank" in names:
+        return lines
+    return [replace(line, rank=rank) for rank, line in enumerate(in_order_of_score(lines))]
+
+
+def _line(tag: str, number: int, qid: Any, docno: Any, score: Any, rank: Any = 0) -> RunLine:
+    if not _is_whole(rank) or rank < 0:
+        raise InputError(tag, f"rank {quoted(rank)} is not a whole number", "number documents from 0", number)
+    if not isinstance(score, Real) or isinstance(score, bool) or not isfinite(as_float32(score)):
+        remedy = "give numbers that are finite as float32"
+        raise InputError(tag, f"score {quoted(score)} is not a finite number", remedy, number)
+    for name, value in (("qid", qid), ("docno", docno)):
+        if not _is_whole(value) and not is_word(value):
+            remedy = "give texts without white space, or whole numbers"
+            raise InputError(tag, f"{name} {quoted(value)} is not an id", remedy, number)
+    return RunLine(str(qid), "Q0", str(docno), int(rank), float(score), tag)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)

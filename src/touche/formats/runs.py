@@ -54,14 +54,17 @@ def read_run(path: Path) -> list[RunLine]:
         InputError: if the file is unreadable, has no line, or a line does not have the six columns or repeats
             a document of its topic.
     """
-    return read_lines_of_run(read_lines(path), path)
+    return checked(((number, parse_line(text, path, number)) for number, text in read_lines(path)), path)
 
 
-def read_lines_of_run(numbered: Iterable[tuple[int, str]], path: Path) -> list[RunLine]:
-    """Reads the lines of a run, each with its number, as ``read_run`` does."""
+def checked(numbered: Iterable[tuple[int, RunLine]], path: Path) -> list[RunLine]:
+    """Checks that a run has lines, and no document twice for a topic.
+
+    Raises:
+        InputError: naming the line, or the file that has none.
+    """
     lines: dict[tuple[str, str], RunLine] = {}
-    for number, text in numbered:
-        line = parse_line(text, path, number)
+    for number, line in numbered:
         if (line.topic, line.document) in lines:
             problem = f"document {line.document!r} occurs a second time for topic {line.topic}"
             raise InputError(path, problem, "remove one of the two", number)
@@ -113,13 +116,14 @@ def format_run(
 
 
 def _float32(document: str, score: float) -> np.float32:
-    if not isinstance(score, Real) or isinstance(score, bool) or not isfinite(rounded := _rounded(score)):
+    if not isinstance(score, Real) or isinstance(score, bool) or not isfinite(rounded := as_float32(score)):
         problem = f"document {quoted(document)} has the score {quoted(score)}"
         raise ToucheError(f"{problem}; scores must be numbers that are finite as float32")
     return rounded
 
 
-def _rounded(score: float) -> np.float32:
+def as_float32(score: float) -> np.float32:
+    """A score as trec_eval reads it; infinite where it is beyond all float32."""
     try:
         with np.errstate(over="ignore"):
             return np.float32(float(score)) + np.float32(0)  # makes -0 a 0
@@ -141,7 +145,7 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
     if not _RANK.fullmatch(rank):
         raise LineError("rank", path, f"rank {quoted(rank)} is not a whole number", _COLUMNS, number)
     value = decimal(score)
-    if value is None or not isfinite(_rounded(value)):
+    if value is None or not isfinite(as_float32(value)):
         remedy = "write decimal numbers that are finite as float32"
         raise LineError("score", path, f"score {quoted(score)} is no finite number", remedy, number)
     return RunLine(topic, stance, document, int(rank), value, tag)
