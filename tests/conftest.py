@@ -16,6 +16,7 @@ import pytest
 
 from tiny_bert import make_tiny
 from touche import cli
+from touche.data import places
 
 ROOT = Path(__file__).parents[1]
 LONGEST_ID = 40  # characters of a parameter
@@ -41,6 +42,14 @@ def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for variable in ("TOUCHE_DATA", "inputDataset", "outputDir", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def use_clone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes a folder the clone that the package was installed from, here and for the processes of a test."""
+    (folder / "src").symlink_to(ROOT / "src")
+    monkeypatch.setattr(places, "__file__", str(folder / "src" / "touche" / "data" / "places.py"))
+    monkeypatch.setenv("PYTHONPATH", str(folder / "src"))
+    monkeypatch.chdir(folder)
 
 
 @pytest.fixture

@@ -9,28 +9,28 @@ from touche.errors import InputError, NotAtHandError, ToucheError
 from touche.tira.inputs import IrDataset
 
 
-def test_the_clone_is_the_nearest_folder_upwards_with_baselines_and_topics(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_the_clone_is_the_one_that_was_installed_wherever_the_user_is(
+    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(ROOT / "tests")
-    assert places.clone() == ROOT
-    (tmp_path / "other" / "baselines").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "other" / "baselines")
-    assert places.clone() == ROOT  # for this is just a folder of somebody's baselines
-    (tmp_path / "other" / "topics").mkdir()
-    assert places.clone() == tmp_path / "other"
+    downloaded = write("other/baselines/bm25/baseline.py", "raise SystemExit").parents[2]
+    (downloaded / "topics").mkdir()
+    for folder in (ROOT / "tests", downloaded, downloaded / "baselines" / "bm25"):
+        monkeypatch.chdir(folder)
+        assert places.clone() == places.shipped() == ROOT
+        assert places.home() == ROOT
 
 
-def test_outside_of_a_clone_it_is_the_one_that_was_installed_if_any(
+def test_without_a_clone_what_ships_is_in_the_package_and_fetched_data_in_the_cache(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert places.clone() == ROOT
-    monkeypatch.setattr(places, "__file__", str(tmp_path / "lib" / "data" / "places.py"))
+    library = tmp_path / "lib" / "touche"
+    for name in ("baselines", "topics"):
+        (tmp_path / name).mkdir()  # next to where pip install --target lib puts the package
+    monkeypatch.setattr(places, "__file__", str(library / "data" / "places.py"))
     assert places.clone() is None and places.shipped() is None  # as in an image
-    (tmp_path / "lib" / "shipped" / "topics").mkdir(parents=True)  # as in a wheel
-    assert places.shipped() == tmp_path / "lib" / "shipped"
-    assert places.home() == tmp_path / "cache" / "touche"  # what is fetched does not go to the package
+    (library / "shipped" / "topics").mkdir(parents=True)  # as in a wheel
+    assert places.shipped() == library / "shipped"
+    assert places.home() == tmp_path / "cache" / "touche"
 
 
 def test_data_is_looked_up_in_touche_data_then_the_clone_then_the_cache(

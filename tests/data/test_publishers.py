@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import pytest
 
-from conftest import ROOT, Touche, Write
+from conftest import ROOT, Touche, Write, use_clone
 from known import KNOWN
 from touche import tasks
 from touche.data.publishers import Source, _sources_of, fetch, official, verify
@@ -65,7 +65,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A clone without data, to fetch into."""
     for folder in ("baselines", "topics"):
         (tmp_path / "clone" / folder).mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "clone")
+    use_clone(tmp_path / "clone", monkeypatch)
     return tmp_path / "clone"
 
 

@@ -190,11 +190,13 @@ def test_everything_works_at_once_in_an_empty_folder(installed: Path, tmp_path: 
     assert dockerfile.startswith("FROM ghcr.io/some-body/touche.fork/base:0.1.0\n")
 
 
-def test_a_clone_wins_over_what_is_installed(installed: Path, tmp_path: Path) -> None:
-    (tmp_path / "baselines").mkdir()
+def test_a_name_is_what_is_installed_whatever_the_folder_has(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "topics").mkdir()
-    code, said = told("regress bm25", tmp_path, sys.executable, PYTHONPATH=str(installed))
-    assert code == 2 and "there is no baseline 'bm25'" in said
+    (tmp_path / "baselines" / "bm25").mkdir(parents=True)
+    (tmp_path / "baselines" / "bm25" / "baseline.py").write_text("raise SystemExit('run unasked')")
+    command = "regress bm25 --dataset spot-check/passages"
+    code, said = told(command, tmp_path, sys.executable, PYTHONPATH=str(installed))
+    assert code == 0 and "2 passed" in said
 
 
 def test_files_of_the_installed_package_are_not_rewritten(installed: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Touche, Write
+from conftest import ROOT, Touche, Write, use_clone
 from touche.evaluation.agreement import ScoredOverlap
 from touche.formats.runs import RunLine, read_run
 from touche.regression import kinds, official
@@ -90,7 +90,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for kind in ("topics", "qrels", "corpora"):
         (folder / kind).symlink_to(ROOT / kind)
     (folder / "runs").mkdir()
-    monkeypatch.chdir(folder)
+    use_clone(folder, monkeypatch)
     return folder
 
 

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conftest import ROOT, Touche, Write
+from conftest import ROOT, Touche, Write, use_clone
 from touche import baselines, tasks
 from touche.cli.run import command_of as click_command_of
 from touche.formats.runs import RunLine, read_run
@@ -83,7 +83,7 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for kind in ("topics", "qrels", "corpora"):
         (folder / kind).symlink_to(ROOT / kind)
     (folder / "baselines" / "dirichletlm" / "expected.toml").write_text(ENTRY.format(value=SCORE) + ELSEWHERE)
-    monkeypatch.chdir(folder)
+    use_clone(folder, monkeypatch)
     return folder
 
 

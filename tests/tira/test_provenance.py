@@ -9,7 +9,7 @@ import pytest
 from ruamel.yaml import YAML
 from tira.check_format import _fmt, check_format
 
-from conftest import ROOT, Touche, Write
+from conftest import ROOT, Touche, Write, use_clone
 from touche.baselines.method import tag_of
 from touche.tira.provenance import NotedFiles, Software, metadata
 
@@ -39,22 +39,21 @@ def test_a_run_says_where_it_comes_from(touche: Touche, tmp_path: Path) -> None:
 OWN = "from touche import baseline\n@baseline\ndef f(topics, documents, *, k=1):\n    yield from ()\n"
 
 
-def test_a_run_names_its_own_team_and_what_was_typed(
+def test_a_run_names_what_was_typed_and_no_team_by_default(
     touche: Touche, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def implementation(baseline: str) -> tuple[str, str]:
         touche("run", baseline, "-i", "spot-check/passages", "-o", tmp_path / "out", "--k", "2")
         record = YAML(typ="safe").load(tmp_path / "out" / "ir-metadata.yml")
-        return record["actor"]["team"], record["implementation"]["executable"]["cmd"]
+        return record.get("actor", {}).get("team", ""), record["implementation"]["executable"]["cmd"]
 
     folder = write("my team/baseline.py", OWN).parent
     write("baselines/ours/baseline.py", OWN)
     (tmp_path / "topics").symlink_to(ROOT / "topics")
     (tmp_path / "corpora").symlink_to(ROOT / "corpora")
-    monkeypatch.chdir(tmp_path)  # a clone
-    assert implementation("./my team") == ("my team", "touche run './my team' --k 2")
-    assert implementation("ours") == ("touche-baselines", "touche run ours --k 2")
-    assert implementation("baselines/ours/")[0] == "touche-baselines"
+    use_clone(tmp_path, monkeypatch)
+    assert implementation("./my team") == ("", "touche run './my team' --k 2")
+    assert implementation("ours") == ("", "touche run ours --k 2")
     monkeypatch.setenv("TOUCHE_TEAM", "touche-baselines")  # as in an image of this project's own
     assert implementation(str(folder))[0] == "touche-baselines"
 
@@ -118,7 +117,7 @@ def test_a_run_names_the_commit_of_its_own_repository(
 
 
 def test_tira_accepts_the_metadata(touche: Touche, tmp_path: Path) -> None:
-    touche("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path)
+    touche("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path, "--team", "us")
     fields = {
         "tag": {"type": str, "default": "ENTER_VALUE_HERE"},
         "actor": {"team": {"type": str, "default": "ENTER_VALUE_HERE"}},

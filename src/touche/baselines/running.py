@@ -20,7 +20,7 @@ from touche.origin import origin
 from touche.progress import watched
 from touche.tira.inputs import Input
 from touche.tira.outputs import METADATA_FILE, prepare_output, write_run
-from touche.tira.provenance import PROJECT, TEAM_VARIABLE, NotedFiles, Software, metadata
+from touche.tira.provenance import TEAM_VARIABLE, NotedFiles, Software, metadata
 
 _T = TypeVar("_T")
 
@@ -31,7 +31,7 @@ class Names:
 
     Attributes:
         tag: the last column of run.txt, one word; empty for the name of the baseline and its options.
-        team: whose run it is; empty for the name of the baseline's folder.
+        team: the team that submits the run; empty for the one in TOUCHE_TEAM, or none.
     """
 
     tag: str = ""
@@ -73,7 +73,7 @@ def run(
     rankings = ranker(given.topics, given.documents, **options)
     shown = watched(rankings, "searching", "topics", len(given.topics))
     without_hits = write_run(output, given.topics, shown, tag)
-    team = names.team or os.environ.get(TEAM_VARIABLE) or _team(ranker)
+    team = names.team or os.environ.get(TEAM_VARIABLE, "")
     software = Software(ranker.name, team, _command(ranker, options), ranker.description, **source)
     about = (software, tag, options, files())
     write_whole(output / METADATA_FILE, metadata(*about, started, datetime.now(UTC)))
@@ -92,11 +92,6 @@ def _beside(work: Callable[[], _T]) -> Callable[[], _T]:
 
     Thread(target=begin, daemon=True).start()
     return future.result
-
-
-def _team(ranker: Baseline) -> str:
-    """The team whose baseline it is: this project, or that which the folder is named after."""
-    return PROJECT if ranker.is_shipped else ranker.name
 
 
 def _command(ranker: Baseline, options: dict[str, Any]) -> str:

@@ -41,7 +41,7 @@ _DEMO = "build/demo/arguments"
     help="How many documents are kept per topic.",
 )
 @click.option("--tag", metavar="WORD", help="The last column of run.txt; by default touche- and the method.")
-@click.option("--team", metavar="NAME", default="not known", help="Whose run it is, for ir-metadata.yml.")
+@click.option("--team", metavar="NAME", default="", help="Your team, for ir-metadata.yml.")
 def fuse(runs: Sequence[Path], output: Path, method: str, depth: int, tag: str | None, team: str) -> None:
     """Fuse two or more RUNs into one, which ranks high what several of them rank high.
 

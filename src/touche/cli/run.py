@@ -85,7 +85,7 @@ _COMMON_OPTIONS: list[click.Parameter] = [
     _path("--statistics", "FILE", "Rank by these statistics, of a collection that INPUT is a part of."),
     _path("--keep-statistics", "FILE", "Keep the statistics in FILE, for --statistics."),
     click.Option(["--tag"], metavar="WORD", help="The run's tag, in place of baseline and options."),
-    click.Option(["--team"], metavar="NAME", help="Whose run it is, for ir-metadata.yml."),
+    click.Option(["--team"], metavar="NAME", help="Your team, for ir-metadata.yml."),
 ]
 _RUNNERS: list[click.Parameter] = [
     *options_of({SPARK: "the workers of a Spark cluster"}),

@@ -14,15 +14,11 @@ from touche.tira.inputs import Files, Input, IrDataset, find, find_documents, si
 
 
 def clone() -> Path | None:
-    """The clone of the repository in use.
-
-    That is the nearest folder upwards that holds baselines/ and topics/, else the one that the package was
-    installed from with ``pip install --editable``, else None.
-    """
-    here = Path.cwd()
-    candidates = (here, *here.parents, Path(__file__).parents[3])
-    parts = ("baselines", "topics")
-    return next((each for each in candidates if all((each / part).is_dir() for part in parts)), None)
+    """The clone that the package was installed from with ``pip install --editable``, else None."""
+    source = Path(__file__).parents[2]
+    root = source.parent
+    is_clone = source.name == "src" and all((root / part).is_dir() for part in ("baselines", "topics"))
+    return root if is_clone else None
 
 
 def shipped() -> Path | None:

@@ -29,7 +29,7 @@ class Software:
 
     Attributes:
         name: the name of the baseline, or of what else made it.
-        team: whose it is.
+        team: the team that submits the run; empty if it is not known.
         command: how it was called, with its own options.
         description: what it does.
         revision: the commit of its repository; it ends in ``-dirty`` if there are changes since.
@@ -118,7 +118,7 @@ def metadata(
     record = {
         "schema version": "0.2",
         "tag": tag,
-        "actor": {"team": software.team},
+        **({"actor": {"team": software.team}} if software.team else {}),
         "platform": _platform(),
         "implementation": {
             "executable": {"cmd": software.command},
