@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from touche.data.asking import Answer, Engine, Question, Result, first_of_each
-from touche.errors import ToucheError, installing
+from touche.errors import NotInstalledError, ToucheError, installing
 
 KEY = "CHATNOIR_API_KEY"  # in the environment
 _URL = "https://www.chatnoir.eu/api/v1/_search"
@@ -75,7 +75,7 @@ def _models() -> tuple[Any, Any]:
         from chatnoir_api.v1.model import Request, SearchResponse
     except ImportError as error:
         problem = "the client of ChatNoir is not installed"
-        raise ToucheError(f"{problem}; get it with: {installing('chatnoir')}") from error
+        raise NotInstalledError(f"{problem}; get it with: {installing('chatnoir')}") from error
 
     class AnyPage(Request, frozen=True, serialize_by_alias=True):
         """The client asks for the first page only, as it sends ``start`` for what is called ``from``."""

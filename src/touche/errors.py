@@ -28,6 +28,10 @@ class ParameterError(ToucheError):
     """A parameter outside of the range for which its formula is defined."""
 
 
+class NotInstalledError(ToucheError):
+    """A package of an extra of this project that is not installed."""
+
+
 class NotAtHandError(ToucheError):
     """A data file that is nowhere to be found."""
 

@@ -1,11 +1,14 @@
 """An image of most baselines holds no Java."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
+from touche import baselines
 
 WITHOUT = """
 import sys
@@ -28,6 +31,32 @@ def test_what_ranks_by_the_scan_needs_no_java(tmp_path: object, baseline: str) -
     part = {"dirichletlm-pairs": "pairs", "chatnoir-bm25f": "pages"}.get(baseline, "arguments")
     done = touche("run", baseline, "-i", f"spot-check/{part}", "-o", tmp_path)
     assert (done.returncode, "wrote" in done.stderr) == (0, True), done.stderr
+
+
+OF_LUCENE = ["dirichletlm-variants", "elrond", "polnareff"]
+
+
+def test_every_baseline_is_listed_and_those_that_need_lucene_are_marked() -> None:
+    shown = touche("run", "--help").stdout
+    lines = {line.split()[0]: line for line in shown.splitlines() if line.split()[:1]}
+    assert {*baselines.names()} <= {*lines}
+    assert [name for name in baselines.names() if "needs the extra lucene" in lines[name]] == OF_LUCENE
+    assert "  dirichletlm-variants  " in touche("run").stderr
+    assert "--stop-words" in touche("run", "elrond", "--help").stdout
+
+
+def test_a_container_needs_no_lucene_on_this_machine_and_its_absence_names_the_image(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "docker"
+    program.write_text("#!/bin/sh\n[ $1 = info ] || exit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    command = ("run", "elrond", "-i", "spot-check/arguments", "-o", tmp_path / "out")
+    assert "docker has no image touche/elrond" in touche(*command, "--runner", "docker").stderr
+    assert "'x' is not a valid float" in touche(*command, "--runner", "docker", "--mu", "x").stderr
+    said = touche(*command).stderr
+    assert "Lucene needs Java" in said and "touche images build elrond, then add --runner docker" in said
 
 
 @pytest.mark.parametrize("baseline", ["bm25", "chatnoir-bm25f"])

@@ -1,5 +1,6 @@
 """Baselines: what an author writes, and how it is found, loaded and run."""
 
+from touche.baselines.declaration import declared, missing_extra
 from touche.baselines.loader import folder_of, load, names
 from touche.baselines.method import Baseline, Documents, Rankings, Topics, baseline
 from touche.baselines.options import arguments_of
@@ -13,8 +14,10 @@ __all__ = [
     "Topics",
     "arguments_of",
     "baseline",
+    "declared",
     "folder_of",
     "load",
+    "missing_extra",
     "names",
     "run",
 ]

@@ -40,7 +40,7 @@ def load(name: str) -> Baseline:
             folder / FILE, f"{len(found)} baselines in it", "decorate one function with @baseline"
         )
     for option in options:
-        if not all(type(value) in DEFAULTS for value in _values(option.default)):
+        if not all(type(value) in DEFAULTS for value in values_of(option.default)):
             problem = f"the default of option {option.name!r} is no int, float, str, bool or tuple of these"
             raise InputError(folder / FILE, problem, "give it such a default", found[0].line)
     return replace(found[0], name=place.name, typed=name, folder=place, is_shipped=is_shipped(place))
@@ -103,7 +103,8 @@ def frames_of(folder: Path, error: BaseException) -> Iterator[Frame]:
             yield Frame(number, Path(frame.filename).relative_to(folder), frame.lineno or 1)
 
 
-def _values(default: Any) -> tuple[Any, ...]:
+def values_of(default: Any) -> tuple[Any, ...]:
+    """The values of an option: one, or those of a tuple."""
     return default if isinstance(default, tuple) and default else (default,)
 
 

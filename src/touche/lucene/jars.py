@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from pathlib import Path
 
-from touche.errors import ToucheError
+from touche.errors import NotInstalledError
 
 PYSERINI = "pyserini==1.6.0"
 """What pip is to install, without its dependencies, for Lucene's jar."""
@@ -14,13 +14,13 @@ def jar() -> Path:
     """The Lucene jar of the installed pyserini.
 
     Raises:
-        ToucheError: if this version of pyserini is not installed; the message gives the command.
+        NotInstalledError: if this version of pyserini is not installed; the message gives the command.
     """
     spec = find_spec("pyserini")
     folders = (spec and spec.submodule_search_locations) or ()
     jars = [path for folder in folders for path in Path(folder).glob(f"resources/jars/{_JAR}")]
     if not jars:
-        raise ToucheError(
+        raise NotInstalledError(
             f"the Lucene jar ({_JAR}) is missing; install it with: pip install --no-deps {PYSERINI}"
         )
     return jars[0]

