@@ -17,11 +17,11 @@ IN := $(if $(RUNNER),--runner $(RUNNER))
 demo: $(DEMO)
 	@$(BIN)/python docs/demo.py
 
-# Run the tests that every change has to pass, on all processors. CHOSEN holds more arguments of pytest.
+# Run the quick tests, on all processors. CHOSEN holds more arguments of pytest.
 test: $(READY)
-	$(PYTEST) -m "not nightly" $(CHOSEN)
+	$(PYTEST) -m "not slow and not nightly" $(CHOSEN)
 
-# Run all tests, with random examples: also the nightly tests and those that need PySpark.
+# Run all tests, with random examples: also slow and nightly tests, and those that need containers or PySpark.
 test-all: $(READY) $(VENV)/spark
 	$(PYTEST) --hypothesis-profile nightly $(CHOSEN)
 

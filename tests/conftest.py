@@ -19,7 +19,7 @@ from touche import cli
 from touche.data import places
 
 ROOT = Path(__file__).parents[1]
-LONGEST_ID = 40  # characters of a parameter
+LONGEST_ID = 50  # characters of a parameter
 Write = Callable[[str, str | bytes], Path]
 Touche = Callable[..., tuple[int, str, str]]
 

@@ -101,7 +101,7 @@ def index(year: str, model: str = "fields") -> Asked:
 @pytest.mark.parametrize("year", ["2020", "today"])
 def test_every_field_contributes_its_bm25(year: str) -> None:
     seen = 0
-    for topic in places.open_dataset("spot-check/pages").topics:
+    for topic in places.open_dataset("spot-check/pages").topics[::3]:
         parts = index(year).parts(topic.title)
         for field, boost in NUMBERS[year]["boosts"].items():
             scores = index(year).scores(parts[field])
@@ -111,7 +111,7 @@ def test_every_field_contributes_its_bm25(year: str) -> None:
                 expected = FACTOR * boost * found.bm25(words, id, K1, B)
                 assert score == pytest.approx(expected, rel=1e-4, abs=1e-4)
                 seen += expected > 0
-    assert seen > 350
+    assert seen > 100
 
 
 def test_bm25f_is_its_formula() -> None:
@@ -405,9 +405,9 @@ def test_spam_and_explanation(touche: Touche, write: Write, tmp_path: Any) -> No
     "options",
     [
         [],
-        ["--year", "today", "--match", "30%"],
-        ["--model", "bm25f", "--match", "50%", "--depth", "9"],
-        ["--match", "30%", "--group-by-host"],
+        pytest.param(["--year", "today", "--match", "30%"], marks=pytest.mark.slow),
+        pytest.param(["--model", "bm25f", "--match", "50%", "--depth", "9"], marks=pytest.mark.slow),
+        pytest.param(["--match", "30%", "--group-by-host"], marks=pytest.mark.slow),
     ],
     ids=" ".join,
 )

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,17 @@ class Traces:
     calls: list[str] | None
 
 
-@pytest.fixture(scope="module", params=baselines.names())
+QUICK = ("bm25", "elrond", "sentence-coherence")  # by the scan, by Lucene, by a language model
+
+
+def baselines_with_slow() -> list[Any]:
+    """All baselines, most of which are for slow tests."""
+    return [
+        name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in baselines.names()
+    ]
+
+
+@pytest.fixture(scope="module", params=baselines_with_slow())
 def traces(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Traces:
     """A run in a home of its own, as a new user has it."""
     name, folder = str(request.param), tmp_path_factory.mktemp("traces")

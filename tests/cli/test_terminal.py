@@ -70,6 +70,7 @@ def test_no_number_is_broken_or_lost_however_narrow_the_terminal(write: Write, c
     assert max(map(len, piped.splitlines()[:3])) > 70  # wider than two of the terminals
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("demo")
 def test_tables_fit_a_terminal_of_100_columns(after_demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(after_demo)

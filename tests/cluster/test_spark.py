@@ -27,7 +27,7 @@ from touche.errors import ToucheError
 from touche.files import md5
 from touche.tira import inputs
 
-pytestmark = pytest.mark.xdist_group("spark")  # one cluster for all
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]  # one cluster for all
 MASTER = "local-cluster[2,1,1024]"
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for Java that lives for a minute
 Same = Callable[..., str]

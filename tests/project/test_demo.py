@@ -8,6 +8,7 @@ import pytest
 from pages import type_in
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("demo")
 def test_the_demo_fits_a_screen_and_says_what_to_do_next(after_demo: Path) -> None:
     lines = (after_demo / "demo.txt").read_text(encoding="utf-8").splitlines()

@@ -20,6 +20,7 @@ EXAMPLES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("demo")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_says_works_one_after_the_other(page: Path, after_demo: Path, tmp_path: Path) -> None:

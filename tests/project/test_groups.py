@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from conftest import Write
 
 TESTS = """
@@ -17,6 +19,7 @@ def test(number):
 """
 
 
+@pytest.mark.slow
 def test_a_group_of_tests_stays_on_one_worker(write: Write, tmp_path: Path) -> None:
     """With some versions of pytest and pytest-xdist together, groups are ignored without a word."""
     for name in ("a", "b"):

@@ -11,11 +11,12 @@ from conftest import LONGEST_ID, ROOT
 
 
 def collecting(hash_seed: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-p", "no:cacheprovider"]
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
     return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_names_depend_on_neither_time_nor_hash_seed() -> None:
     first = collecting("1")
     time.sleep(2)  # archives and gzip files contain the second in which they are made

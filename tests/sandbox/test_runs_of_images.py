@@ -27,7 +27,8 @@ from touche.sandbox.limits import PROGRAMS, Limits
 from touche.sandbox.programs import answer, succeeds
 from touche.sandbox.runs import Job, _mounts, run_in, run_in_tira, run_locally
 
-pytestmark = pytest.mark.xdist_group("programs")  # which one after the other, as the images are built once
+# The images are built once, so their tests run on one processor.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("programs")]
 
 OF_PAIRS = ("argsrank", "dirichletlm-pairs", "sentence-coherence")
 SPECIAL = {
