@@ -47,26 +47,27 @@ class Collection:
                 score += max(0.0, log(1 + tf / (mu * background)) + log(mu / (length + mu)))
         return score
 
-    def saturation(self, tf: int, document: str, k1: float, b: float) -> float:
-        length = length_in_one_byte(self.documents[document].total())
-        return tf / (tf + k1 * (1 - b + b * length / (self.tokens / self.n)))
-
     def bm25(self, query: Sequence[str], document: str, k1: float, b: float) -> float:
         terms = self.documents[document]
+        length = length_in_one_byte(terms.total())
+        saturation = k1 * (1 - b + b * length / (self.tokens / self.n))
         return sum(
             log(1 + (self.n - self.df[term] + 0.5) / (self.df[term] + 0.5))
-            * self.saturation(terms[term], document, k1, b)
+            * terms[term]
+            / (terms[term] + saturation)
             for term in query
             if term in terms
         )
 
     def terrier_tfidf(self, query: Sequence[str], document: str, k1: float, b: float) -> float:
+        """Each token of the query on its own, divided by k1 tf: 1 / (1 / k1 + relative length / tf)."""
         terms = self.documents[document]
-        return sum(
-            k1 * self.saturation(terms[term], document, k1, b) * log2(self.n / self.df[term] + 1)
-            for term in query
-            if term in terms
-        )
+        relative = 1 + b * (terms.total() * self.n / self.tokens - 1)
+        score = 0.0
+        for term in query:
+            if tf := terms.get(term):
+                score += (log(self.n + self.df[term]) - log(self.df[term])) / (1 / k1 + relative / tf)
+        return score / log(2)
 
     def classic_tfidf(self, query: Sequence[str], document: str) -> float:
         terms = self.documents[document]

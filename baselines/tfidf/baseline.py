@@ -18,18 +18,17 @@ def tfidf(
     k1: float = 1.2,
     b: float = 0.75,
     depth: int = 1000,
-    engine: Literal["scan", "lucene"] = "scan",
 ) -> Rankings:
     """Ranks documents by TF-IDF for the topic's title.
 
-    terrier: sum over the terms of qtf * k1 tf / (tf + k1 (1 - b + b dl / avgdl)) * log2(N / df + 1).
+    terrier: sum over the terms of qtf * k1 tf / (tf + k1 (1 - b + b dl / avgdl)) * log2(N / df + 1),
+        with exact lengths, as in Terrier.
     classic: Lucene's ClassicSimilarity, sum over the terms of
-        qtf * sqrt(tf) * (1 + ln((N + 1) / (df + 1))) / sqrt(dl).
+        qtf * sqrt(tf) * (1 + ln((N + 1) / (df + 1))) / sqrt(dl), with lengths in one byte, as in Lucene.
 
     variant: which of the two.
     k1, b: the saturation of Robertson's term frequency in Terrier's formula; without effect on classic.
     depth: how many documents are returned per topic.
-    engine: scan computes the formula as it stands here; lucene has Lucene rank, which takes longer.
     """
     check_range("k1", k1, 0, 1e9)
     check_range("b", b, 0, 1)
@@ -44,30 +43,9 @@ def tfidf(
         score: scan.Array = np.sqrt(tf).astype(np.float32) * idf * (1 / np.sqrt(length)).astype(np.float32)
         return score
 
-    if engine == "lucene":
-        yield from by_lucene(topics, documents, variant, k1, b, depth)
+    if variant == "terrier":
+        yield from scan.rank(
+            topics, documents, terrier, analysis="english", kept_of_lengths=scan.exact, depth=depth
+        )
     else:
-        model = terrier if variant == "terrier" else scan.Weighted(classic)
-        yield from scan.rank(topics, documents, model, analysis="english", depth=depth)
-
-
-def by_lucene(
-    topics: Topics, documents: Documents, variant: str, k1: float, b: float, depth: int
-) -> Rankings:
-    """The same by Lucene's ClassicSimilarity, or by its BM25, whose saturation is that of Terrier."""
-    from touche import lucene
-
-    similarity = lucene.bm25(k1, b) if variant == "terrier" else lucene.classic()
-    queries = [topic.title for topic in topics]
-    with lucene.index(documents, queries=queries, analyzer="english", similarity=similarity) as index:
-
-        def from_bm25(term: str) -> float:
-            """What turns Lucene's idf tf / (tf + K) into Terrier's k1 tf / (tf + K) log2(N / df + 1)."""
-            n, df = index.size(), index.document_frequency(term)
-            idf = log(1 + (n - df + 0.5) / (df + 0.5))
-            return k1 * log2(n / df + 1) / idf if df else 0.0
-
-        for topic in topics:
-            frequencies = index.terms(topic.title).items()
-            weights = {t: qtf * (from_bm25(t) if variant == "terrier" else 1.0) for t, qtf in frequencies}
-            yield topic, index.search(weights, depth, among=topic.candidates)
+        yield from scan.rank(topics, documents, scan.Weighted(classic), analysis="english", depth=depth)

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -15,9 +14,9 @@ from conftest import ROOT
 from touche import baselines
 from touche.regression.expected import read_expected
 from touche.regression.kinds import PUBLISHED
-from touche.sandbox import images
 
 PAGES = ("README.md", "docs/replication.md")
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # of git, in every clone
 
 _spec = spec_from_file_location("tables", ROOT / "docs" / "tables.py")
 assert _spec and _spec.loader
@@ -91,39 +90,12 @@ def test_the_guide_has_a_row_for_each_task_and_options(clone: Path) -> None:
     assert [row[1:5] for row in rows["sentence-coherence"]] == [["–", "–", "–", "–"]]
 
 
-def test_figures_are_measured_and_not_typed() -> None:
-    measured = tomllib.loads((ROOT / "docs" / "measured.toml").read_text(encoding="utf-8"))
-    remedy = "run: python docs/tables.py --measure"
-    assert measured["measured"].keys() == {"date", "commit", "machine", "memory", "digest"}, remedy
-    assert tables.digest_of(measured) == measured["measured"]["digest"], remedy
-    measured["images"]["bm25"]["seconds"] -= 0.1
-    assert tables.digest_of(measured) != measured["measured"]["digest"]
-
-
-@pytest.mark.parametrize("name", baselines.names())
-def test_figures_of_an_image_are_no_older_than_its_code(name: str) -> None:
-    """With what docs/measured.toml says of which code that is."""
-    measured = tomllib.loads((ROOT / "docs" / "measured.toml").read_text(encoding="utf-8"))
-    image = measured["images"].get(name, {})
-    assert image.get("code") == tables.code_of(name), "run: python docs/tables.py --measure"
-
-
-def test_the_code_that_figures_come_from_is_what_ranks() -> None:
-    folder = ROOT / "baselines" / "argsrank"
-    files = {
-        str(file.relative_to(ROOT)) for file in images.made_of(ROOT, folder) if tables._is_measured(file)
-    }
-    assert files > {
-        "baselines/argsrank/centrality.py",
-        "baselines/argsrank/lexicons/claim-words.txt",
-        "constraints.txt",
-        "docker/base.Dockerfile",
-        "docker/models.txt",
-        "src/touche/formats/runs.py",
-        "src/touche/lucene/java.py",
-        "src/touche/tira/inputs.py",
-    }
-    assert not {name for name in files if "/cli/" in name or "/starter/" in name or "README" in name}
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs git's history")
+def test_code_that_changed_since_the_images_were_measured_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "baselines/bm25/baseline.py" in tables.changed_since(EMPTY_TREE)
+    assert tables.changed_since("0" * 40) == []
+    monkeypatch.setenv("PATH", "")
+    assert tables.changed_since(EMPTY_TREE) == []
 
 
 def test_the_guide_tells_how_to_try_every_published_value() -> None:

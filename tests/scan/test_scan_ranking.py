@@ -1,16 +1,16 @@
 """Lucene is asked for the same rankings."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
-import lucene_formulas
 import numpy as np
 import pytest
 
 from conftest import ROOT
+from lucene_oracle import by_lucene
 from touche import lucene, scan
 from touche.errors import ParameterError, ToucheError
 from touche.formats.argsme import read_argsme_json
@@ -33,7 +33,6 @@ MODELS: dict[str, tuple[Formula, Any]] = {
     "dirichlet, small mu": (scan.dirichletlm(0.3), lambda: lucene.dirichlet(0.3)),
     "bm25": (scan.bm25(0.9, 0.4), lambda: lucene.bm25(0.9, 0.4)),
     "bm25, no k1": (scan.bm25(0, 0.4), lambda: lucene.bm25(0, 0.4)),
-    "classic": (lucene_formulas.classic(), lucene.classic),
 }
 COMBINED: list[dict[str, Any]] = [
     {},
@@ -46,18 +45,6 @@ def spot_check(name: str) -> tuple[list[Topic], list[Any]]:
     read, file = SPOT_CHECKS[name]
     topics = read_topics_xml(ROOT / "topics" / f"spot-check-{name}.xml")
     return topics, list(read(ROOT / "corpora" / f"spot-check-{name}" / file))
-
-
-def by_lucene(
-    topics: list[Topic], documents: list[Any], similarity: Any, analysis: str, **options: Any
-) -> Iterator[tuple[Topic, list[tuple[str, float]]]]:
-    fields, depth = options.pop("fields", None), options.pop("depth", 1000)
-    queries = [topic.title for topic in topics]
-    with lucene.index(
-        documents, queries=queries, analyzer=analysis, similarity=similarity, fields=fields
-    ) as index:
-        for topic in topics:
-            yield topic, index.search(topic.title, depth, among=topic.candidates, **options)
 
 
 def texts(*contents: str) -> list[Document]:
