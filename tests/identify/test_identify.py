@@ -105,7 +105,7 @@ def by_dph() -> list[Score]:
         ),
         (
             lambda: by_baseline("tfidf"),
-            f"Terrier's TF_IDF of text, {ENGLISH}, lengths in one byte; k1 = 1.2, b = 0.75",
+            f"Terrier's TF_IDF of text, {ENGLISH}, lengths exact; k1 = 1.2, b = 0.75",
         ),
         (
             lambda: by_baseline("tfidf", variant="classic"),
