@@ -20,7 +20,7 @@ CHAPTERS = {  # where names are imported from, and the names in the order in whi
     "Baselines": ("touche", "baseline Topics Documents Rankings check_range ToucheError"),
     "Topics and documents": (
         "touche",
-        "Topic Document Argument Sentence Page premises_of conclusion_of",
+        "Topic AnyDocument Document Argument Sentence Page premises_of conclusion_of",
     ),
     "Runs and scores": ("touche", "run evaluate compare published"),
     "Ranking without an index": (

@@ -2,8 +2,8 @@
 
 A baseline is a function decorated by ``baseline``, which makes ``Rankings`` of ``Topics`` and ``Documents``.
 
-* what it is given: ``Topic``; ``Document``, ``Argument``, ``Sentence`` or ``Page``, and of any document its
-  ``premises_of`` and ``conclusion_of``
+* what it ranks: ``Topic``; ``AnyDocument``, which is a ``Document``, ``Argument`` or ``Page``; ``Sentence``;
+  and of any document its ``premises_of`` and ``conclusion_of``
 * what it ranks by: ``scan`` (no index), ``lucene`` (Lucene itself), ``pairs`` (of sentences; embeddings)
 * what it complains with: ``check_range``, ``ToucheError``
 * what runs are worth: ``run``, ``evaluate``, ``compare``, ``published``
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from touche.baselines.method import Documents, Rankings, Topics, baseline
     from touche.errors import ToucheError, check_range
     from touche.evaluation.frames import compare, evaluate, published
-    from touche.formats.documents import Argument, Document, Sentence, conclusion_of, premises_of
+    from touche.formats.documents import AnyDocument, Argument, Document, Sentence, conclusion_of, premises_of
     from touche.formats.topics import Topic
     from touche.web.page import Page
 
 __all__ = [
+    "AnyDocument",
     "Argument",
     "Document",
     "Documents",
@@ -52,7 +53,14 @@ _HOMES = {
     "touche.baselines.method": ("Documents", "Rankings", "Topics", "baseline"),
     "touche.errors": ("ToucheError", "check_range"),
     "touche.evaluation.frames": ("compare", "evaluate", "published"),
-    "touche.formats.documents": ("Argument", "Document", "Sentence", "conclusion_of", "premises_of"),
+    "touche.formats.documents": (
+        "AnyDocument",
+        "Argument",
+        "Document",
+        "Sentence",
+        "conclusion_of",
+        "premises_of",
+    ),
     "touche.formats.topics": ("Topic",),
     "touche.web.page": ("Page",),
 }

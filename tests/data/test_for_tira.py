@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from conftest import ROOT, Touche, Write
+from pages import steps
 from touche.tira.inputs import find
 
 # What TIRA's client asks of the package datasets, which is large: the files of a configuration, by split.
@@ -55,8 +56,16 @@ def dry_run(folder: Path, write: Write) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.nightly  # the client takes 17 s to say so
-def test_the_client_of_tira_takes_it(written: Path, write: Write) -> None:
-    done = dry_run(written, write)
+@pytest.mark.parametrize("task", ["spot-check/passages", "touche-2027-task-1"])
+def test_the_client_of_tira_takes_it(
+    touche: Touche, tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch, task: str
+) -> None:
+    for step in steps(ROOT / "docs" / "organizer.md"):
+        if step.kind == "file" and step.path.startswith("2027/") and not step.at_end:
+            write(step.path, step.text)
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path / "2027"))
+    assert touche("tasks", "tira", task, "-o", tmp_path / "written")[0] == 0
+    done = dry_run(tmp_path / "written", write)
     assert done.returncode == 0, done.stdout + done.stderr
     for what in ("configuration of the dataset", "system inputs are", "truth data is"):
         assert what in done.stdout

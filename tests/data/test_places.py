@@ -45,6 +45,10 @@ def test_data_is_looked_up_in_touche_data_then_the_clone_then_the_cache(
     assert places.locate("topics", name) == mirrored
     cached = write("cache/touche/qrels/a.qrels", "")
     assert places.locate("qrels", "a.qrels") == cached
+    second = write("second/qrels/a.qrels", "")
+    write(f"second/topics/{name}", "")
+    monkeypatch.setenv("TOUCHE_DATA", f"{tmp_path}/mirror:{tmp_path}/second")
+    assert (places.locate("topics", name), places.locate("qrels", "a.qrels")) == (mirrored, second)
 
 
 def test_what_is_nowhere_is_named_with_the_places_that_were_looked_at(
@@ -61,8 +65,8 @@ def test_what_is_nowhere_is_named_with_the_places_that_were_looked_at(
         places.locate("corpora", "argsme-2020-04-01-processed-sample")
     with pytest.raises(NotAtHandError, match="no image holds the spot checks; a clone of"):
         places.locate("topics", "spot-check-nothing.xml")
-    monkeypatch.setenv("TOUCHE_DATA", "/nowhere")
-    with pytest.raises(ToucheError, match="TOUCHE_DATA is '/nowhere', which is no directory; set it to"):
+    monkeypatch.setenv("TOUCHE_DATA", f"{tmp_path}:/nowhere")
+    with pytest.raises(ToucheError, match="TOUCHE_DATA names '/nowhere', which is not a folder"):
         places.locate("qrels", "a.qrels")
 
 
@@ -110,10 +114,12 @@ def test_a_corpus_without_a_folder_is_read_through_ir_datasets(
     write(
         "topics/touche-2022-task-2.xml", "<topics><topic><number>1</number><title>t</title></topic></topics>"
     )
-    corpus = "clueweb12/touche-2022-task-2"
-    assert places.open_dataset("touche-2022-task-2").documents == IrDataset(corpus)
+    write("topics/touche-2021-task-2.xml", (tmp_path / "topics/touche-2022-task-2.xml").read_text())
+    assert places.open_dataset("touche-2021-task-2").documents == IrDataset("clueweb12")
     ranks = write("topics/spam-ranks.txt.gz", "73 a\n")
-    assert places.open_dataset("touche-2022-task-2").documents == IrDataset(corpus, (ranks,))
+    assert places.open_dataset("touche-2021-task-2").documents == IrDataset("clueweb12", (ranks,))
+    with pytest.raises(NotAtHandError, match=r"get it with: touche data fetch touche-2022-task-2"):
+        places.open_dataset("touche-2022-task-2")  # which would be downloaded unasked
     with pytest.raises(NotAtHandError, match="corpora/touche-2022-task-2-sample is not at hand"):
         places.open_dataset("touche-2022-task-2/sample")
 

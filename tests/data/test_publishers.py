@@ -299,9 +299,41 @@ def test_the_command_fetches_the_rest_when_one_file_is_refused(
     assert code == 2
     assert "qrels/b.qrels: fetched (md5 " in out
     assert "corpora/argsme-2020-04-01-sample/args-me.json: copied (not verified: no md5 is published)" in out
-    assert err.splitlines()[0] == "2 files, 2 of them to fetch (800 kB)"
+    assert err.splitlines()[0] == f"2 files, 2 of them to fetch (800 kB) to {home}"
     assert f"touche: 1 file missing: {mirror}/qrels/a.qrels: its md5 is" in err
     assert sorted(path.name for path in (home / "qrels").iterdir()) == ["b.qrels"]
+
+
+def test_what_is_fetched_can_go_to_another_folder(
+    touche: Touche, two: None, home: Path, write: Write, tmp_path: Path
+) -> None:
+    """Whatever there is elsewhere; TOUCHE_DATA then names the folder."""
+    mirror = write("mirror/qrels/b.qrels", CONTENT).parents[1]
+    for path in (
+        "mirror/qrels/a.qrels",
+        "clone/qrels/a.qrels",
+        "mirror/corpora/touche-2022-task-2-sample/p.jsonl",
+    ):
+        write(path, CONTENT)
+    code, out, err = touche("data", "fetch", "--from", mirror, "--to", tmp_path / "my data")
+    assert (code, out.count("fetched (md5")) == (0, 2)
+    assert err.splitlines()[0].endswith(f"(800 kB) to {tmp_path}/my data")
+    assert err.splitlines()[-1] == f"to use it: export TOUCHE_DATA='{tmp_path}/my data'"
+    written = sorted(path.name for path in (tmp_path / "my data").rglob("*") if path.is_file())
+    assert written == ["a.qrels", "b.qrels", "p.jsonl"] and not (home / "qrels" / "b.qrels").exists()
+    write("my data/qrels/a.qrels", "forged")
+    err = touche("data", "fetch", "--from", mirror, "--to", tmp_path / "my data")[2]
+    assert f"{tmp_path}/my data/qrels/a.qrels: its md5 is" in err
+
+
+def test_a_run_on_a_dataset_that_is_missing_names_the_size_of_what_to_fetch(
+    touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("touche.tira.inputs.IrDataset", None)  # which would download it
+    code, _, err = touche("run", "bm25", "-i", "touche-2020-task-1", "-o", tmp_path / "out")
+    assert code == 2 and "touche data fetch touche-2020-task-1 (" in err and " GB)" in err
+    code, _, err = touche("run", "bm25", "-i", "touche-2020-task-1/sample", "-o", tmp_path / "out")
+    assert code == 2 and " GB" not in err
 
 
 def test_the_command_verifies(touche: Touche, two: None, home: Path) -> None:

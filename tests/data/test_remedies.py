@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Touche
+from conftest import Touche, Write
 from touche import tasks
 from touche.cli.data import fetch_
 from touche.data import places, remedies
@@ -77,6 +77,17 @@ def test_what_is_the_projects_own_is_not_published(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(places, "clone", lambda: None)
     with pytest.raises(NotAtHandError, match="no image holds the spot checks; a clone of"):
         places.locate("corpora", "spot-check-passages")
+
+
+def test_files_of_a_card_of_ones_own_go_next_to_it(monkeypatch: pytest.MonkeyPatch, write: Write) -> None:
+    card = Path(tasks.__file__).parent / "spot-check" / "passages.toml"
+    own = card.read_text().replace("spot-check/passages", "own").replace("spot-check", "own")
+    folder = write("data/tasks/own.toml", own).parents[1]
+    monkeypatch.setenv("TOUCHE_DATA", f"{folder.parent}:{folder}")
+    assert (
+        remedies.remedy("qrels/own-passages-relevance.qrels")
+        == f"save it as {folder}/qrels/own-passages-relevance.qrels"
+    )
 
 
 def test_a_task_without_a_publisher_is_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:

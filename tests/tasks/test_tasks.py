@@ -247,7 +247,7 @@ def test_of_records_each_says_what_its_value_is(touche: Touche) -> None:
 
 
 def test_a_dataset_is_a_task_with_a_corpus() -> None:
-    assert tasks.dataset("touche-2020-task-1")[1].ir_datasets == "argsme/2020-04-01"
+    assert tasks.dataset("touche-2020-task-2")[1].ir_datasets == "clueweb12"
     assert tasks.dataset("touche-2020-task-1/sample")[1].directory == "argsme-2020-04-01-sample"
     assert tasks.dataset("spot-check/arguments")[0].id == "spot-check/arguments"
     both = ["touche-2020-task-1", "touche-2020-task-1/sample"]
@@ -316,6 +316,17 @@ def test_a_card_beside_the_data_is_a_task_like_any_other(mine: Path, write: Writ
     command = [sys.executable, "-m", "touche"]
     shown = subprocess.run(command, env=os.environ | completion, capture_output=True, text=True).stdout
     assert shown == "plain,touche-2027-task-1\n"
+
+
+def test_of_two_cards_with_one_name_the_first_in_touche_data_wins(
+    mine: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = write("second/tasks/touche-2027-task-1.toml", CARD.replace("P@1", "AP")).parents[1]
+    write("second/tasks/other.toml", CARD.replace('id = "touche-2027-task-1"', 'id = "other"'))
+    monkeypatch.setenv("TOUCHE_DATA", f"{mine}:{second}")
+    assert str(tasks.task("touche-2027-task-1").measure) == "P@1" and tasks.task("other").id == "other"
+    monkeypatch.setenv("TOUCHE_DATA", f"{second}:{mine}")
+    assert str(tasks.task("touche-2027-task-1").measure) == "AP"
 
 
 def test_a_card_with_the_name_of_one_that_ships_is_refused(mine: Path, touche: Touche) -> None:

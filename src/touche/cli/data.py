@@ -1,5 +1,6 @@
 """touche data list | fetch | verify"""
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
@@ -9,9 +10,9 @@ import click
 
 from touche import tasks
 from touche.cli.commands import DATASET_ID, Group
-from touche.cli.output import BROKEN, DOUBTFUL, GOOD, counted, show, tell
+from touche.cli.output import BROKEN, DOUBTFUL, GOOD, counted, in_bytes, show, tell
 from touche.data import publishers as sources
-from touche.data.places import at_hand
+from touche.data.places import at_hand, home
 from touche.data.publishers import (
     DIFFERS,
     NOT_AT_HAND,
@@ -47,7 +48,7 @@ def list_(chosen: Sequence[str]) -> None:
         rows = [
             (
                 "yes" if each.at_hand else "no",
-                _bytes(each.size) if each.url else "–",
+                in_bytes(each.size) if each.url else "–",
                 f"{each.md5}{'*' if each.member else ''}" or "–",
                 each.path,
             )
@@ -66,29 +67,38 @@ def list_(chosen: Sequence[str]) -> None:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="A folder to take it from.",
 )
+@click.option(
+    "--to",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="A folder to put it in, for TOUCHE_DATA.",
+)
 @click.option("--no-corpora", is_flag=True, help="Topics and judgments only.")
-def fetch_(chosen: Sequence[str], mirror: Path | None, no_corpora: bool) -> None:
+def fetch_(chosen: Sequence[str], mirror: Path | None, folder: Path | None, no_corpora: bool) -> None:
     """Fetch official data, and check it against the publishers' md5.
 
-    It goes to the clone's topics/, qrels/ and corpora/, outside of a clone to the user's cache folder. A
-    download that was interrupted goes on where it stopped. A mirror is laid out in the same way, or holds the
-    archives as they are published.
+    Without --to it goes to the clone's topics/, qrels/ and corpora/, outside of a clone to the user's cache
+    folder. A download that was interrupted goes on where it stopped. A mirror is laid out in the same way, or
+    holds the archives as they are published.
     """
     wanted = [each for each in sources.official(chosen) if not (no_corpora and each.kind == "corpora")]
-    missing = [each for each in wanted if not each.at_hand and each.url]
-    size = _bytes(sum(each.size for each in missing))
-    tell(f"{len(wanted)} files, {len(missing)} of them to fetch ({size})")
+    missing = [each for each in wanted if not each.place(folder) and each.url]
+    size = in_bytes(sum(each.size for each in missing))
+    tell(f"{len(wanted)} files, {len(missing)} of them to fetch ({size}) to {folder or home()}")
     problems = []
     for each in wanted:
         try:
-            status = fetch(each, mirror)
+            status = fetch(each, mirror, folder)
             _say(status)
             if chosen and status.word == NOT_IN_MIRROR:
                 problems.append(f"{each.path} is not in {mirror}; put it or its archive there")
         except ToucheError as error:
             problems.append(str(error))
     if not no_corpora:
-        problems += _copy_samples(chosen, mirror)
+        problems += _copy_samples(chosen, mirror, folder)
+    if folder and folder not in tasks.data_folders():
+        tell(f"to use it: export TOUCHE_DATA={shlex.quote(str(folder.absolute()))}")
     if problems:
         for problem in problems[:-1]:
             say(f"error: {problem}")
@@ -118,13 +128,15 @@ def verify_(chosen: Sequence[str]) -> int:
     return BROKEN if counts[DIFFERS] else 0
 
 
-def _copy_samples(chosen: Sequence[str], mirror: Path | None) -> list[str]:
+def _copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None) -> list[str]:
     """Copies corpora that only a mirror can have; returns what is missing of those named."""
     published = {each.name.partition("/")[0] for each in sources.official() if each.kind == "corpora"}
     problems = []
     for corpus in dict.fromkeys(tasks.dataset(each)[1] for each in chosen or tasks.datasets()):
-        if corpus.directory not in published and not at_hand("corpora", corpus.directory):
-            copied = copy_unpublished(corpus, mirror) if mirror else []
+        if corpus.directory not in published and not (
+            at_hand("corpora", corpus.directory) and folder is None
+        ):
+            copied = copy_unpublished(corpus, mirror, folder) if mirror else []
             for status in copied:
                 _say(status)
             if chosen and not copied:
@@ -134,11 +146,3 @@ def _copy_samples(chosen: Sequence[str], mirror: Path | None) -> list[str]:
 
 def _say(status: Status) -> None:
     click.echo(f"{status.path}: {status.word}{f' ({status.remark})' if status.remark else ''}")
-
-
-def _bytes(size: float) -> str:
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}"
-        size = size / 1000
-    return f"{size:.1f} GB"

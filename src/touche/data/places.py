@@ -59,7 +59,8 @@ def at_hand(kind: str, name: str) -> bool:
 def open_dataset(dataset: str) -> Input:
     """Topics and corpus of a dataset, such as ``touche-2020-task-1/sample``.
 
-    A corpus without a folder in corpora/ is read through ir_datasets, if that has it.
+    A corpus without a folder in corpora/ is read through ir_datasets, if its card names one there. Cards that
+    ship name only those that ir_datasets does not download.
 
     Raises:
         ToucheError: if there is no such dataset, or it is not at hand.
@@ -173,11 +174,11 @@ def home() -> Path:
 
 
 def _places() -> Iterator[Path]:
-    if folder := os.environ.get("TOUCHE_DATA"):
-        if not Path(folder).is_dir():
-            problem = f"TOUCHE_DATA is {folder!r}, which is no directory"
-            raise ToucheError(f"{problem}; set it to a folder with topics/, qrels/ and corpora/, or unset it")
-        yield Path(folder)
+    for folder in tasks.data_folders():
+        if not folder.is_dir():
+            problem = f"TOUCHE_DATA names {str(folder)!r}, which is not a folder"
+            raise ToucheError(f"{problem}; name folders with topics/, qrels/ and corpora/, or unset it")
+        yield folder
     if root := shipped():
         yield root
     yield cache_folder()

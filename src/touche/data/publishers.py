@@ -64,6 +64,12 @@ class Source:
         """Whether it is in one of the places where data is looked up."""
         return at_hand(self.kind, self.name)
 
+    def place(self, folder: Path | None = None) -> Path | None:
+        """Where it is, in a folder or in the places where data is looked up; None if it is missing."""
+        if folder is None:
+            return locate(self.kind, self.name) if self.at_hand else None
+        return folder / self.path if (folder / self.path).exists() else None
+
 
 @dataclass(frozen=True)
 class Status:
@@ -97,7 +103,7 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
     return [each for each in found if not chosen or any(needs(*dataset, each.path) for dataset in needed)]
 
 
-def fetch(source: Source, mirror: Path | None = None) -> Status:
+def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None) -> Status:
     """Brings a file to where it belongs, whole and with the publisher's md5, or not at all.
 
     A download that was interrupted goes on where it stopped.
@@ -105,24 +111,26 @@ def fetch(source: Source, mirror: Path | None = None) -> Status:
     Args:
         source: the file.
         mirror: a folder to take it from, as it is or as its archive; else it is downloaded.
+        folder: where its topics/, qrels/ or corpora/ is; by default that of the clone or of the user.
 
     Raises:
         RefusedError: if the md5 differs, also that of a file at hand, or the archive is broken.
         InputError: if the file cannot be written.
         ToucheError: if the publisher cannot be reached.
     """
-    if source.at_hand:
-        return _at_hand(source)
+    if path := source.place(folder):
+        return _at_hand(source, path)
     if not source.url and source.kind == "corpora":
         return Status(source.path, "needs a licence", f"apply at {source.page}, then put the corpus there")
     if not source.url:
         return Status(source.path, "not fetched", f"its address is not known here; see {source.page}")
-    target = home() / source.path
+    folder = folder or home()
+    target = folder / source.path
     if mirror is not None:
         if found := _in_mirror(source, mirror):
             return _place(source, found, target)
         return Status(source.path, NOT_IN_MIRROR)
-    part = home() / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
+    part = folder / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
     make_folder(part.parent)
     _download(source, part)
     try:
@@ -134,7 +142,7 @@ def fetch(source: Source, mirror: Path | None = None) -> Status:
     return status
 
 
-def copy_unpublished(corpus: Corpus, mirror: Path) -> list[Status]:
+def copy_unpublished(corpus: Corpus, mirror: Path, folder: Path | None = None) -> list[Status]:
     """Copies a corpus that is nowhere published, such as a sample, from a mirror.
 
     Raises:
@@ -144,26 +152,29 @@ def copy_unpublished(corpus: Corpus, mirror: Path) -> list[Status]:
         file.name for file in sorted((mirror / "corpora" / corpus.directory).glob("*")) if file.is_file()
     ]
     unpublished = [Source(f"corpora/{corpus.directory}/{name}", corpus.directory, "", "") for name in names]
-    return [_place(each, mirror / each.path, home() / each.path) for each in unpublished if not each.at_hand]
+    missing = [each for each in unpublished if not each.place(folder)]
+    return [_place(each, mirror / each.path, (folder or home()) / each.path) for each in missing]
 
 
 def verify(source: Source) -> Status:
     """Compares a file at hand with the publisher's md5."""
-    if not source.at_hand:
-        return Status(source.path, NOT_AT_HAND)
+    path = source.place()
+    return _verified(source, path) if path else Status(source.path, NOT_AT_HAND)
+
+
+def _verified(source: Source, path: Path) -> Status:
     if source.member or not source.md5:
         return Status(source.path, "not verified", _why_not_verified(source))
-    found = md5(locate(source.kind, source.name))
+    found = md5(path)
     if found != source.md5:
         return Status(source.path, DIFFERS, f"its md5 is {found}, the publisher's is {source.md5}")
     return Status(source.path, VERIFIED, f"md5 {found}")
 
 
-def _at_hand(source: Source) -> Status:
+def _at_hand(source: Source, path: Path) -> Status:
     """A file that is at hand is trusted no further than its md5 reaches."""
-    status = verify(source)
+    status = _verified(source, path)
     if status.word == DIFFERS:
-        path = locate(source.kind, source.name)
         raise RefusedError(path, status.remark, "delete it and fetch it again")
     return Status(source.path, "at hand", status.remark)
 

@@ -44,6 +44,8 @@ def remedy(path: str) -> str:
         light = "" if path.startswith("corpora/") else " --no-corpora"
         command = f"touche data fetch {_task_with(path)}".rstrip() + light
         return f"get it with: {command}, or {_ELSEWHERE}"
+    if folder := tasks.folder_of(_task_with(path)):
+        return f"save it as {folder / path}"
     return f"it is not published; {_ELSEWHERE}"
 
 

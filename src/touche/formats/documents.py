@@ -61,6 +61,7 @@ class Argument:
 
 
 AnyDocument = Document | Argument | Page
+"""A document of any kind: each has ``id`` and ``text``."""
 
 
 def premises_of(document: AnyDocument) -> str:

@@ -1,6 +1,6 @@
 """The tasks by their ids, each read from its card once it is asked for.
 
-Cards are those that ship, and those in the folder tasks/ of ``TOUCHE_DATA``.
+Cards are those that ship, and those in the folders tasks/ of ``TOUCHE_DATA``.
 """
 
 import logging
@@ -47,6 +47,16 @@ _log = logging.getLogger(__name__)
 _read = cache(read_card)
 
 
+def data_folders() -> list[Path]:
+    """The folders in ``TOUCHE_DATA``, which are separated as in PATH; the first match wins."""
+    return [Path(folder) for folder in os.environ.get("TOUCHE_DATA", "").split(os.pathsep) if folder]
+
+
+def folder_of(task_id: str) -> Path | None:
+    """The folder in ``TOUCHE_DATA`` that has the card of a task; None for a task that ships."""
+    return next((card.parents[1] for card in _of_user(task_id)), None)
+
+
 def ids() -> list[str]:
     """The ids of all tasks, by the names of their cards, of which none is read."""
     return list(_cards())
@@ -71,8 +81,9 @@ def task(task_id: str) -> Task:
     """
     cards = _cards()
     if task_id in cards:
-        for problem in taken(_of_user(task_id)):
-            raise ToucheError(f"{_of_user(task_id)}: {problem}")
+        for card in _of_user(task_id):
+            for problem in taken(card):
+                raise ToucheError(f"{card}: {problem}")
         return _read(cards[task_id])
     if task_id.rpartition("/")[0] in cards:
         return dataset(task_id)[0]
@@ -132,24 +143,25 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
 
 def taken(card: Path) -> Iterator[str]:
     """Says that a card in ``TOUCHE_DATA`` has the name of one that ships, so that no id means two tasks."""
-    same = card.exists() and realpath(card) == realpath(_of_user(id_of(card)))
-    if same and id_of(card) in _shipped():
+    if realpath(card) in map(realpath, _of_user(id_of(card))) and id_of(card) in _shipped():
         yield f"a task {id_of(card)!r} ships with the project; give the file and its id another name"
 
 
 def _cards() -> dict[str, Path]:
     """The cards by the ids of their tasks; of two with one id that which ships."""
-    found = {id_of(card): card for card in _of_user("*").parent.glob("[!.]*.toml")} | _shipped()
-    return dict(sorted(found.items()))
+    folders = reversed(data_folders())  # so that the first one wins
+    found = {id_of(card): card for folder in folders for card in (folder / "tasks").glob("[!.]*.toml")}
+    return dict(sorted((found | _shipped()).items()))
 
 
 def _shipped() -> dict[str, Path]:
     return {id_of(card): card for card in _FOLDER.rglob("[!.]*.toml")}
 
 
-def _of_user(task_id: str) -> Path:
-    """The card of a task in ``TOUCHE_DATA``, which need not be there."""
-    return Path(os.environ.get("TOUCHE_DATA") or os.devnull, "tasks", f"{task_id}.toml")
+def _of_user(task_id: str) -> list[Path]:
+    """The cards of a task in ``TOUCHE_DATA``."""
+    cards = (folder / "tasks" / f"{task_id}.toml" for folder in data_folders())
+    return [card for card in cards if os.path.exists(card)]  # noqa: PTH110 (that of Path raises)
 
 
 @cache
