@@ -4,6 +4,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -74,20 +75,21 @@ def chatnoir_bm25f(
     method = Method(NUMBERS[year], model, share_of(match))
     questions = [method.asked(topic) for topic in topics]
     pages = parsed_by(parse_as_in_2020, documents) if year == "2020" else documents
-    if engine == "lucene":
-        from by_lucene import ByLucene  # here, for it needs Java
+    with ExitStack() as open_index:
+        if engine == "lucene":
+            from by_lucene import ByLucene  # here, for it needs Java
 
-        found: Collected | ByLucene = ByLucene(
-            pages, method.analyses, questions, [topic.title for topic in topics]
-        )
-    else:
-        found = Collected.of(pages, questions, method.wanted(topics, explain[1]))
-    spam = spam_of(documents, found)
-    for topic, hits in zip(topics, found.best(spam, method.numbers["window"]), strict=True):
-        if explain[0] == topic.number:
-            print(explanation(documents, found, method, topic, hits, explain[1]))
-        ranked = scored(hits, method.numbers)[:depth]
-        yield topic, grouped(ranked) if group_by_host else [(hit.id, score) for hit, score in ranked]
+            titles = [topic.title for topic in topics]
+            lucene = ByLucene(pages, method.analyses, questions, titles)
+            found: Collected | ByLucene = open_index.enter_context(closing(lucene))
+        else:
+            found = Collected.of(pages, questions, method.wanted(topics, explain[1]))
+        spam = spam_of(documents, found)
+        for topic, hits in zip(topics, found.best(spam, method.numbers["window"]), strict=True):
+            if explain[0] == topic.number:
+                print(explanation(documents, found, method, topic, hits, explain[1]))
+            ranked = scored(hits, method.numbers)[:depth]
+            yield topic, grouped(ranked) if group_by_host else [(hit.id, score) for hit, score in ranked]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import tomllib
 from collections import Counter
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 from math import log
 from pathlib import Path
 from typing import Any
@@ -507,3 +508,20 @@ def test_a_part_of_the_pages_is_scored_by_the_statistics_of_all(
     known = scores("all", "--keep-statistics", file)
     assert scores("part", "--statistics", file) == {id: known[id] for id in ("p0", "p1")}
     assert scores("part") != {id: known[id] for id in ("p0", "p1")}
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="mappings are read from /proc")
+@pytest.mark.parametrize("topics", [4, 1], ids=["all-topics", "abandoned"])
+def test_a_run_by_lucene_closes_its_index(topics: int) -> None:
+    """A mapping of a deleted file would stay in memory until the process ends."""
+
+    def mapped() -> int:
+        return Path("/proc/self/maps").read_text("utf-8").count("(deleted)")
+
+    dataset = places.open_dataset("spot-check/pages")
+    before = mapped()
+    for _ in range(2):
+        run = baselines.load("chatnoir-bm25f")(dataset.topics, dataset.documents, engine="lucene")
+        assert len(list(islice(run, topics))) == topics
+        run.close()
+    assert mapped() <= before
