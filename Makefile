@@ -11,11 +11,16 @@ PYTEST := $(BIN)/pytest -n auto --dist loadgroup
 # What runs or builds: docker or podman; with regress also local, which is its default, and tira.
 IN := $(if $(RUNNER),--runner $(RUNNER))
 
-.PHONY: demo test test-all fuzz regress images docs lint types benchmark screenshot clean
+.PHONY: demo lucene test test-all fuzz regress images docs lint types benchmark screenshot clean
 
 # Run every baseline on the parts of the spot check that it is made for, and print the scores.
 demo: $(DEMO)
 	@$(BIN)/python docs/demo.py
+
+# Install what three baselines need that Lucene ranks; the demo then runs them, too.
+lucene: $(DEMO)
+	@$(PIP) --editable ".[lucene]"
+	@$(PIP) --no-deps --requirement pyserini.txt
 
 # Run the quick tests, on all processors. CHOSEN holds more arguments of pytest.
 test: $(READY)

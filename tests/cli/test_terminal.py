@@ -204,6 +204,10 @@ SPOT_CHECKS = [f"spot-check/{part}" for part in ("arguments", "pages", "pairs", 
         (["images", "list", "--runner"], "(see: touche images list --help)"),
         (["evaluate", "run.txt"], f"Missing option '--task'. Choose among {', '.join(tasks.ids())}, or "),
         (["evaluat", "run.txt"], "Did you mean 'evaluate'?"),
+        (
+            ["evaluate", "r", "--task", "t", "--measure", "AP", "--measure", "RR"],
+            "AP and RR: give one measure",
+        ),
         (["evaluate", "run.txt", "--taks", "x"], "'--task'"),
     ],
 )

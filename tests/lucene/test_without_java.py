@@ -66,3 +66,21 @@ def test_what_ranks_by_lucene_says_what_is_missing(tmp_path: object, baseline: s
     assert done.returncode == 2 and "Traceback" not in done.stderr
     assert last.startswith("touche: Lucene needs Java, ") and "FROM touche/lucene; else: pip install" in last
     assert last.endswith("[lucene]' && pip install --no-deps pyserini==1.6.0")
+
+
+def test_a_run_without_lucene_leaves_an_earlier_run_alone(tmp_path: Path) -> None:
+    (tmp_path / "run.txt").write_text("of an earlier run")
+    done = touche("run", "bm25", "--engine", "lucene", "-i", "spot-check/passages", "-o", tmp_path)
+    assert done.returncode == 2 and (tmp_path / "run.txt").read_text() == "of an earlier run"
+
+
+def test_regress_reports_what_is_not_installed_and_neither_passes_nor_fails_it(tmp_path: Path) -> None:
+    junit = tmp_path / "junit.xml"
+    done = touche("regress", *OF_LUCENE, "bm25", "--dataset", "spot-check/arguments", "--junit", junit)
+    assert done.returncode == 0, done.stderr
+    *rows, _, counts = done.stdout.splitlines()
+    reported = {row.split()[0] for row in rows if "not installed: " in row and "extra lucene" in row}
+    assert reported == {*OF_LUCENE} and "failed" not in counts and "passed" in counts
+    assert 'failures="0"' in junit.read_text() and 'skipped="0"' not in junit.read_text()
+    alone = touche("regress", "elrond", "--dataset", "spot-check/arguments")
+    assert alone.returncode == 2 and "nothing was checked, because elrond needs" in alone.stderr

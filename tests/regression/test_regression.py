@@ -194,14 +194,21 @@ def test_results_are_written_for_machines(
     assert "| 0.4 | 0.50894 | +0.10894 |" in summary[4] and summary[4].endswith("| too high |")
 
 
+def test_a_baseline_of_which_nothing_is_expected_has_a_row(touche: Touche, clone: Path) -> None:
+    shutil.copytree(clone / "baselines" / "dirichletlm", clone / "other")
+    (clone / "other" / "expected.toml").write_text(ELSEWHERE)
+    code, out, _ = touche("regress", "./other", "dirichletlm", "--dataset", "spot-check/passages")
+    assert code == 0 and out.endswith("1 nothing expected, 1 passed; memory: largest process\n")
+    assert re.search(r"^\./other .*nothing expected: .* for spot-check/passages$", out, re.MULTILINE)
+    code, _, err = touche("regress", "./other", "--dataset", "spot-check/passages")
+    assert code == 2 and "nothing is expected" in err
+
+
 def test_nothing_at_hand_is_not_a_success(touche: Touche, clone: Path) -> None:
     code, out, err = touche("regress", "--dataset", "touche-2020-task-2")
     assert code == 2
     assert "1 not at hand" in out
-    assert (
-        "nothing was checked, as no dataset is at hand; it is handed out by agreement only; apply at https://"
-        in err
-    )
+    assert "no dataset is at hand; it is handed out by agreement only; apply at https://" in err
 
 
 @pytest.mark.parametrize(

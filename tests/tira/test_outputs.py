@@ -38,7 +38,7 @@ def test_a_run_holds_a_thousand_per_topic(tmp_path: Path) -> None:
         ([(A, [("d", float("nan"))])], "scores must be numbers that are finite"),
         ([(A, ["d"])], r"yielded 'd'; it must yield pairs \(document id, score\)"),
         ([(A, "d", 1.0)], r"yielded \(Topic\(.*; it must yield pairs \(topic, ranking\)"),
-        ([("1", [])], "yielded the topic '1'; it must be one of its topics"),
+        ([("1", [])], "yielded '1'; yield the Topic, not its number"),
         ([(A, None)], "yielded the ranking None; it must be a list of pairs"),
         ([(A, [(7, 1.0)])], "yielded the document id 7; it must be one word"),
         ([(A, [("d\u2003e", 1.0)])], r"yielded the document id 'd\\u2003e'; it must be one word"),

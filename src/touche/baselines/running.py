@@ -19,7 +19,7 @@ from touche.formats.topics import Topic
 from touche.origin import origin
 from touche.progress import watched
 from touche.tira.inputs import Input
-from touche.tira.outputs import METADATA_FILE, prepare_output, write_run
+from touche.tira.outputs import METADATA_FILE, replacing_run, write_run
 from touche.tira.provenance import TEAM_VARIABLE, NotedFiles, Software, metadata
 
 _T = TypeVar("_T")
@@ -64,8 +64,11 @@ def run(
     depth = options.get("depth", MAX_DEPTH)
     if not 1 <= depth <= MAX_DEPTH:
         raise ParameterError(f"depth = {depth}: a run holds 1 to {MAX_DEPTH} documents per topic")
-    prepare_output(output)  # an earlier run must not outlive this one, however soon it is interrupted
-    names = names or Names()
+    with replacing_run(output):  # an earlier run must not outlive this one, however soon it is interrupted
+        return _run(ranker, given, output, options, names or Names())
+
+
+def _run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any], names: Names) -> list[Topic]:
     started, tag = datetime.now(UTC), names.tag or ranker.tag(options)
     files = _beside(lambda: NotedFiles.of(given.files, given.statistics))  # whose md5 takes another reading
     # Not in a thread: a child that the baseline forks meanwhile would hold what git is waited for by.

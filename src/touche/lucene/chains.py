@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from touche.errors import InputError
+from touche.errors import InputError, ParameterError
 from touche.files import is_file, read_lines, temporary_folder
 from touche.lucene.java import java
 
@@ -62,7 +62,8 @@ def stop_words(name: str) -> frozenset[str]:
         The words in lower case, as they are compared to lower-cased tokens.
 
     Raises:
-        InputError: if the file cannot be read or has no word, or a line holds several.
+        ParameterError: if there is no such list or file.
+        InputError: if the file has no word, or a line holds several.
     """
     if name not in STOP_LISTS:
         return frozenset(_words_of(Path(name)))
@@ -75,7 +76,7 @@ def stop_words(name: str) -> frozenset[str]:
 
 def _words_of(path: Path) -> list[str]:
     if not is_file(path):
-        raise InputError(path, "no such file", f"give one, or {', '.join(STOP_LISTS)}")
+        raise ParameterError(f"{path}: no such file; give one, or {', '.join(STOP_LISTS)}")
     words = []
     for number, line in read_lines(path):
         found = line.partition("#")[0].split()

@@ -3,10 +3,8 @@
 from importlib.util import find_spec
 from pathlib import Path
 
-from touche.errors import NotInstalledError
+from touche.errors import PYSERINI, NotInstalledError
 
-PYSERINI = "pyserini==1.6.0"
-"""What pip is to install, without its dependencies, for Lucene's jar."""
 _JAR = "anserini-1.7.1-fatjar.jar"  # this one and no other: scores depend on it
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from touche.errors import InputError, NotInstalledError, ToucheError, installing
+from touche.errors import InputError, NotInstalledError, ParameterError, ToucheError, installing
 from touche.progress import bar, processors
 
 _log = logging.getLogger(__name__)
@@ -127,13 +127,14 @@ class Bert:
 
     Raises:
         ToucheError: if the libraries are missing.
-        InputError: if a file is missing or broken.
+        ParameterError: if a file is missing.
+        InputError: if one is broken.
     """
 
     def __init__(self, folder: Path, length: int) -> None:
         for name in FILES:
             if not (folder / name).is_file():
-                raise InputError(folder / name, "no such file", "name a folder with a BERT model")
+                raise ParameterError(f"{folder / name}: no such file; name a folder with a BERT model")
         try:
             config, self.weights = _read(folder)
             self.width = int(config["hidden_size"])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from touche.errors import InputError, ToucheError
+from touche.errors import InputError, ParameterError
 from touche.pairs.bert import Array, Bert
 from touche.pairs.embeddings import embed
 from touche.pairs.ranking import Pair
@@ -39,12 +39,12 @@ def measure_named(name: str, model: str) -> Measure:
         A function from the pairs of each topic to their coherences.
 
     Raises:
-        ToucheError: if a model is missing, or given and not needed.
+        ParameterError: if a model is missing, or given and not needed.
     """
     if name == "nsp" and not model:
-        raise ToucheError("--coherence nsp needs a model; name the folder of a BERT model with --model")
+        raise ParameterError("--coherence nsp needs a model; name the folder of a BERT model with --model")
     if name != "nsp" and model:
-        raise ToucheError(f"--model is for --coherence nsp; {name} takes none")
+        raise ParameterError(f"--model is for --coherence nsp; {name} takes none")
     measures: dict[str, Measure] = {
         "lexical": of_stems,
         "embedding": of_embeddings,

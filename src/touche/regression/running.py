@@ -10,7 +10,7 @@ from typing import Any
 
 from touche.baselines.loader import folder_of, is_shipped
 from touche.data.places import clone, locate
-from touche.errors import InputError, ToucheError
+from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.evaluation.agreement import Overlap
 from touche.evaluation.scores import Evaluated
 from touche.files import temporary_folder, write_whole
@@ -25,6 +25,8 @@ from touche.tira.outputs import RUN_FILE
 
 PASSED, TOO_LOW, TOO_HIGH, CHANGED = "passed", "too low", "too high", "changed"
 NOT_AT_HAND, FAILED, NOT_THE_SAME = "not at hand", "failed", "not the same twice"
+NOT_INSTALLED, NOTHING_EXPECTED = "not installed", "nothing expected"
+UNCHECKED = (NOT_AT_HAND, NOT_INSTALLED, NOTHING_EXPECTED)
 NOT_AS_REPORTED = "not as reported"  # of another implementation, which binds nobody
 
 _log = logging.getLogger(__name__)
@@ -37,7 +39,7 @@ class Outcome:
     Attributes:
         expected: what was expected.
         verdict: ``passed``, ``too low``, ``too high``, ``changed`` (a ranking), ``not as reported``,
-            ``not at hand``, ``failed``, ``not the same twice``.
+            ``not at hand``, ``not installed``, ``nothing expected``, ``failed``, ``not the same twice``.
         got: what was measured, or None.
         judged: Judged@k, likewise.
         remark: why it failed, or what else was found.
@@ -64,7 +66,7 @@ class Outcome:
     @property
     def broken(self) -> bool:
         """Whether it makes the regression fail."""
-        return self.verdict not in (PASSED, NOT_AS_REPORTED, NOT_AT_HAND)
+        return self.verdict not in (PASSED, NOT_AS_REPORTED, *UNCHECKED)
 
     @property
     def record(self) -> dict[str, Any]:
@@ -233,7 +235,8 @@ def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
 
 
 def _failed(group: Iterable[Expected], error: Exception) -> list[Outcome]:
-    return [Outcome(each, FAILED, remark=_told(error)) for each in group]
+    verdict = NOT_INSTALLED if isinstance(error, NotInstalledError) else FAILED
+    return [Outcome(each, verdict, remark=_told(error)) for each in group]
 
 
 def _told(error: Exception) -> str:

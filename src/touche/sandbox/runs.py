@@ -13,12 +13,13 @@ from subprocess import TimeoutExpired
 from uuid import uuid4
 
 from touche import tasks
+from touche.baselines.declaration import missing_extra
 from touche.baselines.loader import folder_of
 from touche.data import places
-from touche.errors import InputError, ToucheError, installing
+from touche.errors import InputError, NotInstalledError, ToucheError, installing
 from touche.files import temporary_folder
 from touche.lint import ERROR, lint_format
-from touche.sandbox.images import check_image, image_of
+from touche.sandbox.images import check_image, image_of, instead
 from touche.sandbox.limits import PROGRAMS, RUNNER_NAMES, Limits
 from touche.sandbox.meter import LARGEST_PROCESS, metered
 from touche.sandbox.programs import (
@@ -82,8 +83,12 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
     """Runs a baseline in a process of its own, without a sandbox and without limits.
 
     Raises:
+        NotInstalledError: if the extra that it needs is not installed.
         ToucheError: if it fails, with its exit code and last line; or if its run.txt is invalid.
     """
+    if extra := missing_extra(job.baseline):
+        problem = f"{job.name} needs the extra {extra}"
+        raise NotInstalledError(f"{problem}; install it with: {installing(extra)}{instead(job.baseline)}")
     command = [sys.executable, "-m", "touche", "run", job.baseline, *job.arguments]
     command += ["-i", job.given, "-o", str(job.output)]
     began = time.monotonic()

@@ -1,11 +1,13 @@
 """What a software leaves for TIRA: run.txt, whole or not at all."""
 
+import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from touche.errors import ToucheError
-from touche.files import is_word, make_folder, quoted, write_whole
+from touche.errors import NotInstalledError, ParameterError, ToucheError
+from touche.files import is_word, make_folder, quoted, whole, write_whole
 from touche.formats.runs import MAX_DEPTH, format_run, ranking
 from touche.formats.topics import Topic
 
@@ -43,7 +45,7 @@ def write_run(
     lines: dict[str, str] = {}
     for topic, hits in (_checked(each, "(topic, ranking)", 2) for each in rankings):
         if not isinstance(topic, Topic):
-            raise ToucheError(f"the baseline yielded the topic {quoted(topic)}; it must be one of its topics")
+            raise ToucheError(f"the baseline yielded {quoted(topic)}; yield the Topic, not its number")
         if topic.number not in wanted or topic.number in lines:
             problem = f"topic {topic.number} was not asked for or is ranked twice"
             raise ToucheError(f"{problem}; rank each topic once")
@@ -65,6 +67,25 @@ def prepare_output(directory: Path) -> None:
     for name in (RUN_FILE, METADATA_FILE):
         write_whole(directory / name, "")
         (directory / name).unlink()
+
+
+@contextmanager
+def replacing_run(directory: Path) -> Iterator[None]:
+    """Takes what an earlier run wrote away, and puts it back if an option of this run is refused.
+
+    Raises:
+        InputError: if the directory cannot be written.
+    """
+    paths = [directory / name for name in (RUN_FILE, METADATA_FILE)]
+    earlier = {path: path.read_bytes() for path in paths if os.access(path, os.R_OK) and path.is_file()}
+    prepare_output(directory)
+    try:
+        yield
+    except (NotInstalledError, ParameterError):
+        for path, content in earlier.items():
+            with whole(path) as file:
+                file.write(content)
+        raise
 
 
 def _scores(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[tuple[str, float]]:
