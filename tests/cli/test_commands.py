@@ -156,7 +156,6 @@ def test_an_earlier_run_outlives_a_mistyped_command_but_not_a_run_that_fails(
         "argsme --api --match any",
         "dirichletlm-variants --stop-words nowhere.txt",
         "sentence-coherence --coherence nsp",
-        "sentence-coherence --coherence nsp --model none",
     ):
         code, _, err = touche("run", *mistyped.split(), *run)
         assert (code, earlier.read_text()) == (2, "of an earlier run"), err
