@@ -1,5 +1,11 @@
+import errno
+import fcntl
 import gzip
 import os
+import stat
+import subprocess
+import sys
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any
@@ -147,32 +153,168 @@ def test_a_file_is_written_whole_and_nothing_else_is_left(tmp_path: Path) -> Non
     assert (tmp_path / "run.txt").read_text() == "b\n"
 
 
-def test_what_a_killed_process_has_left_is_removed_and_what_is_in_use_is_not(
+@pytest.fixture
+def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The private folder for temporary ones, in a cache folder of the test's own."""
+    monkeypatch.delenv("TMPDIR", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path / "cache" / "touche" / "temporary"
+
+
+def test_a_temporary_folder_removes_those_of_killed_processes_and_none_in_use(private: Path) -> None:
+    (private / "touche-index-a1b2c3_d" / "index").mkdir(parents=True)
+    private.chmod(0o700)
+    with temporary_folder("touche-index-") as first, temporary_folder("touche-run-") as second:
+        assert {*private.iterdir()} == {first, second}
+    assert [*private.iterdir()] == []
+
+
+def test_a_users_folder_outside_of_the_private_one_is_never_removed(private: Path, tmp_path: Path) -> None:
+    (own := tmp_path / "touche-run-argsrank").mkdir()
+    private.mkdir(parents=True)
+    private.chmod(0o700)
+    (private / "touche-run-abcdefgh").symlink_to(own)
+    os.utime(own, (0, 0))
+    with temporary_folder("touche-run-"):
+        assert own.is_dir()
+    assert own.is_dir() and stat.S_IMODE(private.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    "obstacle", ["open to others", "another user's", "a file", "read-only", "no home", "TMPDIR"]
+)
+def test_without_a_private_folder_nothing_is_cleaned_up(
+    private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, obstacle: str
+) -> None:
+    (other := private / "touche-run-a1b2c3_d").mkdir(parents=True)
+    private.chmod(0o755 if obstacle == "open to others" else 0o700)
+    match obstacle:
+        case "another user's":
+            monkeypatch.setattr("os.geteuid", lambda: os.getuid() + 1)
+        case "a file":
+            monkeypatch.setenv("XDG_CACHE_HOME", str(Path(__file__)))
+        case "read-only":
+            monkeypatch.setenv("XDG_CACHE_HOME", "/proc")
+        case "no home":
+            monkeypatch.setenv("XDG_CACHE_HOME", "~/.cache")
+        case "TMPDIR":
+            monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with temporary_folder("touche-run-") as folder:
+        assert folder.parent == tmp_path and folder.stat().st_mode & 0o077 == 0
+    assert other.is_dir() and not folder.exists()
+
+
+def test_without_locks_a_temporary_folder_is_where_the_system_has_them(
+    private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refused)
+    with temporary_folder("touche-run-") as folder:
+        assert folder.parent == tmp_path
+    write_whole(tmp_path / "run.txt", "text")
+    assert [*private.iterdir()] == [] and (tmp_path / "run.txt").read_text() == "text"
+
+
+def test_a_folder_that_is_removed_before_it_is_locked_is_made_again(
+    private: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, made = tempfile.mkdtemp, list[Path]()
+
+    def removed_at_once(**place: Any) -> str:
+        made.append(Path(make(**place)))
+        if len(made) == 1:
+            made[0].rmdir()
+        return str(made[-1])
+
+    monkeypatch.setattr("tempfile.mkdtemp", removed_at_once)
+    with temporary_folder("touche-run-") as folder:
+        assert folder.is_dir() and folder == made[1] and folder.parent == private
+
+
+def test_a_folder_that_is_removed_while_it_waits_for_its_lock_is_made_again(
+    private: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flock, removed = fcntl.flock, list[Path]()
+
+    def held_by_another(file: int, how: int) -> None:
+        if not removed:
+            removed.extend(private.iterdir())
+            other = os.open(removed[0], os.O_RDONLY)
+            flock(other, fcntl.LOCK_EX)
+            if not how & fcntl.LOCK_NB:
+                removed[0].rmdir()
+                threading.Timer(0, os.close, (other,)).start()
+        flock(file, how)
+
+    monkeypatch.setattr("fcntl.flock", held_by_another)
+    with temporary_folder("touche-run-") as folder:
+        assert folder.is_dir() and folder not in removed and folder.parent == private
+
+
+FOLDERS = """
+import sys
+from touche.files import temporary_folder
+for number in range(40):
+    with temporary_folder("touche-run-") as folder:
+        (folder / "file").write_text("text")
+        assert folder.parent.name == "temporary" and (folder / "file").read_text() == "text"
+"""
+
+
+def test_many_processes_make_temporary_folders_at_once(private: Path) -> None:
+    children = [subprocess.Popen([sys.executable, "-c", FOLDERS]) for _ in range(8)]
+    assert [child.wait() for child in children] == [0] * 8
+    assert [*private.iterdir()] == []
+
+
+def test_two_writers_of_a_file_disturb_each_other_in_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    left, part = tmp_path / "touche-index-a1b2c3_d", tmp_path / ".[run].txt.1.part"
-    (left / "index").mkdir(parents=True)
-    (own := tmp_path / "touche-index-notes").mkdir()
-    part.write_text("half")
-    with temporary_folder("touche-index-") as first:
-        for path in (left, part, first, own):
-            os.utime(path, (0, 0))
-        with temporary_folder("touche-index-") as second:
-            assert sorted(tmp_path.glob("touche-index-*")) == sorted([first, own, second])
-    write_whole(tmp_path / "[run].txt", "whole")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["[run].txt", own.name]
-
-
-def test_what_another_process_is_writing_is_left_alone(tmp_path: Path) -> None:
+    """In containers, all have the same process id."""
+    monkeypatch.setattr("os.getpid", lambda: 1)
     with whole(tmp_path / "run.txt") as file:
         file.write(b"first")
-        (part,) = tmp_path.iterdir()
-        os.utime(other := part.rename(part.with_name(".run.txt.0.part")), (0, 0))
         write_whole(tmp_path / "run.txt", "second")
-        assert other.exists()
-        other.rename(part)
-    assert (tmp_path / "run.txt").read_text() == "first"
+        assert (tmp_path / "run.txt").read_text() == "second"
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("run.txt", "first")]
+
+
+def test_a_planted_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own, names = tmp_path / "own.txt", ["a" * 16, "b" * 16]
+    own.write_text("precious")
+    monkeypatch.setattr("touche.files.token_hex", lambda _: names[0])
+    for part in (f".run.txt.{os.getpid()}.part", f".run.txt.{names[0]}.part"):
+        (tmp_path / part).symlink_to(own)
+    with pytest.raises(InputError, match=r"run.txt: cannot be written \(File exists\)"):
+        write_whole(tmp_path / "run.txt", "text")
+    assert own.read_text() == "precious"
+
+
+def test_the_umask_sets_the_permissions_of_a_file(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_whole(tmp_path / "run.txt", "text")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "run.txt").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("target", ["elsewhere/run.txt", "elsewhere/new.txt"])
+def test_a_file_is_written_through_a_link(write: Write, tmp_path: Path, target: str) -> None:
+    write("elsewhere/run.txt", "earlier")
+    (link := tmp_path / "run.txt").symlink_to(target)
+    write_whole(link, "text")
+    assert link.is_symlink() and (tmp_path / target).read_text() == "text"
+    assert not [*tmp_path.rglob("*.part")]
+
+
+def test_links_in_a_circle_are_refused(tmp_path: Path) -> None:
+    (link := tmp_path / "run.txt").symlink_to("run.txt")
+    with pytest.raises(InputError, match=r"run.txt: cannot be written \(Too many levels"):
+        write_whole(link, "text")
+    assert link.is_symlink()
 
 
 def test_a_pipe_or_a_device_is_not_replaced(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Opening the files of strangers: plain or gzipped, and every fault named with its file and line."""
 
 import fcntl
-import glob
 import gzip
 import hashlib
 import io
@@ -9,25 +8,25 @@ import logging
 import os
 import re
 import shutil
+import stat
 import tempfile
-import time
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path, PosixPath
+from secrets import token_hex
 from typing import IO, Any
 
 import orjson
 
-from touche.errors import InputError, one_line
+from touche.errors import InputError, ToucheError, one_line
 from touche.progress import bar
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _ROOM, _MOST = 10_000_000, 500  # bytes, and times its size, to which gzip is unpacked; bombs come to 1000
 _SIP = 1 << 12  # bytes of gzip
 _LARGE = 1_000_000  # bytes; what is smaller is read before a bar would come
-_SECONDS_TO_LOCK = 1.0  # what has just been made may not be locked yet
 _BUFFER = 1 << 16  # bytes that are read from a large file at a time
 LONGEST_LINE = 1 << 26  # bytes; no document is as long, and it is held in memory
 _LONGEST_WORD = 1000  # characters; real ids have some thirty, those of sentence pairs sixty
@@ -413,58 +412,129 @@ def write_whole(path: Path, text: str) -> None:
 def whole(path: Path) -> Iterator[IO[bytes]]:
     """Opens a file for writing that appears once all is written, or not at all.
 
+    A symbolic link stays, and the file that it leads to is written, as by ``cp`` and by ``>`` of a shell; a
+    target that is missing is made. The content is first written to a hidden file in the folder of the target.
+    Only a process that is killed leaves this ``.NAME.*.part`` behind; you can remove it.
+
     Raises:
         InputError: if the directory cannot be written, the disk is full, or a device has this name.
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise InputError(path, "a device or a pipe, not a file", "choose another name")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    _remove_abandoned(path.parent, f".{glob.escape(path.name)}.*.part")
     try:
-        with part.open("wb") as file:
-            _lock(file.fileno())
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
+        target = _target_of_writing(path)
+        # Not mkstemp, because its permissions are not those of the umask.
+        part = target.with_name(f".{target.name}.{token_hex(8)}.part")
+        with part.open("xb") as file:
+            try:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+                part.replace(target)
+            finally:
+                part.unlink(missing_ok=True)
     except OSError as error:
         raise InputError(path, f"cannot be written ({error.strerror})", "choose another directory") from error
-    finally:
-        with suppress(OSError):
-            part.unlink()
+
+
+def _target_of_writing(path: Path) -> Path:
+    """The file that a path leads to.
+
+    Raises:
+        OSError: for links in a circle, and for another user's link that the kernel does not follow.
+    """
+    if path.is_symlink():
+        with suppress(FileNotFoundError):
+            os.close(os.open(path, os.O_WRONLY))
+    return Path(os.path.realpath(path))
+
+
+def cache_folder() -> Path:
+    """The user's cache folder for touche."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "touche"  # noqa: PTH111
 
 
 @contextmanager
 def temporary_folder(prefix: str) -> Iterator[Path]:
-    """A temporary folder that is gone in the end; those that killed processes have left go first.
+    """A temporary folder that is removed in the end.
+
+    It is in a private folder in the user's cache folder, from which folders of killed processes are removed
+    first. If TMPDIR is set, or if the private folder cannot be made or locked, it is where the system has
+    temporary files, and nothing is removed there.
 
     Raises:
-        OSError: if it cannot be made.
+        ToucheError: if it cannot be made.
     """
-    _remove_abandoned(Path(tempfile.gettempdir()), f"{prefix}{'?' * 8}")  # and nothing that a user has made
-    made = tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
-    held = os.open(made.name, os.O_RDONLY)
     try:
-        _lock(held)
-        with made as folder:
+        folder, lock = _locked_folder(prefix) or (tempfile.mkdtemp(prefix=prefix), None)
+    except OSError as error:
+        problem = f"no temporary folder can be made ({error.strerror})"
+        raise ToucheError(f"{problem}; set TMPDIR to a folder with room") from error
+    try:
+        try:
             yield Path(folder)
-    finally:  # what is left of it if a signal came while it was being removed
-        shutil.rmtree(made.name, ignore_errors=True)
-        os.close(held)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:  # again, because a signal may come while it is removed
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
 
 
-def _remove_abandoned(folder: Path, pattern: str) -> None:
-    """Removes files and folders that nobody holds a lock on; locks end with a process, however that ends."""
-    for path in folder.glob(pattern):
-        with suppress(OSError):  # in use, of another user, or gone meanwhile
-            held = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+def _locked_folder(prefix: str) -> tuple[str, int] | None:
+    """A new folder in the private one, and its open lock; None where this is not possible."""
+    with suppress(OSError):
+        private = _private_folder()
+        _remove_abandoned(private)
+        while True:
+            folder = tempfile.mkdtemp(prefix=prefix, dir=private)
             try:
-                _lock(held)
-                if time.time() - os.fstat(held).st_mtime > _SECONDS_TO_LOCK:
-                    shutil.rmtree(path) if path.is_dir() else path.unlink()
-            finally:
-                os.close(held)
+                return folder, _lock(folder, fcntl.LOCK_EX)
+            except FileNotFoundError:  # another process has removed it before it was locked
+                continue
+            except OSError:
+                shutil.rmtree(folder)
+                raise
+    return None
 
 
-def _lock(file: int) -> None:
-    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+def _private_folder() -> Path:
+    """The folder that only this user can enter.
+
+    Raises:
+        OSError: if it cannot be made, it is another user's or open to others, or TMPDIR names another place.
+    """
+    private = cache_folder() / "temporary"
+    if os.environ.get("TMPDIR") or not private.is_absolute():  # relative where the user has no home
+        raise NotADirectoryError
+    private.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = private.lstat()
+    if status.st_uid != os.geteuid() or not stat.S_ISDIR(status.st_mode) or status.st_mode & 0o077:
+        raise PermissionError
+    return private
+
+
+def _remove_abandoned(private: Path) -> None:
+    """Removes folders without a lock; the lock of a process ends with it."""
+    for path in private.iterdir():
+        with suppress(OSError):  # locked, or removed meanwhile
+            lock = _lock(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+            os.close(lock)
+
+
+def _lock(folder: str | Path, how: int) -> int:
+    """Opens and locks a folder.
+
+    Raises:
+        FileNotFoundError: if it was removed before it was locked.
+        OSError: if the file system has no locks, or another process holds this one and it is not to wait.
+    """
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(lock, how)
+        os.stat(folder)  # noqa: PTH116
+    except BaseException:
+        os.close(lock)
+        raise
+    return lock

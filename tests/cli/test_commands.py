@@ -307,7 +307,7 @@ def start(*arguments: str | Path, limit: int | None = None, **variables: str) ->
 @pytest.mark.parametrize(
     ("engine", "limit", "message"),
     [
-        ("lucene", 500, "touche: the index cannot be written to "),
+        ("lucene", 500, "touche: the index cannot be written ("),
         ("lucene", 20_000, "run.txt: cannot be written"),
         ("scan", 500, "run.txt: cannot be written"),
     ],

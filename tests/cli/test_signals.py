@@ -112,14 +112,14 @@ def test_the_command_that_is_installed_minds_signals_as_early() -> None:
 
 
 REMOVAL = """
-import os, signal, sys, tempfile
-remove = tempfile.TemporaryDirectory._rmtree
+import os, shutil, signal, sys
+remove = shutil.rmtree
 
-def interrupted(cls, *arguments, **options):
+def interrupted(*arguments, **options):
+    shutil.rmtree = remove
     os.kill(os.getpid(), signal.SIGTERM)
-    remove(*arguments, **options)
 
-tempfile.TemporaryDirectory._rmtree = classmethod(interrupted)
+shutil.rmtree = interrupted
 from touche.__main__ import main
 main()"""
 

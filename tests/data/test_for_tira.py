@@ -92,6 +92,19 @@ def test_the_files_are_an_input_and_judgments_without_labels_below_0(written: Pa
     assert (written / "truths" / "qrels.txt").read_text() == original.replace(" -2\n", " 0\n")
 
 
+def test_topics_are_not_written_into_the_folder_of_the_corpus(
+    write: Write, touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = write("corpus/topics.xml", "of the corpus")
+    write("corpus/folder/topics.xml", "of a folder in it")
+    monkeypatch.setattr("touche.data.for_tira.locate_corpus", lambda _: own.parent)
+    assert touche("tasks", "tira", "spot-check/passages", "-o", tmp_path / "new")[0] == 0
+    assert own.read_text() == "of the corpus"
+    inputs = tmp_path / "new" / "inputs"
+    assert "<number>11</number>" in (inputs / "topics.xml").read_text()
+    assert (inputs / "folder" / "topics.xml").read_text() == "of a folder in it"
+
+
 def test_what_cannot_be_written_is_said(written: Path, touche: Touche, tmp_path: Path) -> None:
     for task, options, message in (
         ("spot-check/passages", ["-o", written], f"{written}: it is not empty; name a new folder"),

@@ -198,8 +198,12 @@ def _left(session: int, folder: Path) -> str:
     if processes := _session(session, folder):
         _end_session(session, folder)
         return f"left {len(processes)} processes"
-    files = [*(folder / "tmp").iterdir(), *(folder / "out").glob(".*")]
+    files = [*(folder / "tmp").iterdir(), *_private(folder), *(folder / "out").glob(".*")]
     return f"left {files[0].name}" if files else ""
+
+
+def _private(folder: Path) -> list[Path]:
+    return [*(folder / "cache" / "touche").glob("temporary/*")]
 
 
 def _session(leader: int, folder: Path) -> list[int]:
@@ -208,7 +212,7 @@ def _session(leader: int, folder: Path) -> list[int]:
     for each in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             state, _, _, session, *_ = (each / "stat").read_text().rpartition(")")[2].split()
-            known = f"TMPDIR={folder}/".encode() in (each / "environ").read_bytes()
+            known = f"XDG_CACHE_HOME={folder}/".encode() in (each / "environ").read_bytes()
             if state != "Z" and (int(session) == leader or known):
                 found.append(int(each.name))
     return found
@@ -237,7 +241,7 @@ def _kill(sign: signal.Signals, number: int, place: Path, seed: int) -> Outcome:
     _write_input(folder)
     if command is OWN:
         (folder / "in" / "documents.jsonl").write_text("".join(_made_up(random)))
-    process = _start(command, folder, {})
+    process = _start(command, folder, {"TMPDIR": None})
     moment = random.uniform(0, seconds)
     time.sleep(moment)
     process.send_signal(sign)
@@ -273,10 +277,11 @@ def _after(process: subprocess.Popen[bytes], sign: signal.Signals, said: str, fo
 
 def _next_run(command: Sequence[str], folder: Path) -> str:
     """Whether the run after one that was killed cleans up."""
-    if not (any((folder / "tmp").iterdir()) or list((folder / "out").glob(".*"))):
+    for part in (folder / "out").glob(".*.part"):  # which users remove themselves
+        part.unlink()
+    if not _private(folder):
         return RESULT
-    time.sleep(1)  # what is younger may be in use
-    process = _start(command, folder, {})
+    process = _start(command, folder, {"TMPDIR": None})
     process.communicate(timeout=PATIENCE)
     return _left(process.pid, folder) or RESULT
 

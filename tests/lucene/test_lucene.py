@@ -190,7 +190,8 @@ def test_a_query_may_be_as_long_as_a_document() -> None:
 def test_a_fault_in_the_stream_of_documents_reaches_the_caller_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)  # so that TMPDIR is read again
 
     def broken() -> Any:
         yield from texts("cat") * 500
@@ -202,15 +203,17 @@ def test_a_fault_in_the_stream_of_documents_reaches_the_caller_and_leaves_nothin
 
 
 def test_an_open_index_has_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)  # so that TMPDIR is read again
     with indexed(texts("cat")) as index:
         assert list(tmp_path.iterdir()) == []
         assert index.search("cat", 1)
 
 
 def test_a_directory_for_the_index_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", "/proc")
-    with pytest.raises(ToucheError, match=r"the index cannot be written to /proc \(.*\); set TMPDIR"):
+    monkeypatch.setenv("TMPDIR", "/proc")
+    monkeypatch.setattr("tempfile.tempdir", "/proc")  # whose files nobody can write
+    with pytest.raises(ToucheError, match=r"no temporary folder can be made \(.*\); set TMPDIR"):
         indexed(texts("cat"))
 
 

@@ -399,6 +399,18 @@ def test_unusable_judgments_fail_the_scores_of_their_own_dimension_only(
     assert str(broken) in outcomes[1].remark
 
 
+def test_a_message_with_control_characters_is_valid_junit(
+    touche: Touche, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(job: Job, limits: Limits, log: Log) -> Usage:
+        raise ValueError("a\x1b[31m\0b\ufffe\udcff")
+
+    monkeypatch.setitem(RUNNERS, "local", fail)  # type: ignore[index]
+    assert touche("regress", "dirichletlm", "--junit", tmp_path / "r.xml")[0] == 1
+    message = ElementTree.parse(tmp_path / "r.xml").findall(".//failure")[0].get("message") or ""
+    assert r"ValueError: a\x1b[31m\x00b\ufffe\udcff" in message
+
+
 def test_a_run_that_is_not_the_same_twice_is_never_pinned(clone: Path) -> None:
     path = expect(clone, ENTRY.format(value=0.4))
     (expected,) = read_expected("dirichletlm")
@@ -556,9 +568,9 @@ def test_a_regression_that_is_killed_takes_its_run_along_and_the_next_one_tidies
 ) -> None:
     waits = "import time\n    print('begun', flush=True)\n    time.sleep(600)\n"
     change(clone, BEGIN, f"{waits}    {BEGIN}")
-    (temporary := tmp_path / "tmp").mkdir()
+    temporary = tmp_path / "cache" / "touche" / "temporary"
     command = [sys.executable, "-m", "touche", "regress", "dirichletlm", "--dataset", "spot-check/passages"]
-    environment = os.environ | {"TMPDIR": str(temporary)}
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": ""}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as killed:
         assert killed.stderr and "  begun\n" in iter(killed.stderr.readline, "")
         started = [pid for pid in processes_in(temporary) if pid != killed.pid]
@@ -569,20 +581,21 @@ def test_a_regression_that_is_killed_takes_its_run_along_and_the_next_one_tidies
     finally:
         for pid in processes_in(temporary):
             os.kill(pid, 9)
-    for left in temporary.iterdir():
-        os.utime(left, (0, 0))
     change(clone, "time.sleep(600)", "pass")
     assert subprocess.run(command, capture_output=True, env=environment).returncode == 0
     assert list(temporary.iterdir()) == []
 
 
 def processes_in(temporary: Path) -> list[int]:
-    """The processes, whosever children they are, whose temporary files are in a folder."""
+    """The processes, whosever children they are, whose private folder this is."""
     found = []
     for each in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             zombie = (each / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
-            if not zombie and f"TMPDIR={temporary}".encode() in (each / "environ").read_bytes():
+            if (
+                not zombie
+                and f"XDG_CACHE_HOME={temporary.parents[1]}".encode() in (each / "environ").read_bytes()
+            ):
                 found.append(int(each.name))
     return found
 

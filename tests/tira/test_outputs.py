@@ -104,3 +104,13 @@ def test_an_output_directory_that_cannot_be_made_or_written_is_named(write: Writ
         outputs.prepare_output(write("file", "") / "out")
     with pytest.raises(InputError, match=r"run\.txt: cannot be written"):
         outputs.prepare_output(Path("/proc"))
+
+
+def test_a_link_for_the_run_stays_and_leads_to_it(write: Write, tmp_path: Path) -> None:
+    earlier = write("elsewhere/run.txt", "earlier")
+    (tmp_path / "out").mkdir()
+    (link := tmp_path / "out" / "run.txt").symlink_to(earlier)
+    outputs.prepare_output(link.parent)
+    assert link.is_symlink() and not earlier.exists()
+    outputs.write_run(link.parent, [cats := Topic("1", "cats")], [(cats, [("a", 1.0)])], "tag")
+    assert earlier.read_text() == "1 Q0 a 1 1.0 tag\n"

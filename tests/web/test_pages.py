@@ -332,12 +332,14 @@ def test_the_folder_of_the_spot_check() -> None:
 def test_a_folder_of_files(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_bytes(b"<p>a")
     (tmp_path / "loop.html").symlink_to(tmp_path / "loop.html")
-    rows = "a,a.html,http://a.example/\nb,b.html,\nc,loop.html,\n"
+    os.mkfifo(tmp_path / "pipe.html")  # which would keep a reader waiting for ever
+    rows = "a,a.html,http://a.example/\nb,b.html,\nc,loop.html,\nd,pipe.html,\n"
     (tmp_path / "pages.csv").write_text(f"id,file,url\n{rows}")
     assert list(read_pages_csv(tmp_path / "pages.csv")) == [
         RawPage("a", "http://a.example/", b"<p>a"),
         Skipped("b", "without a file"),
         Skipped("c", "without a file"),
+        Skipped("d", "without a file"),
     ]
 
 

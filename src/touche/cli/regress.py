@@ -17,7 +17,7 @@ from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, paint, 
 from touche.cli.overlap import show_overlaps
 from touche.cli.sandbox import check_limits, options_of
 from touche.data.remedies import remedy_for
-from touche.errors import ToucheError
+from touche.errors import ToucheError, one_line
 from touche.evaluation.scores import Evaluated, told_apart
 from touche.files import make_folder, write_whole
 from touche.progress import processors
@@ -268,7 +268,7 @@ def _junit(outcomes: Sequence[Outcome]) -> Element:
     suite = Element("testsuite", name="touche regress", tests=str(len(outcomes)), failures=str(len(failures)))
     for each in outcomes:
         name = " ".join(filter(None, (each.expected.dataset, *each.expected.names)))
-        case = SubElement(suite, "testcase", classname=each.expected.command, name=name)
+        case = SubElement(suite, "testcase", classname=one_line(each.expected.command), name=one_line(name))
         if each.verdict in UNCHECKED:
             SubElement(case, "skipped", message=each.verdict)
         elif each.broken:
@@ -279,7 +279,7 @@ def _junit(outcomes: Sequence[Outcome]) -> Element:
 
 def _failure(outcome: Outcome) -> str:
     *_, expected, got, difference, _, _, _, verdict = _row(outcome)
-    return f"{verdict} (expected {expected}, got {got}, difference {difference})"
+    return one_line(f"{verdict} (expected {expected}, got {got}, difference {difference})")
 
 
 def _markdown(outcomes: Sequence[Outcome]) -> str:

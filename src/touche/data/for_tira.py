@@ -15,6 +15,7 @@ from touche.tasks import Task
 
 CARD = "README.md"
 SPLIT = "test"
+_TOPICS = "topics.xml"
 _EVALUATOR = "webis/ir_measures_evaluator:1.0.5"  # of TIRA itself; it reads measures as ir_measures has them
 
 
@@ -46,7 +47,7 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
     inputs, truths = (folder / name for name in ("inputs", "truths"))
     truths.mkdir(parents=True)
     _link(corpus, inputs)
-    shutil.copyfile(topics, inputs / "topics.xml")
+    shutil.copyfile(topics, inputs / _TOPICS)
     (truths / "queries.jsonl").write_text(
         "".join(f"{json.dumps(each)}\n" for each in titles), encoding="utf-8"
     )
@@ -61,6 +62,8 @@ def _link(corpus: Path, inputs: Path) -> None:
     """Links, as a corpus may be large, and TIRA's client makes its own copy."""
     for path in sorted(path for path in corpus.rglob("*") if path.is_file()):
         link = inputs / path.relative_to(corpus)
+        if link == inputs / _TOPICS:  # or the topics would be written into the corpus
+            continue
         link.parent.mkdir(parents=True, exist_ok=True)
         link.symlink_to(path.resolve())
 

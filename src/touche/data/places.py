@@ -7,6 +7,7 @@ from pathlib import Path
 from touche import tasks
 from touche.data.remedies import remedy
 from touche.errors import NotAtHandError, ToucheError, choice
+from touche.files import cache_folder
 from touche.formats.qrels import Qrels, read_qrels
 from touche.formats.topics import read_topics_xml
 from touche.tasks import Corpus, Task
@@ -182,8 +183,3 @@ def _places() -> Iterator[Path]:
     if root := shipped():
         yield root
     yield cache_folder()
-
-
-def cache_folder() -> Path:
-    """The user's cache folder for touche."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "touche"  # noqa: PTH111

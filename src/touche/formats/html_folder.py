@@ -44,7 +44,9 @@ def _within(folder: Path, name: str, table: Path, line: int) -> Path:
 
 def _read(id: str, page: Path, url: str) -> RawPage | Skipped:
     try:
-        with page.open("rb") as file:
-            return RawPage(id, url, file.read(LARGEST + 1))
+        if page.is_file():  # not a pipe, on which reading would wait for ever
+            with page.open("rb") as file:
+                return RawPage(id, url, file.read(LARGEST + 1))
     except OSError:
-        return Skipped(id, "without a file")
+        pass
+    return Skipped(id, "without a file")

@@ -1,11 +1,9 @@
 """From a stream of documents to an index."""
 
 import logging
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
 from itertools import islice
 from typing import Any
 
@@ -70,8 +68,8 @@ def index(
     # Merging pays for an index that is searched for years, not once.
     config.setMergePolicy(java("org.apache.lucene.index.NoMergePolicy").INSTANCE)
     began = time.monotonic()
-    with _temporary_directory() as folder:
-        directory = java("org.apache.lucene.store.MMapDirectory")(_java_path(folder))
+    with temporary_folder("touche-index-") as folder:
+        directory = java("org.apache.lucene.store.MMapDirectory")(_java_path(str(folder)))
         filling = _Filling(fields, phrases, labels or {}, analyzer, others or {}, vocabulary)
         _write(directory, config, iter(documents), filling, threads)
         # Once opened, every file is mapped into memory, and the directory can go.
@@ -192,16 +190,6 @@ def _add_all(writer: Any, documents: Iterator[AnyDocument], filling: _Filling, t
         raise faults[0]
 
 
-@contextmanager
-def _temporary_directory() -> Iterator[str]:
-    with ExitStack() as stack:
-        try:
-            folder = stack.enter_context(temporary_folder("touche-index-"))
-        except OSError as error:
-            raise _cannot_write(str(error.strerror)) from error
-        yield str(folder)
-
-
 def _java_path(folder: str) -> Any:
     try:
         return java("java.nio.file.Paths").get(folder)
@@ -221,8 +209,7 @@ def _understood(error: Any) -> ToucheError | None:
 
 
 def _cannot_write(reason: str) -> ToucheError:
-    problem = f"the index cannot be written to {tempfile.gettempdir()} ({reason})"
-    return ToucheError(f"{problem}; set TMPDIR to a directory with more room")
+    return ToucheError(f"the index cannot be written ({reason}); set TMPDIR to a directory with more room")
 
 
 def _buffer_size() -> float:

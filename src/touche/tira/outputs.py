@@ -66,7 +66,7 @@ def prepare_output(directory: Path) -> None:
     make_folder(directory)
     for name in (RUN_FILE, METADATA_FILE):
         write_whole(directory / name, "")
-        (directory / name).unlink()
+        (directory / name).resolve().unlink()
 
 
 @contextmanager
