@@ -11,7 +11,7 @@ PYTEST := $(BIN)/pytest -n auto --dist loadgroup
 # What runs or builds: docker or podman; with regress also local, which is its default, and tira.
 IN := $(if $(RUNNER),--runner $(RUNNER))
 
-.PHONY: demo lucene test test-all fuzz regress images docs lint types benchmark screenshot clean
+.PHONY: demo lucene test test-all workflows fuzz regress images docs lint types benchmark screenshot clean
 
 # Run every baseline on the parts of the spot check that it is made for, and print the scores.
 demo: $(DEMO)
@@ -29,6 +29,10 @@ test: $(READY)
 # Run all tests, with random examples: also slow and nightly tests, and those that need containers or PySpark.
 test-all: $(READY) $(VENV)/spark
 	$(PYTEST) --hypothesis-profile nightly $(CHOSEN)
+
+# Run the workflows of GitHub Actions here, which takes hours; ONLY=test.yml or ONLY=test.yml:lint runs a part.
+workflows: $(READY)
+	$(BIN)/python tests/workflows/actions.py $(ONLY)
 
 # Throw 10,000 bad inputs at every reader and command, end runs at random moments, fill disks; ten minutes.
 fuzz: $(READY)

@@ -30,6 +30,7 @@ _STEP = re.compile(
     flags=re.MULTILINE | re.DOTALL,
 )
 
+OURS = Path(sys.executable).parent  # the programs of the environment in use
 _OFFICIAL = ("touche*", "argsme-*", "clueweb*")  # what may lie beside what the project itself ships
 
 # What a page's test leaves out: why, and where else it is tried.
@@ -174,7 +175,9 @@ def workspace(folder: Path) -> Path:
     return folder
 
 
-def follow(page: Path, folder: Path, but: str = "", team: str = "my-team", **variables: str) -> list[str]:
+def follow(
+    page: Path, folder: Path, but: str = "", team: str = "my-team", programs: Path = OURS, **variables: str
+) -> list[str]:
     """Does what a page says, step by step, in a workspace.
 
     Args:
@@ -182,6 +185,7 @@ def follow(page: Path, folder: Path, but: str = "", team: str = "my-team", **var
         folder: the workspace.
         but: the reason whose commands are tried nevertheless; those with another one are not.
         team: the name that takes the place of ``my-team``, whose image may be a reader's own.
+        programs: the folder of the environment's programs.
         variables: further ones of the environment.
 
     Returns:
@@ -201,21 +205,20 @@ def follow(page: Path, folder: Path, but: str = "", team: str = "my-team", **var
             variables |= {name: value.replace("$PWD", str(folder))}
             tried.append(step.text)
         elif step.kind == "command" and reason(step.text) in ("", but):
-            told = _type(["sh", "-c", text], text, folder, variables)
+            told = _type(["sh", "-c", text], text, folder, programs, variables)
             assert step.shown in (None, told), f"{text}\n{told}"
             tried.append(step.text)
         elif step.kind == "python" and "@baseline" not in text:
-            _type([sys.executable, "-c", text], text, folder, variables)
+            _type([str(programs / "python"), "-c", text], text, folder, programs, variables)
     return tried
 
 
 def type_in(folder: Path, command: str, **variables: str) -> str:
     """What a command prints in a workspace."""
-    return _type(["sh", "-c", command], command, folder, variables)
+    return _type(["sh", "-c", command], command, folder, OURS, variables)
 
 
-def _type(arguments: list[str], what: str, folder: Path, variables: dict[str, str]) -> str:
-    programs = Path(sys.executable).parent
+def _type(arguments: list[str], what: str, folder: Path, programs: Path, variables: dict[str, str]) -> str:
     ours = {name: value for name, value in os.environ.items() if name != "TOUCHE_DATA"}
     environment = ours | variables | {
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",

@@ -1,13 +1,16 @@
 """What README and the guides promise: their commands work, in their order, and their examples run."""
 
+import os
 import shutil
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
-from pages import CONTAINERS, ELSEWHERE, OFFICIAL, PAGES, commands, follow, reason, steps
+from pages import CONTAINERS, ELSEWHERE, OFFICIAL, PAGES, commands, follow, reason, steps, workspace
 from touche import baselines
 from touche.cli import FIRST, MORE
 from touche.data import places
@@ -26,6 +29,23 @@ EXAMPLES = [
 def test_what_a_page_says_works_one_after_the_other(page: Path, after_demo: Path, tmp_path: Path) -> None:
     shutil.copytree(after_demo, folder := tmp_path / "clone")
     assert follow(page, folder) == [each for each in commands(page) if not reason(each)]
+
+
+@pytest.mark.nightly  # makes an environment
+def test_the_guides_need_no_more_than_make_demo_installs(tmp_path: Path) -> None:
+    """The extra dev is missing in its environment, and so is pytest-timeout."""
+    folder = workspace(tmp_path / "a clone")
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "TOUCHE"))
+    }
+    subprocess.run(["make", "demo", f"PYTHON={sys.executable}"], cwd=folder, env=environment, check=True)
+    programs = folder / ".venv" / "bin"
+    assert not (programs / "ruff").exists()
+    for name in ("participant", "organizer", "researcher", "recipes"):
+        page = ROOT / "docs" / f"{name}.md"
+        assert follow(page, folder, programs=programs) == [
+            each for each in commands(page) if not reason(each)
+        ]
 
 
 def test_there_is_something_to_try() -> None:
