@@ -16,7 +16,7 @@ from touche.formats.topics import read_topics_xml
 from touche.lucene.analysis import analyzer_named, terms
 from touche.scan.tokens import analysis_named, words
 
-pytestmark = pytest.mark.xdist_group("official")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("official")]
 
 
 def texts_of(corpora: Path) -> Iterator[str]:
