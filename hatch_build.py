@@ -6,7 +6,8 @@ The compiler is $CC or cc; where there is none, it is the one in the wheel of zi
 the build. What it makes runs on every processor of its kind, and with every version of Python.
 
 Two variables are for releases:
-    WHEEL_FOR           x86_64 or aarch64: a wheel for every Linux with glibc 2.17 or newer, by ziglang
+    WHEEL_FOR           the platform of the wheel, by ziglang: x86_64 or aarch64 for Linux with glibc 2.17
+                        or newer, macos-x86_64 or macos-arm64 for macOS 11 or newer
     TOUCHE_REPOSITORY   the address of the repository: README's links lead there, and the metadata names it
 """
 
@@ -26,9 +27,13 @@ from typing import Any
 ROOT = Path(__file__).parent
 SOURCES = sorted(path.relative_to(ROOT) for path in (ROOT / "src" / "touche").rglob("*.c"))
 SHIPPED = ("baselines", "topics", "qrels", "corpora")  # the wheel has them in touche/shipped/
-PROCESSORS = ("x86_64", "aarch64")
+PLATFORMS = {  # by WHEEL_FOR: the target of ziglang, and the tag of the wheel
+    "x86_64": ("x86_64-linux-gnu.2.17", "manylinux_2_17_x86_64"),
+    "aarch64": ("aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64"),
+    "macos-x86_64": ("x86_64-macos.11.0", "macosx_11_0_x86_64"),
+    "macos-arm64": ("aarch64-macos.11.0", "macosx_11_0_arm64"),
+}
 ZIG = "ziglang>=0.13"
-_GLIBC = "2.17"  # of 2012: what pip calls manylinux2014
 _LINK = re.compile(r"(!?)(\[[^\[\]]*\])\((?![a-z]+:|#)([^()\s]+)\)")
 
 
@@ -58,25 +63,26 @@ def compile_one(source: Path, library: Path) -> None:
 
 
 def shipped() -> Iterator[Path]:
-    """The files that ship with the package: of a clone those that git knows, of an sdist all.
+    """Yields the files that ship with the package: those that git tracks.
 
-    In a clone there may be official data beside them, and baselines that are nobody else's business.
-
-    Raises:
-        SystemExit: with one line, if it is a clone and git cannot be asked.
+    Without git, and in an sdist, these are all files that .gitignore does not exclude.
     """
-    if not (ROOT / ".git").exists():
-        found = (path for name in SHIPPED for path in (ROOT / name).rglob("*"))
-        yield from (path.relative_to(ROOT) for path in found if "__pycache__" not in path.parts)
-        return
+    command = ["git", "--git-dir", ".git", "ls-files", "-z", "--", *SHIPPED]
     try:
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "--", *SHIPPED], cwd=ROOT, capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.CalledProcessError) as error:
-        problem = f"git cannot tell which files ship with the package ({error})"
-        raise SystemExit(f"{problem}; install git, and let it trust the folder {ROOT}") from error
-    yield from map(Path, filter(None, listed.stdout.split("\0")))
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        yield from _not_ignored()
+    else:
+        yield from map(Path, filter(None, listed.stdout.split("\0")))
+
+
+def _not_ignored() -> Iterator[Path]:
+    from pathspec import GitIgnoreSpec  # which hatchling installs
+
+    rules = ROOT / ".gitignore"  # which the build of an image lacks
+    ignored = GitIgnoreSpec.from_lines(rules.read_text().splitlines() if rules.is_file() else [])
+    paths = (path.relative_to(ROOT) for name in SHIPPED for path in (ROOT / name).rglob("*"))
+    yield from (path for path in paths if not ignored.match_file(path))
 
 
 def with_addresses(text: str, repository: str, version: str) -> str:
@@ -103,28 +109,30 @@ def repository() -> str:
 
 def _compiler() -> list[str] | None:
     named = os.environ.get("CC") or shutil.which("cc")
-    return shlex.split(named) if named and not processor() else None
+    return shlex.split(named) if named and not _platform() else None
 
 
-def processor() -> str:
-    """The processors that a wheel is for; empty if it is for this machine.
+def _platform() -> tuple[str, str] | None:
+    """The entry of ``PLATFORMS`` that WHEEL_FOR names; None if the wheel is for this machine.
 
     Raises:
-        SystemExit: with one line, if they are none of ``PROCESSORS``.
+        SystemExit: with one line, if there is no such entry.
     """
-    given = os.environ.get("WHEEL_FOR", "")
-    if given and given not in PROCESSORS:
-        raise SystemExit(f"WHEEL_FOR is {given!r}; choose among {', '.join(PROCESSORS)}, or unset it")
-    return given
+    name = os.environ.get("WHEEL_FOR", "")
+    if name and name not in PLATFORMS:
+        raise SystemExit(f"WHEEL_FOR is {name!r}; choose among {', '.join(PLATFORMS)}, or unset it")
+    return PLATFORMS.get(name)
 
 
 def _target() -> list[str]:
-    return ["-target", f"{processor()}-linux-gnu.{_GLIBC}"] if processor() else []
+    platform = _platform()
+    return ["-target", platform[0]] if platform else []
 
 
-def _platform() -> str:
-    platform = f"manylinux_{_GLIBC}_{processor()}" if processor() else sysconfig.get_platform()
-    return platform.replace("-", "_").replace(".", "_")
+def _tag() -> str:
+    platform = _platform()
+    name = platform[1] if platform else sysconfig.get_platform().replace("-", "_").replace(".", "_")
+    return f"py3-none-{name}"
 
 
 try:
@@ -144,7 +152,7 @@ else:
         def initialize(self, version: str, build_data: dict[str, Any]) -> None:
             """Says for which platform the wheel is, and compiles: for a clone in use beside the sources."""
             build_data["pure_python"] = False
-            build_data["tag"] = f"py3-none-{_platform()}"
+            build_data["tag"] = _tag()
             if version == "editable":
                 for source in SOURCES:
                     compile_one(source, library_of(source))
