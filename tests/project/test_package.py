@@ -198,11 +198,13 @@ def test_a_wheel_for_a_platform_that_nobody_tests_is_refused(monkeypatch: pytest
 
 
 def test_everything_works_at_once_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "empty"
+    folder.mkdir()
     for command, code, said in PROMISED:
-        found = told(command, tmp_path, sys.executable, PYTHONPATH=str(installed))
+        found = told(command, folder, sys.executable, PYTHONPATH=str(installed))
         assert found[0] == code and said in found[1], f"touche {command}\n{found[1]}"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["my-team", "out"]
-    dockerfile = (tmp_path / "my-team" / "Dockerfile").read_text()
+    assert sorted(path.name for path in folder.iterdir()) == ["my-team", "out"]
+    dockerfile = (folder / "my-team" / "Dockerfile").read_text()
     assert dockerfile.startswith("FROM ghcr.io/some-body/touche.fork/base:0.1.0\n")
 
 

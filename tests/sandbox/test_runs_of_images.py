@@ -65,7 +65,8 @@ def build_once(program: str) -> None:
     images.build(program, [*BASELINES, str(ROOT / "tests" / "faulty")], print)
 
 
-@pytest.fixture(params=PROGRAMS)
+# Both go the same way, so CI runs one image by Podman, and the nightly tests run all of them.
+@pytest.fixture(params=["docker", pytest.param("podman", marks=pytest.mark.nightly)])
 def program(request: pytest.FixtureRequest) -> Iterator[str]:
     """Docker or Podman with the images; whatever a test does there, no container of it may be left."""
     name = str(request.param)
