@@ -13,13 +13,22 @@ from touche.identify.hypotheses import Hypothesis
 from touche.identify.models import BM25
 from touche.identify.search import Fit
 
+pytestmark = pytest.mark.usefixtures("smaller")
 DF = [17, 40, 93, 151, 388, 702, 1500, 4100, 9000, 20_000]
+
+
+@pytest.fixture
+def smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looks for N among fewer numbers than touche identify does."""
+    monkeypatch.setattr("touche.identify.collection._LARGEST", 500_000)
 
 
 def given_away(weights: list[float], k1: float, b: float, deviation: float) -> Collection | None:
     """What weights with such standard errors give away."""
     counts = made_counts(1, terms=len(weights))
-    named = Counts(counts.rows, counts.terms, counts.tf, counts.qtf, counts.lengths, tuple(map(str, DF)))
+    named = Counts(
+        counts.rows, counts.terms, counts.tf, counts.qtf, counts.lengths, tuple(map(str, DF[: len(weights)]))
+    )
     problem = Problem(Hypothesis(BM25, STANDARD, TEXT), (named,), np.zeros(12))
     moved = np.array(weights) + np.random.default_rng(2).normal(0, deviation, len(weights))
     numbers = np.array([log(k1 * (1 - b)), log(k1 * b / 100), *moved])
@@ -34,6 +43,13 @@ def test_lucene_s_weights_old_and_new(factor: float) -> None:
     assert found is not None and ("before 8" in found.weight) == (factor > 1)
     assert abs(found.documents - 387_740) <= found.within < 5
     assert found.df == {str(df): df for df in DF}
+
+
+def test_as_few_terms_as_chance_explains_give_nothing_away() -> None:
+    """Each term whose df is a whole number makes N exp(6) times likelier; four are enough, three are not."""
+    weights = [log((387_740 + 1) / (df + 0.5)) for df in DF]
+    assert given_away(weights[:3], 1.2, 0.75, 1e-8) is None
+    assert given_away(weights[:4], 1.2, 0.75, 1e-8) is not None
 
 
 def test_terrier_s_weights() -> None:

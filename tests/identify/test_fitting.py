@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from identifying import STANDARD, made_counts
-from touche.identify.fitting import Problem, begin_of_maximum, fit
+from touche.identify.fitting import Problem, begin_of_maximum, fit, standard_errors
 from touche.identify.hypotheses import MAXIMUM, SUM, Hypothesis
 from touche.identify.models import BM25, DPH, LM_DIRICHLET, MODELS
 
@@ -86,3 +86,11 @@ def test_a_maximum_is_begun_field_by_field() -> None:
     met = np.mean(np.abs(again.residuals(begin)) < 1e-5)
     assert met > 0.9 > np.mean(np.abs(again.residuals(again.begin())) < 1e-5)
     np.testing.assert_allclose(np.exp(begin[0]), 2000, rtol=1e-4)
+
+
+def test_a_number_is_known_no_better_than_engines_store_it() -> None:
+    made = problem(DPH, SHAPES[0], seed=1, rows=80)
+    numbers = made.begin()
+    exact = Problem(made.hypothesis, made.counts, made.predicted(numbers))
+    errors = standard_errors(exact, numbers, np.ones(80, bool))
+    np.testing.assert_allclose(errors, 2e-7 * numbers)

@@ -53,7 +53,15 @@ def test_ranked_by_share_less_floor_then_by_median_and_never_by_the_mean() -> No
     outliers = fit([MET] * 60 + [100.0] * 40, 10)
     close = fit([0.01] * 100, 10, model="BM25")
     cheap = fit([MET] * 60 + [100.0] * 40, 5, lengths="exact")
-    assert ranked([close, outliers, cheap]) == [cheap, outliers, close]
+    few = fit([MET] * 40 + [100.0] * 60, 10, lengths="before Lucene 7")
+    assert ranked([close, few, outliers, cheap]) == [cheap, outliers, few, close]
+
+
+def test_between_equal_shares_analyses_with_a_name_go_first_then_the_smaller_median() -> None:
+    named = fit([MET] * 40 + [0.1] * 60)
+    smaller = fit([MET] * 40 + [0.01] * 60, model="BM25")
+    unnamed = fit([MET] * 40 + [0.001] * 60, analysis=PLURAL)
+    assert ranked([unnamed, named, smaller]) == [smaller, named, unnamed]
 
 
 def test_the_best_of_other_values_are_kept_on_each_axis() -> None:

@@ -69,6 +69,27 @@ def test_an_input_is_cut_off_where_the_model_or_the_caller_ends_it(tiny: Path) -
     )
 
 
+def test_batches_are_the_same_in_whatever_order_the_texts_come(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of similar length, and between equal lengths by text: the last bits of a state depend on its batch."""
+    texts = [*(f"{word} {other}" for word in ("cats", "dogs", "sleep") for other in ("all", "day", "bark"))]
+    texts += ["cats", "cats sleep all day", "dogs", "all day", "dogs bark all day", "sleep", "bark"]
+    bert, batches = Bert(tiny, 12), []
+    run = bert._run
+    monkeypatch.setattr(
+        bert, "_run", lambda batch: (batches.append([each.ids for each in batch]), run(batch))[1]
+    )
+    dict(bert.states(texts, ""))
+    forward, lengths = (
+        sorted(batches),
+        [len(ids) for batch in sorted(batches, key=lambda b: len(b[-1])) for ids in batch],
+    )
+    batches.clear()
+    dict(bert.states(texts[::-1], ""))
+    assert sorted(batches) == forward and lengths == sorted(lengths) and len(forward) > 1
+
+
 def sentence(id: str, text: str) -> ScoredSentence:
     return ScoredSentence(id, text, "a", "PRO", 0, 1.0)
 

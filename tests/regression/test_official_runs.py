@@ -57,6 +57,7 @@ published = 0.5
 tolerance = 0.001
 source = "table 6"
 """
+TOPICS = 10  # of the official runs; the rerun is reduced to them
 
 Make = Callable[..., Path]
 
@@ -97,7 +98,8 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def outcome(clone: Path, entry: str, run: Path, theirs: Path | list[RunLine]) -> Outcome:
     """What becomes of an entry, where this is the rerun and those are the official scores."""
     lines = read_run(theirs) if isinstance(theirs, Path) else theirs
-    rows = (f"{line.topic}\t{line.document}\t{line.score}\n" for line in lines)
+    few = [*dict.fromkeys(line.topic for line in lines)][:TOPICS]
+    rows = (f"{line.topic}\t{line.document}\t{line.score}\n" for line in lines if line.topic in few)
     (clone / "runs" / "official.tsv").write_text("".join(rows))
     (clone / "baselines" / "dirichletlm" / "expected.toml").write_text(entry)
 
@@ -119,7 +121,7 @@ SUM = ("dirichletlm", ", best_field=True", "")
 def test_the_formula_of_an_official_run_is_that_of_the_rerun(clone: Path, made: Make) -> None:
     found = outcome(clone, MAXIMUM, made("dirichletlm"), made("dirichletlm"))
     assert (found.verdict, found.got) == (PASSED, 1.0)
-    assert found.remark.endswith("median error 0, tau 1.000; of the rerun's own 100.0%")
+    assert found.remark.endswith("tau 1.000; of the rerun's own 100.0%")
     (relevance,) = found.agreements
     assert (relevance.run_a, relevance.run_b) == ("runs/official.tsv", f"dirichletlm on {DATASET}")
     assert relevance.rbo == pytest.approx(1) and relevance.tau_union == 1

@@ -81,7 +81,16 @@ class Problem:
 
     def predicted(self, numbers: Array) -> Array:
         """The scores of the documents."""
-        return self._combined(np.array([self._by_row(at, part[0]) for at, part in self._parts(numbers)]))
+        return self._combined(self.sums(numbers))
+
+    def sums(self, numbers: Array) -> Array:
+        """The scores of the fields, rows, for the documents, columns."""
+        return np.array([self._by_row(at, part[0]) for at, part in self._parts(numbers)])
+
+    def lengths(self, at: int) -> Array:
+        """What the engine stores of the lengths of a field."""
+        counted = self.counts[at].lengths + self.hypothesis.offset
+        return LENGTHS[self.hypothesis.lengths](np.maximum(counted, 0))
 
     def residuals(self, numbers: Array) -> Array:
         """By how much the scores are missed."""
@@ -117,10 +126,11 @@ class Problem:
         """The place of each field, and what its terms add to the scores, with the weight in it."""
         hypothesis = self.hypothesis
         for at, counts in enumerate(self.counts):
-            lengths = LENGTHS[hypothesis.lengths](np.maximum(counts.lengths + hypothesis.offset, 0))
             own = numbers[self.own_columns[at]][counts.terms]
             shared = numbers[self.shared_columns[at]]
-            value, *slopes = MODELS[hypothesis.model].part(counts.tf, lengths[counts.rows], own, shared)
+            value, *slopes = MODELS[hypothesis.model].part(
+                counts.tf, self.lengths(at)[counts.rows], own, shared
+            )
             factor = counts.qtf * (self.weight(numbers) if at else 1.0)
             yield at, (value * factor, slopes[0] * factor, slopes[1] * factor)
 

@@ -17,10 +17,12 @@ from touche.identify.counts import Analysis, Fields, counts_of
 from touche.identify.fitting import SCALES, Problem, begin_of_maximum, fit, standard_errors
 from touche.identify.hypotheses import MAXIMUM, Hypothesis, space
 from touche.identify.samples import Array, Integers, Sample
+from touche.identify.votes import voted
 from touche.progress import processors, watched
 
 MET = 1e-5  # a score is met where it is missed by no more
 _VARYING, _VARIED = 1, 3  # after this round weights and lengths of so many leading hypotheses are varied
+_COARSE = 3  # scales that are left out when a fit goes on from votes
 _BATCH = 4  # problems that a process takes at a time
 _DIED = (
     "the processes that fit have died; give them more memory; in a script of your own, call it below "
@@ -120,9 +122,12 @@ def search(sample: Sample) -> Found:
             problems = [problem_of(each, some, sample.scores[chosen]) for each in hypotheses]
             # A small sample is the same in several rounds.
             known = fits if place and _same(ROUNDS[place - 1], now, fits, chosen) else []
+            solve = _solve
+            if now is ROUNDS[-1]:
+                solve, known = _solve_with_votes, [e for e in known if e.hypothesis.combination != MAXIMUM]
             told = f"fitting, round {place + 1} of {len(ROUNDS)}"
             fits = _solved(
-                executor, partial(_solve, sample.slack[chosen], _scales(now, sample)), problems, known, told
+                executor, partial(solve, sample.slack[chosen], _scales(now, sample)), problems, known, told
             )
             hypotheses = [fit.hypothesis for fit in kept(fits, now.kept)]
             if place == _VARYING:
@@ -141,7 +146,7 @@ def fits_of(hypothesis: Hypothesis, samples: Iterable[Sample]) -> list[tuple[Pro
     posed = [(_whole(hypothesis, each), each) for each in samples]
     with _processes() as executor:
         solved = [
-            (problem, executor.submit(_solve_alone, each.slack, _scales(ROUNDS[-1], each), problem))
+            (problem, executor.submit(_solve_with_votes, each.slack, _scales(ROUNDS[-1], each), problem))
             for problem, each in posed
         ]
         try:
@@ -221,19 +226,25 @@ def _spread(places: Sequence[int], count: int) -> list[int]:
     return [places[int(at)] for at in np.linspace(0, len(places) - 1, count)]
 
 
-def _solve(slack: Array, scales: Sequence[float], problem: Problem, begin: Array | None = None) -> Fit:
+def _solve(slack: Array, scales: Sequence[float], problem: Problem) -> Fit:
     """In a process of its own: linear algebra needs more of the stack than one that runs Java has left."""
-    numbers = fit(problem, scales, begin)
+    return _fit_of(problem, fit(problem, scales), slack)
+
+
+def _fit_of(problem: Problem, numbers: Array, slack: Array) -> Fit:
     errors = np.maximum(np.abs(problem.residuals(numbers)) - slack, 0)
     return Fit(problem.hypothesis, numbers, standard_errors(problem, numbers, errors <= MET), errors)
 
 
-def _solve_alone(slack: Array, scales: Sequence[float], problem: Problem) -> Fit:
-    """The same with all care, for which a search has no time: of a maximum the best from several begins."""
+def _solve_with_votes(slack: Array, scales: Sequence[float], problem: Problem) -> Fit:
+    """The same, with votes for a maximum, which the search has no time for before its last round."""
     if problem.hypothesis.combination != MAXIMUM:
         return _solve(slack, scales, problem)
-    begin = begin_of_maximum(problem, MET)
-    return ranked(_solve(slack, scales[coarse:], problem, begin) for coarse in range(0, len(scales), 3))[0]
+    numbers, fits = begin_of_maximum(problem, MET), []
+    for again in (scales, scales[_COARSE:]):
+        numbers = voted(problem, fit(problem, again, numbers), slack + MET)
+        fits.append(_fit_of(problem, numbers, slack))
+    return ranked(fits)[0]
 
 
 def _scales(of_round: Round, sample: Sample) -> tuple[float, ...]:

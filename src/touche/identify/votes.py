@@ -1,0 +1,122 @@
+"""The numbers of terms in a maximum of two fields, by vote.
+
+A field that loses the maximum, or a term that LMDirichlet cuts off, has no slope. Least squares stop there,
+and where they stop depends on the last bits of the processor's arithmetic. In a vote, each missed document
+names the number that would meet its score, and the number that meets most documents wins.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+
+from touche.identify.fitting import Problem
+from touche.identify.models import MODELS
+from touche.identify.samples import Array, Integers
+
+_CANDIDATES = 50  # of a vote
+_ROUNDS = 4  # of votes on all terms
+_FEW, _TRIES = 50, 40  # missed documents, and their numbers that are tried against the majority
+_STEPS, _LOWEST = 25, -20.0  # of Newton's method, which begins where each model has a slope
+
+Bits = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class _Term:
+    """A term of a field: its number's column, its documents, and their scores in both fields without it."""
+
+    problem: Problem
+    column: int
+    rows: Integers
+    counted: tuple[Array, Array, Array, Array]
+    rest: Array
+    other: Array
+
+    def added(self, own: Array) -> tuple[Array, Array]:
+        """What the term adds to the field with this number, and the slope."""
+        tf, lengths, factor, shared = self.counted
+        tf, lengths = (np.broadcast_to(each, own.shape) for each in (tf, lengths))
+        value, slope, _ = MODELS[self.problem.hypothesis.model].part(tf, lengths, own, shared)
+        return value * factor, slope * factor
+
+    def met(self, numbers: Array, within: Array) -> Integers:
+        """How many of the documents each number meets."""
+        field = self.rest + self.added(np.repeat(numbers[:, None], len(self.rows), axis=1))[0]
+        errors = np.abs(np.maximum(field, self.other) - self.problem.scores[self.rows])
+        return np.asarray((errors <= within[self.rows]).sum(axis=1))
+
+    def candidates(self, missed: Bits) -> Array:
+        """The numbers that would meet the missed documents, by Newton's method."""
+        wanted = self.problem.scores[self.rows] - self.rest
+        own = np.full(len(wanted), _LOWEST)
+        with np.errstate(all="ignore"):
+            for _ in range(_STEPS):
+                value, slope = self.added(own)
+                own -= (value - wanted) / slope
+        own = np.unique(own[missed[self.rows] & (wanted > 0) & np.isfinite(own)].round(8))
+        return own[:: len(own) // _CANDIDATES + 1]
+
+
+def voted(problem: Problem, numbers: Array, within: Array) -> Array:
+    """Numbers that meet at least as many scores.
+
+    Args:
+        problem: a maximum of two fields.
+        numbers: fitted ones.
+        within: by how much each score may be missed.
+    """
+    best = _by_majority(problem, numbers, within)
+    while (missed := int(_missed(problem, best, within).sum())) and missed <= _FEW:
+        tries = islice(_minorities(problem, best, within), _TRIES)
+        better = (each for each in tries if _missed(problem, each, within).sum() < missed)
+        if (found := next(better, None)) is None:
+            break
+        best = found
+    return best
+
+
+def _missed(problem: Problem, numbers: Array, within: Array) -> Bits:
+    return np.asarray(np.abs(problem.residuals(numbers)) > within)
+
+
+def _by_majority(problem: Problem, numbers: Array, within: Array, fixed: int = -1) -> Array:
+    """Votes on all terms of missed documents, except on a fixed column."""
+    numbers = numbers.copy()
+    for _ in range(_ROUNDS):
+        before = numbers.copy()
+        for term in _terms(problem, numbers, within):
+            candidates = term.candidates(_missed(problem, numbers, within))
+            if term.column != fixed and len(candidates):
+                mine, *others = term.met(np.array([numbers[term.column], *candidates]), within)
+                if max(others) > mine:
+                    numbers[term.column] = candidates[int(np.argmax(others))]
+        if np.array_equal(before, numbers):
+            break
+    return numbers
+
+
+def _minorities(problem: Problem, numbers: Array, within: Array) -> Iterator[Array]:
+    """What the majority makes of all other numbers where one meets one missed document."""
+    missed = _missed(problem, numbers, within)
+    for term in _terms(problem, numbers, within):
+        for candidate in term.candidates(missed):
+            changed = numbers.copy()
+            changed[term.column] = candidate
+            yield _by_majority(problem, changed, within, term.column)
+
+
+def _terms(problem: Problem, numbers: Array, within: Array) -> Iterator[_Term]:
+    """The terms of missed documents, with the numbers as they are when a term's turn comes."""
+    missed = _missed(problem, numbers, within)
+    for at, (counts, own) in enumerate(zip(problem.counts, problem.own_columns, strict=True)):
+        lengths, shared = problem.lengths(at), numbers[problem.shared_columns[at]]
+        weight = problem.weight(numbers) if at else 1.0
+        for place in np.unique(counts.terms[missed[counts.rows]]):
+            cells = np.flatnonzero(counts.terms == place)
+            rows, column, sums = counts.rows[cells], own.start + int(place), problem.sums(numbers)
+            counted = counts.tf[cells], lengths[rows], counts.qtf[cells] * weight, shared
+            term = _Term(problem, column, rows, counted, sums[at, rows], sums[1 - at, rows])
+            yield replace(term, rest=term.rest - term.added(np.full(len(rows), numbers[column]))[0])

@@ -1,0 +1,68 @@
+"""Numbers that least squares cannot move, because they have no slope, are found by vote."""
+
+import numpy as np
+import pytest
+
+from identifying import STANDARD, made_counts
+from touche.identify.counts import Counts
+from touche.identify.fitting import Problem
+from touche.identify.hypotheses import MAXIMUM, Hypothesis
+from touche.identify.models import BM25, LM_DIRICHLET, MODELS
+from touche.identify.samples import Array
+from touche.identify.votes import voted
+
+FIELDS = ("premises", "conclusion")
+
+
+def posed(model: str, counts: tuple[Counts, Counts], weight: float | None = 1.0) -> tuple[Problem, Array]:
+    """A problem whose scores its own numbers made, and these numbers."""
+    hypothesis = Hypothesis(model, STANDARD, FIELDS, MAXIMUM, "one byte", 0, weight)
+    problem = Problem(hypothesis, counts, np.zeros(len(counts[0].lengths)))
+    true = problem.begin()
+    return Problem(hypothesis, counts, problem.predicted(true)), true
+
+
+@pytest.mark.parametrize("model", [*MODELS])
+@pytest.mark.parametrize("weight", [1.0, None])
+def test_numbers_that_are_far_off_are_found_again(model: str, weight: float | None) -> None:
+    problem, true = posed(model, (made_counts(1, 200), made_counts(2, 200)), weight)
+    within = np.full(200, 1e-5)
+    for at, off in ((0, 9.0), (1, -4.0), (1, 9.0)):
+        wrong = true.copy()
+        wrong[problem.own_columns[at].start + 1] += off
+        found = voted(problem, wrong, within)
+        assert np.mean(np.abs(problem.residuals(wrong)) > within) > 0.01
+        assert np.all(np.abs(problem.residuals(found)) <= within)
+
+
+def tall(*terms: tuple[int, ...]) -> Counts:
+    """Documents of 100 tokens with these terms, once each."""
+    rows = [row for row, of_row in enumerate(terms) for _ in of_row]
+    flat = [term for of_row in terms for term in of_row]
+    ones = np.ones(len(flat))
+    names = tuple(f"t{each}" for each in range(max(flat) + 1))
+    return Counts(np.array(rows), np.array(flat), ones, ones, np.full(len(terms), 100.0), names)
+
+
+@pytest.mark.parametrize("model", [LM_DIRICHLET, BM25])
+def test_two_wrong_numbers_that_meet_a_majority_together_give_way_to_a_document_that_they_miss(
+    model: str,
+) -> None:
+    """Two documents have both terms, one document has the first one only."""
+    problem, _ = posed(model, (tall((0, 1), (0, 1), (0,)), tall((0,), (0,), (0,))))
+    true, own = problem.begin(), problem.own_columns[0].start
+    true[own : own + 2], true[problem.own_columns[1]] = (1.0, 0.5), (0.2 if model == BM25 else 5.0)
+    problem = Problem(problem.hypothesis, problem.counts, problem.predicted(true))
+    wrong, within = true.copy(), np.full(3, 1e-5)
+    ratio = 1 + np.exp(-true[own : own + 2])  # tf / (mu P) of each term, and 1
+    wrong[own : own + 2] = (0.5, 1.0) if model == BM25 else -np.log(ratio[::-1] - 1)
+    assert list(np.abs(problem.residuals(wrong)) <= within) == [True, True, False]
+    assert np.all(np.abs(problem.residuals(voted(problem, wrong, within))) <= within)
+
+
+def test_a_vote_meets_no_fewer_scores_where_no_number_meets_them() -> None:
+    problem, true = posed(LM_DIRICHLET, (made_counts(1, 60), made_counts(2, 60)))
+    scores = problem.scores.copy()
+    scores[::2] += np.random.default_rng(3).uniform(0.5, 1.0, 30)
+    odd, within = Problem(problem.hypothesis, problem.counts, scores), np.full(60, 1e-5)
+    assert np.mean(np.abs(odd.residuals(voted(odd, true, within))) <= within) >= 0.5
