@@ -4,6 +4,7 @@ Every ``run:`` step runs in its order, in a clean clone of the last commit. Equi
 cannot run here is listed with the reason.
 """
 
+import ast
 import hashlib
 import json
 import os
@@ -19,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -40,93 +41,14 @@ NOT_HERE = {
 }
 PASSED, FAILED, LEFT_OUT = "passed", "FAILED", "left out"
 
-_TOKEN = re.compile(r"\s*('(?:[^']|'')*'|\d+(?![\w.])|[A-Za-z_][\w.-]*|==|!=|&&|\|\||[!(),])")
+_TOKEN = re.compile(r"(&&|\|\||!(?!=))|('(?:[^']|'')*')|([A-Za-z_][\w.-]*)(\(?)")
+_SIGNS = {"&&": " and ", "||": " or ", "!": "~"}
+_LITERALS = {"true": "True", "false": "False", "null": "None"}
 _OPEN = ("outputs", "vars")  # what these lack is empty, as on GitHub
 
 
 class UnknownExpressionError(Exception):
     """An expression that this module does not know."""
-
-
-class _Expression:
-    """An expression of a workflow, by recursive descent; each method takes the tokens of its level."""
-
-    def __init__(self, text: str, context: Mapping[str, Any]) -> None:
-        self._text, self._context = text, context
-        self._tokens = [found[1] for found in _TOKEN.finditer(text)]
-        if rest := _TOKEN.sub("", text).strip():
-            raise self._unknown(rest)
-
-    def value(self) -> Any:
-        value = self._any()
-        if self._tokens:
-            raise self._unknown(self._tokens[0])
-        return value
-
-    def _any(self) -> Any:
-        value = self._all()
-        while self._takes("||"):
-            other = self._all()
-            value = value or other
-        return value
-
-    def _all(self) -> Any:
-        value = self._equal()
-        while self._takes("&&"):
-            other = self._equal()
-            value = value and other
-        return value
-
-    def _equal(self) -> Any:
-        value = self._single()
-        for sign in ("==", "!="):
-            if self._takes(sign):
-                return (value == self._single()) == (sign == "==")
-        return value
-
-    def _single(self) -> Any:
-        if self._takes("!"):
-            return not self._single()
-        if self._takes("("):
-            value = self._any()
-            self._expect(")")
-            return value
-        token = self._tokens.pop(0) if self._tokens else ""
-        if token.startswith("'"):
-            return token[1:-1].replace("''", "'")
-        if token.isdigit() or token in ("true", "false", "null"):
-            return json.loads(token)
-        return self._call(token) if self._takes("(") else self._looked_up(token)
-
-    def _call(self, name: str) -> Any:
-        arguments = []
-        while not self._takes(")"):
-            arguments.append(self._any())
-            if self._tokens[:1] != [")"]:
-                self._expect(",")
-        if not callable(function := self._context.get(f"{name}()")):
-            raise self._unknown(name)
-        return function(*arguments)
-
-    def _looked_up(self, name: str) -> Any:
-        value: Any = self._context
-        for before, part in zip(["", *name.split(".")], name.split("."), strict=False):
-            if not isinstance(value, Mapping) or (part not in value and before not in _OPEN):
-                raise self._unknown(name)
-            value = value.get(part, "")
-        return value
-
-    def _takes(self, token: str) -> bool:
-        taken = self._tokens[:1] == [token]
-        del self._tokens[: int(taken)]
-        return taken
-
-    def _expect(self, token: str) -> None:
-        if not self._takes(token):
-            raise self._unknown(token)
-
-    def _unknown(self, what: str) -> UnknownExpressionError:
-        return UnknownExpressionError(f"{what!r} in the expression {self._text.strip()!r}")
 
 
 def evaluated(text: str, context: Mapping[str, Any]) -> Any:
@@ -135,7 +57,45 @@ def evaluated(text: str, context: Mapping[str, Any]) -> Any:
     Raises:
         UnknownExpressionError: if a name, function or sign is not known.
     """
-    return _Expression(text, context).value()
+    written = _TOKEN.sub(lambda found: _in_python(*found.groups()), text.strip())
+    try:
+        return _value(ast.parse(written, mode="eval").body, context)
+    except (SyntaxError, KeyError, TypeError) as error:
+        raise UnknownExpressionError(f"{text.strip()!r} ({error})") from error
+
+
+def _in_python(sign: str, literal: str, name: str, called: str) -> str:
+    """A token as Python writes it; ``~`` stands for ``!``, which binds as tightly."""
+    if sign or literal:
+        return _SIGNS.get(sign) or repr(literal[1:-1].replace("''", "'"))
+    return _LITERALS.get(name) or f"names[{name + (called and '()')!r}]{called}"
+
+
+def _value(node: ast.expr, context: Mapping[str, Any]) -> Any:
+    value = partial(_value, context=context)
+    match node:
+        case ast.Constant():
+            return node.value
+        case ast.BoolOp():
+            ends = isinstance(node.op, ast.Or)
+            values = [value(each) for each in node.values]
+            return next((each for each in values if bool(each) == ends), values[-1])
+        case ast.UnaryOp(ast.Invert()):
+            return not value(node.operand)
+        case ast.Compare(left, [ast.Eq() | ast.NotEq() as sign], [right]):
+            return (value(left) == value(right)) == isinstance(sign, ast.Eq)
+        case ast.Subscript(ast.Name("names"), ast.Constant(str(name))):
+            return _looked_up(name, context)
+        case ast.Call(function, arguments):
+            return value(function)(*map(value, arguments))
+    raise TypeError(f"{type(node).__name__} is not known")
+
+
+def _looked_up(name: str, context: Mapping[str, Any]) -> Any:
+    value: Any = context
+    for before, part in pairwise(["", *name.split(".")]):
+        value = value.get(part, "") if before in _OPEN else value[part]
+    return value
 
 
 def filled(value: Any, context: Mapping[str, Any]) -> Any:
