@@ -16,7 +16,11 @@ PYTEST := $(BIN)/pytest -n auto --dist loadgroup
 # What runs or builds: docker or podman; with regress also local, which is its default, and tira.
 IN := $(if $(RUNNER),--runner $(RUNNER))
 
-.PHONY: $(OTHER) demo lucene test test-all workflows fuzz regress images docs lint types benchmark screenshot clean
+# pytrec_eval frees with delete what it allocates with malloc; Java handles its own faults.
+SANITIZED := env LD_PRELOAD=$$(gcc -print-file-name=libasan.so) PYTHONMALLOC=malloc \
+    ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0:handle_segv=0
+
+.PHONY: $(OTHER) demo lucene test test-all workflows sanitize fuzz regress images docs lint types benchmark screenshot clean
 
 # Run every baseline on the parts of the spot check that it is made for, and print the scores.
 demo: $(DEMO)
@@ -42,6 +46,13 @@ workflows: $(READY)
 # Throw 10,000 bad inputs at every reader and command, end runs at random moments, fill disks; ten minutes.
 fuzz: $(READY)
 	PYTHONPATH=src:tests $(BIN)/python tests/fuzz/attack.py --surroundings --write
+
+# Build the C files with gcc's sanitizers, and run their tests and 100,000 seeded inputs; then build them as before.
+sanitize: $(READY)
+	@trap '$(BIN)/python hatch_build.py' EXIT INT TERM; set -ex; \
+	CC="gcc -g -fsanitize=address,undefined -fno-sanitize-recover=all" $(BIN)/python hatch_build.py; \
+	$(SANITIZED) $(BIN)/pytest -s -p no:xdist tests/scan tests/formats; \
+	$(SANITIZED) PYTHONPATH=src:tests $(BIN)/python tests/fuzz/sanitize.py
 
 # Run every baseline on every dataset at hand, twice, and check its scores; RUNNER=docker for its image.
 regress: $(READY)

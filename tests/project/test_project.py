@@ -105,7 +105,6 @@ def test_files_and_headings_that_the_documentation_names_exist() -> None:
 
 def test_workflows_are_valid_and_fetch_all_that_needs_no_agreement() -> None:
     workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-    assert [path.name for path in workflows] == ["images.yml", "regression.yml", "release.yml", "test.yml"]
     checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
     subprocess.run([*checker, *map(str, workflows)], check=True)
     (listed,) = re.findall("DATASETS: (.*)", (ROOT / ".github/workflows/regression.yml").read_text())
@@ -123,10 +122,14 @@ def test_every_action_is_pinned_to_one_commit_and_what_is_published_has_the_vers
     assert len(pins) > 6 and all(len(each) == 1 for each in pins.values()), pins
     assert all(re.fullmatch(r"[0-9a-f]{40} # v\d+\.\d+\.\d+", each) for (each,) in pins.values()), pins
     release = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text())["jobs"]
-    before = {name: {job["needs"]} if isinstance(job.get("needs"), str) else {*job.get("needs", ())}
-              for name, job in release.items()}  # fmt: skip
-    published = {"publish": {"name"}, "attest": {"name"}, "name": {"images", "try"}, "try": {"package"}}
-    assert before == published | {"images": {"version"}, "package": {"version"}, "version": set()}
+
+    def before(job: str) -> set[str]:
+        needs = release[job].get("needs", [])
+        direct = {needs} if isinstance(needs, str) else {*needs}
+        return direct.union(*map(before, direct))
+
+    for job in ("publish", "attest", "name"):
+        assert before(job) >= {"version", "images", "package", "try"}, "only what was built and tried"
 
 
 @pytest.mark.parametrize(
@@ -150,7 +153,7 @@ def test_hooks_call_programs_of_the_environment_only() -> None:
     (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
     assert local["repo"] == "local" and {hook["language"] for hook in local["hooks"]} == {"system"}
     programs = [hook["entry"].split()[0] for hook in local["hooks"]]
-    assert programs == ["ruff", "ruff", "make"]
+    assert {*programs} <= {"ruff", "make"}
     for hook in local["hooks"][:2]:
         command = [sys.executable, "-m", *hook["entry"].split(), "tests/conftest.py", "--quiet"]
         subprocess.run(command, check=True)

@@ -127,7 +127,7 @@ class Counter:
         _library().begin(self._counter, self._placed)
         while (ended := _library().read_on(self._counter, *given)) == _UNKNOWN:
             word = raw[slice(*unknown.tolist())]
-            if not _library().tell(self._counter, word, len(word), self._meaning(word)):
+            if not _library().tell(self._counter, word + _BEHIND, len(word), self._meaning(word)):
                 raise MemoryError
         if ended == _NO_MEMORY:
             raise MemoryError

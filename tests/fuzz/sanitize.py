@@ -1,0 +1,84 @@
+"""Reads 100,000 seeded inputs with the compiled parts, which `make sanitize` has built with sanitizers.
+
+A sanitizer ends the process at the first fault. The input of that moment remains in build/sanitize/.
+"""
+
+from collections import Counter
+from contextlib import ExitStack
+from itertools import product
+from random import Random
+
+import samples
+from inputs import MUTATIONS
+from outcomes import ROOT
+from readers import READERS
+
+from touche.errors import ToucheError
+from touche.scan import kernel
+from touche.scan.counting import Vocabulary
+from touche.scan.tokens import _ANALYSES, words
+
+INPUTS = 100_000
+FOLDER = ROOT / "build" / "sanitize"
+FILES = ("args-me.json", "args_processed.csv")
+SMALL = [
+    each
+    for each in MUTATIONS
+    if not each.__name__.startswith(("a_gzip", "a_huge", "many", "deep", "nuls", "noise"))
+]
+TEXT = samples.ARGUMENTS + samples.HTML + samples.PAGES
+
+
+def spoilt(content: bytes, random: Random) -> bytes:
+    """With up to three small mutations, which are quick to read."""
+    for mutation in random.choices(SMALL, k=random.randint(1, 3)):
+        content = mutation(content, random)
+    return content
+
+
+def read_file(name: str, random: Random) -> str:
+    """Whether a corrupted file is read or refused."""
+    target = READERS[name]
+    path = FOLDER / name
+    path.write_bytes(spoilt(target.content, random))
+    try:
+        target.read(path)
+    except ToucheError:
+        return "refused"
+    return "read"
+
+
+def count_texts(counters: list[kernel.Counter], random: Random) -> str:
+    """Counts arbitrary bytes by every analysis, with and without positions."""
+    begin = random.randrange(len(TEXT))
+    texts = [
+        random.choice([random.randbytes(random.randrange(200)), spoilt(TEXT[begin : begin + 200], random)])
+        for _ in range(random.randint(1, 4))
+    ]
+    (FOLDER / "texts").write_bytes(b"\n".join(texts))
+    for counter in counters:
+        counter.read(texts)
+    return "counted"
+
+
+def main() -> None:
+    """Reads all inputs, and prints how many ended how."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    title = " ".join(words(TEXT.decode("utf-8", "replace")))
+    outcomes = Counter[str]()
+    for begin in range(0, INPUTS, 1000):
+        with ExitStack() as stack:  # new counters, so that old ones are freed
+            counters = [
+                stack.enter_context(Vocabulary.of([title], analysis).counter(placed=placed))
+                for analysis, placed in product(_ANALYSES, (False, True))
+            ]
+            for number in range(begin, begin + 1000):
+                random = Random(number)
+                name = (*FILES, "texts")[number % 3]
+                ended = count_texts(counters, random) if name == "texts" else read_file(name, random)
+                outcomes[f"{name} {ended}"] += 1
+    print(", ".join(f"{ended}: {times}" for ended, times in sorted(outcomes.items())))
+
+
+if __name__ == "__main__":
+    main()
