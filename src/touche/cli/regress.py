@@ -135,7 +135,7 @@ def regress(
     if report_folder:
         _report(outcomes, report_folder, runner)
     if all(each.verdict in UNCHECKED for each in outcomes):
-        raise ToucheError(f"nothing was checked, because {_reason(outcomes)}")
+        raise ToucheError(f"nothing was checked: {_reason(outcomes)}")
     return BROKEN if any(each.broken for each in outcomes) else 0
 
 
@@ -150,7 +150,7 @@ def _reason(outcomes: Sequence[Outcome]) -> str:
 
 
 def _show(outcomes: Sequence[Outcome]) -> None:
-    """Prints a row for each outcome, and in one line what is not at hand."""
+    """Prints a row for each outcome, and in a line each what is not at hand and what to install."""
     rows = [_row(each) for each in outcomes if each.verdict != NOT_AT_HAND]
     if rows:
         show(_HEADER, rows, _COLOURS)
@@ -158,6 +158,8 @@ def _show(outcomes: Sequence[Outcome]) -> None:
     missing = Counter(each.expected.dataset for each in outcomes if each.verdict == NOT_AT_HAND)
     if missing:
         paint((f"{NOT_AT_HAND}: ", DOUBTFUL), (", ".join(missing), ""))
+    for remark in dict.fromkeys(each.remark for each in outcomes if each.verdict == NOT_INSTALLED):
+        paint((f"{NOT_INSTALLED}: ", DOUBTFUL), (remark, ""))
     click.echo(f"{_summary(outcomes)}{_kinds_of_memory(outcomes)}")
 
 
@@ -201,6 +203,7 @@ def _update(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 def _row(outcome: Outcome) -> tuple[str, ...]:
     each, difference = outcome.expected, outcome.difference
+    remark = "" if outcome.verdict == NOT_INSTALLED else outcome.remark
     return (
         each.command if each.reruns else f"runs/{each.run}",
         *(name or "–" for name in (each.dataset, *each.names)),
@@ -209,7 +212,7 @@ def _row(outcome: Outcome) -> tuple[str, ...]:
         f"{outcome.got:.5f}" if isinstance(outcome.got, float) else outcome.got or "–",
         "–" if difference is None else f"{round(difference, 5) + 0.0:+.5f}",
         *_used(outcome.usage),
-        f"{outcome.verdict}: {outcome.remark}" if outcome.remark else outcome.verdict,
+        ": ".join(filter(None, (outcome.verdict, remark))),
     )
 
 

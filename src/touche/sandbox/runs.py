@@ -19,7 +19,7 @@ from touche.data import places
 from touche.errors import InputError, NotInstalledError, ToucheError, installing
 from touche.files import temporary_folder
 from touche.lint import ERROR, lint_format
-from touche.sandbox.images import check_image, image_of, instead
+from touche.sandbox.images import check_image, image_of
 from touche.sandbox.limits import PROGRAMS, RUNNER_NAMES, Limits
 from touche.sandbox.meter import LARGEST_PROCESS, metered
 from touche.sandbox.programs import (
@@ -87,8 +87,7 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
         ToucheError: if it fails, with its exit code and last line; or if its run.txt is invalid.
     """
     if extra := missing_extra(job.baseline):
-        problem = f"{job.name} needs the extra {extra}"
-        raise NotInstalledError(f"{problem}; install it with: {installing(extra)}{instead(job.baseline)}")
+        raise NotInstalledError(f"it needs the extra {extra}; install it with: {installing(extra)}")
     command = [sys.executable, "-m", "touche", "run", job.baseline, *job.arguments]
     command += ["-i", job.given, "-o", str(job.output)]
     began = time.monotonic()
