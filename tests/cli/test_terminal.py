@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from textwrap import indent
 
 import click
 import pytest
@@ -166,9 +167,12 @@ def test_every_command_takes_quiet_and_verbose_and_has_an_example_that_parses(
     assert options.count("--quiet") == options.count("--verbose") == 1
     assert isinstance(command, Command)
     assert command.example.startswith(f"{typed} ")
-    assert touche(*shlex.split(typed)[1:], "--help")[1].endswith(f"\nExample:\n  {command.example}\n")
+    assert touche(*shlex.split(typed)[1:], "--help")[1].endswith(
+        f"\nExample:\n{indent(command.example, '  ')}\n"
+    )
     monkeypatch.setattr(click.Command, "invoke", lambda self, context: called.append(context.command_path))
-    assert touche(*shlex.split(command.example.partition(" >")[0])[1:]) == (0, "", "")
+    for example in command.example.splitlines():
+        assert touche(*shlex.split(example.partition(" >")[0])[1:]) == (0, "", "")
     assert called[-1].startswith(typed)
 
 
@@ -188,8 +192,16 @@ def test_the_help_shows_first_what_a_newcomer_needs_and_every_command_once(touch
     assert cli.FIRST[:3] == ("run", "evaluate", "compare")
     commands = {name: command for name in COMMAND_MODULES if (command := command_in(name))}
     examples = [getattr(commands[name], "example", "") for name in cli.FIRST]
-    assert re.findall(r"^    (touche .*)", first, re.MULTILINE) == examples
+    assert re.findall(r"^    (touche .*)", first, re.MULTILINE) == "\n".join(examples).splitlines()
     assert sorted([*cli.FIRST, *re.findall(r"^  (\w+)", more, re.MULTILINE)]) == sorted(commands)
+
+
+def test_the_first_steps_work_one_after_the_other_in_an_empty_folder(
+    touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = re.findall("^    touche (.*)", touche("--help")[1], re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    assert [touche(*step.split())[0] for step in steps] == [0] * len(steps)
 
 
 SPOT_CHECKS = [f"spot-check/{part}" for part in ("arguments", "pages", "pairs", "passages")]

@@ -7,6 +7,7 @@ import signal
 import sys
 import traceback
 from importlib import import_module
+from textwrap import indent
 from typing import Any
 
 import click
@@ -43,7 +44,7 @@ class Teaching(Group):
         with formatter.section("First steps"):
             for name in FIRST:
                 self._write(ctx, formatter, name)
-                formatter.write(f"    {getattr(self.get_command(ctx, name), 'example', '')}\n")
+                formatter.write(indent(f"{getattr(self.get_command(ctx, name), 'example', '')}\n", "    "))
         with formatter.section("More commands"):
             self._write(ctx, formatter, *MORE)
 

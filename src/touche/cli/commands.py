@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterable
 from glob import escape, glob
+from textwrap import indent
 from typing import Any
 
 import click
@@ -36,7 +37,7 @@ class Command(click.Command):
     """A command that takes --quiet and --verbose, too, and ends its help with an example.
 
     Args:
-        example: a command line that works.
+        example: command lines that work, one after the other.
     """
 
     def __init__(self, *args: Any, example: str = "", **kwargs: Any) -> None:
@@ -57,7 +58,7 @@ class Command(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self.example:
             with formatter.section("Example"):
-                formatter.write(f"  {self.example}\n")  # unlike write_text, in one line
+                formatter.write(indent(f"{self.example}\n", "  "))  # unlike write_text, never wrapped
 
 
 class Group(Command, click.Group):

@@ -17,7 +17,7 @@ from touche.evaluation.significance import SIGNIFICANT
 
 
 @click.command(
-    cls=Command, example="touche compare build/demo/arguments/*/run.txt --task spot-check/arguments"
+    cls=Command, example="touche compare out/bm25/run.txt out/dph/run.txt --task spot-check/arguments"
 )
 @RUNS
 @TASK_OR_QRELS

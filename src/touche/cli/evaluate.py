@@ -14,9 +14,7 @@ from touche.evaluation.notes import notes_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
 
 
-@click.command(
-    cls=Command, example="touche evaluate build/demo/arguments/*/run.txt --task spot-check/arguments"
-)
+@click.command(cls=Command, example="touche evaluate out/bm25/run.txt --task spot-check/arguments")
 @RUNS
 @TASK_OR_QRELS
 @MEASURE

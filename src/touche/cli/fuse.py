@@ -17,12 +17,8 @@ from touche.fusion import METHODS, fused
 from touche.tira.outputs import METADATA_FILE, RUN_FILE, prepare_output
 from touche.tira.provenance import NotedRuns, Software, metadata
 
-_DEMO = "build/demo/arguments"
 
-
-@click.command(
-    cls=Command, example=f"touche fuse {_DEMO}/bm25/run.txt {_DEMO}/dirichletlm/run.txt -o out/fused"
-)
+@click.command(cls=Command, example="touche fuse out/bm25/run.txt out/dph/run.txt -o out/fused")
 @RUNS
 @click.option(
     "-o",

@@ -18,9 +18,7 @@ _COLOURS = {ERROR: BAD, WARNING: DOUBTFUL}
 _SHOWN = 5  # findings of a code in a file
 
 
-@click.command(
-    cls=Command, example="touche lint build/demo/arguments/bm25/run.txt --task spot-check/arguments"
-)
+@click.command(cls=Command, example="touche lint out/bm25/run.txt --task spot-check/arguments")
 @RUNS
 @TASK
 @click.option(

@@ -23,7 +23,7 @@ from touche.evaluation.scores import evaluate
 from touche.progress import watched
 
 
-@click.command(cls=Command, example="touche overlap build/demo/arguments/*/run.txt")
+@click.command(cls=Command, example="touche overlap out/bm25/run.txt out/dph/run.txt")
 @RUNS
 @click.option(
     "--task",

@@ -14,7 +14,7 @@ from touche.evaluation.scores import evaluate
 
 @click.command(
     cls=Command,
-    example="touche report build/demo/arguments/*/run.txt --task spot-check/arguments -o out/report",
+    example="touche report out/bm25/run.txt out/dph/run.txt --task spot-check/arguments -o out/report",
 )
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path, readable=False), metavar="[RUN...]")
 @TASK_OR_QRELS

@@ -45,7 +45,8 @@ class Baselines(Group):
     cls=Baselines,
     options_metavar=None,
     subcommand_metavar="BASELINE -i INPUT -o DIR [OPTION]...",
-    example="touche run bm25 -i spot-check/arguments -o out/bm25",
+    example="touche run bm25 -i spot-check/arguments -o out/bm25\n"
+    "touche run dph -i spot-check/arguments -o out/dph",
 )
 def run() -> None:
     """Run a baseline on an input directory; it writes run.txt.
