@@ -212,7 +212,8 @@ class _Job:
 
     def _why_not(self) -> str:
         label = filled(self.job["runs-on"], self.context)
-        if ("arm" in label) != (platform.machine() in ("aarch64", "arm64")):
+        is_arm = platform.machine() in ("aarch64", "arm64")
+        if not label.startswith("ubuntu") or ("arm" in label) != is_arm or "container" in self.job:
             return f"needs the runner {label}"
         actions = [each["uses"].partition("@")[0] for each in self.job["steps"] if "uses" in each]
         if not all(map(_python, self._versions())):

@@ -111,7 +111,8 @@ jobs:
     runs-on: ubuntu-latest
     steps: [{run: "true"}]
   fourth:
-    runs-on: another-arm
+    strategy: {matrix: {runner: [ubuntu-24.04-arm, macos-15]}}
+    runs-on: ${{ matrix.runner }}
     steps: [{run: "false"}]
 """
 
@@ -127,7 +128,8 @@ def test_a_workflow_runs_as_on_github(tmp_path: Path, monkeypatch: pytest.Monkey
         "left out  small.yml:second, step 3, sudo reboot: changes the machine",
         "passed    small.yml:second: n s",
         "left out  small.yml:third: needs first",
-        "left out  small.yml:fourth: needs the runner another-arm",
+        "left out  small.yml:fourth (ubuntu-24.04-arm): needs the runner ubuntu-24.04-arm",
+        "left out  small.yml:fourth (macos-15): needs the runner macos-15",
     ]
     assert runner.results["first"][0] == ("passed", {"said": "hello-a"})
     assert len(list(tmp_path.glob("*/workspace/reached"))) == 1
