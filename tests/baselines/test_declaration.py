@@ -7,7 +7,7 @@ import pytest
 from conftest import Touche, Write
 from touche import baselines
 
-TELLTALE = "from pathlib import Path\nPath('was-run').touch()\n"
+TELLTALE = "'\\d'\nfrom pathlib import Path\nPath('was-run').touch()\n"
 SOURCE = """from typing import Literal
 import touche
 MODELS = Literal["a", "b"]

@@ -72,6 +72,17 @@ def test_without_a_clone_what_is_missing_is_pulled_if_it_is_published(nowhere: l
             ask()
 
 
+def test_an_image_is_advised_only_where_there_can_be_one(
+    nowhere: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert images.instead("elrond") == ""
+    nowhere.append("Source, https://github.com/Team/Fork")
+    assert images.instead("elrond") == "; or run its image: add --runner docker"
+    monkeypatch.setattr(images, "clone", lambda: ROOT)
+    assert "touche images build elrond, then add --runner docker" in images.instead("elrond")
+    assert images.instead("bm25") == ""  # its image has no Lucene
+
+
 def test_without_a_clone_an_image_of_ones_own_is_built(nowhere: list[str], tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "baseline.py").touch()

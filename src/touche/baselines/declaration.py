@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
@@ -38,7 +39,7 @@ def declared(name: str) -> Baseline | None:
     """
     folder = folder_of(name)
     try:
-        module = ast.parse((folder / FILE).read_bytes())
+        module = _parsed(folder / FILE)
         (function,) = (
             each for each in ast.walk(module) if isinstance(each, ast.FunctionDef) and _is_one(each)
         )
@@ -68,12 +69,18 @@ def imports_of(folder: Path) -> set[str]:
     found, own = set[str](), {path.stem for path in folder.iterdir()}
     for path in folder.glob("*.py"):
         with suppress(*_UNREADABLE):
-            for node in ast.walk(ast.parse(path.read_bytes())):
+            for node in ast.walk(_parsed(path)):
                 if isinstance(node, ast.Import):
                     found |= {each.name.partition(".")[0] for each in node.names}
                 elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                     found.add(node.module.partition(".")[0])
     return found - own - sys.stdlib_module_names
+
+
+def _parsed(path: Path) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python warns of odd escapes when the file is imported
+        return ast.parse(path.read_bytes())
 
 
 def _is_one(function: ast.FunctionDef) -> bool:

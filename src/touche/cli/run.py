@@ -111,7 +111,7 @@ _RUNNERS: list[click.Parameter] = [
 
 
 def command_of(baseline: Baseline, name: str) -> click.Command:
-    """The command that runs a baseline, which only its options and its help are needed for."""
+    """Make the command that runs a baseline, from its options and its help."""
     own = _own_options(baseline)
     paragraphs = "\n\n".join(f"\b\n{paragraph}" for paragraph in baseline.description.split("\n\n"))
 
