@@ -32,6 +32,7 @@ def test_what_a_page_says_works_one_after_the_other(page: Path, after_demo: Path
 
 
 @pytest.mark.nightly  # makes an environment
+@pytest.mark.timeout(3600)
 def test_the_guides_need_no_more_than_make_demo_installs(tmp_path: Path) -> None:
     """The extra dev is missing in its environment, and so is pytest-timeout."""
     folder = workspace(tmp_path / "a clone")
