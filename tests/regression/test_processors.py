@@ -1,4 +1,4 @@
-"""Verdicts on official runs are the same with each kernel of linear algebra, and without vector instructions."""
+"""Verdicts and answers are the same with each kernel of linear algebra, and without vector instructions."""
 
 import os
 import subprocess
@@ -18,6 +18,7 @@ PLAIN = ({"NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"}, "p
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     "variables", [each for each, _ in (*KERNELS, PLAIN)], ids=[name for _, name in (*KERNELS, PLAIN)]
 )

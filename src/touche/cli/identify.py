@@ -34,8 +34,7 @@ def identify(run: Path, dataset: str, style: str) -> None:
 
     Hypotheses are fitted to the scores of the documents that are at hand, at most 150 of a topic. The best
     one is the answer if it stands out. RUN can also be a file *.tsv with topic, document and score. It takes
-    one to four minutes. It needs the extra lucene; without this extra, the error names the command that
-    installs it.
+    one to four minutes. It needs Lucene, which `make lucene` installs next to `make demo`.
     """
     found = identified(run, dataset)
     if style == "json":
