@@ -22,7 +22,7 @@ from conftest import ROOT, Touche, Write
 from pages import CONTAINERS, commands, follow, reason, type_in, workspace
 from touche.baselines.starter import write_baseline
 from touche.errors import ToucheError
-from touche.sandbox import images
+from touche.sandbox import images, runs
 from touche.sandbox.limits import PROGRAMS, Limits
 from touche.sandbox.programs import answer, succeeds
 from touche.sandbox.runs import Job, _mounts, run_in, run_in_tira, run_locally
@@ -246,6 +246,42 @@ def test_an_interrupted_run_leaves_no_container(program: str, tmp_path: Path, st
     assert process.wait(30) == 128 + stop
     assert not containers(program, process.pid)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_next_run_removes_the_container_of_a_killed_one_and_no_other(
+    program: str, tmp_path: Path
+) -> None:
+    killed, alive = (start_hanging(tmp_path / each, program) for each in ("killed", "alive"))
+    try:
+        assert wait_for(lambda: containers(program, killed.pid) and containers(program, alive.pid))
+        killed.kill()
+        killed.wait()
+        assert containers(program, killed.pid)
+        run_in(program)(job(tmp_path / "next"), Limits(), print)
+        assert containers(program, alive.pid) and not containers(program, killed.pid)
+    finally:
+        alive.terminate()
+        alive.wait()
+
+
+LABELS = {
+    "of this process": "{here} {pid} {started}",
+    "another user's": "1{here} 1 2",
+    "of another machine": "0 boot pid:[1] 1 2",
+    "gone meanwhile": "",
+    "ended": "{here} 4194305 2",
+    "whose id is used again": "{here} {pid} 2",
+}
+
+
+@pytest.mark.parametrize("owner", LABELS)
+def test_only_containers_of_dead_processes_are_removed(monkeypatch: pytest.MonkeyPatch, owner: str) -> None:
+    pid, removed = os.getpid(), list[str]()
+    label = LABELS[owner].format(here=runs._here(), pid=pid, started=runs._started(pid))
+    monkeypatch.setattr(runs, "answer", lambda *words: "c1" if "ps" in words else label)
+    monkeypatch.setattr(runs, "succeeds", lambda *words: removed.append(words[-1]))
+    runs._remove_abandoned("docker")
+    assert removed == (["c1"] if owner in ("ended", "whose id is used again") else [])
 
 
 def test_an_interrupted_tira_run_leaves_no_container(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
-"""Processor time and memory of a container, read from its control group while it runs."""
+"""Processor time and memory of containers, by their control groups, and memory of programs."""
 
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
@@ -12,6 +13,34 @@ _SAMPLED_EVERY = 0.05  # seconds
 LARGEST_PROCESS = "largest process"
 PEAK = "control group, its own peak with cached files"
 SAMPLES = "control group, samples without cached files"
+
+# The kernel's figure for a program includes the memory of the process that starts it, so a small one does.
+# It ignores SIGTERM, because their whole group gets the signal and the program may tidy up.
+_STARTER = """
+import os, signal, sys
+signal.signal(signal.SIGTERM, lambda *_: None)
+file, program, *arguments = sys.argv[1:]
+pid = os.posix_spawn(program, [program, *arguments], os.environ)
+_, status, used = os.wait4(pid, 0)
+with open(file, "w") as memory:
+    memory.write(str(used.ru_maxrss))
+code = os.waitstatus_to_exitcode(status)
+if code < 0:
+    if -code != signal.SIGKILL:
+        signal.signal(-code, signal.SIG_DFL)
+    os.kill(os.getpid(), -code)
+sys.exit(code)
+"""
+
+
+def metering(command: Sequence[str], file: Path) -> list[str]:
+    """The same command, which also writes its largest process to a file, as ``memory_of`` reads it."""
+    return [sys.executable, "-ISc", _STARTER, str(file), *command]
+
+
+def memory_of(file: Path) -> int:
+    """Bytes that the largest process of a command had at its peak."""
+    return int(file.read_text()) * (1 if sys.platform == "darwin" else 1024)
 
 
 class Meter:

@@ -21,7 +21,7 @@ from touche.files import temporary_folder
 from touche.lint import ERROR, lint_format
 from touche.sandbox.images import check_image, image_of
 from touche.sandbox.limits import PROGRAMS, RUNNER_NAMES, Limits
-from touche.sandbox.meter import LARGEST_PROCESS, metered
+from touche.sandbox.meter import LARGEST_PROCESS, memory_of, metered, metering
 from touche.sandbox.programs import (
     Ended,
     Log,
@@ -35,6 +35,7 @@ from touche.tira.outputs import RUN_FILE
 from touche.tira.provenance import DATASET_VARIABLE
 
 _PLAIN = re.compile(r"[\w.,/=:+-]+", re.ASCII)
+_OWNER = "touche.owner"  # the label that says which process started a container
 INVALID_FILE = f"{RUN_FILE}.invalid"  # where a run that breaks the format is put aside
 
 
@@ -92,11 +93,12 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
     command += ["-i", job.given, "-o", str(job.output)]
     began = time.monotonic()
     with temporary_folder("touche-run-") as scratch:  # so that nothing is left even if it is killed
-        ended = execute(command, log, environment=os.environ | {"TMPDIR": str(scratch)})
-    check_exit(job.name, ended)
+        file = scratch / "memory"
+        ended = execute(metering(command, file), log, environment=os.environ | {"TMPDIR": str(scratch)})
+        check_exit(job.name, ended)
+        memory = memory_of(file)
     _check_run(job)
-    kilobyte = 1 if sys.platform == "darwin" else 1024
-    cpu, memory = ended.used.ru_utime + ended.used.ru_stime, ended.used.ru_maxrss * kilobyte
+    cpu = ended.used.ru_utime + ended.used.ru_stime
     return Usage(time.monotonic() - began, cpu, memory, LARGEST_PROCESS)
 
 
@@ -107,8 +109,10 @@ def run_in(program: str) -> Runner:
         check_program(program)
         check_image(program, job.baseline)
         _check_empty(job.output)
+        _remove_abandoned(program)
         name = f"touche-{os.getpid()}-{uuid4().hex[:12]}"
-        command = ["--name", name, *_sandbox(program, limits), *_mounts(job)]
+        command = ["--name", name, f"--label={_OWNER}={_here()} {os.getpid()} {_started(os.getpid())}"]
+        command += [*_sandbox(program, limits), *_mounts(job)]
         command += [image_of(job.name), "-i", "/input", "-o", "/output", *job.arguments]
         with _nothing_left_of_a_failure(job.output):
             try:
@@ -154,6 +158,33 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
 RUNNERS: Mapping[str, Runner] = dict(
     zip(RUNNER_NAMES, (run_locally, *map(run_in, PROGRAMS), run_in_tira), strict=True)
 )
+
+
+def _remove_abandoned(program: str) -> None:
+    """Removes the containers of this user's runs that were killed on this machine."""
+    for container in answer(program, "ps", "--all", "--quiet", f"--filter=label={_OWNER}").split():
+        label = answer(program, "inspect", "--format", f'{{{{index .Config.Labels "{_OWNER}"}}}}', container)
+        match label.rsplit(" ", 2):  # nothing if the container is gone
+            case here, pid, started if here == _here() and _started(pid) != started:
+                succeeds(program, "rm", "--force", "--volumes", container)
+
+
+def _here() -> str:
+    """The user, and where the ids of processes hold: since this start of the machine, in this container."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{os.getuid()} {boot} {os.readlink('/proc/self/ns/pid')}"  # noqa: PTH115
+    except OSError:  # another system, where nothing is removed
+        return str(uuid4())
+
+
+def _started(pid: int | str) -> str:
+    """When a process was started, as ids are used again; empty if it has ended."""
+    try:
+        state, *fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        return "" if state == "Z" else fields[18]
+    except OSError:
+        return ""
 
 
 def _sandbox(program: str, limits: Limits) -> list[str]:
