@@ -586,6 +586,22 @@ def test_a_regression_that_is_killed_takes_its_run_along_and_the_next_one_tidies
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.nightly
+def test_runs_and_regressions_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
+    """In one folder, with one cache."""
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": ""}
+    dataset, command = "spot-check/passages", [sys.executable, "-m", "touche"]
+    outputs = [tmp_path / f"out{number}" for number in range(8)]
+    runs = [[*command, "run", "bm25", "-i", dataset, "-o", str(output)] for output in outputs]
+    regressions = [[*command, "regress", "bm25", "--dataset", dataset]] * 8
+    started = [
+        subprocess.Popen(each, stdout=subprocess.DEVNULL, env=environment) for each in (*runs, *regressions)
+    ]
+    assert [each.wait() for each in started] == [0] * 16
+    assert len({(output / "run.txt").read_bytes() for output in outputs}) == 1
+    assert not [*(tmp_path / "cache" / "touche" / "temporary").iterdir()]
+
+
 def processes_in(temporary: Path) -> list[int]:
     """The processes, whosever children they are, whose private folder this is."""
     found = []

@@ -42,6 +42,12 @@ OF_LUCENE = ["dirichletlm-variants", "elrond", "polnareff"]  # whose base is mad
 PARTS = {name: SPECIAL.get(name, ["arguments", "passages"]) for name in BASELINES}
 
 
+@pytest.fixture(autouse=True)
+def empty_output(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The cache is elsewhere, as the folder of a test is also its output directory, which has to be empty."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+
+
 def with_the_rest_nightly(names: list[str], now: list[str]) -> list[Any]:
     """Parameters, of which all but some are for the night, as they go the same way."""
     return [name if name in now else pytest.param(name, marks=pytest.mark.nightly) for name in names]
