@@ -47,14 +47,15 @@ class Collection:
                 score += max(0.0, log(1 + tf / (mu * background)) + log(mu / (length + mu)))
         return score
 
+    def saturation(self, tf: float, document: str, k1: float, b: float) -> float:
+        length = length_in_one_byte(self.documents[document].total())
+        return tf / (tf + k1 * (1 - b + b * length / (self.tokens / self.n)))
+
     def bm25(self, query: Sequence[str], document: str, k1: float, b: float) -> float:
         terms = self.documents[document]
-        length = length_in_one_byte(terms.total())
-        saturation = k1 * (1 - b + b * length / (self.tokens / self.n))
         return sum(
             log(1 + (self.n - self.df[term] + 0.5) / (self.df[term] + 0.5))
-            * terms[term]
-            / (terms[term] + saturation)
+            * self.saturation(terms[term], document, k1, b)
             for term in query
             if term in terms
         )
