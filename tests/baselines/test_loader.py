@@ -286,18 +286,17 @@ def test_libraries_in_an_environment_within_the_folder_stay(write: Write, tmp_pa
 
 CANNOT = "cannot be loaded"
 UNLOADABLE = {
-    "1 / 0": f"baseline.py:1: {CANNOT} (ZeroDivisionError: division by zero); repair it",
-    "def f(:": f"baseline.py:1: {CANNOT} (SyntaxError: invalid syntax (baseline.py, line 1)); repair it",
-    "\nimport broken": f"broken.py:2: {CANNOT} (NameError: name 'nothing' is not defined); repair it",
-    "import cut": f"cut.py:1: {CANNOT} (SyntaxError: '(' was never closed (cut.py, line 1)); repair it",
+    "1 / 0": f"baseline.py:1: {CANNOT} (ZeroDivisionError: division by zero)",
+    "def f(:": f"baseline.py:1: {CANNOT} (SyntaxError: invalid syntax (baseline.py, line 1))",
+    "\nimport broken": f"broken.py:2: {CANNOT} (NameError: name 'nothing' is not defined)",
+    "import cut": f"cut.py:1: {CANNOT} (SyntaxError: '(' was never closed (cut.py, line 1))",
     "from features import absent": f"baseline.py:1: {CANNOT} (ImportError: cannot import name 'absent'",
     "import text.absent": "baseline.py:1: it imports text.absent, which is not in the text beside it",
     "import features.x": "baseline.py:1: it imports features.x, which is not in the features beside it",
-    "import feature": "baseline.py:1: it imports feature, but beside it stands features; repair the import",
-    "import spoken": "spoken/__init__.py:1: it imports words, but beside it stands words_; repair the import",
+    "import feature": "baseline.py:1: it imports feature, but beside it stands features",
+    "import spoken": "spoken/__init__.py:1: it imports words, but beside it stands words_",
     "import no_such_library.x": "baseline.py:1: it imports no_such_library, which is neither beside it nor "
-    "installed; put it beside baseline.py if it is a file of your own, else install its package (pip install "
-    "no_such_library, if that is its name)",
+    "installed",
     "import learned": "learned.py:2: it imports no_such_library, which is neither beside it nor installed",
     "from shlex import absent": f"baseline.py:1: {CANNOT} (ImportError: cannot import name 'absent'",
 }
@@ -336,9 +335,9 @@ def test_a_name_is_that_of_the_clone_and_a_path_is_written_as_one(
         ToucheError, match=r"no baseline 'mine', but a folder of that name; .* write \./mine$"
     ):
         baselines.load("mine")
-    with pytest.raises(ToucheError, match=r"^in: no baseline.py in it; give the path of a folder with"):
+    with pytest.raises(ToucheError, match=r"^in: no baseline.py in it"):
         baselines.load("./in")
-    with pytest.raises(ToucheError, match=r"^bm52: no such folder; give"):
+    with pytest.raises(ToucheError, match=r"^bm52: no such folder"):
         baselines.load("./bm52")
     monkeypatch.chdir(tmp_path / "mine")
     assert baselines.load(".").name == "mine"
@@ -441,7 +440,7 @@ def test_documents_need_not_be_there_for_a_baseline_that_says_so(
     write("in/queries.jsonl", '{"qid": "1", "query": "cats"}')
     command = ("run", folder, "-i", tmp_path / "in", "-o", tmp_path / "out")
     assert touche(*command)[0] == 0 and (tmp_path / "out" / "run.txt").exists()
-    missing = "in: no documents in it; put documents.jsonl"
+    missing = "in: no documents in it"
     write("mine/baseline.py", source.replace("yield from ()", "yield topics[0], [(list(documents), 1.0)]"))
     assert missing in touche(*command)[2]
     write("mine/baseline.py", SOURCE)
@@ -451,9 +450,7 @@ def test_documents_need_not_be_there_for_a_baseline_that_says_so(
 def test_a_method_that_returns_nothing_is_told_so(touche: Touche, write: Write, tmp_path: Path) -> None:
     folder = write("mine/baseline.py", SOURCE.replace("yield from ()", "pass")).parent
     code, _, err = touche("run", folder, "-i", "spot-check/passages", "-o", tmp_path / "out")
-    assert (code, err.splitlines()[-1]) == (
-        2, "touche: the baseline mine returned None; it must yield (topic, ranking) for each topic"
-    )  # fmt: skip
+    assert code == 2 and err.splitlines()[-1].startswith("touche: the baseline mine returned None")
 
 
 def test_what_a_method_holds_open_is_closed_with_its_rankings(write: Write, tmp_path: Path) -> None:

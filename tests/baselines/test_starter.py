@@ -99,26 +99,22 @@ def test_a_missing_package_is_named(place: Path, touche: Touche, monkeypatch: py
     touche("new", "us")
     monkeypatch.setitem(sys.modules, "rank_bm25", None)
     code, _, err = touche("run", "./us", "-i", "spot-check/passages", "-o", "out")
-    assert (code, err) == (
-        2,
-        "touche: us/baseline.py:5: it imports rank_bm25, which is neither beside it nor installed; put it "
-        "beside baseline.py if it is a file of your own, else install its package (pip install rank_bm25, "
-        "if that is its name)\n",
-    )
+    assert code == 2 and err.startswith("touche: us/baseline.py:5: it imports rank_bm25, which is neither")
+    assert len(err.splitlines()) == 1
 
 
 REFUSED = {
-    "Our_Team": "the name of its image would be invalid; choose a name of a-z",
-    "a--b-": "the name of its image would be invalid; choose a name of a-z",
-    "base": "touche/base is the image below others; choose another name",
-    "2022": "its function in Python cannot be called 2022; choose another name",
-    "lambda": "its function in Python cannot be called lambda; choose another name",
-    "words-of": "its function in Python cannot be called words_of; choose another name",
-    "any": "its function in Python cannot be called any; choose another name",
-    "nowhere/us": "there is no folder nowhere; make it first",
-    "file/us": "there is no folder file; make it first",
-    "file": "there is something already; choose another name, or remove it",
-    "full": "there is something already; choose another name, or remove it",
+    "Our_Team": "the name of its image would be invalid",
+    "a--b-": "the name of its image would be invalid",
+    "base": "touche/base is the image below others",
+    "2022": "its function in Python cannot be called 2022",
+    "lambda": "its function in Python cannot be called lambda",
+    "words-of": "its function in Python cannot be called words_of",
+    "any": "its function in Python cannot be called any",
+    "nowhere/us": "there is no folder nowhere",
+    "file/us": "there is no folder file",
+    "file": "there is something already",
+    "full": "there is something already",
     "/proc/us": "cannot be written (",
 }
 

@@ -86,8 +86,8 @@ def test_the_same_input_gives_the_same_bytes(touche: Touche, tmp_path: Path) -> 
 
 
 UNUSABLE: dict[str, tuple[dict[str, str | bytes], str]] = {
-    "no topics": ({"documents.jsonl": DOCUMENTS}, "in: no topics in it; put"),
-    "no documents": ({"topics.xml": TOPICS}, "in: no documents in it; put"),
+    "no topics": ({"documents.jsonl": DOCUMENTS}, "in: no topics in it"),
+    "no documents": ({"topics.xml": TOPICS}, "in: no documents in it"),
     "broken XML": ({"topics.xml": "<topics>", "documents.jsonl": DOCUMENTS}, "topics.xml:1: broken XML"),
     "entities": (
         {"topics.xml": '<!DOCTYPE t [<!ENTITY a "a">]>' + TOPICS, "documents.jsonl": DOCUMENTS},
@@ -103,7 +103,7 @@ UNUSABLE: dict[str, tuple[dict[str, str | bytes], str]] = {
     ),
     "invalid UTF-8": (
         {"topics.xml": TOPICS, "documents.jsonl": b'{"docno": "a", "text": "caf\xe9"}'},
-        "documents.jsonl:1: not UTF-8 (byte 0xe9); save the file in UTF-8",
+        "documents.jsonl:1: not UTF-8 (byte 0xe9)",
     ),
     "no literal": (
         {
@@ -187,7 +187,7 @@ def test_options_without_an_annotation_take_the_type_of_their_default(
     [
         (
             ["run", "bm25", "-i", "nowhere", "-o", "OUT"],
-            "nowhere: no such directory, and no such dataset; choose among spot-check",
+            "nowhere: no such directory, and no such dataset",
         ),
         (["run", "bm25", "-o", "OUT"], "Missing option '-i'"),
         (["run", "bm52", "-i", "IN", "-o", "OUT"], "there is no baseline 'bm52'; did you mean bm25?"),
@@ -210,7 +210,7 @@ def test_options_without_an_annotation_take_the_type_of_their_default(
             "mu = 1e-300: give a number from 1e-09 to 1e+09",
         ),
         (["run", "bm25", "-i", "spot-check/arguments", "-o", "OUT", "--corpus", "x"], "leave --corpus out"),
-        (["evaluate", "run.txt", "--task", "touche-2019"], "there is no task 'touche-2019'; choose among"),
+        (["evaluate", "run.txt", "--task", "touche-2019"], "there is no task 'touche-2019'"),
         (["evaluate", "nowhere.txt", "--task", "spot-check/arguments"], "nowhere.txt: cannot be read"),
         (["evaluate", "--task", "spot-check/arguments"], "Missing argument 'RUN...'"),
         (["nonsense"], "No such command 'nonsense'"),
@@ -277,7 +277,7 @@ def test_a_table_that_cannot_be_written_is_one_line() -> None:
         command = [sys.executable, "-m", "touche", "tasks"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 2
-    assert done.stderr == "touche: [Errno 28] No space left on device; choose another place\n"
+    assert "No space left on device" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("part", ["arguments", "passages"])

@@ -62,12 +62,12 @@ def test_depth_cuts_after_all_runs_are_fused_and_ties_are_ordered_by_id(
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["a"], "one run is nothing to fuse; give two or more"),
-        (["a", "b", "a"], "a/run.txt: given twice; give each file once"),
+        (["a"], "one run is nothing to fuse"),
+        (["a", "b", "a"], "a/run.txt: given twice"),
         (["a", "twice"], "twice/run.txt:2: document 'y' occurs a second time for topic 7; remove one"),
         (["a", "empty"], "empty/run.txt: the run is empty"),
         (["a", "b", "--tag", "two words"], "the tag 'two words' must be one word, such as my-team-rrf"),
-        (["a", "b", "-o"], "run.txt: one of the runs would be written over; choose another directory"),
+        (["a", "b", "-o"], "run.txt: one of the runs would be written over"),
     ],
 )
 def test_what_cannot_be_fused_is_named_and_nothing_is_written(

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -113,7 +114,11 @@ def parent_of(process):
 def strike(when):
     if when != WHEN or "SPARK_LOCAL_DIRS" not in os.environ or Path(MARK).exists():
         return
-    Path(MARK).write_text(os.environ["SPARK_LOCAL_DIRS"])
+    try:
+        with Path(MARK).open("x") as mark:  # two workers may come here at once
+            mark.write(os.environ["SPARK_LOCAL_DIRS"])
+    except FileExistsError:
+        return
     if FAULT == "worker":
         os.kill(os.getpid(), signal.SIGKILL)
     if FAULT == "executor":
@@ -155,6 +160,7 @@ def context(elsewhere: Path) -> Iterator[Any]:
     settings = {
         "spark.hadoop.fs.viewfs.mounttable.tests.link./data": f"file://{elsewhere}",
         "spark.scheduler.excludeOnFailure.unschedulableTaskSetTimeout": "1s",  # no third worker is waited for
+        "spark.excludeOnFailure.application.maxFailedTasksPerExecutor": "1000",  # for later tests
         "spark.ui.enabled": "false",
         "spark.driver.extraJavaOptions": QUICK,
         "spark.executor.extraJavaOptions": QUICK,
@@ -187,6 +193,7 @@ def same(
     monkeypatch.setattr(shipping, "temporary_folder", lasting)
 
     def run(*arguments: str | Path, tasks: int = 2) -> str:
+        wait_for_workers(context)
         monkeypatch.setattr(type(context), "defaultParallelism", tasks)
         found = []
         for name, runner in (("one", []), ("many", ["--runner", "spark", "--master", MASTER])):
@@ -197,6 +204,12 @@ def same(
         return found[0][2]
 
     return run
+
+
+def wait_for_workers(context: Any) -> None:
+    """Until both workers are there: one may not have started yet, or an earlier test has killed it."""
+    while context._jsc.sc().getExecutorMemoryStatus().size() < 3:  # with the driver
+        time.sleep(0.05)
 
 
 def without_times(path: Path) -> str:
@@ -493,10 +506,11 @@ def test_an_address_is_for_spark_alone(touche: Touche) -> None:
 
 
 @pytest.fixture
-def on_spark(same: Same, touche: Touche, tmp_path: Path) -> Callable[..., str]:
+def on_spark(context: Any, same: Same, touche: Touche, tmp_path: Path) -> Callable[..., str]:
     """What a run on the cluster that cannot be done says, in one line."""
 
     def run(*arguments: str | Path) -> str:
+        wait_for_workers(context)
         code, _, err = touche("run", *arguments, "-o", tmp_path / "out", "--runner", "spark")
         assert code == 2 and not list((tmp_path / "out").glob("*")), err
         return err.splitlines()[-1]

@@ -107,7 +107,7 @@ def test_topics_are_not_written_into_the_folder_of_the_corpus(
 
 def test_what_cannot_be_written_is_said(written: Path, touche: Touche, tmp_path: Path) -> None:
     for task, options, message in (
-        ("spot-check/passages", ["-o", written], f"{written}: it is not empty; name a new folder"),
+        ("spot-check/passages", ["-o", written], f"{written}: it is not empty"),
         ("spot-check/passages", ["-o", tmp_path / "x", "--dimension", "relevanc"], "did you mean relevance?"),
         ("touche-2021-task-2", ["-o", tmp_path / "x"], "is not at hand"),
         ("spot-check/nothing", ["-o", tmp_path / "x"], "there is no task 'spot-check/nothing'"),

@@ -360,7 +360,7 @@ def test_the_command_lists(touche: Touche) -> None:
 
 
 def test_an_unknown_dataset_is_named(touche: Touche) -> None:
-    assert "there is no dataset 'touche'; choose among" in touche("data", "fetch", "touche")[2]
+    assert "there is no dataset 'touche'" in touche("data", "fetch", "touche")[2]
 
 
 def test_a_file_at_hand_that_is_not_the_published_one_is_refused_too(home: Path, write: Write) -> None:

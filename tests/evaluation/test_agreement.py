@@ -286,13 +286,13 @@ def test_doubts_about_scores_are_said(write: Write, touche: Touche) -> None:
 
 def test_runs_that_cannot_be_compared(write: Write, touche: Touche) -> None:
     a = run(write, "a", t1="ab")
-    with pytest.raises(ToucheError, match="fewer than two runs; give two at least"):
+    with pytest.raises(ToucheError, match="fewer than two runs"):
         list(overlaps([a]))
-    with pytest.raises(ToucheError, match="have no topic in common; give runs of one task"):
+    with pytest.raises(ToucheError, match="have no topic in common"):
         list(overlaps([a, run(write, "b", t2="ab")]))
     for runs in ([a, a], [a, a, a, "--task", "spot-check/passages"]):
         code, _, told = touche("overlap", *runs, "--baseline", a, a)
         assert (code, told.count("\n")) == (2, 1)
         assert "give two RUNs and --task" in told
     code, _, told = touche("overlap", write("best.txt", run_text()), "--task", "spot-check/passages")
-    assert code == 2 and "fewer than two runs; give two at least" in told
+    assert code == 2 and "fewer than two runs" in told

@@ -68,7 +68,7 @@ def test_several_sources_are_one_cell_of_csv_and_no_results_have_a_header(touche
 
 
 def test_an_unknown_evaluator_is_an_error(runs: list[Path]) -> None:
-    with pytest.raises(ToucheError, match="no evaluator 'both' here; choose among trec_eval, touche"):
+    with pytest.raises(ToucheError, match="no evaluator 'both' here"):
         package.compare(runs, TASK, "both")
     with pytest.raises(ToucheError, match="no evaluator 'ndcg' here"):
         package.evaluate(runs, TASK, "ndcg")
@@ -102,10 +102,10 @@ def test_a_function_runs_on_a_folder_and_says_what_it_did_not_find(write: Write)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k2": 1}, "no option 'k2'; choose among k1, b, depth, engine"),
-        ({"k1": "high"}, "k1 = 'high'; give it a value of type float"),
-        ({"depth": True}, "depth = True; give it a value of type int"),
-        ({"engine": "lucen"}, "engine = 'lucen'; choose among scan, lucene"),
+        ({"k2": 1}, "no option 'k2'"),
+        ({"k1": "high"}, "k1 = 'high'"),
+        ({"depth": True}, "depth = True"),
+        ({"engine": "lucen"}, "engine = 'lucen'"),
         ({"depth": 0}, "a run holds 1 to 1000 documents"),
     ],
 )
@@ -143,14 +143,14 @@ def test_frames_are_scored_as_their_files_are(runs: list[Path]) -> None:
         ({"docno": None}, "a:1: docno None is not an id"),
         ({"docno": True}, "a:1: docno True is not an id"),
         ({"qid": 11.0}, "a:1: qid 11.0 is not an id"),
-        ({"doc_id": "d"}, "a has 2 columns 'docno'; a run has qid, docno"),
+        ({"doc_id": "d"}, "a has 2 columns 'docno'"),
     ],
 )
 def test_odd_frames_are_refused(runs: list[Path], change: dict[str, Any], message: str) -> None:
     frame = frame_of(read_run(runs[0]), "a")
     with pytest.raises(ToucheError, match=message):
         package.evaluate(frame.assign(**change), TASK)
-    with pytest.raises(ToucheError, match="a has no column 'docno'; a run has qid, docno, rank, score"):
+    with pytest.raises(ToucheError, match="a has no column 'docno'"):
         package.evaluate(frame.drop(columns="docno"), TASK)
 
 
@@ -192,7 +192,7 @@ def test_measure_judgments_and_pairs_are_those_of_the_command(touche: Touche, ru
         package.evaluate(runs)
     with pytest.raises(ToucheError, match="does not rank pairs"):
         package.evaluate(runs, TASK, pairs="any-order")
-    with pytest.raises(ToucheError, match="pairs = 'any'; choose among exact, any-order"):
+    with pytest.raises(ToucheError, match="pairs = 'any'"):
         package.evaluate(runs, TASK, pairs="any")
 
 

@@ -145,7 +145,7 @@ def test_judgments_of_ones_own_for_a_task_stand_beside_no_published_value(
     [
         (
             ["--measure", "map"],
-            "measure 'map' is not known; write it as ir_measures has it, such as nDCG@10,",
+            "measure 'map' is not known",
         ),
         (
             ["--measure", "ERR@10"],
@@ -160,7 +160,7 @@ def test_judgments_of_ones_own_for_a_task_stand_beside_no_published_value(
             ["--measure", "P@5", "--evaluator", "touche"],
             "touche, the organizers' script, does not have P@5; take",
         ),
-        (["--qrels", "nothing.qrels"], "nothing.qrels: no such file of judgments; check the path"),
+        (["--qrels", "nothing.qrels"], "nothing.qrels: no such file of judgments"),
     ],
 )
 def test_a_measure_or_judgments_that_there_are_not(
@@ -213,9 +213,7 @@ def test_an_unknown_label_is_refused(write: Write, monkeypatch: pytest.MonkeyPat
     file = SPOT.qrels["relevance"].file
     write(f"qrels/{file}", "11 0 a 1\n11 0 b 7\n")
     monkeypatch.setenv("TOUCHE_DATA", str(write("run.txt", run_text()).parent))
-    with pytest.raises(
-        ToucheError, match=rf"{file}:2: label 7 is unknown; the labels of this file are -2, 0, 1, 2"
-    ):
+    with pytest.raises(ToucheError, match=rf"{file}:2: label 7 is unknown; .* -2, 0, 1, 2"):
         scored(write("run.txt", run_text()))
 
 
@@ -254,7 +252,7 @@ def test_a_pair_in_both_orders_counts_once() -> None:
 
 
 def test_any_order_is_for_pairs_only(write: Write) -> None:
-    with pytest.raises(ToucheError, match="does not rank pairs; leave --pairs any-order out"):
+    with pytest.raises(ToucheError, match="does not rank pairs"):
         evaluate([write("run.txt", run_text())], SPOT, any_order=True)
 
 

@@ -15,9 +15,7 @@ def test_labels_are_whole_numbers_also_when_written_with_a_point(write: Write) -
 def test_labels_that_the_card_does_not_know_are_refused(write: Write) -> None:
     path = write("a.qrels", "1 0 a 4.0\n1 0 b 3\n")
     assert read_qrels(path, labels={3, 4}) == {"1": {"a": 4, "b": 3}}
-    with pytest.raises(
-        InputError, match=r"a\.qrels:2: label 3 is unknown; the labels of this file are 1, 4; check"
-    ):
+    with pytest.raises(InputError, match=r"a\.qrels:2: label 3 is unknown; .* 1, 4;"):
         read_qrels(path, labels={1, 4})
 
 
@@ -35,7 +33,7 @@ def test_excluded_topics_are_left_out(write: Write) -> None:
         ("1 0 b 0.5", "label '0.5' is not a whole number"),
         ("1 0 b inf", "label 'inf' is not a whole number"),
         ("1 0 b nan", "label 'nan' is not a whole number"),
-        ("1 0 b 2000000000", "label 2000000000 is beyond 1,000,000; write labels such as"),  # took 160 s
+        ("1 0 b 2000000000", "label 2000000000 is beyond 1,000,000"),  # took 160 s
         ("1 0 b -1000001", "label -1000001 is beyond 1,000,000"),
         ("1 0 a 2", "document 'a' of topic 1 has two labels"),
     ],

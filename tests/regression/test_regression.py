@@ -312,13 +312,11 @@ def test_an_unusable_entry_is_named(touche: Touche, clone: Path, text: str, mess
 
 
 def test_unusable_arguments_are_named(touche: Touche, clone: Path) -> None:
-    assert (
-        "there is no dataset 'touche'; choose among spot-check" in touche("regress", "--dataset", "touche")[2]
-    )
+    assert "there is no dataset 'touche'" in touche("regress", "--dataset", "touche")[2]
     assert "there is no baseline 'bm52'" in touche("regress", "bm52")[2]
     assert "nothing is expected of these" in touche("regress", "--dataset", "touche-2021-task-2")[2]
     (clone / "baselines" / "dirichletlm" / "expected.toml").unlink()
-    message = "failed: {}: no such file; write entries like those in docs/organizer.md"
+    message = "failed: {}: no such file"
     assert message.format(clone / "baselines" / "dirichletlm" / "expected.toml") in touche("regress")[1]
 
 

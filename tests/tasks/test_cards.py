@@ -90,8 +90,8 @@ def test_a_key_left_out_is_missed_where_it_must_be_there(tmp_path: Path, chosen:
     required = REQUIRED_OF.get(str(key[0]), REQUIRED)
     free = key[0] in ("qrels", "corpora") and len(key) == 2 and key[1] != "full"
     if key[-1] in required and not free:
-        empty = key == ("corpora", "full") and "corpora: empty; fill it" in faults
-        assert empty or f"{named(key)}: missing; add it" in "\n".join(faults)
+        empty = key == ("corpora", "full") and faults[0].startswith("corpora: empty")
+        assert empty or f"{named(key)}: missing" in "\n".join(faults)
     elif not free:
         assert faults == []
 
@@ -168,18 +168,18 @@ def test_no_bytes_end_in_a_traceback(tmp_path: Path, data: st.DataObject) -> Non
             [
                 "rules.unti: no such key; did you mean unit?",
                 "rules.stance: no such key; did you mean stances?",
-                "rules.unit: missing; add it",
+                "rules.unit: missing",
             ],
         ),
         (
             "labels = [-2,",
             "labels = [-2.0,",
-            ["qrels.relevance.labels[1]: -2.0 is not a whole number; write one"],
+            ["qrels.relevance.labels[1]: -2.0 is not a whole number"],
         ),
         (
             "labels = [-2,",
             "labels = [true,",
-            ["qrels.relevance.labels[1]: true is not a whole number; write one"],
+            ["qrels.relevance.labels[1]: true is not a whole number"],
         ),
         (
             "min_results = 100",
@@ -189,7 +189,7 @@ def test_no_bytes_end_in_a_traceback(tmp_path: Path, data: st.DataObject) -> Non
         (
             "max_runs = 5",
             "max_runs = 0",
-            ["rules.max_runs: less than 1; leave it out where there is no limit"],
+            ["rules.max_runs: less than 1"],
         ),
         (
             "max_runs = 5",
@@ -222,7 +222,7 @@ def test_no_bytes_end_in_a_traceback(tmp_path: Path, data: st.DataObject) -> Non
         (
             'dimension = "relevance"',
             'dimension = "relevance"\nqrels = "touche-task1-2022-quality-dedup.qrels"',
-            ["published[1].qrels: not the file of qrels.relevance; make it 'touche-task1"],
+            ["published[1].qrels: not the file of qrels.relevance"],
         ),
         (
             'dimension = "relevance"',
@@ -232,19 +232,19 @@ def test_no_bytes_end_in_a_traceback(tmp_path: Path, data: st.DataObject) -> Non
         (
             "task-1",
             "task-2",
-            ["id: 'touche-2022-task-2' is not the name of the file; make it 'touche-2022-task-1'"],
+            ["id: 'touche-2022-task-2' is not the name of the file"],
         ),
         (
             'unit = "sentence pair"',
             f"unit = 0x{5000 * 'f'}",
-            ["rules.unit: a huge number is not known; choose among argument, "],
+            ["rules.unit: a huge number is not known"],
         ),
         (
             "url =",
             'measure = "ndcg_cut_5"\nurl =',
-            ["measure 'ndcg_cut_5' is not known; write it as ir_measures has it, such as nDCG@10, AP,"],
+            ["measure 'ndcg_cut_5' is not known"],
         ),
-        ("corpora.full", "corpora.all", ["corpora.full: missing; add it, the collection of the task"]),
+        ("corpora.full", "corpora.all", ["corpora.full: missing"]),
         (TEXT.partition("title = ")[2].partition("\n")[0], '""', ["title: empty; fill it"]),
         ("max_runs", '"\\n"', ["rules.'\\n': no such key; choose among "]),
     ],
@@ -260,15 +260,15 @@ def test_the_faults_of_a_card(touche: Touche, write: Write, old: str, new: str, 
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"", ": id: missing; add it"),
-        (b"id = 'a'\ntitle = 'T\xfcr'", ":2: not UTF-8 (byte 0xfc); save the file in UTF-8"),
+        (b"", ": id: missing"),
+        (b"id = 'a'\ntitle = 'T\xfcr'", ":2: not UTF-8 (byte 0xfc)"),
         (b"id = ", ": broken TOML (Invalid value (at "),
         (b"x = " + 90_000 * b"[", ": broken TOML ("),
         (f"x = {5000 * '9'}".encode(), ": broken TOML ("),
-        (90_000 * b"a" + b" = 1", f": {60 * 'a'}...: no such key; choose among id, "),
+        (90_000 * b"a" + b" = 1", f": {60 * 'a'}...: no such key"),
         (b"\x1f\x8b", ": the gzip stream is broken ("),
-        (100_000_000 * b"#", ": larger than 100000 bytes, as no card is; name a card"),
-        (b"a" + 49_000 * b".a" + b" = 1", ": more than 500 dots in a line, as no card has; name a card"),
+        (100_000_000 * b"#", ": larger than 100000 bytes, as no card is"),
+        (b"a" + 49_000 * b".a" + b" = 1", ": more than 500 dots in a line, as no card has"),
     ],
 )
 def test_a_file_that_is_no_card(touche: Touche, write: Write, content: bytes, problem: str) -> None:
@@ -284,10 +284,10 @@ def test_all_files_are_checked_and_those_that_are_fine_are_told(
     code, out, err = touche("tasks", "check", tmp_path / "none.toml", fine, odd, tmp_path)
     assert (code, err) == (2, "")
     lines = out.splitlines()
-    assert lines[0] == f"{tmp_path}/none.toml: cannot be read (No such file or directory); check the path"
+    assert lines[0].startswith(f"{tmp_path}/none.toml: cannot be read (No such file or directory)")
     assert lines[1] == f"{fine}: fine"
-    assert lines[2].startswith(f"{tmp_path}/a b.toml: x: no such key; choose among id, title, ")
-    assert lines[-1] == f"{tmp_path}: cannot be read (Is a directory); check the path"
+    assert lines[2].startswith(f"{tmp_path}/a b.toml: x: no such key")
+    assert lines[-1].startswith(f"{tmp_path}: cannot be read (Is a directory)")
     assert touche("tasks", "check", fine) == (0, f"{fine}: fine\n", "")
     assert touche("tasks", "check", "--help")[1].startswith("Usage: touche tasks check [OPTIONS] FILE...")
 
@@ -319,7 +319,7 @@ def test_evaluators_are_those_that_there_are() -> None:
         (
             "team_results = 1386",
             "team_results = 1386, low = 0",
-            "stance[1].runs[1].low: no such key; choose among team, ",
+            "stance[1].runs[1].low: no such key",
         ),
     ],
 )

@@ -261,7 +261,7 @@ def test_the_id_of_a_dataset_names_its_task() -> None:
 
 
 def test_an_unknown_task_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(ToucheError, match="no task 'touche'; choose among spot-check/arguments, "):
+    with pytest.raises(ToucheError, match="no task 'touche'"):
         tasks.task("touche")
 
 
@@ -333,13 +333,13 @@ def test_a_card_with_the_name_of_one_that_ships_is_refused(mine: Path, touche: T
     """Neither of the two is taken for the other, and no other task is in the way."""
     card = mine / "tasks" / "touche-2022-task-1.toml"
     card.write_text(CARD.replace("2027", "2022"))
-    message = (
-        f"{card}: a task 'touche-2022-task-1' ships with the project; give the file and its id another name"
-    )
-    assert touche("tasks", "touche-2022-task-1")[::2] == (2, f"touche: {message}\n")
-    assert touche("tasks", "check", card)[:2] == (2, f"{message}\n")
+    message = f"{card}: a task 'touche-2022-task-1' ships with the project"
+    code, _, err = touche("tasks", "touche-2022-task-1")
+    assert code == 2 and err.startswith(f"touche: {message}")
+    code, out, err = touche("tasks", "check", card)
+    assert (code, err) == (2, "") and out.startswith(message)
     code, out, err = touche("tasks")
-    assert (code, err) == (0, f"touche: warning: {message}\n")
+    assert code == 0 and err.startswith(f"touche: warning: {message}")
     assert "touche-2022-task-1 " not in out and "touche-2027-task-1 " in out and "touche-2022-task-2 " in out
     assert touche("tasks", "check", tasks._FOLDER / "touche-2022-task-1.toml")[0] == 0
 
@@ -348,8 +348,9 @@ def test_a_card_with_the_name_of_one_that_ships_is_refused(mine: Path, touche: T
 def test_no_card_has_the_name_of_the_gallery(mine: Path, touche: Touche, name: str) -> None:
     card = mine / "tasks" / f"{name}.toml"
     card.write_text(CARD.replace("touche-2027-task-1", name))
-    problem = f"id: {name!r} is the name of a gallery's front page; give the file and its id another name"
-    assert touche("tasks", "check", card)[:2] == (2, f"{card}: {problem}\n")
+    problem = f"id: {name!r} is the name of a gallery's front page"
+    code, out, _ = touche("tasks", "check", card)
+    assert code == 2 and out.startswith(f"{card}: {problem}")
     assert name not in tasks.all_tasks()
 
 
@@ -360,7 +361,7 @@ def test_no_card_leads_out_of_its_folders(mine: Path, touche: Touche, key: str, 
     card = mine / "tasks" / "touche-2027-task-1.toml"
     card.write_text(re.sub(rf'{key} = "[^"]*"', f'{key} = "{name}"', CARD))
     code, out, _ = touche("tasks", "check", card)
-    assert code == 2 and f"{key}: '{name}' leads elsewhere; write a name" in out
+    assert code == 2 and f"{key}: '{name}' leads elsewhere" in out
 
 
 def test_a_folder_without_cards_has_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -36,13 +36,13 @@ def test_a_run_holds_a_thousand_per_topic(tmp_path: Path) -> None:
         ([(B, [])], "topic 2 was not asked for"),
         ([(A, [("stranger", 1.0)])], "'stranger' is no candidate of topic 1"),
         ([(A, [("d", float("nan"))])], "scores must be numbers that are finite"),
-        ([(A, ["d"])], r"yielded 'd'; it must yield pairs \(document id, score\)"),
+        ([(A, ["d"])], r"yielded 'd'"),
         ([(A, "d", 1.0)], r"yielded \(Topic\(.*; it must yield pairs \(topic, ranking\)"),
         ([("1", [])], "yielded '1'; yield the Topic, not its number"),
-        ([(A, None)], "yielded the ranking None; it must be a list of pairs"),
-        ([(A, [(7, 1.0)])], "yielded the document id 7; it must be one word"),
-        ([(A, [("d\u2003e", 1.0)])], r"yielded the document id 'd\\u2003e'; it must be one word"),
-        ([(A, [("d", 1.0, "PRO\x1b")])], r"yielded the stance 'PRO\\x1b'; it must be one word, such as PRO"),
+        ([(A, None)], "yielded the ranking None"),
+        ([(A, [(7, 1.0)])], "yielded the document id 7"),
+        ([(A, [("d\u2003e", 1.0)])], r"yielded the document id 'd\\u2003e'"),
+        ([(A, [("d", 1.0, "PRO\x1b")])], r"yielded the stance 'PRO\\x1b'"),
     ],
 )
 def test_a_wrong_ranking_is_refused_and_no_run_is_left(tmp_path: Path, rankings: Any, message: str) -> None:
