@@ -30,12 +30,13 @@ def clone(tmp_path: Path) -> Path:
     for part in ("baselines", "docs", "topics"):
         shutil.copytree(ROOT / part, tmp_path / part)
     shutil.copy(ROOT / "README.md", tmp_path)
+    (tmp_path / "src").symlink_to(ROOT / "src")
     return tmp_path
 
 
 def made(clone: Path) -> list[list[str]]:
     """The lines of both pages, as the script leaves them."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    environment = os.environ | {"PYTHONPATH": str(clone / "src")}
     script = [sys.executable, "docs/tables.py"]
     done = subprocess.run(script, capture_output=True, text=True, cwd=clone, env=environment, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -398,6 +398,8 @@ def test_a_broken_card_is_left_out_with_a_warning_and_named_where_it_is_asked_fo
 @pytest.mark.parametrize("broken", ["maxruns = 5", "max_runs = ["])
 def test_a_broken_card_costs_only_the_commands_that_need_it(tmp_path: Path, broken: str) -> None:
     src = shutil.copytree(ROOT / "src", tmp_path / "src")
+    for name in ("baselines", "topics", "corpora", "qrels"):
+        (tmp_path / name).symlink_to(ROOT / name)
     card = src / "touche" / "tasks" / "touche-2022-task-1.toml"
     card.write_text(card.read_text().replace("max_runs = 5", broken))
     environment = os.environ | {"PYTHONPATH": str(src)}
