@@ -16,8 +16,8 @@ PYTEST := $(BIN)/pytest -n auto --dist loadgroup
 # What runs or builds: docker or podman; with regress also local, which is its default, and tira.
 IN := $(if $(RUNNER),--runner $(RUNNER))
 
-# pytrec_eval frees with delete what it allocates with malloc; Java handles its own faults.
-SANITIZED := env LD_PRELOAD=$$(gcc -print-file-name=libasan.so) PYTHONMALLOC=malloc \
+# Exceptions of pyarrow need libstdc++ at the start; pytrec_eval frees with delete what malloc gave; Java handles its own faults.
+SANITIZED := env LD_PRELOAD=$$(gcc -print-file-name=libasan.so):libstdc++.so.6 PYTHONMALLOC=malloc \
     ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0:handle_segv=0
 
 .PHONY: $(OTHER) demo lucene test test-all workflows sanitize fuzz regress images docs lint types benchmark screenshot clean
