@@ -13,6 +13,7 @@ from touche.errors import ToucheError
 
 
 def test_the_log_of_a_spark_that_failed_stays(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("pyspark", reason="needs PySpark: make .venv/spark")
     context, ended = MagicMock(), MagicMock()
 
     def begun(pyspark: Any, conf: Any, said: IO[str]) -> Any:
