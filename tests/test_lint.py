@@ -304,10 +304,6 @@ def test_many_findings_of_a_kind_are_cut_short_unless_all_are_wanted(touche: Tou
     assert (records[0]["severity"], records[0]["line"]) == (ERROR, 1)
 
 
-def test_severities_are_two() -> None:
-    assert set(CODES.values()) == {ERROR, WARNING}
-
-
 def test_a_file_that_is_no_run_is_given_up_before_its_findings_fill_the_memory(
     touche: Touche, write: Write
 ) -> None:
