@@ -34,8 +34,8 @@ hypothesis.settings.load_profile("touche")
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Names a long value, or one of bytes, after its argument: ids have to be the same in every process."""
-    is_short = isinstance(val, str) and len(ascii(val)) <= LONGEST_ID
-    return None if is_short or not isinstance(val, str | bytes) else argname
+    is_long = isinstance(val, str | int) and len(ascii(val)) > LONGEST_ID
+    return argname if is_long or isinstance(val, bytes) else None
 
 
 @pytest.fixture(autouse=True)

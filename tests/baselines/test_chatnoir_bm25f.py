@@ -99,7 +99,7 @@ def index(year: str, model: str = "fields") -> Asked:
     return Asked(pages(year), titles, year, model)
 
 
-@pytest.mark.parametrize("year", ["2020", "today"])
+@pytest.mark.parametrize("year", ["2020", pytest.param("today", marks=pytest.mark.slow)])
 def test_every_field_contributes_its_bm25(year: str) -> None:
     seen = 0
     for topic in places.open_dataset("spot-check/pages").topics[::3]:
@@ -462,7 +462,7 @@ def test_the_pages_are_ranked_the_same_from_archives(touche: Touche, write: Writ
     assert one == other
 
 
-@pytest.mark.parametrize("size", [3, 40, 1000])
+@pytest.mark.parametrize("size", [pytest.param(3, marks=pytest.mark.slow), 40, 1000])
 def test_the_best_of_the_first_query_are_the_same_for_any_number_of_parts(
     monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:

@@ -124,6 +124,7 @@ def test_runs_of_known_settings_are_identified(made: Callable[[], list[Score]], 
     assert first_line(found(made())).startswith(line)
 
 
+@pytest.mark.slow
 def test_the_collection_of_a_run_of_bm25_is_found() -> None:
     answered = of_bm25()
     (collection,) = answered.collections.values()

@@ -47,6 +47,7 @@ def test_the_score_of_a_pair_is_relevance_and_coherence_less_the_penalty() -> No
     assert any(pair.contradicts_itself for pair in candidates)
 
 
+@pytest.mark.slow
 def test_coherence_is_higher_than_without_re_ranking(touche: Touche, tmp_path: Path) -> None:
     runs = []
     for name in ("dirichletlm-pairs", "sentence-coherence", "argsrank"):

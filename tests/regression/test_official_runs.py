@@ -127,6 +127,7 @@ def test_the_formula_of_an_official_run_is_that_of_the_rerun(clone: Path, made: 
     assert relevance.rbo == pytest.approx(1) and relevance.tau_union == 1
 
 
+@pytest.mark.slow
 def test_a_rerun_of_another_formula_fails(clone: Path, made: Make) -> None:
     found = outcome(clone, MAXIMUM, made(*SUM), made("dirichletlm"))
     assert found.verdict == "failed"

@@ -257,6 +257,7 @@ def dies_of_7(page: RawPage) -> Page:
     return Page(page.id, title=str(left))
 
 
+@pytest.mark.slow
 def test_pages_come_in_order_even_if_the_parser_dies(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
