@@ -28,18 +28,18 @@ def parts(tmp_path: Path) -> list[Path]:
     return found
 
 
-@pytest.mark.parametrize("depth", [3, 1000])
+@pytest.mark.parametrize(("baseline", "depth"), [("bm25", 3), ("dirichletlm", 1000)])  # by df, and by ttf
 def test_two_passes_over_parts_come_to_the_run_on_the_whole(
-    touche: Touche, tmp_path: Path, parts: list[Path], depth: int
+    touche: Touche, tmp_path: Path, parts: list[Path], baseline: str, depth: int
 ) -> None:
-    bm25 = ("run", "bm25", "--depth", depth)
+    run = ("run", baseline, "--depth", depth)
     for part in parts:
         out = (part / "first", "--keep-statistics", part / "s.json")
-        assert touche(*bm25, "-i", part, "-o", *out)[0] == 0
+        assert touche(*run, "-i", part, "-o", *out)[0] == 0
     assert touche("join", "statistics", *(each / "s.json" for each in parts), "-o", tmp_path / "all")[0] == 0
     for part in parts:
         out = (part / "second", "--statistics", tmp_path / "all")
-        assert touche(*bm25, "-i", part, "-o", *out)[0] == 0
+        assert touche(*run, "-i", part, "-o", *out)[0] == 0
     runs = [each / "second" / "run.txt" for each in parts]
     joined = ("join", "runs", *runs, "-i", parts[0], "-o", tmp_path / "joined", "--depth", depth)
     joined += ("--statistics", tmp_path / "all")
@@ -47,7 +47,7 @@ def test_two_passes_over_parts_come_to_the_run_on_the_whole(
     assert "the sum of 3 parts, and 2 of their runs are given" in touche(*joined[:2], *joined[3:])[2]
     runs[1].unlink()
     assert "run.txt: no such file" in touche(*joined)[2]
-    assert touche(*bm25, "-i", tmp_path / "whole", "-o", tmp_path / "expected")[0] == 0
+    assert touche(*run, "-i", tmp_path / "whole", "-o", tmp_path / "expected")[0] == 0
     expected = (tmp_path / "expected" / "run.txt").read_bytes()
     assert (tmp_path / "joined" / "run.txt").read_bytes() == expected
     assert (parts[0] / "first" / "run.txt").read_bytes() != (runs[0]).read_bytes()

@@ -11,11 +11,13 @@ from touche.cluster.shipping import folder_sent, version_of
 from touche.errors import InputError
 
 
-def test_files_of_any_age_are_sent_and_links_that_run_in_circles_are_refused(tmp_path: Path) -> None:
+def test_files_of_any_age_are_sent_but_no_environment_and_circles_are_refused(tmp_path: Path) -> None:
     folder, elsewhere = tmp_path / "own", tmp_path / "words.txt"
     (folder / "helper").mkdir(parents=True)
     (folder / "helper" / "models.py").write_text("one")
     (folder / "nothing.txt").symlink_to("nowhere")
+    (folder / "venv").mkdir()
+    (folder / "venv" / "pyvenv.cfg").touch()
     (folder / "words.txt").symlink_to(elsewhere)
     elsewhere.write_text("school")
     os.utime(elsewhere, (0, 0))  # no archive holds this time
