@@ -59,6 +59,11 @@ def test_what_is_published_is_fetched(path: str) -> None:
     assert [each for each in fetched_by(remedies.remedy(path)) if f"{each}/".startswith(f"{path}/")]
 
 
+def test_a_dataset_needs_no_corpus_whose_name_only_begins_like_that_of_its_own() -> None:
+    corpora = [each.name for each in official(["touche-2021-task-1"]) if each.kind == "corpora"]
+    assert {name.partition("/")[0] for name in corpora} == {"argsme-2020-04-01"}
+
+
 def test_what_is_handed_out_by_agreement_is_applied_for() -> None:
     text = remedies.remedy("corpora/clueweb12")
     assert text.startswith(

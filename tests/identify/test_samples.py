@@ -45,6 +45,8 @@ def test_scores_that_were_not_rounded_have_all_decimals() -> None:
     values = np.random.default_rng(1).random(500)
     assert decimals_of(values) == 7
     assert decimals_of(np.round(values, 3)) == 3
+    assert decimals_of(np.append(np.round(values[25:], 3), values[:25])) == 3, "a few may be otherwise"
+    assert decimals_of(np.append(np.round(values[75:], 3), values[:75])) == 7
 
 
 def test_at_most_so_many_of_a_topic_are_taken_and_always_the_same() -> None:
