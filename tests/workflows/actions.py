@@ -247,8 +247,8 @@ class _Job:
     def _why_not_run(self, script: str) -> str:
         if "sudo " in script:
             return "changes the machine"
-        if "test-all" in script:
-            return "these tests would run the workflows again"
+        if "make test-all" in script or "make workflows" in script:
+            return "it would run the workflows again"
         if "type=local" in script and "io.containerd.snapshotter" not in _printed("docker", "info"):
             return "needs Docker with containerd's store"
         if "ghcr.io" in script and not self.runner.registry:
