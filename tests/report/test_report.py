@@ -27,6 +27,7 @@ from touche.formats.documents import Argument, Document, Sentence
 from touche.report import Page, Part, plots
 from touche.report import part_of as part_of_evaluated
 from touche.report import write as write_page
+from touche.report.page import _digits
 from touche.report.rendering import FILE
 from touche.report.texts import Passage, passage, terms_of, texts_of
 from touche.tasks import Corpus, Published, Task
@@ -349,6 +350,10 @@ def test_a_dollar_in_a_tag_is_a_dollar_in_plots(part: Part, tmp_path: Path) -> N
     plots.save(plots.intervals(board, r"$\bar$"), tmp_path / "plot")
     svg = (tmp_path / "plot.svg").read_text()
     assert all(f">{text}<" in svg for text in (r"$\foo$first", r"$\foo$second", r"$\foo$Zorro", r"$\bar$"))
+
+
+def test_nothing_is_printed_as_minus_zero() -> None:
+    assert [_digits(value, sign="+") for value in (-0.0004, -0.0006)] == ["+0.000", "−0.001"]
 
 
 def test_what_is_significant_is_said_of_the_run_beside_it(

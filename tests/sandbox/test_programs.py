@@ -9,8 +9,11 @@ from threading import Thread
 
 import pytest
 
+from conftest import Write
+from touche.errors import ToucheError
 from touche.sandbox import programs
 from touche.sandbox.programs import answer, execute, succeeds
+from touche.sandbox.runs import Job, _check_run
 
 LEAVES = "import subprocess, sys; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"
 HANGS = f"{LEAVES}; import time; time.sleep(600)"
@@ -107,3 +110,9 @@ def test_a_command_is_asked_no_longer_than_the_patience_is(monkeypatch: pytest.M
     assert (answer(*odd), answer(*odd, "fails")) == ("a\ufffd", "")
     monkeypatch.setattr(programs, "_PATIENCE", 0.1)
     assert (succeeds("sleep", "600"), answer("sleep", "600")) == (False, "")
+
+
+def test_a_link_to_a_file_of_this_machine_is_no_run(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "run.txt").symlink_to(write("elsewhere/run.txt", "1 Q0 a 1 2 t\n"))
+    with pytest.raises(ToucheError, match=r"wrote no run\.txt"):
+        _check_run(Job("bm25", (), "", tmp_path))
