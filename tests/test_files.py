@@ -301,6 +301,34 @@ def test_the_umask_sets_the_permissions_of_a_file(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "run.txt").stat().st_mode) == 0o640
 
 
+@pytest.mark.parametrize("name", ["run.txt", "link"])
+def test_a_private_file_stays_private(write: Write, tmp_path: Path, name: str) -> None:
+    private = write("run.txt", "earlier")
+    private.chmod(0o600)
+    (tmp_path / "link").symlink_to("run.txt")
+    with whole(tmp_path / name) as file:
+        assert stat.S_IMODE(os.fstat(file.fileno()).st_mode) == 0o600
+        file.write(b"text")
+    assert (stat.S_IMODE(private.stat().st_mode), private.read_text()) == (0o600, "text")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a file of another group")
+@pytest.mark.parametrize(("may_change", "kept"), [(True, (1, 1, 0o664)), (False, (0, 0, 0o604))])
+def test_a_file_keeps_its_owner_and_opens_to_no_other_group(
+    write: Write, monkeypatch: pytest.MonkeyPatch, may_change: bool, kept: tuple[int, int, int]
+) -> None:
+    def refused(*_: int) -> None:
+        raise PermissionError
+
+    os.chown(path := write("run.txt", "earlier"), 1, 1)
+    path.chmod(0o664)
+    if not may_change:
+        monkeypatch.setattr("os.fchown", refused)
+    write_whole(path, "text")
+    status = path.stat()
+    assert (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == kept
+
+
 @pytest.mark.parametrize("target", ["elsewhere/run.txt", "elsewhere/new.txt"])
 def test_a_file_is_written_through_a_link(write: Write, tmp_path: Path, target: str) -> None:
     write("elsewhere/run.txt", "earlier")

@@ -9,6 +9,8 @@ from typing import Any
 def main() -> None:
     """Runs the command; before and after its work, a signal ends the process at once."""
     _mind_signals()
+    # Or each process that Python starts, as by multiprocessing, would import modules of the current folder.
+    os.environ["PYTHONSAFEPATH"] = "1"
     from touche import cli
 
     try:

@@ -412,9 +412,10 @@ def write_whole(path: Path, text: str) -> None:
 def whole(path: Path) -> Iterator[IO[bytes]]:
     """Opens a file for writing that appears once all is written, or not at all.
 
-    A symbolic link stays, and the file that it leads to is written, as by ``cp`` and by ``>`` of a shell; a
-    target that is missing is made. The content is first written to a hidden file in the folder of the target.
-    Only a process that is killed leaves this ``.NAME.*.part`` behind; you can remove it.
+    A symbolic link stays, and the file that it leads to is written. A missing target is made, as by ``>`` of
+    a shell; ``cp`` refuses such a link. An existing file keeps its permissions, and its owner and group if
+    the system allows it. The content is first written to a hidden file in the folder of the target. Only a
+    process that is killed leaves this ``.NAME.*.part`` behind; you can remove it.
 
     Raises:
         InputError: if the directory cannot be written, the disk is full, or a device has this name.
@@ -423,10 +424,14 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
         raise InputError(path, "a device or a pipe, not a file", "choose another name")
     try:
         target = _target_of_writing(path)
+        earlier = target.stat() if target.exists() else None
         # Not mkstemp, because its permissions are not those of the umask.
         part = target.with_name(f".{target.name}.{token_hex(8)}.part")
-        with part.open("xb") as file:
+        opener = partial(os.open, mode=0o600 if earlier else 0o666)
+        with open(part, "xb", opener=opener) as file:
             try:
+                if earlier:
+                    _keep_permissions(file.fileno(), earlier)
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -447,6 +452,16 @@ def _target_of_writing(path: Path) -> Path:
         with suppress(FileNotFoundError):
             os.close(os.open(path, os.O_WRONLY))
     return Path(os.path.realpath(path))
+
+
+def _keep_permissions(file: int, earlier: os.stat_result) -> None:
+    """Gives a new file the permissions of an earlier one; those of its group only with that group."""
+    for owner in (earlier.st_uid, -1):  # not everyone may change the owner, but perhaps the group
+        with suppress(PermissionError):
+            os.fchown(file, owner, earlier.st_gid)
+    mode = earlier.st_mode & (0o777 if os.fstat(file).st_gid == earlier.st_gid else 0o707)
+    with suppress(PermissionError):  # as on file systems without permissions
+        os.fchmod(file, mode)
 
 
 def cache_folder() -> Path:

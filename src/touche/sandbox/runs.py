@@ -89,7 +89,7 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
     """
     if extra := missing_extra(job.baseline):
         raise NotInstalledError(f"it needs the extra {extra}; install it with: {installing(extra)}")
-    command = [sys.executable, "-m", "touche", "run", job.baseline, *job.arguments]
+    command = [sys.executable, "-P", "-m", "touche", "run", job.baseline, *job.arguments]
     command += ["-i", job.given, "-o", str(job.output)]
     began = time.monotonic()
     with temporary_folder("touche-run-") as scratch:  # so that nothing is left even if it is killed
