@@ -142,10 +142,11 @@ def test_unusable_input_is_one_line_and_no_run(
     assert not (tmp_path / "out" / "run.txt").exists()
 
 
-def test_an_earlier_run_outlives_a_mistyped_command_but_not_a_run_that_fails(
+def test_an_earlier_run_outlives_a_mistyped_command_but_not_a_run_that_fails_while_it_ranks(
     touche: Touche, write: Write, given: Path, tmp_path: Path
 ) -> None:
-    earlier = write("out/run.txt", "of an earlier run")
+    earlier, words = write("out/run.txt", "of an earlier run"), write("words.txt", "two words")
+    (metadata := write("out/ir-metadata.yml", "of an earlier run")).chmod(0o600)
     assert touche("run", "bm25", "-i", tmp_path / "typo", "-o", tmp_path / "out")[0] == 2
     run = ("-i", given, "-o", tmp_path / "out")
     for mistyped in (
@@ -154,14 +155,44 @@ def test_an_earlier_run_outlives_a_mistyped_command_but_not_a_run_that_fails(
         "bm25 --k2 1",
         "bm25 --statistics nowhere.json",
         "argsme --api --match any",
+        f"bm25 --statistics {earlier}",
+        f"rank-bm25 --keep-statistics {tmp_path / 'kept'}",
         "dirichletlm-variants --stop-words nowhere.txt",
+        f"dirichletlm-variants --stop-words {words}",
         "sentence-coherence --coherence nsp",
     ):
         code, _, err = touche("run", *mistyped.split(), *run)
         assert (code, earlier.read_text()) == (2, "of an earlier run"), err
-    write("in/documents.jsonl", DOCUMENTS + "{")
-    assert touche("run", "bm25", "-i", given, "-o", tmp_path / "out")[0] == 2
+        assert metadata.stat().st_mode & 0o777 == 0o600 and len([*earlier.parent.iterdir()]) == 2
+    fails = "    yield topics[0], []\n    raise ToucheError('late')\n"
+    head = "from touche import baseline\nfrom touche.errors import ToucheError\n@baseline\n"
+    write("late/baseline.py", f"{head}def late(topics, documents):\n{fails}")
+    assert touche("run", tmp_path / "late", *run)[0] == 2
     assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_an_earlier_run_that_a_killed_run_set_aside_is_found_again(
+    touche: Touche, write: Write, given: Path, tmp_path: Path
+) -> None:
+    write("out/run.txt", "of an earlier run")
+    kills = "    import os, signal\n    os.kill(os.getpid(), signal.SIGKILL)\n    yield\n"
+    write(
+        "dies/baseline.py", f"from touche import baseline\n@baseline\ndef dies(topics, documents):\n{kills}"
+    )
+    run = ("-i", given, "-o", tmp_path / "out")
+    assert start("run", tmp_path / "dies", *run).wait() == -signal.SIGKILL
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["run.txt.set-aside"]
+    assert touche("run", "bm25", "--k1", "-1", *run)[0] == 2
+    assert [path.read_text() for path in (tmp_path / "out").iterdir()] == ["of an earlier run"]
+
+
+def test_a_folder_of_a_baseline_that_goes_while_it_ranks_loses_no_run(
+    touche: Touche, write: Write, given: Path, tmp_path: Path
+) -> None:
+    goes = "    import shutil\n    shutil.rmtree(__file__[:-12])\n    yield topics[0], []\n"
+    write("goes/baseline.py", f"from touche import baseline\n@baseline\ndef goes(topics, documents):\n{goes}")
+    assert touche("run", tmp_path / "goes", "-i", given, "-o", tmp_path / "out")[0] == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"run.txt", "ir-metadata.yml"}
 
 
 def test_without_arguments_the_help_is_shown_as_it_is(touche: Touche) -> None:

@@ -210,16 +210,6 @@ def test_very_large_archives_are_not_read_once_more(
     assert "md5" in found["topics.xml"] and found["*.warc"]["files"] == 1
 
 
-def test_a_run_that_fails_leaves_no_metadata_of_an_earlier_one(
-    touche: Touche, write: Write, tmp_path: Path
-) -> None:
-    write("out/ir-metadata.yml", "of an earlier run")
-    write("in/topics.xml", "<topics><topic><number>1</number><title>t</title></topic></topics>")
-    write("in/documents.jsonl", "{")
-    assert touche("run", "bm25", "-i", tmp_path / "in", "-o", tmp_path / "out")[0] == 2
-    assert list((tmp_path / "out").iterdir()) == []
-
-
 def test_a_file_that_an_option_names_is_known_by_its_md5_and_its_folder_by_nobody(
     touche: Touche, write: Write, tmp_path: Path
 ) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from itertools import chain, islice
 from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
@@ -13,9 +14,10 @@ from typing import Any, TypeVar
 from touche.baselines.declaration import imports_of
 from touche.baselines.method import Baseline
 from touche.baselines.options import arguments_of
-from touche.errors import ParameterError
+from touche.errors import ParameterError, ToucheError
 from touche.files import write_whole
 from touche.formats.runs import MAX_DEPTH
+from touche.formats.statistics import StatisticsFiles
 from touche.formats.topics import Topic
 from touche.origin import origin
 from touche.progress import watched
@@ -65,25 +67,33 @@ def run(
     depth = options.get("depth", MAX_DEPTH)
     if not 1 <= depth <= MAX_DEPTH:
         raise ParameterError(f"depth = {depth}: a run holds 1 to {MAX_DEPTH} documents per topic")
-    with replacing_run(output):  # an earlier run must not outlive this one, however soon it is interrupted
-        return _run(ranker, given, output, options, names or Names())
+    return _run(ranker, given, output, options, names or Names())
 
 
 def _run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any], names: Names) -> list[Topic]:
     started, tag = datetime.now(UTC), names.tag or ranker.tag(options)
-    files = _beside(lambda: NotedFiles.of(given.files, given.statistics))  # whose md5 takes another reading
-    # Not in a thread: a child that the baseline forks meanwhile would hold what git is waited for by.
-    source = origin(ranker.folder) if ranker.folder else {}
-    rankings = ranker(given.topics, given.documents, **options)
-    shown = watched(rankings, "searching", "topics", len(given.topics))
-    without_hits = write_run(output, given.topics, shown, tag)
+    noted = _beside(lambda: NotedFiles.of(given.files, given.statistics.known))  # md5 reads them once more
     team = names.team or os.environ.get(TEAM_VARIABLE, "")
-    software = Software(ranker.name, team, _command(ranker, options), ranker.description, **source)
+    software = Software(ranker.name, team, _command(ranker, options), ranker.description)
     if ranker.folder:
-        software = replace(software, modules=imports_of(ranker.folder))
-    about = (software, tag, options, files())
+        # Not in a thread: a child that the baseline forks meanwhile would hold what git is waited for by.
+        software = replace(software, **origin(ranker.folder), modules=imports_of(ranker.folder))
+    with replacing_run(output):  # or an earlier run would outlive this one if it is interrupted
+        rankings = watched(
+            ranker(given.topics, given.documents, **options), "searching", "topics", len(given.topics)
+        )
+        first = [*islice(rankings, 1)]
+        _check_used(given.statistics, ranker)
+    without_hits = write_run(output, given.topics, chain(first, rankings), tag)
+    about = (software, tag, options, noted())
     write_whole(output / METADATA_FILE, metadata(*about, started, datetime.now(UTC)))
     return without_hits
+
+
+def _check_used(statistics: StatisticsFiles, ranker: Baseline) -> None:
+    if statistics.asked and not statistics.used:
+        problem = f"{ranker.name} ranks without touche.scan, so that no statistics were taken or kept"
+        raise ToucheError(f"{problem}; leave --statistics and --keep-statistics out")
 
 
 def _beside(work: Callable[[], _T]) -> Callable[[], _T]:

@@ -25,11 +25,11 @@ from touche.errors import NotAtHandError, NotInstalledError, ToucheError
 from touche.files import is_file, is_word, quoted
 from touche.formats.documents import AnyDocument
 from touche.formats.parquet import check_no_fields
-from touche.formats.statistics import StatisticsFiles
+from touche.formats.statistics import StatisticsFiles, read_statistics
 from touche.progress import say
 from touche.sandbox.limits import Limits
 from touche.tira import inputs
-from touche.tira.outputs import RUN_FILE, prepare_output
+from touche.tira.outputs import RUN_FILE
 
 HERE, SPARK, MASTER = "local", "spark", "local[*]"
 
@@ -184,6 +184,8 @@ def _run(
     opened: Callable[[Baseline, _Source], AbstractContextManager[inputs.Input]],
 ) -> None:
     started, output = time.monotonic(), Path(asked.output)
+    if asked.statistics:
+        read_statistics(asked.statistics)  # before an earlier run is touched
     files = StatisticsFiles(asked.statistics, asked.keep_statistics)
     given = _Source(asked.given, asked.corpus, asked.keep_fields, files)
     with opened(baseline, given) as source:
@@ -192,14 +194,10 @@ def _run(
             problem = f"{baseline.typed} is not that of touche-baselines, but its runs are tagged so"
             warn(f"{problem}; rename the folder", baseline.name)
         with _own_frames(baseline):
-            about = replace(source, statistics=files.known)
+            about = replace(source, statistics=files)
             without_hits = baselines.run(baseline, about, output, options, names)
         for topic in without_hits:
             warn(f"nothing found for topic {topic.number}: {topic.title}", baseline.name)
-        if files.asked and not files.used:
-            prepare_output(output)  # for it is not the run that was asked for
-            problem = f"{baseline.name} ranks without touche.scan, so that no statistics were taken or kept"
-            raise ToucheError(f"{problem}; leave --statistics and --keep-statistics out")
         seconds = time.monotonic() - started
         tell(f"{baseline.name}: wrote {output / RUN_FILE} in {seconds:.1f} s")
 

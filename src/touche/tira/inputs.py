@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
@@ -323,14 +323,14 @@ class Input:
         documents: the collection; may be iterated over more than once, and yields without holding it.
         took: one line that says what was found.
         files: the files that it was found in, without those of ir_datasets.
-        statistics: the file with those of a collection that the documents are a part of, if that is given.
+        statistics: files with the statistics of the whole collection, if any.
     """
 
     topics: tuple[Topic, ...]
     documents: Iterable[AnyDocument]
     took: str
     files: tuple[Path, ...] = ()
-    statistics: Path | None = None
+    statistics: StatisticsFiles = field(default_factory=StatisticsFiles)
 
     @classmethod
     def of(cls, topics: Iterable[Topic], topics_file: Path, documents: Files | IrDataset) -> "Input":

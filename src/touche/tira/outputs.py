@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from touche.errors import NotInstalledError, ParameterError, ToucheError
-from touche.files import is_word, make_folder, quoted, whole, write_whole
+from touche.errors import InputError, ToucheError
+from touche.files import is_word, make_folder, quoted, write_whole
 from touche.formats.runs import MAX_DEPTH, format_run, ranking
 from touche.formats.topics import Topic
 
@@ -71,21 +71,35 @@ def prepare_output(directory: Path) -> None:
 
 @contextmanager
 def replacing_run(directory: Path) -> Iterator[None]:
-    """Takes what an earlier run wrote away, and puts it back if an option of this run is refused.
+    """Sets what an earlier run wrote aside; restores it after a ToucheError, and removes it otherwise.
+
+    A process that is killed meanwhile leaves it in ``run.txt.set-aside``, for the next run.
 
     Raises:
         InputError: if the directory cannot be written.
     """
-    paths = [directory / name for name in (RUN_FILE, METADATA_FILE)]
-    earlier = {path: path.read_bytes() for path in paths if os.access(path, os.R_OK) and path.is_file()}
-    prepare_output(directory)
+    paths = [Path(os.path.realpath(directory / name)) for name in (RUN_FILE, METADATA_FILE)]
+    aside = {path: path.with_name(f"{path.name}.set-aside") for path in paths}
+    refused = False
     try:
+        for path in filter(Path.is_file, paths):
+            _rename(path, aside[path])
+        prepare_output(directory)
         yield
-    except (NotInstalledError, ParameterError):
-        for path, content in earlier.items():
-            with whole(path) as file:
-                file.write(content)
+    except ToucheError:
+        refused = True
         raise
+    finally:
+        for path in filter(lambda each: aside[each].exists(), paths):
+            _rename(aside[path], path) if refused else aside[path].unlink()
+
+
+def _rename(path: Path, target: Path) -> None:
+    try:
+        path.replace(target)
+    except OSError as error:
+        problem = f"cannot be renamed to {target.name} ({error.strerror})"
+        raise InputError(path, problem, "choose another directory") from error
 
 
 def _scores(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[tuple[str, float]]:
