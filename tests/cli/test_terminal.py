@@ -258,7 +258,7 @@ COMPLETED = {
 @pytest.fixture
 def installed(write: Write) -> Path:
     """The folder of a program ``touche``."""
-    program = write("bin/touche", f'#!/bin/sh\nexec {sys.executable} -m touche "$@"\n')
+    program = write("bin/touche", f'#!/bin/sh\nexec "{sys.executable}" -m touche "$@"\n')
     program.chmod(0o755)
     return program.parent
 

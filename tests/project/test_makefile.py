@@ -32,8 +32,8 @@ def test_another_python_replaces_the_environment(
 
 
 def test_an_old_python_is_refused_in_a_sentence(write: Write, tmp_path: Path) -> None:
-    old = write("old", f'#!/bin/sh\nexec {sys.executable} -c "import sys; sys.version_info = (3, 10); $2"\n')
-    old.chmod(0o755)
+    script = f'exec "{sys.executable}" -c "import sys; sys.version_info = (3, 10); $2"'
+    (old := write("old", f"#!/bin/sh\n{script}\n")).chmod(0o755)
     ended = make(str(tmp_path / "demo"), f"VENV={tmp_path}", f"PYTHON={old}")
     assert ended.returncode and "needs Python 3.11 or newer" in ended.stderr
     assert "Traceback" not in ended.stderr and not (tmp_path / "bin").exists()

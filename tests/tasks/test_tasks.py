@@ -56,7 +56,7 @@ def test_the_measure_is_on_the_card() -> None:
 
 def pages(folder: Path, kind: str) -> Iterator[tuple[str, str, str, list[list[str]]]]:
     """The tables of the task pages: task, dimension, address, and the rows as they are printed."""
-    for path in sorted((folder / "published").glob("*.tsv")):
+    for path in sorted((folder / "published").glob("touche-*.tsv")):
         number = -1 if not path.stem.endswith("-uncorrected") else -2
         parts = path.stem.split("-")
         dimension = "-".join(parts[number:])
