@@ -15,8 +15,7 @@ import hypothesis
 import pytest
 
 from tiny_bert import make_tiny
-from touche import cli
-from touche.data import places
+from touche import cli, origin
 
 ROOT = Path(__file__).parents[1]
 LONGEST_ID = 50  # characters of a parameter
@@ -51,7 +50,7 @@ def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def use_clone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes a folder the clone that the package was installed from, here and for the processes of a test."""
     (folder / "src").symlink_to(ROOT / "src")
-    monkeypatch.setattr(places, "__file__", str(folder / "src" / "touche" / "data" / "places.py"))
+    monkeypatch.setattr(origin, "__file__", str(folder / "src" / "touche" / "origin.py"))
     monkeypatch.setenv("PYTHONPATH", str(folder / "src"))
     monkeypatch.chdir(folder)
 

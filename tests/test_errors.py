@@ -1,13 +1,11 @@
 import shlex
-import shutil
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT, Touche, Write
 from spotcheck import run_text
-from touche import errors
+from touche import errors, origin
 from touche.errors import InputError, one_line
 from touche.files import read_lines
 
@@ -51,8 +49,9 @@ def test_an_extra_is_installed_from_the_clone_wherever_one_is() -> None:
     assert what == f"{ROOT}[analysis]"
 
 
-def test_an_extra_is_installed_by_the_name_of_the_package_where_there_is_no_clone(tmp_path: Path) -> None:
-    spec = spec_from_file_location("errors", shutil.copy(errors.__file__, tmp_path / "errors.py"))
-    assert spec and spec.loader
-    spec.loader.exec_module(elsewhere := module_from_spec(spec))
-    assert elsewhere.installing("analysis") == "pip install 'touche-baselines[analysis]'"
+def test_an_extra_is_installed_by_the_name_of_the_package_where_there_is_no_clone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(origin, "__file__", str(tmp_path / "src" / "touche" / "origin.py"))
+    (tmp_path / "pyproject.toml").touch()  # of the project that has the package among its files
+    assert errors.installing("analysis") == "pip install 'touche-baselines[analysis]'"

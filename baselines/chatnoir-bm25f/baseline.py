@@ -77,7 +77,7 @@ def chatnoir_bm25f(
     pages = parsed_by(parse_as_in_2020, documents) if year == "2020" else documents
     with ExitStack() as open_index:
         if engine == "lucene":
-            from by_lucene import ByLucene  # here, for it needs Java
+            from by_lucene import ByLucene  # here, because it needs Java
 
             titles = [topic.title for topic in topics]
             lucene = ByLucene(pages, method.analyses, questions, titles)

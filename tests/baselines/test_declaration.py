@@ -6,6 +6,7 @@ import pytest
 
 from conftest import Touche, Write
 from touche import baselines
+from touche.baselines import declaration
 
 TELLTALE = "'\\d'\nfrom pathlib import Path\nPath('was-run').touch()\n"
 SOURCE = """from typing import Literal
@@ -16,7 +17,8 @@ PAIR = (K, "x")
 
 @touche.baseline(needs_documents=False)
 def mine(topics, documents, *, k: int = K, pair=PAIR, model: "MODELS" = "b", low: float = -1.5, on=True,
-         weights: tuple[float, int] = (1, 2), maybe: int | None = 4):
+         weights: tuple[float, int] = (1, 2), maybe: int | None = 4, depth: int = 10 * 100,
+         share=1 / -K + 2 ** 3 - 1, several: tuple[float, ...] = (0.5, -K), one: tuple[str] = ("a",)):
     '''Ranks.
 
     k: the number.
@@ -50,6 +52,10 @@ def test_constants_choices_and_tuples_are_read_as_python_does(write: Write) -> N
         ("K = 3", "K = 3\nK += 1"),
         ("K = 3", "from os import EX_OK as K"),
         ("K = 3", "K = K"),
+        ("K = 3", "K = 1 / 0"),
+        ("K = 3", "K = 9 ** 9 ** 9"),
+        ("K = 3", "K = 10.0 ** 99 * 10 ** 99 ** 2"),
+        ("K = 3", "K = 'a' * 9 ** 9"),
         ("= -1.5", "= None"),
         ("= -1.5", ""),
         ('"MODELS"', '"Unknown"'),
@@ -60,7 +66,7 @@ def test_constants_choices_and_tuples_are_read_as_python_does(write: Write) -> N
         ("K = 3", "K = " + "-" * 100_000 + "3"),
         ("K = 3", "K = '\0'"),
     ],
-    ids=range(13),
+    ids=range(17),
 )
 def test_what_only_python_knows_is_left_to_it(write: Write, change: tuple[str, str]) -> None:
     assert change[0] in SOURCE
@@ -98,3 +104,35 @@ def test_help_of_a_folder_runs_none_of_its_code(
     assert touche(*command)[0] == 2  # for now it is imported
     assert touche(*command, "--k", "x")[2].startswith("touche: Invalid value for '--k'")
     assert not (tmp_path / "was-run").exists()
+
+
+@pytest.mark.parametrize("runner", ["docker", "podman", "tira"])
+def test_code_whose_defaults_are_computed_is_not_run_for_a_container(
+    touche: Touche, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runner: str
+) -> None:
+    write("mine/baseline.py", TELLTALE + SOURCE.replace("K = 3", "K = int('3')"))
+    monkeypatch.chdir(tmp_path)
+    command = ("run", "./mine", "-i", "spot-check/passages", "-o", "out")
+    code, _, err = touche(*command, "--runner", runner, "--low", "1")
+    assert code == 2 and err.startswith("touche: mine/baseline.py: ") and "literal" in err
+    assert not (tmp_path / "was-run").exists()
+    assert touche(*command)[0] == 0 and (tmp_path / "was-run").exists()
+
+
+@pytest.mark.parametrize(
+    ("base", "extra"),
+    [
+        ("touche/lucene", "lucene"),
+        ("touche/models:1 AS a", "models"),
+        ("registry:5000/touche/lucene@sha256:0", "lucene"),
+        ("ghcr.io/me/touche-fork/models:0.1.0", "models"),
+        ("ghcr.io/me/models:1", ""),
+        ("my-touche/lucene", ""),
+        ("touche/lucene-9", ""),
+    ],
+)
+def test_an_extra_is_that_of_a_base_image_of_this_project(write: Write, base: str, extra: str) -> None:
+    write("mine/baseline.py", SOURCE)
+    folder = str(write("mine/Dockerfile", f"FROM {base}\n").parent)
+    assert declaration.extra_of(folder) == extra
+    assert baselines.missing_extra(folder) == ""  # only this project knows what its own baselines need

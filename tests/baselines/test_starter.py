@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Touche, Write
+from touche import origin
 from touche.baselines import names
 from touche.baselines.starter import write_baseline
 from touche.data import places
@@ -79,6 +80,7 @@ def test_in_an_image_the_spot_checks_are_missing_and_every_command_says_so(
     place: Path, touche: Touche, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(places, "__file__", str(place / "lib" / "data" / "places.py"))
+    monkeypatch.setattr(origin, "__file__", str(place / "lib" / "origin.py"))
     touche("new", "us")
     assert (place / "us" / "Dockerfile").read_text().startswith("FROM touche/base\n")
     write("a place/in/queries.jsonl", '{"qid": "1", "query": "Cats?"}')

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Write
-from touche import tasks
+from touche import origin, tasks
 from touche.data import places
 from touche.errors import InputError, NotAtHandError, ToucheError
 from touche.tira.inputs import IrDataset
@@ -27,6 +27,7 @@ def test_without_a_clone_what_ships_is_in_the_package_and_fetched_data_in_the_ca
     for name in ("baselines", "topics"):
         (tmp_path / name).mkdir()  # next to where pip install --target lib puts the package
     monkeypatch.setattr(places, "__file__", str(library / "data" / "places.py"))
+    monkeypatch.setattr(origin, "__file__", str(library / "origin.py"))
     assert places.clone() is None and places.shipped() is None  # as in an image
     (library / "shipped" / "topics").mkdir(parents=True)  # as in a wheel
     assert places.shipped() == library / "shipped"

@@ -305,7 +305,7 @@ def test_the_command_fetches_the_rest_when_one_file_is_refused(
 
 
 def test_what_is_fetched_can_go_to_another_folder(
-    touche: Touche, two: None, home: Path, write: Write, tmp_path: Path
+    touche: Touche, two: None, home: Path, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever there is elsewhere; TOUCHE_DATA then names the folder."""
     mirror = write("mirror/qrels/b.qrels", CONTENT).parents[1]
@@ -319,6 +319,9 @@ def test_what_is_fetched_can_go_to_another_folder(
     assert (code, out.count("fetched (md5")) == (0, 2)
     assert err.splitlines()[0].endswith(f"(800 kB) to {tmp_path}/my data")
     assert err.splitlines()[-1] == f"to use it: export TOUCHE_DATA='{tmp_path}/my data'"
+    monkeypatch.setenv("TOUCHE_DATA", str(mirror))
+    err = touche("data", "fetch", "--from", mirror, "--to", tmp_path / "my data")[2]
+    assert err.splitlines()[-1] == f"""to use it: export TOUCHE_DATA='{tmp_path}/my data':"$TOUCHE_DATA\""""
     written = sorted(path.name for path in (tmp_path / "my data").rglob("*") if path.is_file())
     assert written == ["a.qrels", "b.qrels", "p.jsonl"] and not (home / "qrels" / "b.qrels").exists()
     write("my data/qrels/a.qrels", "forged")

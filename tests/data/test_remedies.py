@@ -2,16 +2,18 @@
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
 
-from conftest import Touche, Write
+from conftest import ROOT, Touche, Write
 from touche import tasks
 from touche.cli.data import fetch_
 from touche.data import places, remedies
 from touche.data.publishers import official
 from touche.errors import NotAtHandError
+from touche.sandbox import runs
 
 NAMED = sorted(
     {
@@ -152,3 +154,19 @@ def test_what_cannot_be_verified_is_fetched_first(
 def test_nothing_of_the_spot_checks_is_to_be_verified(touche: Touche) -> None:
     message = "touche: nothing of spot-check/pages is published, so nothing was verified; name other data\n"
     assert touche("data", "verify", "spot-check/pages") == (2, "", message)
+
+
+@pytest.mark.parametrize("runner", ["Python", "container"])
+def test_a_missing_dataset_is_named_with_its_size(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runner: str
+) -> None:
+    monkeypatch.setattr(places, "clone", lambda: None)
+    job = runs.Job("bm25", (), "touche-2022-task-2", tmp_path)
+    ask = {"Python": lambda: places.opened(job.given), "container": lambda: runs._mounts(job)}
+    with pytest.raises(NotAtHandError, match=r"touche data fetch touche-2022-task-2 \(286 MB\), or set"):
+        ask[runner]()
+    (places.home() / "corpora" / tasks.dataset(job.given)[1].directory).mkdir(parents=True)
+    (topics := places.home() / "topics").mkdir()
+    shutil.copy(ROOT / "topics" / "spot-check-passages.xml", topics / "touche-2022-task-2.xml")
+    with pytest.raises(NotAtHandError, match="is empty; get it with"):
+        ask[runner]()

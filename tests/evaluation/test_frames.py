@@ -167,6 +167,7 @@ def test_odd_frames_are_refused(runs: list[Path], change: dict[str, Any], messag
     )
 )
 @example([("1", "doc 3 0 9 x", 0, 1.0)])
+@example([("1", "a", 0, 10**400)])
 def test_a_frame_becomes_the_same_run_or_is_refused(rows: list[tuple[Any, ...]]) -> None:
     frame = pandas().DataFrame(rows, columns=["qid", "docno", "rank", "score"], dtype=object)
     try:

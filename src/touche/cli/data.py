@@ -1,5 +1,6 @@
 """touche data list | fetch | verify"""
 
+import os
 import shlex
 from collections import Counter
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ import click
 
 from touche import tasks
 from touche.cli.commands import DATASET_ID, Group
-from touche.cli.output import BROKEN, DOUBTFUL, GOOD, counted, in_bytes, show, tell
+from touche.cli.output import BROKEN, DOUBTFUL, GOOD, counted, show, tell
 from touche.data import publishers as sources
 from touche.data.places import at_hand, home
 from touche.data.publishers import (
@@ -22,7 +23,7 @@ from touche.data.publishers import (
     fetch,
     verify,
 )
-from touche.data.remedies import remedy
+from touche.data.remedies import in_bytes, remedy
 from touche.errors import ToucheError
 from touche.progress import say
 
@@ -98,7 +99,8 @@ def fetch_(chosen: Sequence[str], mirror: Path | None, folder: Path | None, no_c
     if not no_corpora:
         problems += _copy_samples(chosen, mirror, folder)
     if folder and folder not in tasks.data_folders():
-        tell(f"to use it: export TOUCHE_DATA={shlex.quote(str(folder.absolute()))}")
+        others = f'{os.pathsep}"$TOUCHE_DATA"' if tasks.data_folders() else ""
+        tell(f"to use it: export TOUCHE_DATA={shlex.quote(str(folder.absolute()))}{others}")
     if problems:
         for problem in problems[:-1]:
             say(f"error: {problem}")

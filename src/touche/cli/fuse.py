@@ -15,7 +15,7 @@ from touche.files import is_word, quoted, write_whole
 from touche.formats.runs import MAX_DEPTH, RunLine, format_run, ranking, read_run
 from touche.fusion import METHODS, fused
 from touche.tira.outputs import METADATA_FILE, RUN_FILE, prepare_output
-from touche.tira.provenance import NotedRuns, Software, metadata
+from touche.tira.provenance import TEAM_VARIABLE, NotedRuns, Software, metadata
 
 
 @click.command(cls=Command, example="touche fuse out/bm25/run.txt out/dph/run.txt -o out/fused")
@@ -37,7 +37,9 @@ from touche.tira.provenance import NotedRuns, Software, metadata
     help="How many documents are kept per topic.",
 )
 @click.option("--tag", metavar="WORD", help="The last column of run.txt; by default touche- and the method.")
-@click.option("--team", metavar="NAME", default="", help="Your team, for ir-metadata.yml.")
+@click.option(
+    "--team", metavar="NAME", default="", envvar=TEAM_VARIABLE, help="Your team, for ir-metadata.yml."
+)
 def fuse(runs: Sequence[Path], output: Path, method: str, depth: int, tag: str | None, team: str) -> None:
     """Fuse two or more RUNs into one, which ranks high what several of them rank high.
 

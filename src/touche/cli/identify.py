@@ -17,7 +17,7 @@ from touche.identify.words import first_line, sentences
 
 @click.command(
     cls=Command,
-    example="touche identify build/demo/passages/bm25/run.txt --task spot-check/passages",
+    example="touche identify out/bm25/run.txt --task spot-check/arguments",
 )
 @click.argument("run", type=click.Path(path_type=Path, readable=False), metavar="RUN")
 @click.option(
@@ -34,7 +34,7 @@ def identify(run: Path, dataset: str, style: str) -> None:
 
     Hypotheses are fitted to the scores of the documents that are at hand, at most 150 of a topic. The best
     one is the answer if it stands out. RUN can also be a file *.tsv with topic, document and score. It takes
-    one to four minutes. It needs Lucene, which `make lucene` installs next to `make demo`.
+    one to four minutes, and needs the extra lucene.
     """
     found = identified(run, dataset)
     if style == "json":

@@ -153,15 +153,6 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
-def in_bytes(size: float) -> str:
-    """Such as ``286 MB``."""
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}"
-        size = size / 1000
-    return f"{size:.1f} GB"
-
-
 def command_line() -> str:
     """What was typed."""
     return shlex.join(["touche", *sys.argv[1:]])

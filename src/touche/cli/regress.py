@@ -164,7 +164,7 @@ def _show(outcomes: Sequence[Outcome]) -> None:
 
 
 def _expected(names: Sequence[str], chosen: Sequence[str]) -> tuple[list[Expected], list[Outcome]]:
-    """What is expected of baselines on the chosen datasets, and an outcome for each of which nothing can be.
+    """The entries of baselines on the chosen datasets, and the outcomes of baselines that have none to check.
 
     Args:
         names: names or paths of baselines; none for all that ship.
@@ -172,21 +172,23 @@ def _expected(names: Sequence[str], chosen: Sequence[str]) -> tuple[list[Expecte
     """
     for dataset_id in chosen:
         tasks.dataset(dataset_id)  # or an error that names it
-    found: list[Expected] = []
-    others: list[Outcome] = []
+    expected: list[Expected] = []
+    unchecked: list[Outcome] = []
     for name in [name for name in names or baselines.names() if baselines.folder_of(name)]:  # or an error
         try:
-            entries = [each for each in read_expected(name) if not chosen or each.dataset in chosen]
+            entries = [entry for entry in read_expected(name) if not chosen or entry.dataset in chosen]
         except Exception as error:
-            others.append(unreadable(name, error))
+            unchecked.append(unreadable(name, error))
         else:
-            found += entries
+            expected += entries
             if names and not entries:
-                remark = f"no entry in {EXPECTED_FILE} for {', '.join(chosen)}"
-                others.append(Outcome(Expected(baseline=name, options={}), NOTHING_EXPECTED, remark=remark))
-    if not found and all(each.verdict == NOTHING_EXPECTED for each in others):
+                remark = f"no entry in {EXPECTED_FILE}{' for ' if chosen else ''}{', '.join(chosen)}"
+                unchecked.append(
+                    Outcome(Expected(baseline=name, options={}), NOTHING_EXPECTED, remark=remark)
+                )
+    if not expected and all(outcome.verdict == NOTHING_EXPECTED for outcome in unchecked):
         raise ToucheError("nothing is expected of these baselines on these datasets; name others")
-    return found, others
+    return expected, unchecked
 
 
 def _update(outcomes: Sequence[Outcome]) -> list[Outcome]:

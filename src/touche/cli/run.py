@@ -16,8 +16,11 @@ from touche.cli.commands import BASELINE, INPUT, Command, Group
 from touche.cli.runners import MASTER, SPARK, Asked, run_as_asked
 from touche.cli.sandbox import check_limits, options_of
 from touche.errors import InputError, ToucheError
+from touche.sandbox.limits import PROGRAMS
 from touche.tira import inputs
 from touche.tira.outputs import OUTPUT_VARIABLE
+
+_LENIENT = {"ignore_unknown_options": True, "allow_extra_args": True}  # of a baseline nobody has read
 
 
 class Baselines(Group):
@@ -33,8 +36,19 @@ class Baselines(Group):
         except ToucheError:
             if not ctx.resilient_parsing:
                 raise
-        # The shell, which asks what may follow, shows no errors and runs nothing.
-        return None if ctx.resilient_parsing else command_of(baselines.load(cmd_name), cmd_name)
+        if ctx.resilient_parsing:  # the shell, which asks what may follow, shows no errors and runs nothing
+            return None
+        if ctx.obj in (*PROGRAMS, "tira"):
+            problem = "its options are not known without running its code, which is for its image to do"
+            raise InputError(baselines.folder_of(cmd_name) / FILE, problem, "make each default a literal")
+        return command_of(baselines.load(cmd_name), cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        runner = click.Command("run", params=options_of({SPARK: ""})[:1], context_settings=_LENIENT)
+        ctx.obj = runner.make_context("run", args[1:], resilient_parsing=True).params["runner"]
+        return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         options = click.Command.shell_complete(self, ctx, incomplete)

@@ -18,10 +18,10 @@ from touche import baselines
 from touche.baselines.loader import frames_of
 from touche.baselines.method import Baseline
 from touche.baselines.options import arguments_of
-from touche.cli.output import BROKEN, in_bytes, tell, warn
+from touche.cli.output import BROKEN, tell, warn
 from touche.cli.sandbox import describe
 from touche.data import places
-from touche.errors import NotAtHandError, NotInstalledError, ToucheError
+from touche.errors import NotInstalledError, ToucheError
 from touche.files import is_file, is_word, quoted
 from touche.formats.documents import AnyDocument
 from touche.formats.parquet import check_no_fields
@@ -119,7 +119,7 @@ def _names(tag: str | None, team: str | None) -> baselines.Names:
 
 
 def _run_sandboxed(name: str, arguments: Sequence[str], asked: Asked) -> None:
-    from touche.sandbox.runs import RUNNERS, Job  # here, for it takes as long to import as a small run
+    from touche.sandbox.runs import RUNNERS, Job  # here, because it takes as long to import as a small run
 
     if beside := asked.keep_fields or asked.statistics or asked.keep_statistics:
         problem = f"a sandbox sees its input and writes run.txt only, not {beside}"
@@ -149,11 +149,7 @@ class _Source:
     statistics: StatisticsFiles
 
     def open(self, *, needs_documents: bool) -> inputs.Input:
-        try:
-            found = places.opened(self.given, self.corpus, needs_documents=needs_documents)
-        except NotAtHandError:
-            _advise_to_fetch(self.given)
-            raise
+        found = places.opened(self.given, self.corpus, needs_documents=needs_documents)
         return replace(found, documents=self.asked(found.documents))
 
     def asked(self, documents: Iterable[AnyDocument]) -> Any:
@@ -161,19 +157,6 @@ class _Source:
         if self.statistics.asked:
             documents = inputs.with_statistics(documents, self.statistics)
         return inputs.keeping_fields(documents, self.keep_fields) if self.keep_fields else documents
-
-
-def _advise_to_fetch(dataset: str) -> None:
-    """Raises an error that names the size of a dataset, if its corpus is published."""
-    from touche.data.publishers import official  # here, for it is needed for this only
-
-    missing = [each for each in official([dataset]) if each.url and not each.at_hand]
-    if any(each.kind == "corpora" for each in missing):
-        size = in_bytes(sum(each.size for each in missing))
-        remedy = f"get it with: touche data fetch {dataset} ({size})"
-        raise NotAtHandError(
-            f"{dataset} is not at hand; {remedy}, or set TOUCHE_DATA to a folder that has it"
-        )
 
 
 def _run(
@@ -212,7 +195,7 @@ def _here(baseline: Baseline, given: _Source) -> AbstractContextManager[inputs.I
 
 @contextmanager
 def _on_spark(asked: Asked, baseline: Baseline, given: _Source) -> Iterator[inputs.Input]:
-    from touche import cluster  # here, for it takes as long to import as a small run
+    from touche import cluster  # here, because it takes as long to import as a small run
 
     if asked.resume and given.keep_fields:
         problem = "--resume goes on from what was read, of which fields were kept then"

@@ -21,7 +21,7 @@ from touche.tasks.cards import faults_of
 from touche.tasks.records import OF_STANCE
 
 
-@click.command(cls=Command, example="touche tasks check src/touche/tasks/touche-2022-task-1.toml")
+@click.command(cls=Command, example="touche tasks check 2027/tasks/touche-2027-task-1.toml")
 @click.argument("cards", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 def check(cards: Sequence[Path]) -> int:
     """Check the cards of tasks: whether every key is known, of its type, and fits the others.

@@ -5,21 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from touche import tasks
-from touche.data.remedies import remedy
+from touche.data.remedies import naming_size, remedy
 from touche.errors import NotAtHandError, ToucheError, choice
 from touche.files import cache_folder
 from touche.formats.qrels import Qrels, read_qrels
 from touche.formats.topics import read_topics_xml
+from touche.origin import clone
 from touche.tasks import Corpus, Task
 from touche.tira.inputs import Files, Input, IrDataset, find, find_documents, side_files
-
-
-def clone() -> Path | None:
-    """The clone that the package was installed from with ``pip install --editable``, else None."""
-    source = Path(__file__).parents[2]
-    root = source.parent
-    is_clone = source.name == "src" and all((root / part).is_dir() for part in ("baselines", "topics"))
-    return root if is_clone else None
 
 
 def shipped() -> Path | None:
@@ -67,8 +60,9 @@ def open_dataset(dataset: str) -> Input:
         ToucheError: if there is no such dataset, or it is not at hand.
     """
     task, corpus = tasks.dataset(dataset)
-    topics = locate("topics", task.topics)
-    return Input.of(read_topics_xml(topics), topics, _documents(corpus, topics.parent))
+    with naming_size(dataset):
+        topics = locate("topics", task.topics)
+        return Input.of(read_topics_xml(topics), topics, _documents(corpus, topics.parent))
 
 
 def opened(given: str, corpus: str | None = None, *, needs_documents: bool = True) -> Input:

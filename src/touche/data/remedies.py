@@ -1,14 +1,14 @@
 """What to do about data that is not at hand: advice that works for the very file."""
 
 import tomllib
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from touche import tasks
-from touche.errors import ToucheError
+from touche.errors import NotAtHandError, ToucheError
 from touche.tasks import SPOT_CHECK, Corpus, Task
 
 _SHIPPED = "no image holds the spot checks; a clone of touche-baselines does, and the installed package"
@@ -56,6 +56,33 @@ def remedy_for(datasets: Iterable[str]) -> str:
     if published:
         return f"get it with: touche data fetch {' '.join(published)}, or {_ELSEWHERE}"
     return remedy(next(iter(folders.values())))
+
+
+@contextmanager
+def naming_size(dataset: str) -> Iterator[None]:
+    """Names the size of a published corpus in the error that it is missing."""
+    try:
+        yield
+    except NotAtHandError:
+        from touche.data.places import at_hand  # here, because both import this module
+        from touche.data.publishers import official
+
+        missing = [source for source in official([dataset]) if source.url and not source.at_hand]
+        folder = tasks.dataset(dataset)[1].directory
+        if any(source.kind == "corpora" for source in missing) and not at_hand("corpora", folder):
+            size = in_bytes(sum(source.size for source in missing))
+            fetch = f"get it with: touche data fetch {dataset} ({size})"
+            raise NotAtHandError(f"{dataset} is not at hand; {fetch}, or {_ELSEWHERE}") from None
+        raise
+
+
+def in_bytes(size: float) -> str:
+    """Such as ``286 MB``."""
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}"
+        size = size / 1000
+    return f"{size:.1f} GB"
 
 
 def _is_published(path: str) -> bool:

@@ -67,7 +67,7 @@ def lines_of(frame: "DataFrame", tag: str) -> list[RunLine]:
 def _line(tag: str, number: int, qid: Any, docno: Any, score: Any, rank: Any = 0) -> RunLine:
     if not _is_whole(rank) or rank < 0:
         raise InputError(tag, f"rank {quoted(rank)} is not a whole number", "number documents from 0", number)
-    if not isinstance(score, Real) or isinstance(score, bool) or not isfinite(as_float32(float(score))):
+    if not isinstance(score, Real) or isinstance(score, bool) or not isfinite(as_float32(score)):
         remedy = "give numbers that are finite as float32"
         raise InputError(tag, f"score {quoted(score)} is not a finite number", remedy, number)
     for name, value in (("qid", qid), ("docno", docno)):

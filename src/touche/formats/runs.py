@@ -122,7 +122,7 @@ def _float32(document: str, score: float) -> np.float32:
     return rounded
 
 
-def as_float32(score: float) -> np.float32:
+def as_float32(score: float | Real) -> np.float32:
     """A score as trec_eval reads it; infinite where it is beyond all float32."""
     try:
         with np.errstate(over="ignore"):

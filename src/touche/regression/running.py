@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from touche.baselines.loader import folder_of, is_shipped
-from touche.data.places import clone, locate
+from touche.data.places import locate
 from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.evaluation.agreement import Overlap
 from touche.evaluation.scores import Evaluated
 from touche.files import temporary_folder, write_whole
+from touche.origin import clone
 from touche.progress import bar
 from touche.regression.expected import EXPECTED_FILE
 from touche.regression.kinds import PINNED, REPORTED, Expected, Rerun

@@ -10,9 +10,8 @@ from shlex import quote
 
 from touche.baselines.declaration import extra_of
 from touche.baselines.loader import folder_of, is_shipped, names
-from touche.data.places import clone
 from touche.errors import InputError, ToucheError
-from touche.origin import origin
+from touche.origin import clone, origin
 from touche.sandbox.programs import Log, answer, check_exit, check_program, execute, succeeds
 from touche.tira.provenance import PROJECT
 
@@ -99,7 +98,7 @@ def build(program: str, names: Sequence[str], log: Log) -> None:
     _provide_bases(program, folders, root, log)
     for folder in folders:
         about = {"content": _content(root, folder) if root else ""}
-        about["team"] = PROJECT if is_shipped(folder) else folder.name
+        about["team"] = PROJECT if is_shipped(folder) else ""
         about |= {"version": version(PROJECT), **origin(folder)}
         _build(program, image_of(folder.name), folder, _told(about), log)
 

