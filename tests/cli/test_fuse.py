@@ -17,7 +17,7 @@ def runs(write: Write) -> list[Path]:
 
 
 def test_a_fused_run_is_whole_and_says_what_it_is_made_of(
-    touche: Touche, tmp_path: Path, runs: list[Path]
+    touche: Touche, tmp_path: Path, runs: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
     code, _, said = touche("fuse", *runs, "-o", out)
@@ -36,6 +36,10 @@ def test_a_fused_run_is_whole_and_says_what_it_is_made_of(
     assert record["data"]["runs"] == {name: {"md5": each} for name, each in md5.items()}
     assert record["method"]["parameters"] == {"method": "rrf", "depth": 1000, "tag": "touche-rrf"}
     assert record["implementation"]["executable"]["cmd"].startswith("touche fuse ")
+    assert "actor" not in record
+    monkeypatch.setenv("TOUCHE_TEAM", "My Team")
+    touche("fuse", *runs, "-o", out)
+    assert YAML(typ="safe").load(out / "ir-metadata.yml")["actor"] == {"team": "My Team"}
 
 
 def test_runs_that_share_no_document_are_doubted(touche: Touche, tmp_path: Path, write: Write) -> None:

@@ -18,8 +18,9 @@ from touche.tasks import datasets
 
 # Imports run one way: each module may import those of its own line and of the lines before it.
 LAYERS = [
+    {"origin"},
     {"errors"},
-    {"compiled", "origin", "processes", "progress"},
+    {"compiled", "processes", "progress"},
     {"files"},
     {"web"},
     {"formats", "tasks"},

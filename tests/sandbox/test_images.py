@@ -3,15 +3,18 @@
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from email.message import Message
 from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
 
 import pytest
 
 from conftest import ROOT
+from touche.baselines.starter import write_baseline
 from touche.errors import ToucheError
 from touche.sandbox import images
+from touche.sandbox.programs import Ended, Log
 
 
 @pytest.fixture
@@ -152,3 +155,21 @@ def test_what_is_copied_is_read_as_docker_does(tmp_path: Path) -> None:
     assert found == ["Dockerfile", "a.py", "data/deep/x.toml"]
     (tmp_path / "Dockerfile").write_text("FROM touche/base\nCOPY . /opt/\n")
     assert {tmp_path / "not.md", ROOT / "docker" / "baseline"} <= {*images.made_of(ROOT, tmp_path)}
+
+
+@pytest.mark.parametrize(("baseline", "team"), [("bm25", "touche-baselines"), ("./mine", "")])
+def test_only_the_image_of_a_shipped_baseline_names_a_team(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, baseline: str, team: str
+) -> None:
+    write_baseline(tmp_path / "mine")
+    monkeypatch.chdir(tmp_path)
+    commands: list[Sequence[str]] = []
+    monkeypatch.setattr(images, "check_program", lambda program: None)
+
+    def execute(command: Sequence[str], log: Log) -> Ended:
+        commands.append(command)
+        return Ended(0, "", getrusage(RUSAGE_SELF))
+
+    monkeypatch.setattr(images, "execute", execute)
+    images.build("docker", [baseline], print)
+    assert f"--build-arg=TEAM={team}" in commands[-1]

@@ -182,7 +182,7 @@ def _expected(names: Sequence[str], chosen: Sequence[str]) -> tuple[list[Expecte
         else:
             expected += entries
             if names and not entries:
-                remark = f"no entry in {EXPECTED_FILE}{' for ' if chosen else ''}{', '.join(chosen)}"
+                remark = f"no entry in {EXPECTED_FILE} for {', '.join(chosen)}"
                 unchecked.append(
                     Outcome(Expected(baseline=name, options={}), NOTHING_EXPECTED, remark=remark)
                 )
