@@ -16,6 +16,7 @@ from types import ModuleType
 import pytest
 
 from conftest import ROOT
+from pages import commands, follow, reason
 
 pytestmark = pytest.mark.xdist_group("package")  # which is built once
 
@@ -54,6 +55,10 @@ EXTRAS = [
     ("run chatnoir-bm25f --api -i spot-check/pages -o o", "pip install 'touche-baselines[chatnoir]'"),
     ("report out/run.txt --task spot-check/arguments -o o", "pip install 'touche-baselines[analysis]'"),
 ]
+
+
+# Commands of README and the participant guide that need an extra or files of a clone.
+BEYOND = ("    touche report", "    pytest ./my-team", "    cp topics/", "    cp corpora/")
 
 
 def built(folder: Path, kind: str, source: Path = ROOT, **variables: str) -> Path:
@@ -262,3 +267,10 @@ def test_the_sdist_becomes_a_package_that_works_in_an_empty_environment(tmp_path
         found = told(line, folder, python)
         assert found[0] == code and said in found[1], f"touche {line}\n{found[1]}"
     assert subprocess.run([python, "-c", "import jpype"], capture_output=True).returncode == 1
+    for name in ("README.md", "docs/participant.md"):
+        (place := tmp_path / Path(name).stem).mkdir()
+        page = tmp_path / Path(name).name
+        lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+        page.write_text("\n".join(line for line in lines if not line.startswith(BEYOND)), encoding="utf-8")
+        tried = follow(page, place, programs=python.parent)
+        assert tried == [line for line in commands(page) if not reason(line)] and len(tried) > 10

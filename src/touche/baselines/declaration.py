@@ -26,7 +26,7 @@ _BASE = re.compile(
 )
 _UNREADABLE = (ValueError, TypeError, ArithmeticError, SyntaxError, RecursionError, MemoryError, OSError)
 _DECORATOR = re.compile(r"(\w+\.)*baseline(\(.*\))?")
-_TYPES: dict[str, Any] = {each.__name__: each for each in DEFAULTS}
+_TYPES: dict[str, Any] = {kind.__name__: kind for kind in DEFAULTS}
 _Names = Mapping[str, ast.expr]  # the values of a module's names
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
