@@ -83,6 +83,11 @@ def touche(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     return call
 
 
+def left_in(temporary: Path) -> list[Path]:
+    """What is left in a folder that TMPDIR named, without the private folder."""
+    return [path for path in temporary.rglob("*") if path.name != f"touche-{os.geteuid()}"]
+
+
 def on_terminal(*arguments: str | Path, columns: int = 100, **variables: str) -> str:
     """What Python shows for these arguments on a terminal, standard output and standard error together."""
     our_end, its = pty.openpty()

@@ -180,9 +180,43 @@ def test_a_users_folder_outside_of_the_private_one_is_never_removed(private: Pat
     assert own.is_dir() and stat.S_IMODE(private.stat().st_mode) == 0o700
 
 
-@pytest.mark.parametrize(
-    "obstacle", ["open to others", "another user's", "a file", "read-only", "no home", "TMPDIR"]
-)
+@pytest.mark.parametrize(("variable", "mounted"), [("TMPDIR", False), ("unset", True)])
+def test_with_tmpdir_or_for_a_container_the_private_folder_is_not_in_the_home(
+    private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, mounted: bool
+) -> None:
+    monkeypatch.setenv(variable, str(tmp_path))
+    ours = tmp_path / f"touche-{os.geteuid()}"
+    with temporary_folder("touche-index-", mounted=mounted) as folder:
+        assert folder.parent == ours and stat.S_IMODE(ours.stat().st_mode) == 0o700
+        (ours / "touche-run-a1b2c3_d" / "index").mkdir(parents=True)
+        with temporary_folder("touche-run-", mounted=mounted) as second:
+            assert {*ours.iterdir()} == {folder, second}
+    assert [*ours.iterdir()] == [] and not private.exists()
+
+
+@pytest.mark.parametrize("obstacle", ["open to others", "another user's", "a link"])
+def test_an_unsafe_folder_in_tmpdir_is_not_used(
+    private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, obstacle: str
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    (ours := tmp_path / f"touche-{os.geteuid()}").mkdir(mode=0o700)
+    (other := ours / "touche-run-a1b2c3_d").mkdir()
+    match obstacle:
+        case "open to others":
+            ours.chmod(0o755)
+        case "another user's":
+            monkeypatch.setattr("os.geteuid", lambda: os.getuid() + 1)
+            ours.rename(tmp_path / f"touche-{os.geteuid()}")
+            other = tmp_path / f"touche-{os.geteuid()}" / other.name
+        case "a link":
+            ours.rename(tmp_path / "elsewhere").chmod(0o700)
+            ours.symlink_to("elsewhere")
+    with temporary_folder("touche-run-") as folder:
+        assert folder.parent == tmp_path and folder.stat().st_mode & 0o077 == 0
+    assert other.is_dir() and not folder.exists()
+
+
+@pytest.mark.parametrize("obstacle", ["open to others", "another user's", "a file", "read-only", "no home"])
 def test_without_a_private_folder_nothing_is_cleaned_up(
     private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, obstacle: str
 ) -> None:
@@ -197,22 +231,23 @@ def test_without_a_private_folder_nothing_is_cleaned_up(
             monkeypatch.setenv("XDG_CACHE_HOME", "/proc")
         case "no home":
             monkeypatch.setenv("XDG_CACHE_HOME", "~/.cache")
-        case "TMPDIR":
-            monkeypatch.setenv("TMPDIR", str(tmp_path))
     with temporary_folder("touche-run-") as folder:
         assert folder.parent == tmp_path and folder.stat().st_mode & 0o077 == 0
     assert other.is_dir() and not folder.exists()
 
 
-def test_without_locks_a_temporary_folder_is_where_the_system_has_them(
-    private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_without_locks_a_temporary_folder_is_where_the_system_has_them_as_one_warning_says(
+    private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refused(*_: int) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr("fcntl.flock", refused)
-    with temporary_folder("touche-run-") as folder:
-        assert folder.parent == tmp_path
+    for _ in range(2):
+        with temporary_folder("touche-run-") as folder:
+            assert folder.parent == tmp_path
+    (warning,) = caplog.messages
+    assert "No locks available" in warning and f"killed processes leave in {tmp_path}" in warning
     write_whole(tmp_path / "run.txt", "text")
     assert [*private.iterdir()] == [] and (tmp_path / "run.txt").read_text() == "text"
 

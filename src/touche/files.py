@@ -13,7 +13,7 @@ import tempfile
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path, PosixPath
 from secrets import token_hex
 from typing import IO, Any
@@ -470,18 +470,23 @@ def cache_folder() -> Path:
 
 
 @contextmanager
-def temporary_folder(prefix: str) -> Iterator[Path]:
+def temporary_folder(prefix: str, *, mounted: bool = False) -> Iterator[Path]:
     """A temporary folder that is removed in the end.
 
-    It is in a private folder in the user's cache folder, from which folders of killed processes are removed
-    first. If TMPDIR is set, or if the private folder cannot be made or locked, it is where the system has
-    temporary files, and nothing is removed there.
+    It is in a private folder, from which folders of killed processes are removed first: in the user's cache
+    folder, or ``touche-UID`` in TMPDIR if that is set. If the private folder cannot be made or locked, the
+    temporary folder is where the system has temporary files, and nothing is removed there.
+
+    Args:
+        prefix: what its name begins with.
+        mounted: whether a container mounts it. It is never in the cache folder then, because Docker's daemon
+            may not enter a home on NFS.
 
     Raises:
         ToucheError: if it cannot be made.
     """
     try:
-        folder, lock = _locked_folder(prefix) or (tempfile.mkdtemp(prefix=prefix), None)
+        folder, lock = _locked_folder(prefix, mounted) or (tempfile.mkdtemp(prefix=prefix), None)
     except OSError as error:
         problem = f"no temporary folder can be made ({error.strerror})"
         raise ToucheError(f"{problem}; set TMPDIR to a folder with room") from error
@@ -496,10 +501,10 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
             os.close(lock)
 
 
-def _locked_folder(prefix: str) -> tuple[str, int] | None:
+def _locked_folder(prefix: str, mounted: bool) -> tuple[str, int] | None:
     """A new folder in the private one, and its open lock; None where this is not possible."""
     with suppress(OSError):
-        private = _private_folder()
+        private = _private_folder(mounted)
         _remove_abandoned(private)
         while True:
             folder = tempfile.mkdtemp(prefix=prefix, dir=private)
@@ -507,20 +512,32 @@ def _locked_folder(prefix: str) -> tuple[str, int] | None:
                 return folder, _lock(folder, fcntl.LOCK_EX)
             except FileNotFoundError:  # another process has removed it before it was locked
                 continue
-            except OSError:
+            except OSError as error:
                 shutil.rmtree(folder)
+                _warn_without_locks(private, error.strerror)
                 raise
     return None
 
 
-def _private_folder() -> Path:
+@cache
+def _warn_without_locks(private: Path, reason: str) -> None:
+    """Warns once in a process."""
+    place = tempfile.gettempdir()
+    remedy = f"remove the temporary folders touche-* that killed processes leave in {place}"
+    _log.warning("%s: folders cannot be locked (%s); %s", private, reason, remedy)
+
+
+def _private_folder(mounted: bool) -> Path:
     """The folder that only this user can enter.
 
     Raises:
-        OSError: if it cannot be made, it is another user's or open to others, or TMPDIR names another place.
+        OSError: if it cannot be made, it is another user's or open to others.
     """
-    private = cache_folder() / "temporary"
-    if os.environ.get("TMPDIR") or not private.is_absolute():  # relative where the user has no home
+    if mounted or os.environ.get("TMPDIR"):
+        private = Path(tempfile.gettempdir()) / f"touche-{os.geteuid()}"
+    else:
+        private = cache_folder() / "temporary"
+    if not private.is_absolute():  # where the user has no home
         raise NotADirectoryError
     private.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = private.lstat()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, left_in
 from touche import baselines
 from touche.regression.expected import read_expected
 
@@ -52,7 +52,7 @@ def traces(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder / "home"), "TMPDIR": str(folder / "tmp")}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    files = [str(path) for part in ("home", "tmp") for path in (folder / part).rglob("*")]
+    files = [str(path) for part in ("home", "tmp") for path in left_in(folder / part)]
     return Traces(files, (folder / "calls").read_text().splitlines() if strace else None)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Touche, Write
+from conftest import ROOT, Touche, Write, left_in
 from spotcheck import run_text
 
 TOPICS = "<topics><topic><number>1</number><title>Cats or dogs?</title></topic></topics>"
@@ -358,7 +358,7 @@ def test_a_full_disk_is_one_line_and_no_run(tmp_path: Path, engine: str, limit: 
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2
     assert message in err.splitlines()[-1] and "Traceback" not in err
-    assert [path for folder in ("tmp", "out") for path in (tmp_path / folder).iterdir()] == []
+    assert [*left_in(tmp_path / "tmp"), *(tmp_path / "out").iterdir()] == []
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -382,7 +382,7 @@ def test_an_interrupted_run_leaves_nothing(
         _, err = process.communicate(timeout=60)
     assert process.returncode == code
     assert "Traceback" not in err
-    assert [path for folder in ("tmp", "out") for path in (tmp_path / folder).iterdir()] == []
+    assert [*left_in(tmp_path / "tmp"), *(tmp_path / "out").iterdir()] == []
 
 
 def test_a_closed_standard_output_is_none_to_write_to(write: Write) -> None:

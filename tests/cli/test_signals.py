@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Write
+from conftest import ROOT, Write, left_in
 
 RUN = ("-m", "touche", "run", "bm25", "-i", "spot-check/passages", "-o")
 LINES = {signal.SIGINT: "touche: interrupted", signal.SIGTERM: "touche: terminated"}
@@ -69,7 +69,7 @@ def test_at_any_moment_a_run_ends_in_one_line_and_leaves_all_or_nothing(
     else:
         assert (code, said) == (128 + number, [LINES[number]])
         assert found in (None, text, earlier)
-    assert list((tmp_path / "tmp").iterdir()) == []
+    assert left_in(tmp_path / "tmp") == []
 
 
 EARLY = """
@@ -128,4 +128,4 @@ def test_a_signal_while_the_index_is_removed_leaves_no_part_of_it(tmp_path: Path
     command = [sys.executable, "-c", REMOVAL, *RUN[2:], str(tmp_path / "out"), "--engine", "lucene"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment(tmp_path))
     assert (done.returncode, done.stderr.splitlines()[-1]) == (143, "touche: terminated")
-    assert list((tmp_path / "tmp").iterdir()) == []
+    assert left_in(tmp_path / "tmp") == []

@@ -27,6 +27,7 @@ from inputs import MISPLACED, ODD_NAMES, spoilt
 from outcomes import MEMORY, PATIENCE, PROCESSES, REFUSED, RESULT, ROOT, SECONDS, Outcome, ending, is_broken
 from readers import COMMANDS, READERS, Called, Reader
 
+from conftest import left_in
 from touche.errors import ToucheError
 
 KEPT = ROOT / "build" / "fuzz"
@@ -193,7 +194,7 @@ def _call(called: Called, folder: Path) -> tuple[str, str, int]:
         text = said.read().decode("utf-8", "surrogateescape")
     seconds = usage.ru_utime + usage.ru_stime
     ended = ending(process.returncode, text, out / "run.txt", words, usage.ru_maxrss * 1024, seconds)
-    if ended in (RESULT, REFUSED) and (left := list(temporary.iterdir())):
+    if ended in (RESULT, REFUSED) and (left := left_in(temporary)):
         ended = f"left {left[0].name}"
     return ended, text, usage.ru_maxrss * 1024
 

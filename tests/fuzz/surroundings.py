@@ -20,6 +20,8 @@ import samples
 from inputs import ODD_NAMES
 from outcomes import PATIENCE, PROCESSES, REFUSED, RESULT, ROOT, Outcome, ending
 
+from conftest import left_in
+
 TOUCHE = [sys.executable, "-m", "touche"]
 SPOT = ["-i", "spot-check/arguments", "-o", "OUT"]
 BM25, PAGES = ([*TOUCHE, "run", each] for each in ("bm25", "chatnoir-bm25f"))
@@ -198,7 +200,7 @@ def _left(session: int, folder: Path) -> str:
     if processes := _session(session, folder):
         _end_session(session, folder)
         return f"left {len(processes)} processes"
-    files = [*(folder / "tmp").iterdir(), *_private(folder), *(folder / "out").glob(".*")]
+    files = [*left_in(folder / "tmp"), *_private(folder), *(folder / "out").glob(".*")]
     return f"left {files[0].name}" if files else ""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, left_in
 from formulas import Collection, length_in_one_byte
 from touche import lucene
 from touche.errors import ParameterError, ToucheError
@@ -199,14 +199,14 @@ def test_a_fault_in_the_stream_of_documents_reaches_the_caller_and_leaves_nothin
 
     with pytest.raises(KeyError, match="the fault"):
         indexed(broken(), threads=3)
-    assert list(tmp_path.iterdir()) == []
+    assert left_in(tmp_path) == []
 
 
 def test_an_open_index_has_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)  # so that TMPDIR is read again
     with indexed(texts("cat")) as index:
-        assert list(tmp_path.iterdir()) == []
+        assert left_in(tmp_path) == []
         assert index.search("cat", 1)
 
 

@@ -183,7 +183,7 @@ def _measured(
 ) -> list[Outcome]:
     first = group[0]
     say(f"{first.command} on {first.dataset}")
-    with temporary_folder("touche-regress-") as folder:
+    with temporary_folder("touche-regress-", mounted=True) as folder:
         names = ("first", "second")[: 1 + twice]
         jobs = [Job(first.baseline, first.arguments, first.dataset, folder / each) for each in names]
         usages = [runner(job, limits, lambda line: say(f"  {line}")) for job in jobs]

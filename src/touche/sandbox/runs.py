@@ -265,7 +265,7 @@ def _input_directory(given: str) -> Iterator[Path]:
     if Path(given).is_dir():
         yield Path(given)
         return
-    with temporary_folder("touche-input-") as folder:
+    with temporary_folder("touche-input-", mounted=True) as folder:
         for name, path in _files(given).items():
             if path.is_dir():
                 shutil.copytree(path, folder / name, copy_function=_link)
