@@ -131,7 +131,8 @@ def prepare(case: Case) -> tuple[Path, str]:
 
 
 def _place(case: Case) -> Path:
-    return Path(tempfile.gettempdir()) / f"{case.number}"
+    kind = "reader" if case.name in READERS else "command"  # which are numbered alike, and tried at once
+    return Path(tempfile.gettempdir()) / f"{kind}-{case.number}"
 
 
 def _clean(case: Case, keep: bool = True) -> None:

@@ -263,7 +263,8 @@ def _kill(sign: signal.Signals, number: int, place: Path, seed: int) -> Outcome:
 def _after(process: subprocess.Popen[bytes], sign: signal.Signals, said: str, folder: Path) -> str:
     if "Traceback" in said or "Exception" in said:
         return "traceback"
-    if process.returncode not in (0, CODES[sign], -sign if sign == signal.SIGTERM else 0):
+    # Python itself is ended by a signal while it starts or ends.
+    if process.returncode not in (0, CODES[sign], -sign):
         return f"exit code {process.returncode}"
     run = folder / "out" / "run.txt"
     if run.exists() and ending(0, "", run) != RESULT:
