@@ -22,7 +22,8 @@ def test_names_depend_on_neither_time_nor_hash_seed() -> None:
     time.sleep(2)  # archives and gzip files contain the second in which they are made
     second = collecting("2")
     names, again = (
-        [line for line in process.communicate()[0].splitlines() if "::" in line] for process in (first, second)
+        [line for line in process.communicate()[0].splitlines() if "::" in line]
+        for process in (first, second)
     )
     assert len(names) > 1000 and names == again
 
