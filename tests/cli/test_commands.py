@@ -375,7 +375,7 @@ def test_an_interrupted_run_leaves_nothing(
         documents.writelines(f'{{"docno": "d{number}", "text": "cats"}}\n' for number in range(10_000))
         documents.flush()
         deadline = time.monotonic() + 60
-        while not (found := [*tmp_path.glob("tmp/touche-index-*/*")]) and time.monotonic() < deadline:
+        while not (found := [*tmp_path.glob("tmp/**/touche-index-*/*")]) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert found
         process.send_signal(sent)
