@@ -64,6 +64,7 @@ def index() -> lucene.Index:
 @given(st.text("aabcd", min_size=2, max_size=6), st.integers(0, 4))
 @example("cacadd", 4)
 @settings(max_examples=60)
+@pytest.mark.slow
 def test_a_phrase_is_as_frequent_as_lucene_counts(phrase: str, slop: int) -> None:
     """Lucene takes words for each other where two of them occur twice, and so do we."""
     query, explain = index().phrase("text", [*phrase], slop), index()._searcher.explain

@@ -60,6 +60,7 @@ def test_a_name_that_another_attempt_has_taken_is_left_to_it() -> None:
         fields._move(file_system(pyarrow_fs.FileType.NotFound), "part", "path")
 
 
+@pytest.mark.slow
 def test_an_address_that_cannot_be_opened_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert Fields.at("S3A://bucket/a/") == Fields("s3://bucket/a")

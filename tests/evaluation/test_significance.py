@@ -73,6 +73,7 @@ def test_the_randomisation_test_tries_all_signs(differences: list[float]) -> Non
 
 @settings(max_examples=10)
 @given(st.lists(st.floats(-1, 1), min_size=17, max_size=50))
+@pytest.mark.slow
 def test_the_sampled_randomisation_test_is_near_that_of_scipy(differences: list[float]) -> None:
     of_scipy = stats.permutation_test(
         (differences,), np.mean, permutation_type="samples", n_resamples=100_000, vectorized=True, rng=5

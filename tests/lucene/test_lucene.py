@@ -268,6 +268,7 @@ def searched(ending: str) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc, which only Linux has")
 @pytest.mark.parametrize("ending", ["whole", "closed early", "error"])
+@pytest.mark.slow
 def test_a_closed_index_gives_back_its_memory_and_its_threads(ending: str) -> None:
     searched(ending)  # after which Java has started what it keeps
     mapped, threads = held()

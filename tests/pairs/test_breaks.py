@@ -56,6 +56,7 @@ def ways() -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 def test_in_every_state_the_next_four_signs_lead_where_they_do_in_java() -> None:
     """No automaton with as many states answers so but this one: fewer signs tell any two states apart."""
     assert ways().keys() == breaks._STEPS.keys()

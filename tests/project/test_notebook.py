@@ -8,6 +8,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import notebooks
 from conftest import ROOT
 
@@ -17,6 +19,7 @@ AGAIN = (
 )
 
 
+@pytest.mark.slow
 def test_its_outputs_are_those_of_its_code(tmp_path: Path) -> None:
     """In docs/, where Jupyter runs it, from the first cell to the last."""
     environment = os.environ | {"MPLBACKEND": "agg", "TMPDIR": str(tmp_path), "COLUMNS": "100"}

@@ -48,6 +48,7 @@ def test_the_pages_hold_what_the_script_makes(clone: Path) -> None:
         assert (ROOT / page).read_text(encoding="utf-8").splitlines() == lines, "run make docs"
 
 
+@pytest.mark.slow
 def test_another_expected_value_changes_its_row_and_no_other(clone: Path) -> None:
     before = made(clone)
     path = clone / "baselines" / "bm25" / "expected.toml"

@@ -144,6 +144,7 @@ def test_a_rerun_of_another_formula_fails(clone: Path, made: Make) -> None:
         (("bm25",), OTHER_LENGTHS, "of the official run k1 b / avgdl is "),
     ],
 )
+@pytest.mark.slow
 def test_another_parameter_is_seen_in_the_scores(
     clone: Path, made: Make, mine: tuple[str, ...], theirs: tuple[str, ...], told: str
 ) -> None:
@@ -151,12 +152,14 @@ def test_another_parameter_is_seen_in_the_scores(
     assert found.verdict == "failed" and f"in the scores {told}" in found.remark
 
 
+@pytest.mark.slow
 def test_a_parameter_that_is_nearly_the_same_is_not_the_same(clone: Path, made: Make) -> None:
     near = made("bm25", "k1: float = 0.9", "k1: float = 0.9005")
     found = outcome(clone, ONE_FIELD, near, made("bm25"))
     assert "in the scores of the rerun k1 (1 - b) is 0.5403, not 0.54" in found.remark
 
 
+@pytest.mark.slow
 def test_official_scores_that_the_formula_does_not_meet_lower_the_share(clone: Path, made: Make) -> None:
     found = outcome(clone, ONE_FIELD, made("bm25"), moved(made("bm25"), 2))
     assert found.verdict == "too low" and found.got == pytest.approx(0.9, abs=0.01)

@@ -155,6 +155,7 @@ def test_a_baseline_that_breaks_down_fails_with_its_last_words(touche: Touche, c
     assert "  raise ValueError" in err
 
 
+@pytest.mark.slow
 def test_a_baseline_that_is_not_the_same_twice_fails(touche: Touche, clone: Path) -> None:
     assert touche("regress", "--twice")[1].endswith("\nevery run.txt was the same twice, byte by byte\n")
     change(clone, "mu: float = 2000.0", "mu: float = __import__('time').time() % 1000 + 1")
@@ -561,6 +562,7 @@ def test_a_child_of_a_baseline_that_holds_its_output_prolongs_nothing(clone: Pat
     assert outcome.verdict == "passed" and outcome.usage and outcome.usage.wall < 300
 
 
+@pytest.mark.slow
 def test_a_regression_that_is_killed_takes_its_run_along_and_the_next_one_tidies_up(
     clone: Path, tmp_path: Path
 ) -> None:

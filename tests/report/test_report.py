@@ -522,6 +522,7 @@ def shown(tab: Tab) -> list[str]:
     return [each.inner_text() for each in tab.locator("table.board caption").all() if each.is_visible()]
 
 
+@pytest.mark.slow
 def test_dimension_and_evaluator_are_switched_by_keyboard(tab: Tab) -> None:
     assert shown(tab) == ["relevance, trec_eval"]
     tab.get_by_role("radio", name="quality").focus()
@@ -536,6 +537,7 @@ def topics(tab: Tab, at: int = 0) -> list[str]:
     return tab.locator("table.heat").nth(at).locator("tbody:not(.depths) a").all_inner_texts()
 
 
+@pytest.mark.slow
 def test_tables_are_sorted_by_their_heads_and_all_heat_maps_alike(tab: Tab) -> None:
     heat = tab.locator("table.heat").first
     spread = heat.get_by_role("button", name="spread")
@@ -553,6 +555,7 @@ def test_tables_are_sorted_by_their_heads_and_all_heat_maps_alike(tab: Tab) -> N
         assert board.locator("tbody tr").last.locator("th").inner_text().startswith("Boots")
 
 
+@pytest.mark.slow
 def test_a_topic_opens_by_link_by_a_cell_and_by_keyboard(tab: Tab) -> None:
     opened = "all => all.map(each => each.id)"
     link = tab.locator("table.heat").first.get_by_role("link", name="2", exact=True)
@@ -572,6 +575,7 @@ def test_a_topic_opens_by_link_by_a_cell_and_by_keyboard(tab: Tab) -> None:
     assert "relevance 0 quality 1" in " ".join(opened_text.split()) and "relevance unjudged" in opened_text
 
 
+@pytest.mark.slow
 def test_another_reference_and_one_run_beside_it(tab: Tab) -> None:
     heat = tab.locator("table.heat").first
     second = heat.locator("tbody tr").first.locator("td").nth(1)
@@ -592,6 +596,7 @@ def test_another_reference_and_one_run_beside_it(tab: Tab) -> None:
     assert heat.locator("th[data-run]:visible").count() == 1
 
 
+@pytest.mark.slow
 def test_all_published_runs_are_there_on_request(
     write: Write,
     monkeypatch: pytest.MonkeyPatch,
@@ -611,6 +616,7 @@ def test_all_published_runs_are_there_on_request(
 HOSTILE = "<script>document.title='x'</script><img src=x onerror=alert(1)>\"'&amp;"
 
 
+@pytest.mark.slow
 def test_what_strangers_write_runs_nowhere(
     write: Write,
     monkeypatch: pytest.MonkeyPatch,
@@ -638,6 +644,7 @@ def test_what_strangers_write_runs_nowhere(
     )
 
 
+@pytest.mark.slow
 def test_nothing_is_cut_at_any_width(
     write: Write,
     monkeypatch: pytest.MonkeyPatch,
@@ -664,6 +671,7 @@ def test_nothing_is_cut_at_any_width(
         assert tab.evaluate("document.documentElement.scrollWidth") == width
 
 
+@pytest.mark.slow
 def test_it_can_be_read_on_a_phone_in_the_dark_and_on_paper(tab: Tab) -> None:
     background = "getComputedStyle(document.body).backgroundColor"
     assert tab.evaluate(background) == "rgb(255, 255, 255)"
@@ -676,6 +684,7 @@ def test_it_can_be_read_on_a_phone_in_the_dark_and_on_paper(tab: Tab) -> None:
     assert tab.evaluate(background) == "rgb(255, 255, 255)" and shown(tab) == ["relevance, trec_eval"]
 
 
+@pytest.mark.slow
 def test_it_can_be_listened_to(tab: Tab) -> None:
     """What a screen reader goes by: one h1, captions, heads, and words for what is switched."""
     assert tab.locator("h1").all_inner_texts() == ["Two runs"]
@@ -688,6 +697,7 @@ def test_it_can_be_listened_to(tab: Tab) -> None:
     assert len(ids) == len(set(ids)) > 4
 
 
+@pytest.mark.slow
 def test_without_a_script_all_but_choosing_is_there(part: Part, tmp_path: Path, plain: None) -> None:
     if CHROMIUM is None:
         pytest.skip("needs Chromium: apt-get install chromium")
@@ -706,6 +716,7 @@ def test_without_a_script_all_but_choosing_is_there(part: Part, tmp_path: Path, 
         browser.close()
 
 
+@pytest.mark.slow
 def test_the_gallery_has_every_task_and_the_runs_at_hand(
     touche: Touche,
     write: Write,

@@ -67,6 +67,7 @@ def test_a_program_may_tidy_up_before_it_is_ended(tmp_path: Path) -> None:
     assert not path.exists() and ends(lines[0])
 
 
+@pytest.mark.slow
 def test_the_pipe_of_a_process_that_left_the_group_holds_nobody_up() -> None:
     lines: list[str] = []
     script = LEAVES.replace("'600']", "'600'], start_new_session=True")

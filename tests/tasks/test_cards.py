@@ -84,6 +84,7 @@ def refused(path: Path) -> list[str]:
 
 @anything
 @given(st.sampled_from(TABLE_KEYS))
+@pytest.mark.slow
 def test_a_key_left_out_is_missed_where_it_must_be_there(tmp_path: Path, chosen: tuple[str, Key]) -> None:
     name, key = chosen
     faults = refused(altered(tmp_path, name, key, "deleted"))
@@ -114,6 +115,7 @@ def test_a_character_that_a_terminal_would_obey_is_refused(
 
 @anything
 @given(st.sampled_from(TABLE_KEYS))
+@pytest.mark.slow
 def test_a_misspelt_key_is_answered_with_the_nearest(tmp_path: Path, chosen: tuple[str, Key]) -> None:
     name, key = chosen
     faults = refused(altered(tmp_path, name, key, "renamed"))
