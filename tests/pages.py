@@ -220,10 +220,11 @@ def type_in(folder: Path, command: str, **variables: str) -> str:
 
 def _type(arguments: list[str], what: str, folder: Path, programs: Path, variables: dict[str, str]) -> str:
     ours = {name: value for name, value in os.environ.items() if name != "TOUCHE_DATA"}
+    quoted = str(programs).replace(" ", "\\ ")  # for make, and by quotation marks for its shell
     environment = ours | variables | {
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(folder / "src"),
-        "MAKEFLAGS": f"BIN={programs} READY=ready DEMO=demo-ready --no-print-directory",
+        "MAKEFLAGS": f'BIN="{quoted}" READY=ready DEMO=demo-ready --no-print-directory',
         "COLUMNS": "125",
     }  # fmt: skip
     told = subprocess.run(

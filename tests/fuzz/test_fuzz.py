@@ -19,7 +19,7 @@ def attacked(*options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*ATTACK, *options], capture_output=True, text=True, env=ENVIRONMENT)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_bad_inputs_end_in_a_result_or_in_one_line() -> None:
     done = attacked("--inputs", "150", "--commands", str(len(COMMANDS)), "--signals", "2")
     assert done.returncode == 0, done.stdout + done.stderr
