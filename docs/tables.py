@@ -22,7 +22,7 @@ import tomlkit
 
 from touche import baselines
 from touche.errors import ToucheError
-from touche.files import write_whole
+from touche.io.writing import write_whole
 from touche.origin import origin
 from touche.regression.expected import read_expected
 from touche.regression.kinds import PINNED, PUBLISHED, ExpectedScore

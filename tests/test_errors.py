@@ -7,7 +7,7 @@ from conftest import ROOT, Touche, Write
 from spotcheck import run_text
 from touche import errors, origin
 from touche.errors import InputError, one_line
-from touche.files import read_lines
+from touche.io.opening import read_lines
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Write, on_terminal
-from touche import files, progress
-from touche.files import md5, read_lines
+from touche import progress
+from touche.io import opening
+from touche.io.opening import md5, read_lines
 
 SLOW = """
 import logging, sys, time
@@ -89,7 +90,7 @@ READ = """
 import sys, time
 from pathlib import Path
 from touche import progress
-from touche.files import read_lines
+from touche.io.opening import read_lines
 progress._DELAY = 0.01
 for _, line in read_lines(Path(sys.argv[1])):
     time.sleep(0.2)
@@ -107,7 +108,7 @@ def test_reading_a_large_file_counts_its_bytes(write: Write) -> None:
 
 @pytest.mark.parametrize("name", ["large.txt", "large.txt.gz"])
 def test_a_large_file_is_read_as_it_is(write: Write, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(files, "_LARGE", 100)
+    monkeypatch.setattr(opening, "_LARGE", 100)
     path = write(name, "".join(f"line {number}\n" for number in range(20_000)))
     assert [text for _, text in read_lines(path)] == [f"line {number}" for number in range(20_000)]
     watched = md5(path)

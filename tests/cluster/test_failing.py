@@ -10,8 +10,8 @@ import pytest
 from touche.cluster.failing import caught, known
 from touche.cluster.worker import Cutting, Reading
 from touche.errors import InputError
-from touche.files import read_jsonl
 from touche.formats.jsonl import pieces_of_documents, read_documents_jsonl
+from touche.io.json_lines import read_jsonl
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from touche.cluster import session, shipping
 from touche.cluster.collection import OnSpark
 from touche.cluster.failing import reason_of
 from touche.errors import ToucheError
-from touche.files import md5
+from touche.io.opening import md5
 from touche.tira import inputs
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]  # one cluster for all

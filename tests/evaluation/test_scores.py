@@ -7,13 +7,14 @@ import pytest
 
 from conftest import Touche, Write
 from spotcheck import SPOT, made_up, run_of, run_text, scored
-from touche import files, tasks
+from touche import tasks
 from touche.errors import ToucheError
 from touche.evaluation.comparison import comparisons
 from touche.evaluation.notes import notes_of
 from touche.evaluation.scores import evaluate, in_judged_order, shared_tags
 from touche.evaluation.significance import bootstrap_interval
 from touche.formats.runs import RunLine
+from touche.io import opening
 from touche.tasks import PAIR, Rules, measure_of
 
 
@@ -301,8 +302,8 @@ def test_files_are_read_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> N
     task = tasks.task("spot-check/pairs")
     paths = [write(f"{tag}.txt", f"1 Q0 a,b 1 1 {tag}\n2 Q0 a,b 1 1 {tag}\n") for tag in "tu"]
     opened: Counter[str] = Counter()
-    hook = files.opened
-    monkeypatch.setattr(files, "opened", lambda path: opened.update([path.name]) or hook(path))
+    hook = opening.opened
+    monkeypatch.setattr(opening, "opened", lambda path: opened.update([path.name]) or hook(path))
     found = evaluate(paths, task, any_order=True)
     assert len(found) == 2 * 3 * 2 and notes_of(found) == []
     comparisons([each for each in found if not each.any_order], "trec_eval")

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from conftest import Touche
 from texts import BYTES, damaged, is_read_or_refused
-from touche import files
 from touche.baselines.loader import load
 from touche.baselines.method import Ranking
 from touche.data.places import locate, open_dataset
 from touche.errors import InputError, ToucheError
 from touche.formats.documents import Document
 from touche.formats.parquet import kept, read_documents_parquet
+from touche.io import writing
 from touche.tira.inputs import find, keeping_fields
 from touche.web.page import Page, RawPage
 
@@ -104,21 +104,21 @@ def test_kept_pages_come_back_as_they_were(
 ) -> None:
     pages = [Page(f"p{number}", **{"full_body": "f"} | each) for number, each in enumerate(fields)]
     path = tmp_path_factory.mktemp("kept") / "k.parquet"
-    assert list(kept(pages, files.whole(path))) == pages
+    assert list(kept(pages, writing.whole(path))) == pages
     back = list(read_documents_parquet(path))
     assert back == pages
     assert [each.rules for each in back if isinstance(each, Page)] == [each.rules for each in pages]
 
 
 def test_pages_are_kept_once_all_were_taken_and_not_before(tmp_path: Path) -> None:
-    taken = kept([Page("a", title="t"), Page("b", title="t")], files.whole(tmp_path / "k.parquet"))
+    taken = kept([Page("a", title="t"), Page("b", title="t")], writing.whole(tmp_path / "k.parquet"))
     next(taken)
     taken.close()  # type: ignore[attr-defined]
     assert not list(tmp_path.iterdir())
 
 
 def test_what_is_no_page_is_not_kept(tmp_path: Path) -> None:
-    assert len(list(kept([Document("a", "t"), Page("b")], files.whole(tmp_path / "k.parquet")))) == 2
+    assert len(list(kept([Document("a", "t"), Page("b")], writing.whole(tmp_path / "k.parquet")))) == 2
     assert parquet.read_table(tmp_path / "k.parquet")["docno"].to_pylist() == ["b"]
 
 

@@ -21,7 +21,7 @@ LAYERS = [
     {"origin"},
     {"errors"},
     {"compiled", "processes", "progress"},
-    {"files"},
+    {"io"},
     {"web"},
     {"formats", "tasks"},
     {"tira"},

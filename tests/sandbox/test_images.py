@@ -107,7 +107,7 @@ def content(clone: Path) -> str:
         "docker/models.txt",
         "docker/base.Dockerfile",
         "minilm.txt",
-        "src/touche/files.py",
+        "src/touche/io/opening.py",
     ],
 )
 def test_an_image_is_older_than_a_change_of_what_it_copies(clone: Path, name: str) -> None:

@@ -9,9 +9,9 @@ from touche.baselines.method import Baseline
 from touche.baselines.options import checked
 from touche.baselines.running import run as write
 from touche.data.places import opened
-from touche.files import temporary_folder
 from touche.formats.frames import frame_of, pandas
 from touche.formats.runs import read_run
+from touche.io.temporary import temporary_folder
 from touche.tira.outputs import RUN_FILE
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from typing import Any, overload
 
 from touche.baselines.neighbours import use
 from touche.errors import ToucheError
-from touche.files import is_file
 from touche.formats.documents import AnyDocument
 from touche.formats.topics import Topic
+from touche.io.opening import is_file
 from touche.tira.outputs import Hit
 
 Topics = Sequence[Topic]

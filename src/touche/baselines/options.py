@@ -5,7 +5,7 @@ from inspect import Parameter
 from typing import Any, Literal, get_args, get_origin
 
 from touche.errors import ParameterError, choice
-from touche.files import quoted
+from touche.io.identifiers import quoted
 
 
 def arguments_of(options: Mapping[str, Any]) -> list[str]:

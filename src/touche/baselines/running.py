@@ -15,10 +15,10 @@ from touche.baselines.declaration import imports_of
 from touche.baselines.method import Baseline
 from touche.baselines.options import arguments_of
 from touche.errors import ParameterError, ToucheError
-from touche.files import write_whole
 from touche.formats.runs import MAX_DEPTH
 from touche.formats.statistics import StatisticsFiles
 from touche.formats.topics import Topic
+from touche.io.writing import write_whole
 from touche.origin import origin
 from touche.progress import watched
 from touche.tira.inputs import Input

@@ -11,9 +11,10 @@ from touche.cli.commands import Command
 from touche.cli.output import command_line, counted, tell, warn
 from touche.cli.runs import RUNS, each_once
 from touche.errors import InputError, ToucheError
-from touche.files import is_word, quoted, write_whole
 from touche.formats.runs import MAX_DEPTH, RunLine, format_run, ranking, read_run
 from touche.fusion import METHODS, fused
+from touche.io.identifiers import is_word, quoted
+from touche.io.writing import write_whole
 from touche.tira.outputs import METADATA_FILE, RUN_FILE, prepare_output
 from touche.tira.provenance import TEAM_VARIABLE, NotedRuns, Software, metadata
 

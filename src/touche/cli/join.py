@@ -9,9 +9,9 @@ from touche.cli.commands import Command, Group
 from touche.cli.output import tell
 from touche.cli.runs import each_once
 from touche.errors import InputError, ToucheError
-from touche.files import md5
 from touche.formats.runs import MAX_DEPTH, RunLine, in_order_of_score, read_run
 from touche.formats.statistics import joined, parts_of, read_statistics, write_statistics
+from touche.io.opening import md5
 from touche.tira import inputs
 from touche.tira.outputs import METADATA_FILE, RUN_FILE, Hit, write_run
 from touche.tira.provenance import statistics_of

@@ -19,7 +19,7 @@ from touche.cli.sandbox import check_limits, options_of
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError, one_line
 from touche.evaluation.scores import Evaluated, told_apart
-from touche.files import make_folder, write_whole
+from touche.io.writing import make_folder, write_whole
 from touche.progress import processors
 from touche.regression import running
 from touche.regression.expected import EXPECTED_FILE, read_expected

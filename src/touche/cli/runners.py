@@ -22,10 +22,11 @@ from touche.cli.output import BROKEN, tell, warn
 from touche.cli.sandbox import describe
 from touche.data import places
 from touche.errors import NotInstalledError, ToucheError
-from touche.files import is_file, is_word, quoted
 from touche.formats.documents import AnyDocument
 from touche.formats.parquet import check_no_fields
 from touche.formats.statistics import StatisticsFiles, read_statistics
+from touche.io.identifiers import is_word, quoted
+from touche.io.opening import is_file
 from touche.progress import say
 from touche.sandbox.limits import Limits
 from touche.tira import inputs

@@ -13,7 +13,7 @@ from touche.cluster.fields import Fields
 from touche.cluster.saving import Saved
 from touche.cluster.shipping import Ship, version_of
 from touche.errors import InputError, ToucheError
-from touche.files import Held
+from touche.io.opening import Held
 from touche.tira.inputs import (
     Files,
     Input,

@@ -11,7 +11,8 @@ from typing import Any
 
 from touche.baselines.neighbours import use
 from touche.errors import InputError, ToucheError
-from touche.files import md5, temporary_folder
+from touche.io.opening import md5
+from touche.io.temporary import temporary_folder
 
 FOLDER = "touche-baseline-"  # how its name begins on the workers
 

@@ -15,7 +15,8 @@ from typing import Any
 import orjson
 
 from touche.errors import ToucheError
-from touche.files import cache_folder, is_word, make_folder, write_whole
+from touche.io.identifiers import is_word
+from touche.io.writing import cache_folder, make_folder, write_whole
 
 _PAUSE = 1.0  # seconds from an answer to the next request
 _ATTEMPTS = 6  # each after twice the pause

@@ -7,9 +7,9 @@ from pathlib import Path
 from touche import tasks
 from touche.data.remedies import naming_size, remedy
 from touche.errors import NotAtHandError, ToucheError, choice
-from touche.files import cache_folder
 from touche.formats.qrels import Qrels, read_qrels
 from touche.formats.topics import read_topics_xml
+from touche.io.writing import cache_folder
 from touche.origin import clone
 from touche.tasks import Corpus, Task
 from touche.tira.inputs import Files, Input, IrDataset, find, find_documents, side_files

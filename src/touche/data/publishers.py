@@ -15,7 +15,8 @@ from touche import tasks
 from touche.data.places import at_hand, home, locate
 from touche.data.remedies import needs, records
 from touche.errors import InputError, ToucheError
-from touche.files import make_folder, md5, opened, whole
+from touche.io.opening import md5, opened
+from touche.io.writing import make_folder, whole
 from touche.progress import bar
 from touche.tasks import Corpus
 

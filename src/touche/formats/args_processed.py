@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 from touche.errors import InputError
-from touche.files import decoded, open_binary, quoted
 from touche.formats.argsme import are_records, argument_of
 from touche.formats.boundaries import CsvBounds
 from touche.formats.documents import Argument, Sentence
 from touche.formats.pieces import Cutter, Piece, documents_in, pieces_of_blocks
 from touche.formats.python_literals import value_of
+from touche.io.identifiers import quoted
+from touche.io.opening import decoded, open_binary
 
 _LONGEST_CSV_FIELD = 1 << 26  # characters; beyond this a quote has been left open
 _SENTENCE_ID = re.compile("__(CONC|PREMISE)__[1-9][0-9]{0,5}", re.ASCII)  # after the id of the argument

@@ -9,10 +9,12 @@ from typing import Any, TypeGuard
 import orjson
 
 from touche.errors import InputError
-from touche.files import LONGEST_LINE, new_id, open_binary, text_field
 from touche.formats.boundaries import DEEPEST_JSON, Event, Found, JsonBounds
 from touche.formats.documents import Argument
 from touche.formats.pieces import Cutter, Piece, blocks, documents_in
+from touche.io.identifiers import new_id
+from touche.io.json_lines import text_field
+from touche.io.opening import LONGEST_LINE, open_binary
 
 _BLANKS = b" \t\n\r"
 # Escapes in JSON: a pair of surrogates, half of one, or any other.

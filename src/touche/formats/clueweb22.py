@@ -6,7 +6,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from touche.errors import InputError
-from touche.files import new_id, open_binary, read_jsonl, text_field
+from touche.io.identifiers import new_id
+from touche.io.json_lines import read_jsonl, text_field
+from touche.io.opening import open_binary
 from touche.web.page import Page
 
 NAME = re.compile(r"[a-z]{2}[a-z_]*[0-9]{4}-[0-9]{2}\.json(?:\.gz)?")  # language, directory, file

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from touche.errors import InputError, ToucheError, installing
-from touche.files import is_word, quoted
 from touche.formats.runs import RunLine, as_float32, checked, in_order_of_score
+from touche.io.identifiers import is_word, quoted
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from touche.errors import InputError
-from touche.files import decoded_lines, new_id, quoted
+from touche.io.identifiers import new_id, quoted
+from touche.io.opening import decoded_lines
 from touche.web.page import LARGEST, RawPage, Skipped
 
 

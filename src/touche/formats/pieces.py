@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from touche.errors import InputError
-from touche.files import LONGEST_LINE, open_binary
 from touche.formats.boundaries import line_breaks
 from touche.formats.documents import AnyDocument
+from touche.io.opening import LONGEST_LINE, open_binary
 from touche.web.page import RawPage, Skipped
 
 SIZE = 1 << 20  # bytes of a piece, about; larger ones make the system hand out new memory each time

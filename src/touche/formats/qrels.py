@@ -5,8 +5,9 @@ from collections.abc import Collection
 from pathlib import Path
 
 from touche.errors import InputError
-from touche.files import quoted, read_lines
 from touche.formats.columns import split_columns
+from touche.io.identifiers import quoted
+from touche.io.opening import read_lines
 
 _LABEL = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{0,9})?")
 _LARGEST = 1_000_000  # trec_eval's memory and time grow with it, and it scores 0 where its numbers end

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from touche.errors import InputError, ToucheError
-from touche.files import quoted, read_lines
 from touche.formats.columns import decimal, split_columns
+from touche.io.identifiers import quoted
+from touche.io.opening import read_lines
 
 _COLUMNS = "write: topic Q0 document rank score tag"
 _RANK = re.compile("[0-9]{1,18}")  # from 0 or 1, as in all official runs; trec_eval passes over it

@@ -4,8 +4,9 @@ from collections.abc import Container
 from pathlib import Path
 
 from touche.errors import InputError
-from touche.files import quoted, read_lines
 from touche.formats.columns import decimal, split_columns
+from touche.io.identifiers import quoted
+from touche.io.opening import read_lines
 
 
 def read_scores(path: Path, wanted: Container[str]) -> dict[str, float]:

@@ -9,7 +9,8 @@ from typing import Any
 import orjson
 
 from touche.errors import InputError
-from touche.files import make_folder, open_binary, write_whole
+from touche.io.opening import open_binary
+from touche.io.writing import make_folder, write_whole
 
 _LARGEST = 1 << 26  # bytes; those of fifty topics have some 20,000
 

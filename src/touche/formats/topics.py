@@ -10,7 +10,9 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from touche.errors import InputError
-from touche.files import new_id, open_binary, read_jsonl, text_field
+from touche.io.identifiers import new_id
+from touche.io.json_lines import read_jsonl, text_field
+from touche.io.opening import open_binary
 
 _LARGEST_XML = 1 << 24  # bytes; the official files have some forty thousand
 _LONGEST_REASON = 60  # characters

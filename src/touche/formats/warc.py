@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from touche.errors import InputError, one_line
-from touche.files import new_id, opened
+from touche.io.identifiers import new_id
+from touche.io.opening import opened
 from touche.web.page import LARGEST, TEXTS, RawPage, Skipped
 
 _GZIP, _GZIPPED = b"\x1f\x8b\x08", 31  # how a gzip stream begins, and what zlib calls one

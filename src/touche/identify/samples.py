@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from touche.errors import InputError, ToucheError
-from touche.files import read_lines
 from touche.formats.columns import split_columns
 from touche.formats.documents import AnyDocument, Argument
 from touche.formats.runs import read_run
 from touche.formats.topics import Topic
+from touche.io.opening import read_lines
 
 PER_TOPIC = 150  # documents; more make a fit slower, not surer
 _SEED = "touche identify"

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from touche.errors import InputError, ParameterError
-from touche.files import is_file, read_lines, temporary_folder
+from touche.io.opening import is_file, read_lines
+from touche.io.temporary import temporary_folder
 from touche.lucene.java import java
 
 STOP = "stop"  # the filter that drops a chain's stop words

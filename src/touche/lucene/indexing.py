@@ -10,8 +10,8 @@ from typing import Any
 import jpype
 
 from touche.errors import ToucheError
-from touche.files import temporary_folder
 from touche.formats.documents import AnyDocument
+from touche.io.temporary import temporary_folder
 from touche.lucene.analysis import analyzer_named, only_telling_apart, terms
 from touche.lucene.chains import Chain
 from touche.lucene.java import bytes_ref, java, string

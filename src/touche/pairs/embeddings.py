@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from touche.errors import MINILM, InputError, NotInstalledError, installing
-from touche.files import sha256
+from touche.io.opening import sha256
 from touche.pairs.bert import Bert
 
 CHECKSUMS = {  # sha256

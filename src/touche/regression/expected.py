@@ -6,7 +6,7 @@ from typing import Any
 
 from touche.baselines.loader import folder_of
 from touche.errors import InputError
-from touche.files import decoded_lines
+from touche.io.opening import decoded_lines
 from touche.regression.checks import is_number
 from touche.regression.kinds import GIVEN, KINDS, LARGEST, PINNED, Expected
 from touche.tasks import datasets

@@ -13,7 +13,8 @@ from touche.data.places import locate
 from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.evaluation.agreement import Overlap
 from touche.evaluation.scores import Evaluated
-from touche.files import temporary_folder, write_whole
+from touche.io.temporary import temporary_folder
+from touche.io.writing import write_whole
 from touche.origin import clone
 from touche.progress import bar
 from touche.regression.expected import EXPECTED_FILE

@@ -12,8 +12,8 @@ from touche.evaluation.leaderboard import comparable, names, shortlist
 from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated
-from touche.files import md5
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
+from touche.io.opening import md5
 from touche.regression.reruns import tags_of
 from touche.report.records import (
     BASELINE,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from touche.errors import ToucheError, installing
 from touche.evaluation.ndcg import TREC_EVAL_VERSION
-from touche.files import make_folder, write_whole
+from touche.io.writing import make_folder, write_whole
 from touche.origin import origin
 from touche.progress import watched
 from touche.report import plots

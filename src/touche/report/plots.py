@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from touche.errors import ToucheError, installing
-from touche.files import whole
+from touche.io.writing import whole
 from touche.report.records import BASELINE, GIVEN, PUBLISHED, Place
 
 if TYPE_CHECKING:

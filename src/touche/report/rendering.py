@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from touche.evaluation.scores import Evaluated
-from touche.files import whole
+from touche.io.writing import whole
 
 FILE = ".data-top-10-for-rendering.jsonl.gz"
 DEPTH = 10

@@ -18,7 +18,7 @@ from touche.baselines.loader import folder_of
 from touche.data import places
 from touche.data.remedies import naming_size
 from touche.errors import InputError, NotInstalledError, ToucheError, installing
-from touche.files import temporary_folder
+from touche.io.temporary import temporary_folder
 from touche.lint import ERROR, lint_format
 from touche.sandbox.images import check_image, image_of
 from touche.sandbox.limits import PROGRAMS, RUNNER_NAMES, Limits

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from touche.errors import ToucheError
-from touche.files import quoted
 from touche.formats.documents import AnyDocument
+from touche.io.identifiers import quoted
 from touche.scan.kernel import COUNTED, DROPPED, Array, Counter, Counts, beginning_with
 from touche.scan.statistics import Statistics, added_up
 from touche.scan.tokens import analysis_named, encoded

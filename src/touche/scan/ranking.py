@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from touche.errors import ParameterError, ToucheError
-from touche.files import quoted
 from touche.formats.documents import AnyDocument
 from touche.formats.topics import Topic
+from touche.io.identifiers import quoted
 from touche.scan.counting import ONE_FIELD, Fields, Part, Vocabulary
 from touche.scan.keeping import Kept
 from touche.scan.kernel import Array

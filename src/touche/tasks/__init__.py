@@ -12,7 +12,7 @@ from os.path import realpath  # that of Path raises where links lead round in ci
 from pathlib import Path
 
 from touche.errors import InputError, ToucheError, choice
-from touche.files import is_file
+from touche.io.opening import is_file
 from touche.tasks.cards import content_of, id_of, read_card
 from touche.tasks.measures import Measure, measure_of
 from touche.tasks.records import (

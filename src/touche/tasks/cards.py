@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from touche.errors import InputError, ToucheError, choice
-from touche.files import open_binary
+from touche.io.opening import open_binary
 from touche.tasks.measures import Measure, measure_of
 from touche.tasks.records import OF_STANCE, SPOT_CHECK, STANCE, Evaluator, Published, Task
 

@@ -10,7 +10,6 @@ from textwrap import shorten
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from touche.errors import InputError, ToucheError, one_line
-from touche.files import files_below, folder_of, make_folder, names_of, new_id, whole
 from touche.formats import clueweb22
 from touche.formats.args_processed import pieces_of_args_processed, read_args_processed_csv
 from touche.formats.argsme import pieces_of_argsme, read_argsme_json
@@ -28,6 +27,9 @@ from touche.formats.pieces import Piece, Splitter
 from touche.formats.statistics import StatisticsFiles
 from touche.formats.topics import Topic, read_queries_jsonl, read_topics_xml
 from touche.formats.warc import page_of_response, read_warc
+from touche.io.folders import files_below, folder_of, names_of
+from touche.io.identifiers import new_id
+from touche.io.writing import make_folder, whole
 from touche.progress import watched
 from touche.web.page import RawPage, Skipped
 from touche.web.parsing import Parser, parsed

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from touche.errors import InputError, ToucheError
-from touche.files import is_word, make_folder, quoted, write_whole
 from touche.formats.runs import MAX_DEPTH, format_run, ranking
 from touche.formats.topics import Topic
+from touche.io.identifiers import is_word, quoted
+from touche.io.writing import make_folder, write_whole
 
 OUTPUT_VARIABLE = "outputDir"  # set by TIRA
 RUN_FILE, METADATA_FILE = "run.txt", "ir-metadata.yml"

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from touche.errors import InputError
-from touche.files import folder_of, is_file, names_of, read_lines
+from touche.io.folders import folder_of, names_of
+from touche.io.opening import is_file, read_lines
 
 REVISION_VARIABLE, SOURCE_VARIABLE = "TOUCHE_REVISION", "TOUCHE_SOURCE"  # set in the images
 DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, where the input has no name

@@ -16,16 +16,11 @@ from hypothesis import strategies as st
 
 from conftest import Write
 from touche.errors import InputError
-from touche.files import (
-    new_id,
-    quoted,
-    read_jsonl,
-    read_lines,
-    temporary_folder,
-    text_field,
-    whole,
-    write_whole,
-)
+from touche.io.identifiers import new_id, quoted
+from touche.io.json_lines import read_jsonl, text_field
+from touche.io.opening import read_lines
+from touche.io.temporary import temporary_folder
+from touche.io.writing import whole, write_whole
 
 
 def test_lines_are_numbered_from_one_and_blank_ones_counted_but_not_given(write: Write) -> None:
@@ -290,7 +285,7 @@ def test_a_folder_that_is_removed_while_it_waits_for_its_lock_is_made_again(
 
 FOLDERS = """
 import sys
-from touche.files import temporary_folder
+from touche.io.temporary import temporary_folder
 for number in range(40):
     with temporary_folder("touche-run-") as folder:
         (folder / "file").write_text("text")
@@ -319,7 +314,7 @@ def test_two_writers_of_a_file_disturb_each_other_in_nothing(
 def test_a_planted_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own, names = tmp_path / "own.txt", ["a" * 16, "b" * 16]
     own.write_text("precious")
-    monkeypatch.setattr("touche.files.token_hex", lambda _: names[0])
+    monkeypatch.setattr("touche.io.writing.token_hex", lambda _: names[0])
     for part in (f".run.txt.{os.getpid()}.part", f".run.txt.{names[0]}.part"):
         (tmp_path / part).symlink_to(own)
     with pytest.raises(InputError, match=r"run.txt: cannot be written \(File exists\)"):

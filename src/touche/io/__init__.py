@@ -1,0 +1,1 @@
+"""Untrusted files in, whole files out, identifiers, temporary folders."""

@@ -1,0 +1,69 @@
+"""Records of JSON lines."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from touche.errors import InputError
+from touche.io.opening import bytes_of_lines, decoded
+
+
+def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yields the number (from 1) and the object of every line of a JSON lines file.
+
+    Raises:
+        InputError: if the file cannot be read or a line is not a JSON object.
+    """
+    return records_of_lines(bytes_of_lines(path), path)
+
+
+def records_of_lines(
+    lines: Iterable[bytes], path: Path, first: int = 1
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yields the number and the object of every line of a JSON lines file that is not blank.
+
+    Args:
+        lines: lines with their ends.
+        path: the file, for errors.
+        first: the number of the first of these lines.
+
+    Raises:
+        InputError: if a line is not UTF-8, or not a JSON object.
+    """
+    for number, line in enumerate(lines, first):
+        if line.isspace():
+            continue
+        try:
+            fields = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            (text,) = decoded([line], path, number)
+            if text.isspace():
+                continue
+            fields = _object_of(text.rstrip("\r\n"), path, number)
+        if not isinstance(fields, dict):
+            raise InputError(path, "not a JSON object", "put one {...} on each line", number)
+        yield number, fields
+
+
+def _object_of(text: str, path: Path, line: int) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise InputError(path, f"broken JSON ({error})", "repair or remove the line", line) from error
+
+
+def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:
+    """The string that a record holds under a name; whole numbers, as ids sometimes are, become strings.
+
+    Raises:
+        InputError: if the name is absent or holds something else, such as a number of more than 64 bits.
+    """
+    value = fields.get(name)
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= 64:
+        return str(value)
+    if not isinstance(value, str):
+        problem = f'no "{name}"' if name not in fields else f'"{name}" is not a text'
+        raise InputError(path, problem, f'give every record a text "{name}"', line)
+    return value

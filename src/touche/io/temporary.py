@@ -1,0 +1,120 @@
+"""Temporary folders, removed even after a killed process."""
+
+import fcntl
+import logging
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+
+from touche.errors import ToucheError
+from touche.io.writing import cache_folder
+
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def temporary_folder(prefix: str, *, mounted: bool = False) -> Iterator[Path]:
+    """A temporary folder that is removed in the end.
+
+    It is in a private folder, from which folders of killed processes are removed first: in the user's cache
+    folder, or ``touche-UID`` in TMPDIR if that is set. If the private folder cannot be made or locked, the
+    temporary folder is where the system has temporary files, and nothing is removed there.
+
+    Args:
+        prefix: what its name begins with.
+        mounted: whether a container mounts it. It is never in the cache folder then, because Docker's daemon
+            may not enter a home on NFS.
+
+    Raises:
+        ToucheError: if it cannot be made.
+    """
+    try:
+        folder, lock = _locked_folder(prefix, mounted) or (tempfile.mkdtemp(prefix=prefix), None)
+    except OSError as error:
+        problem = f"no temporary folder can be made ({error.strerror})"
+        raise ToucheError(f"{problem}; set TMPDIR to a folder with room") from error
+    try:
+        try:
+            yield Path(folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:  # again, because a signal may come while it is removed
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _locked_folder(prefix: str, mounted: bool) -> tuple[str, int] | None:
+    """A new folder in the private one, and its open lock; None where this is not possible."""
+    with suppress(OSError):
+        private = _private_folder(mounted)
+        _remove_abandoned(private)
+        while True:
+            folder = tempfile.mkdtemp(prefix=prefix, dir=private)
+            try:
+                return folder, _lock(folder, fcntl.LOCK_EX)
+            except FileNotFoundError:  # another process has removed it before it was locked
+                continue
+            except OSError as error:
+                shutil.rmtree(folder)
+                _warn_without_locks(private, error.strerror)
+                raise
+    return None
+
+
+@cache
+def _warn_without_locks(private: Path, reason: str) -> None:
+    """Warns once in a process."""
+    place = tempfile.gettempdir()
+    remedy = f"remove the temporary folders touche-* that killed processes leave in {place}"
+    _log.warning("%s: folders cannot be locked (%s); %s", private, reason, remedy)
+
+
+def _private_folder(mounted: bool) -> Path:
+    """The folder that only this user can enter.
+
+    Raises:
+        OSError: if it cannot be made, it is another user's or open to others.
+    """
+    if mounted or os.environ.get("TMPDIR"):
+        private = Path(tempfile.gettempdir()) / f"touche-{os.geteuid()}"
+    else:
+        private = cache_folder() / "temporary"
+    if not private.is_absolute():  # where the user has no home
+        raise NotADirectoryError
+    private.mkdir(mode=0o700, parents=True, exist_ok=True)
+    status = private.lstat()
+    if status.st_uid != os.geteuid() or not stat.S_ISDIR(status.st_mode) or status.st_mode & 0o077:
+        raise PermissionError
+    return private
+
+
+def _remove_abandoned(private: Path) -> None:
+    """Removes folders without a lock; the lock of a process ends with it."""
+    for path in private.iterdir():
+        with suppress(OSError):  # locked, or removed meanwhile
+            lock = _lock(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+            os.close(lock)
+
+
+def _lock(folder: str | Path, how: int) -> int:
+    """Opens and locks a folder.
+
+    Raises:
+        FileNotFoundError: if it was removed before it was locked.
+        OSError: if the file system has no locks, or another process holds this one and it is not to wait.
+    """
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(lock, how)
+        os.stat(folder)  # noqa: PTH116
+    except BaseException:
+        os.close(lock)
+        raise
+    return lock
