@@ -71,6 +71,7 @@ docs: $(READY)
 lint: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/zizmor --offline --quiet . src/touche/baselines/starter/my-team
 
 types: $(READY)

@@ -16,59 +16,6 @@ from touche import lucene
 from touche.data.publishers import official
 from touche.tasks import datasets
 
-# Imports run one way: each module may import those of its own line and of the lines before it.
-LAYERS = [
-    {"origin"},
-    {"errors"},
-    {"compiled", "processes", "progress"},
-    {"io"},
-    {"web"},
-    {"formats", "tasks"},
-    {"tira"},
-    {"data", "lucene", "scan"},
-    {"evaluation", "baselines", "fusion", "lint"},
-    {"cluster", "identify", "pairs", "sandbox"},
-    {"regression"},
-    {"report"},
-    {"cli"},
-    {"__main__"},
-]
-
-
-def imported(path: Path) -> set[str]:
-    """The modules of touche that a source file imports."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom):
-            whole = node.module == "touche"
-            names = [f"touche.{alias.name}" for alias in node.names] if whole else [node.module or ""]
-        found |= {name.split(".")[1] for name in names if name.startswith("touche.")}
-    return found
-
-
-def sources(module: str) -> list[Path]:
-    package = ROOT / "src" / "touche" / module
-    return (
-        [path for path in sorted(package.rglob("*.py")) if "my-team" not in path.parts]
-        if package.is_dir()
-        else [package.with_suffix(".py")]
-    )
-
-
-@pytest.mark.parametrize("layer", range(len(LAYERS)))
-def test_imports_run_one_way(layer: int) -> None:
-    below = set().union(*LAYERS[:layer])
-    for module in LAYERS[layer]:
-        for path in sources(module):
-            assert imported(path) <= below | {module}, path
-
-
-def test_every_module_has_its_layer() -> None:
-    paths = [path for path in (ROOT / "src" / "touche").iterdir() if not path.name.startswith("__")]
-    modules = {path.stem for path in paths if path.suffix == ".py" or list(path.glob("*.py"))}
-    assert modules == set().union(*LAYERS) - {"__main__"}
-
 
 def test_baselines_import_the_library_and_nothing_of_each_other() -> None:
     for path in (ROOT / "baselines").glob("*/*.py"):
@@ -79,12 +26,6 @@ def test_baselines_import_the_library_and_nothing_of_each_other() -> None:
                 name = str(module).partition(".")[0]
                 libraries = {"touche", "numpy", "orjson", "rank_bm25", "chatnoir_api"}
                 assert name in libraries | neighbours | sys.stdlib_module_names, path
-
-
-def test_engines_know_nothing_of_tasks_and_evaluation_nothing_of_engines() -> None:
-    for path in [*sources("lucene"), *sources("scan")]:
-        assert not imported(path) & {"tasks", "data", "evaluation"}
-    assert not set().union(*map(imported, sources("evaluation"))) & {"lucene", "scan", "pairs"}
 
 
 def anchors(page: Path) -> set[str]:
