@@ -16,8 +16,8 @@ import pytest
 
 from archives import record
 from conftest import ROOT, Touche, Write
-from formulas import Collection, length_in_one_byte
 from neighbours import neighbour
+from oracles.formulas import Collection, length_in_one_byte
 from touche import baselines
 from touche.data import places
 from touche.formats.html_folder import read_pages_csv

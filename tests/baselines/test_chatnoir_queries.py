@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import simple_queries
 from neighbours import neighbour
+from oracles import simple_queries
 from touche import baselines, lucene
 from touche.formats.documents import Document
 from touche.formats.topics import Topic

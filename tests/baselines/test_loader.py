@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pytest
 
 from conftest import ROOT, Touche, Write
-from formulas import Collection, dlh, dph, pl2
+from oracles.formulas import Collection, dlh, dph, pl2
 from touche import Documents, Rankings, Topics, baseline, baselines, lucene
 from touche.baselines import arguments_of
 from touche.errors import ParameterError, ToucheError

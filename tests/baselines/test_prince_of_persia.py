@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from formulas import dlh, pl2
+from oracles.formulas import dlh, pl2
 from touche import baselines
 from touche.formats.documents import Argument
 from touche.formats.topics import Topic

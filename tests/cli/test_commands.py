@@ -343,17 +343,17 @@ def start(*arguments: str | Path, limit: int | None = None, **variables: str) ->
 
 
 @pytest.mark.parametrize(
-    ("engine", "limit", "message"),
+    ("baseline", "limit", "message"),
     [
-        ("lucene", 500, "touche: the index cannot be written ("),
-        ("lucene", 20_000, "run.txt: cannot be written"),
-        ("scan", 500, "run.txt: cannot be written"),
+        ("elrond", 500, "touche: the index cannot be written ("),
+        ("elrond", 20_000, "run.txt: cannot be written"),
+        ("bm25", 500, "run.txt: cannot be written"),
     ],
 )
-def test_a_full_disk_is_one_line_and_no_run(tmp_path: Path, engine: str, limit: int, message: str) -> None:
+def test_a_full_disk_is_one_line_and_no_run(tmp_path: Path, baseline: str, limit: int, message: str) -> None:
     """A limit on the size of files stands in for a disk that fills up: for the index, then for the run."""
     (tmp_path / "tmp").mkdir()
-    arguments = ("run", "bm25", "-i", "spot-check/arguments", "-o", tmp_path / "out", "--engine", engine)
+    arguments = ("run", baseline, "-i", "spot-check/arguments", "-o", tmp_path / "out")
     process = start(*arguments, limit=limit, TMPDIR=str(tmp_path / "tmp"))
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2
@@ -369,8 +369,8 @@ def test_an_interrupted_run_leaves_nothing(
     write("in/topics.xml", TOPICS)
     (tmp_path / "tmp").mkdir()
     os.mkfifo(tmp_path / "in" / "documents.jsonl")
-    given = ("-i", tmp_path / "in", "-o", tmp_path / "out", "--engine", "lucene")
-    process = start("run", "bm25", *given, TMPDIR=str(tmp_path / "tmp"))
+    given = ("-i", tmp_path / "in", "-o", tmp_path / "out")
+    process = start("run", "elrond", *given, TMPDIR=str(tmp_path / "tmp"))
     with (tmp_path / "in" / "documents.jsonl").open("w") as documents:
         documents.writelines(f'{{"docno": "d{number}", "text": "cats"}}\n' for number in range(10_000))
         documents.flush()
@@ -421,13 +421,11 @@ def test_what_java_cannot_do_is_one_line(tmp_path: Path, script: str, message: s
         "-m",
         "touche",
         "run",
-        "bm25",
+        "elrond",
         "-i",
         "spot-check/arguments",
         "-o",
         tmp_path / "out",
-        "--engine",
-        "lucene",
     ]
     environment = os.environ | {"TMPDIR": str(tmp_path)}
     done = subprocess.run(["sh", "-c", script, "sh", *run], capture_output=True, text=True, env=environment)

@@ -125,7 +125,8 @@ main()"""
 
 
 def test_a_signal_while_the_index_is_removed_leaves_no_part_of_it(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", REMOVAL, *RUN[2:], str(tmp_path / "out"), "--engine", "lucene"]
+    run = ("run", "elrond", "-i", "spot-check/passages", "-o", str(tmp_path / "out"))
+    command = [sys.executable, "-c", REMOVAL, *run]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment(tmp_path))
     assert (done.returncode, done.stderr.splitlines()[-1]) == (143, "touche: terminated")
     assert left_in(tmp_path / "tmp") == []

@@ -127,18 +127,18 @@ def test_verbose_tells_what_is_read_and_indexed_and_where_an_error_came_up(
     documents = write(
         "in/documents.jsonl", '{"docno": "a", "text": "cats cats"}\n{"docno": "b", "text": "x"}\n'
     )
-    run = ("run", "bm25", "-i", tmp_path / "in", "-o", tmp_path / "out", "--verbose")
+    run = ("-i", tmp_path / "in", "-o", tmp_path / "out", "--verbose")
     done = {
-        "scan": r"read in \d+\.\d s by 1 of 2 processors: 2 documents, 3 terms in text",
-        "lucene": r"indexed 2 documents in \d+\.\d s: 3 terms in text",
+        "bm25": r"read in \d+\.\d s by 1 of 2 processors: 2 documents, 3 terms in text",
+        "dirichletlm-variants": r"indexed 2 documents in \d+\.\d s: 3 terms in premises",
     }
-    for engine, told in done.items():
-        err = touche(*run, "--engine", engine)[2]
+    for baseline, told in done.items():
+        err = touche("run", baseline, *run)[2]
         assert f"touche: debug: reading {documents}, 64 bytes\n" in err
         assert re.search(f"^touche: debug: {told}$", err, re.MULTILINE)
-    failed = touche(*run, "--depth", "0")[2]
+    failed = touche("run", "bm25", *run, "--depth", "0")[2]
     assert re.search(r"^touche: depth = 0: .*\nTraceback \(most", failed, re.MULTILINE)
-    assert "Traceback" not in touche(*run[:-1], "--depth", "0")[2]
+    assert "Traceback" not in touche("run", "bm25", *run[:-1], "--depth", "0")[2]
 
 
 def test_verbose_tells_which_command_is_called(touche: Touche) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, left_in
-from formulas import Collection, length_in_one_byte
+from oracles.formulas import Collection, length_in_one_byte
 from touche import lucene
 from touche.errors import ParameterError, ToucheError
 from touche.formats.argsme import read_argsme_json

@@ -59,9 +59,8 @@ def test_a_container_needs_no_lucene_on_this_machine_and_its_absence_names_the_i
     assert "Lucene needs Java" in said and "touche images build elrond, then add --runner docker" in said
 
 
-@pytest.mark.parametrize("baseline", ["bm25", "chatnoir-bm25f"])
-def test_what_ranks_by_lucene_says_what_is_missing(tmp_path: object, baseline: str) -> None:
-    done = touche("run", baseline, "--engine", "lucene", "-i", "spot-check/arguments", "-o", tmp_path)
+def test_what_ranks_by_lucene_says_what_is_missing(tmp_path: object) -> None:
+    done = touche("run", "elrond", "-i", "spot-check/arguments", "-o", tmp_path)
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 2 and "Traceback" not in done.stderr
     assert last.startswith("touche: Lucene needs Java, ") and "FROM touche/lucene; else: pip install" in last
@@ -70,7 +69,7 @@ def test_what_ranks_by_lucene_says_what_is_missing(tmp_path: object, baseline: s
 
 def test_a_run_without_lucene_leaves_an_earlier_run_alone(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_text("of an earlier run")
-    done = touche("run", "bm25", "--engine", "lucene", "-i", "spot-check/passages", "-o", tmp_path)
+    done = touche("run", "elrond", "-i", "spot-check/passages", "-o", tmp_path)
     assert done.returncode == 2 and (tmp_path / "run.txt").read_text() == "of an earlier run"
 
 

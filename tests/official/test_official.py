@@ -19,8 +19,8 @@ import pytest
 from scipy import stats
 
 from conftest import OFFICIAL, ROOT
-from formulas import Collection, length_in_one_byte
 from neighbours import neighbour
+from oracles.formulas import Collection, length_in_one_byte
 from touche import baselines, lucene, tasks
 from touche.data.places import qrels_of
 from touche.evaluation import ndcg

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from formulas import length_in_one_byte
+from oracles.formulas import length_in_one_byte
 from touche import baselines, lucene
 from touche.formats.argsme import read_argsme_json
 from touche.formats.topics import read_topics_xml

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from lucene_oracle import by_lucene
-from touche import baselines, lucene
+from oracles.rankings import baseline_by_lucene
+from touche import baselines
 from touche.formats.args_processed import read_args_processed_csv
 from touche.formats.argsme import read_argsme_json
 from touche.formats.jsonl import read_passages_jsonl
@@ -50,11 +50,7 @@ def test_scores_of_the_sample_are_those_of_lucene_to_the_last_bit(
 ) -> None:
     topics = read_topics_xml(official / "topics" / f"{task}.xml")
     (path,) = (official / "corpora").glob("argsme-2020-04-01-sample/args-me.json*")
-    method = baselines.load(name)
-    if name == "tfidf":
-        ours = method(topics, read_argsme_json(path), variant="classic")
-        theirs = by_lucene(topics, read_argsme_json(path), lucene.classic(), "english")
-    else:
-        ours, theirs = (method(topics, read_argsme_json(path), engine=each) for each in ("scan", "lucene"))
-    rankings = list(ours)
-    assert rankings == list(theirs) and sum(len(hits) for _, hits in rankings) > 40_000
+    options = {"variant": "classic"} if name == "tfidf" else {}
+    rankings = list(baselines.load(name)(topics, read_argsme_json(path), **options))
+    assert rankings == baseline_by_lucene(name, topics, read_argsme_json(path))
+    assert sum(len(hits) for _, hits in rankings) > 40_000

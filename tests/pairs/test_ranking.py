@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Touche, Write
-from formulas import Collection
+from oracles.formulas import Collection
 from touche import baselines, pairs
 from touche.data import places
 from touche.formats.documents import Argument, Sentence

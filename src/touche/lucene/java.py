@@ -39,6 +39,19 @@ def bytes_ref(text: str) -> Any:
     return java("org.apache.lucene.util.BytesRef")(_bytes(text))
 
 
+def java_path(folder: Path) -> Any:
+    """A folder in Java.
+
+    Raises:
+        ToucheError: if its name has no characters in the encoding of the file system.
+    """
+    try:
+        return java("java.nio.file.Paths").get(str(folder))
+    except (UnicodeEncodeError, jpype.JException) as error:
+        problem = "a temporary folder cannot be used: Java cannot read its name"
+        raise ToucheError(f"{problem}; set TMPDIR to another folder") from error
+
+
 def _start() -> None:
     if 0 <= (limit := getrlimit(RLIMIT_DATA)[0]) < _LEAST_MEMORY:
         problem = f"{limit / 1e6:.0f} MB of memory are too short for Java"

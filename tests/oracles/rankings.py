@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from touche import lucene
+from touche.formats.documents import conclusion_of, premises_of
 from touche.formats.topics import Topic
 
 
@@ -18,3 +19,15 @@ def by_lucene(
     ) as index:
         for topic in topics:
             yield topic, index.search(topic.title, depth, among=topic.candidates, **options)
+
+
+def baseline_by_lucene(
+    name: str, topics: Sequence[Topic], documents: Iterable[Any], depth: int = 1000, **options: Any
+) -> list[tuple[Topic, list[tuple[str, float]]]]:
+    """What ``dirichletlm``, ``bm25`` or ``tfidf`` with Lucene's formula ranks, ranked by Lucene."""
+    if name == "dirichletlm":
+        fields = {"premises": premises_of, "conclusion": conclusion_of}
+        model, how = lucene.dirichlet(options.get("mu", 2000)), {"fields": fields, "best_field": True}
+        return list(by_lucene(topics, documents, model, "standard", depth=depth, **how))
+    bm25 = lucene.bm25(**{"k1": 0.9, "b": 0.4} | options) if name == "bm25" else None
+    return list(by_lucene(topics, documents, bm25 or lucene.classic(), "english", depth=depth))
