@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jpype
+
 from touche.errors import InputError, ParameterError
 from touche.io.opening import is_file, read_lines
-from touche.io.temporary import temporary_folder
-from touche.lucene.java import java, java_path
+from touche.lucene.java import java
 
 STOP = "stop"  # the filter that drops a chain's stop words
 STOP_LISTS: Mapping[str, str] = {  # a class of the jar, or a file in it
@@ -35,17 +36,14 @@ class Chain:
 
     def built(self) -> Any:
         """The analyzer."""
-        custom = java("org.apache.lucene.analysis.custom.CustomAnalyzer")
-        if self.stop_words is None:
-            return self._filtered(custom.builder())
-        with temporary_folder("touche-stop-words-") as folder:  # Lucene takes a list from a file only
-            (folder / STOP).write_text("\n".join(self.stop_words), encoding="utf-8")
-            return self._filtered(custom.builder(java_path(folder)))
-
-    def _filtered(self, builder: Any) -> Any:
+        # Lucene reads the list as a file; it gets the words from memory instead.
+        words = "\n".join(self.stop_words or ()).encode()
+        open_list = {"openResource": lambda name: java("java.io.ByteArrayInputStream")(words)}
+        loader = jpype.JProxy(java("org.apache.lucene.util.ResourceLoader"), dict=open_list)
+        builder = java("org.apache.lucene.analysis.custom.CustomAnalyzer").builder(loader)
         builder = builder.withTokenizer(self.tokenizer)
-        for each in self.filters:
-            name, *parameters = (each,) if isinstance(each, str) else each
+        for token_filter in self.filters:
+            name, *parameters = (token_filter,) if isinstance(token_filter, str) else token_filter
             if name == STOP and self.stop_words is not None:
                 parameters = ["words", STOP]
             builder = builder.addTokenFilter(name, *parameters)
