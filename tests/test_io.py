@@ -18,7 +18,7 @@ from conftest import Write
 from touche.errors import InputError
 from touche.io.identifiers import new_id, quoted
 from touche.io.json_lines import read_jsonl, text_field
-from touche.io.opening import read_lines
+from touche.io.opening import open_binary, read_lines
 from touche.io.temporary import temporary_folder
 from touche.io.writing import whole, write_whole
 
@@ -53,6 +53,23 @@ def test_a_gzip_bomb_is_refused_before_it_takes_memory_or_time(write: Write, byt
     path = write("bomb", gzip.compress(byte * 10**6) * 5000)  # 5 GB
     with pytest.raises(InputError, match=r"more than 500 times its size|a line of 64 MiB"):
         list(read_lines(path))
+
+
+def test_bytes_that_are_read_ahead_do_not_count_as_unpacked(write: Write) -> None:
+    """Small streams let a reader hold many of them, so that 100 kB seemed to be worth 60 MB."""
+    path, unpacked = write("bomb", gzip.compress(b"\n" * 10**6) * 100), 0
+    with pytest.raises(InputError, match="more than 500 times"), open_binary(path) as file:
+        while part := file.read1():  # type: ignore[attr-defined]
+            unpacked += len(part)
+    assert unpacked < 21_000_000
+
+
+def test_streams_may_follow_each_other_with_zeros_between_and_nothing_else(write: Write) -> None:
+    whole = gzip.compress(b"a\n") + bytes(5000) + gzip.compress(b"") + gzip.compress(b"b\n") + bytes(9)
+    assert [text for _, text in read_lines(write("whole", whole))] == ["a", "b"]
+    for rest in (b"junk", b"\x1f", gzip.compress(b"c")[:-1]):
+        with pytest.raises(InputError, match=r"bad:3: the gzip stream is broken"):
+            list(read_lines(write("bad", whole + rest)))
 
 
 def test_a_large_gzip_of_text_that_repeats_itself_is_read(write: Write) -> None:

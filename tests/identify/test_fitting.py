@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from identifying import STANDARD, made_counts
-from touche.identify.fitting import Problem, begin_of_maximum, fit, standard_errors
+from touche.identify.fitting import Problem, fit, standard_errors
 from touche.identify.hypotheses import MAXIMUM, SUM, Hypothesis
 from touche.identify.models import BM25, DPH, LM_DIRICHLET, MODELS
 
@@ -73,19 +73,6 @@ def test_other_lengths_cannot_meet_the_scores() -> None:
     exact = Hypothesis(BM25, STANDARD, PAIR[:1], lengths="exact")
     wrong = Problem(exact, made.counts, scores)
     assert np.mean(np.abs(wrong.residuals(fit(wrong))) < 1e-5) < 0.3
-
-
-def test_a_maximum_is_begun_field_by_field() -> None:
-    """The second field wins where the first does not explain a score."""
-    made = problem(LM_DIRICHLET, (PAIR, MAXIMUM, 1.0), seed=2, rows=200)
-    true = made.begin()
-    first, second = made.own_columns
-    true[first], true[second] = [1.0, 0.0, -1.0], [2.5, 2.0, 1.5]
-    again = Problem(made.hypothesis, made.counts, made.predicted(true))
-    begin = begin_of_maximum(again, 1e-5)
-    met = np.mean(np.abs(again.residuals(begin)) < 1e-5)
-    assert met > 0.9 > np.mean(np.abs(again.residuals(again.begin())) < 1e-5)
-    np.testing.assert_allclose(np.exp(begin[0]), 2000, rtol=1e-4)
 
 
 def test_a_number_is_known_no_better_than_engines_store_it() -> None:

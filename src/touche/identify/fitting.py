@@ -1,7 +1,7 @@
 """The numbers with which a hypothesis meets the scores best: scipy's least squares, with a Cauchy loss."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ from touche.identify.counts import Counts
 from touche.identify.hypotheses import MAXIMUM, Hypothesis
 from touche.identify.lengths import LENGTHS
 from touche.identify.models import MODELS, Part
-from touche.identify.samples import Array, Integers
+from touche.identify.samples import Array
 
 # Of the loss: at the first all scores pull, at the last only those that are met.
 SCALES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
@@ -172,35 +172,6 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES, begin: Array | None 
         )
         numbers = found.x
     return numbers
-
-
-def begin_of_maximum(problem: Problem, met: float) -> Array:
-    """Numbers to begin with for a maximum of two fields, where a field that does not win has no slope.
-
-    The first field is fitted to all scores by itself, and the second one to those that this leaves too low.
-
-    Args:
-        problem: a maximum of two fields.
-        met: by how much a score may be missed.
-    """
-    begin, chosen = problem.begin(), np.arange(len(problem.scores))
-    for at, own in enumerate(problem.own_columns):
-        if alone := _alone(problem, at, chosen):
-            numbers, common = fit(alone), len(MODELS[problem.hypothesis.model].common) if at else 0
-            begin[problem.shared_columns[at][common:]] = numbers[alone.shared_columns[0][common:]]
-            places = [problem.counts[at].vocabulary.index(term) for term in alone.counts[0].vocabulary]
-            begin[own.start + np.array(places)] = numbers[alone.own_columns[0]]
-            chosen = np.flatnonzero(alone.residuals(numbers) < -met)
-    return begin
-
-
-def _alone(problem: Problem, at: int, chosen: Integers) -> Problem | None:
-    """One field of a problem on some of its documents; None if these have no term in it."""
-    hypothesis = replace(
-        problem.hypothesis, fields=(problem.hypothesis.fields[at],), combination="", weight=1.0
-    )
-    counts = problem.counts[at].of(chosen)
-    return Problem(hypothesis, (counts,), problem.scores[chosen]) if counts.vocabulary else None
 
 
 def standard_errors(problem: Problem, numbers: Array, met: npt.NDArray[np.bool_]) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 
 from touche.errors import ToucheError, choice
 from touche.identify.counts import Analysis, Fields, counts_of
-from touche.identify.fitting import SCALES, Problem, begin_of_maximum, fit, standard_errors
+from touche.identify.fitting import SCALES, Problem, fit, standard_errors
 from touche.identify.hypotheses import MAXIMUM, Hypothesis, space
 from touche.identify.samples import Array, Integers, Sample
 from touche.identify.votes import voted
@@ -240,7 +240,7 @@ def _solve_with_votes(slack: Array, scales: Sequence[float], problem: Problem) -
     """The same, with votes for a maximum, which the search has no time for before its last round."""
     if problem.hypothesis.combination != MAXIMUM:
         return _solve(slack, scales, problem)
-    numbers, fits = begin_of_maximum(problem, MET), []
+    numbers, fits = problem.begin(), []
     for again in (scales, scales[_COARSE:]):
         numbers = voted(problem, fit(problem, again, numbers), slack + MET)
         fits.append(_fit_of(problem, numbers, slack))

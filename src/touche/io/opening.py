@@ -1,6 +1,5 @@
 """Untrusted files, plain or gzipped; an error names the file and the line."""
 
-import gzip
 import hashlib
 import io
 import logging
@@ -16,7 +15,8 @@ from touche.progress import bar
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _ROOM, _MOST = 10_000_000, 500  # bytes, and times its size, to which gzip is unpacked; bombs come to 1000
-_SIP = 1 << 12  # bytes of gzip
+_SIP = 1 << 12  # bytes of gzip that are read at a time
+_GZIP = 31  # what zlib calls a gzip stream
 _LARGE = 1_000_000  # bytes; what is smaller is read before a bar would come
 _BUFFER = 1 << 16  # bytes that are read from a large file at a time
 LONGEST_LINE = 1 << 26  # bytes; no document is as long, and it is held in memory
@@ -50,34 +50,41 @@ def unpacks_too_far(packed: int, unpacked: int) -> bool:
 
 
 class _Unpacked(io.RawIOBase):
-    """What a gzipped file holds; one that unpacks to nothing but the same bytes over and over is refused."""
+    """The content of a gzipped file of one stream or several; refuses the same bytes over and over.
+
+    Unlike ``gzip.GzipFile``, it knows how many bytes it has unpacked of those that it read ahead.
+    """
 
     def __init__(self, file: IO[bytes]) -> None:
-        self._packed = _Sips(file)
-        self._stream, self._count = gzip.GzipFile(fileobj=self._packed), 0
+        self._file, self._stream, self._packed = file, zlib.decompressobj(_GZIP), b""
+        self._read, self._count = 0, 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        count: int = self._stream.readinto1(buffer)
-        self._count += count
-        if unpacks_too_far(self._packed.count, self._count):
-            raise gzip.BadGzipFile(f"it unpacks to more than {_MOST} times its size")
-        return count
+        unpacked = b""
+        while not unpacked and self._has_more():
+            unpacked = self._stream.decompress(self._packed, len(buffer))
+            self._packed = self._stream.unused_data or self._stream.unconsumed_tail
+        self._count += len(unpacked)
+        if unpacks_too_far(self._read - len(self._packed), self._count):
+            raise zlib.error(f"it unpacks to more than {_MOST} times its size")
+        buffer[: len(unpacked)] = unpacked
+        return len(unpacked)
 
-
-class _Sips(io.RawIOBase):
-    """A file that is read a little at a time, however much is asked for, and counted."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file, self.count = file, 0
-
-    def readinto(self, buffer: Any) -> int:
-        piece = self._file.read(min(len(buffer), _SIP))
-        buffer[: len(piece)] = piece
-        self.count += len(piece)
-        return len(piece)
+    def _has_more(self) -> bool:
+        """Reads on where need be, and begins the next stream; zeros behind a stream only fill a block."""
+        while not (packed := self._packed.lstrip(b"\0") if self._stream.eof else self._packed):
+            self._packed = self._file.read(_SIP)
+            self._read += len(self._packed)
+            if not self._packed and not self._stream.eof:
+                raise EOFError("it is cut off")
+            if not self._packed:
+                return False
+        if self._stream.eof:
+            self._stream, self._packed = zlib.decompressobj(_GZIP), packed
+        return True
 
 
 class Held(PosixPath):
@@ -137,7 +144,7 @@ def open_binary(path: Path, current_line: Callable[[], int | None] = lambda: Non
                 yield io.BufferedReader(_Unpacked(file), _BUFFER)
             else:
                 yield file
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (EOFError, zlib.error) as error:
         problem = f"the gzip stream is broken ({error})"
         raise InputError(path, problem, "fetch the file again", current_line()) from error
     except OSError as error:
