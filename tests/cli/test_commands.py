@@ -257,11 +257,13 @@ def test_unusable_arguments_are_one_line(
     assert not (tmp_path / "out" / "run.txt").exists()
 
 
-@pytest.mark.parametrize("option", ["--keep-fields", "--statistics", "--keep-statistics"])
-def test_a_sandbox_has_no_other_files(touche: Touche, given: Path, tmp_path: Path, option: str) -> None:
+@pytest.mark.parametrize("option", ["keep-fields", "statistics", "keep-statistics", "corpus", "master"])
+def test_options_without_an_effect_on_the_runner_are_refused(
+    touche: Touche, given: Path, tmp_path: Path, option: str
+) -> None:
     command = ("run", "bm25", "-i", given, "-o", tmp_path / "out", "--runner", "docker")
-    code, _, err = touche(*command, option, __file__)
-    assert code == 2 and f"writes run.txt only, not {__file__}; leave --runner out" in err
+    code, _, err = touche(*command, f"--{option}", tmp_path)
+    assert code == 2 and f"--{option} has no effect on the runner docker; leave it out" in err
 
 
 def test_qrels_that_are_not_at_hand_are_named(touche: Touche, write: Write) -> None:

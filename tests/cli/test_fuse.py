@@ -70,7 +70,7 @@ def test_depth_cuts_after_all_runs_are_fused_and_ties_are_ordered_by_id(
         (["a", "b", "a"], "a/run.txt: given twice"),
         (["a", "twice"], "twice/run.txt:2: document 'y' occurs a second time for topic 7; remove one"),
         (["a", "empty"], "empty/run.txt: the run is empty"),
-        (["a", "b", "--tag", "two words"], "the tag 'two words' must be one word, such as my-team-rrf"),
+        (["a", "b", "--tag", "two words"], "--tag 'two words' is empty, too long"),
         (["a", "b", "-o"], "run.txt: one of the runs would be written over"),
     ],
 )

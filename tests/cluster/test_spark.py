@@ -544,7 +544,7 @@ def test_an_error_of_the_baseline_names_its_line(on_spark: Callable[..., str], w
 
 def test_master_is_for_spark_alone(touche: Touche) -> None:
     code, _, err = touche("run", "bm25", "-i", "spot-check/passages", "-o", "x", "--master", "yarn")
-    assert code == 2 and "--master, --topics and --resume are Spark's" in err
+    assert code == 2 and "has no effect on the runner local; leave it out, or choose spark" in err
 
 
 @pytest.mark.parametrize(

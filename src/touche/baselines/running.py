@@ -1,10 +1,9 @@
 """A baseline run in this process: run.txt, and beside it where it comes from."""
 
-import os
 import shlex
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, islice
 from pathlib import Path
@@ -23,31 +22,13 @@ from touche.origin import origin
 from touche.progress import watched
 from touche.tira.inputs import Input
 from touche.tira.outputs import METADATA_FILE, replacing_run, write_run
-from touche.tira.provenance import TEAM_VARIABLE, NotedFiles, Software, metadata
+from touche.tira.provenance import NotedFiles, Software, metadata
 
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True)
-class Names:
-    """What a run is called, where that is not for its baseline to say.
-
-    Attributes:
-        tag: the last column of run.txt, one word; empty for the name of the baseline and its options.
-        team: the team that submits the run; empty for the one in TOUCHE_TEAM, or none.
-    """
-
-    tag: str = ""
-    team: str = ""
-
-    @property
-    def given(self) -> dict[str, str]:
-        """What is not empty, by its name."""
-        return {name: value for name, value in asdict(self).items() if value}
-
-
 def run(
-    ranker: Baseline, given: Input, output: Path, options: dict[str, Any], names: Names | None = None
+    ranker: Baseline, given: Input, output: Path, options: dict[str, Any], tag: str = "", team: str = ""
 ) -> list[Topic]:
     """Runs a baseline and writes run.txt, and beside it ir-metadata.yml.
 
@@ -56,7 +37,8 @@ def run(
         given: its input.
         output: the folder for both files.
         options: values for all of the baseline's options.
-        names: what the run is called; by default as its baseline says.
+        tag: the last column of run.txt, one word; empty for the name of the baseline and its options.
+        team: the team that submits the run; empty for the one in TOUCHE_TEAM, or none.
 
     Returns:
         The topics for which nothing was found.
@@ -67,13 +49,8 @@ def run(
     depth = options.get("depth", MAX_DEPTH)
     if not 1 <= depth <= MAX_DEPTH:
         raise ParameterError(f"depth = {depth}: a run holds 1 to {MAX_DEPTH} documents per topic")
-    return _run(ranker, given, output, options, names or Names())
-
-
-def _run(ranker: Baseline, given: Input, output: Path, options: dict[str, Any], names: Names) -> list[Topic]:
-    started, tag = datetime.now(UTC), names.tag or ranker.tag(options)
+    started, tag = datetime.now(UTC), tag or ranker.tag(options)
     noted = _beside(lambda: NotedFiles.of(given.files, given.statistics.known))  # md5 reads them once more
-    team = names.team or os.environ.get(TEAM_VARIABLE, "")
     software = Software(ranker.name, team, _command(ranker, options), ranker.description)
     if ranker.folder:
         # Not in a thread: a child that the baseline forks meanwhile would hold what git is waited for by.

@@ -55,7 +55,7 @@ class Teaching(Group):
         formatter.write_dl(sentences)
 
 
-@click.group(cls=Teaching)
+@click.group(cls=Teaching, context_settings={"show_default": True})
 @click.version_option(package_name="touche-baselines")
 def cli() -> None:
     """Reruns the baselines of the Touché shared tasks and scores runs as the organizers did."""

@@ -1,7 +1,7 @@
 """What every command is: it shows an example, says little or much, and completes ids."""
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from glob import escape, glob
 from textwrap import indent
 from typing import Any
@@ -33,8 +33,23 @@ _LEVELS = [
 ]
 
 
+class Option(click.Option):
+    """An option below a heading of the help; some have an effect on some runners only.
+
+    Args:
+        section: the heading.
+        runners: the names of the runners; none if the runner does not matter.
+    """
+
+    def __init__(
+        self, *args: Any, section: str = "Options", runners: Sequence[str] = (), **more: Any
+    ) -> None:
+        super().__init__(*args, **more)
+        self.section, self.runners = section, runners
+
+
 class Command(click.Command):
-    """A command that takes --quiet and --verbose, too, and ends its help with an example.
+    """A command that also takes --quiet and --verbose, and ends its help with an example.
 
     Args:
         example: command lines that work, one after the other.
@@ -55,13 +70,22 @@ class Command(click.Command):
             error.ctx = error.ctx or ctx  # click forgets it where an option lacks its value
             raise
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
+                sections.setdefault(getattr(param, "section", "Options"), []).append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if self.example:
             with formatter.section("Example"):
                 formatter.write(indent(f"{self.example}\n", "  "))  # unlike write_text, never wrapped
 
 
-class Group(Command, click.Group):
+class Group(click.Group, Command):
     """A command of commands."""
 
     command_class = Command

@@ -27,7 +27,6 @@ from touche.evaluation.significance import SIGNIFICANT
     "--evaluator",
     type=click.Choice(list(EVALUATORS)),
     default="trec_eval",
-    show_default=True,
     help="Whose scores are compared.",
 )
 @click.option(

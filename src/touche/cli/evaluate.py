@@ -23,7 +23,6 @@ from touche.evaluation.scores import Evaluated, Score, TopicScore
     "--evaluator",
     type=click.Choice([*EVALUATORS, "both"]),
     default="both",
-    show_default=True,
     help=f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), or both.",
 )
 @click.option("--per-topic", is_flag=True, help="A line for each topic instead of the means.")
@@ -31,7 +30,6 @@ from touche.evaluation.scores import Evaluated, Score, TopicScore
     "--pairs",
     type=click.Choice(["exact", "any-order"]),
     default="exact",
-    show_default=True,
     help="any-order: a second score, for which a pair that is judged in the other order counts, too.",
 )
 @style("table", "json", "csv")

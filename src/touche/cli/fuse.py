@@ -8,18 +8,22 @@ from pathlib import Path
 import click
 
 from touche.cli.commands import Command
+from touche.cli.options import naming
 from touche.cli.output import command_line, counted, tell, warn
 from touche.cli.runs import RUNS, each_once
-from touche.errors import InputError, ToucheError
+from touche.errors import InputError
 from touche.formats.runs import MAX_DEPTH, RunLine, format_run, ranking, read_run
 from touche.fusion import METHODS, fused
-from touche.io.identifiers import is_word, quoted
 from touche.io.writing import write_whole
 from touche.tira.outputs import METADATA_FILE, RUN_FILE, prepare_output
-from touche.tira.provenance import TEAM_VARIABLE, NotedRuns, Software, metadata
+from touche.tira.provenance import NotedRuns, Software, metadata
 
 
-@click.command(cls=Command, example="touche fuse out/bm25/run.txt out/dph/run.txt -o out/fused")
+@click.command(
+    cls=Command,
+    params=naming(default="touche- and the method"),
+    example="touche fuse out/bm25/run.txt out/dph/run.txt -o out/fused",
+)
 @RUNS
 @click.option(
     "-o",
@@ -29,19 +33,16 @@ from touche.tira.provenance import TEAM_VARIABLE, NotedRuns, Software, metadata
     metavar="DIR",
     help="Output directory for run.txt.",
 )
-@click.option("--method", type=click.Choice(list(METHODS)), default="rrf", show_default=True)
+@click.option("--method", type=click.Choice(list(METHODS)), default="rrf")
 @click.option(
     "--depth",
     type=click.IntRange(1, MAX_DEPTH),
     default=MAX_DEPTH,
-    show_default=True,
     help="How many documents are kept per topic.",
 )
-@click.option("--tag", metavar="WORD", help="The last column of run.txt; by default touche- and the method.")
-@click.option(
-    "--team", metavar="NAME", default="", envvar=TEAM_VARIABLE, help="Your team, for ir-metadata.yml."
-)
-def fuse(runs: Sequence[Path], output: Path, method: str, depth: int, tag: str | None, team: str) -> None:
+def fuse(
+    runs: Sequence[Path], output: Path, method: str, depth: int, tag: str | None, team: str | None
+) -> None:
     """Fuse two or more RUNs into one, which ranks high what several of them rank high.
 
     \b
@@ -56,9 +57,7 @@ def fuse(runs: Sequence[Path], output: Path, method: str, depth: int, tag: str |
     """
     if len(runs) < 2:
         raise click.UsageError("one run is nothing to fuse; give two or more")
-    tag = f"touche-{method}" if tag is None else tag
-    if not is_word(tag):
-        raise ToucheError(f"the tag {quoted(tag)} must be one word, such as my-team-{method}")
+    tag = tag or f"touche-{method}"
     if (output / RUN_FILE).resolve() in [path.resolve() for path in runs]:
         raise InputError(
             output / RUN_FILE, "one of the runs would be written over", "choose another directory"
@@ -70,7 +69,7 @@ def fuse(runs: Sequence[Path], output: Path, method: str, depth: int, tag: str |
     prepare_output(output)
     topics = list(_topics(read, method, depth, tag))
     write_whole(output / RUN_FILE, "".join(topics))
-    software = Software(f"touche fuse --method {method}", team, command_line(), _about())
+    software = Software(f"touche fuse --method {method}", team or "", command_line(), _about())
     options = {"method": method, "depth": depth, "tag": tag}
     told = metadata(software, tag, options, noted, started, datetime.now(UTC))
     write_whole(output / METADATA_FILE, told)

@@ -12,7 +12,7 @@ from touche.cli.output import DOUBTFUL, show, tell
 from touche.sandbox import images as built
 from touche.sandbox.limits import PROGRAMS
 
-_RUNNER = click.option("--runner", type=click.Choice(PROGRAMS), default="docker", show_default=True)
+_RUNNER = click.option("--runner", type=click.Choice(PROGRAMS), default="docker")
 
 
 @click.group(cls=Group, example="touche images list")

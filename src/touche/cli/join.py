@@ -61,7 +61,6 @@ def statistics(files: Sequence[Path], output: Path) -> None:
     "--depth",
     type=click.IntRange(1, MAX_DEPTH),
     default=MAX_DEPTH,
-    show_default=True,
     help="How many documents are kept per topic.",
 )
 def runs(files: Sequence[Path], given: Path, statistics: Path, output: Path, depth: int) -> None:

@@ -30,7 +30,7 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 def style(*kinds: str) -> Decorator:
     """The option --format."""
-    return click.option("--format", "style", type=click.Choice(kinds), default=kinds[0], show_default=True)
+    return click.option("--format", "style", type=click.Choice(kinds), default=kinds[0])
 
 
 def show(

@@ -15,7 +15,7 @@ from touche import baselines, tasks
 from touche.cli.commands import BASELINE, DATASET_ID, Command
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, paint, show, tell
 from touche.cli.overlap import show_overlaps
-from touche.cli.sandbox import check_limits, options_of
+from touche.cli.sandbox import LIMITS, check_runner, runner_option
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError, one_line
 from touche.evaluation.scores import Evaluated, told_apart
@@ -65,7 +65,11 @@ _HEADER = (
 )
 
 
-@click.command(cls=Command, example="touche regress bm25 --dataset spot-check/passages")
+@click.command(
+    cls=Command,
+    params=[runner_option(), *LIMITS],
+    example="touche regress bm25 --dataset spot-check/passages",
+)
 @click.argument("names", nargs=-1, type=BASELINE, metavar="[BASELINE...]")
 @click.option(
     "--dataset",
@@ -110,7 +114,7 @@ def regress(
     too low or too high, if a ranking has changed, or if anything failed, which holds nothing else up. In
     GitHub Actions the table is added to the job's summary.
     """
-    check_limits(runner)
+    check_runner(runner)
     expected, outcomes = _expected(names, chosen)
     for file in (json_file, junit_file):
         if file and not file.parent.is_dir():
@@ -137,9 +141,6 @@ def regress(
     if all(each.verdict in UNCHECKED for each in outcomes):
         raise ToucheError(f"nothing was checked: {_reason(outcomes)}")
     return BROKEN if any(each.broken for each in outcomes) else 0
-
-
-regress.params += options_of({})
 
 
 def _reason(outcomes: Sequence[Outcome]) -> str:

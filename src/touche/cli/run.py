@@ -1,9 +1,7 @@
 """touche run"""
 
-from dataclasses import fields
-from functools import cache
+from functools import cache, partial
 from inspect import Parameter
-from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import click
@@ -12,9 +10,10 @@ from click.shell_completion import CompletionItem
 from touche import baselines
 from touche.baselines.loader import DEFAULTS, FILE
 from touche.baselines.method import Baseline
-from touche.cli.commands import BASELINE, INPUT, Command, Group
-from touche.cli.runners import MASTER, SPARK, Asked, run_as_asked
-from touche.cli.sandbox import check_limits, options_of
+from touche.cli.commands import BASELINE, INPUT, Command, Group, Option
+from touche.cli.options import PATH, naming
+from touche.cli.runners import HERE, SPARK, run_baseline
+from touche.cli.sandbox import LIMITS, runner_option
 from touche.errors import InputError, ToucheError
 from touche.sandbox.limits import PROGRAMS
 from touche.tira import inputs
@@ -46,7 +45,7 @@ class Baselines(Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        runner = click.Command("run", params=options_of({SPARK: ""})[:1], context_settings=_LENIENT)
+        runner = click.Command("run", params=[runner_option(SPARK)], context_settings=_LENIENT)
         ctx.obj = runner.make_context("run", args[1:], resilient_parsing=True).params["runner"]
         return super().resolve_command(ctx, args)
 
@@ -70,12 +69,11 @@ def run() -> None:
     """
 
 
-def _path(option: str, metavar: str, help: str) -> click.Option:
-    return click.Option([option], metavar=metavar, type=click.Path(path_type=Path), help=help)
-
-
+_READ = partial(Option, section="Input and output")
+_READ_HERE = partial(_READ, runners=(HERE, SPARK))  # a sandbox sees only its input and writes only run.txt
+_ON_SPARK = partial(Option, section="Spark", runners=(SPARK,))
 _COMMON_OPTIONS: list[click.Parameter] = [
-    click.Option(
+    _READ(
         ["-i", "--input", "given"],
         envvar=inputs.INPUT_VARIABLE,
         required=True,
@@ -83,43 +81,53 @@ _COMMON_OPTIONS: list[click.Parameter] = [
         metavar="INPUT",
         help="Input directory, or the id of a dataset at hand, such as spot-check/arguments.",
     ),
-    click.Option(
+    _READ(
         ["-o", "--output"],
         envvar=OUTPUT_VARIABLE,
         required=True,
-        shell_complete=lambda ctx, param, incomplete: [CompletionItem(incomplete, type="dir")],
+        type=click.Path(file_okay=False, readable=False),
         metavar="DIR",
         help="Output directory for run.txt.",
     ),
-    click.Option(["--corpus"], metavar="ID", help="Corpus of ir_datasets, where INPUT holds topics only."),
-    click.Option(
+    _READ_HERE(["--corpus"], metavar="ID", help="Corpus of ir_datasets, where INPUT holds topics only."),
+    _READ_HERE(
         ["--keep-fields"],
-        shell_complete=lambda ctx, param, incomplete: [CompletionItem(incomplete, type="dir")],
+        type=click.Path(file_okay=False, readable=False),
         metavar="DIR",
         help="Keep the fields of web pages in DIR, as Parquet, which an input may hold in their place; for "
         "Spark DIR may be an address, such as s3a://bucket/fields.",
     ),
-    _path("--statistics", "FILE", "Rank by these statistics, of a collection that INPUT is a part of."),
-    _path("--keep-statistics", "FILE", "Keep the statistics in FILE, for --statistics."),
-    click.Option(["--tag"], metavar="WORD", help="The run's tag, in place of baseline and options."),
-    click.Option(["--team"], metavar="NAME", help="Your team, for ir-metadata.yml."),
-]
-_RUNNERS: list[click.Parameter] = [
-    *options_of({SPARK: "the workers of a Spark cluster"}),
-    click.Option(
+    _READ_HERE(
+        ["--statistics"],
+        type=PATH,
+        metavar="FILE",
+        help="Use the statistics of the whole collection; INPUT is one part of it.",
+    ),
+    _READ_HERE(
+        ["--keep-statistics"],
+        type=PATH,
+        metavar="FILE",
+        help="Write the statistics to FILE, for --statistics.",
+    ),
+    *naming("Input and output"),
+    runner_option(SPARK, "spark: the workers of a Spark cluster"),
+    *LIMITS,
+    _ON_SPARK(
         ["--master"],
-        default=MASTER,
-        show_default=True,
+        default="local[*]",
         metavar="URL",
         help="Where Spark runs, such as spark://host:7077 or yarn.",
     ),
-    _path(
-        "--topics", "FILE", "Topics, where INPUT is an address that Spark reads, such as s3a://bucket/corpus."
+    _ON_SPARK(
+        ["--topics"],
+        type=PATH,
+        metavar="FILE",
+        help="Topics, where INPUT is an address that Spark reads, such as s3a://bucket/corpus.",
     ),
-    click.Option(
+    _ON_SPARK(
         ["--resume"],
         is_flag=True,
-        help="Save in DIR/parts, which all machines have to see, what Spark reads, and go on from there.",
+        help="Checkpoint to DIR/parts, a folder shared by all machines, and resume from it.",
     ),
 ]
 
@@ -130,40 +138,43 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
     paragraphs = "\n\n".join(f"\b\n{paragraph}" for paragraph in baseline.description.split("\n\n"))
 
     def callback(**values: Any) -> None:
-        asked = Asked(**{each.name: values.pop(each.name) for each in fields(Asked)})
-        check_limits(asked.runner)
-        run_as_asked(baseline, name, asked, values)
+        options = {option: values.pop(option) for option in baseline.options}
+        run_baseline(name, baseline, options, **values)
 
-    params = [*_COMMON_OPTIONS, *_RUNNERS, *own]
     extra = baselines.missing_extra(name)
     first = " ".join(baseline.description.partition("\n\n")[0].split())
-    short = f"(needs the extra {extra}) {first}" if extra else None
-    example = f"touche run {name} -i spot-check/arguments -o out/{baseline.name}"
-    return Command(name, callback=callback, params=params, help=paragraphs, short_help=short, example=example)
+    return Command(
+        name,
+        callback=callback,
+        params=[*own, *_COMMON_OPTIONS],
+        help=paragraphs,
+        short_help=f"(needs the extra {extra}) {first}" if extra else None,
+        example=f"touche run {name} -i spot-check/arguments -o out/{baseline.name}",
+    )
 
 
-def _own_options(baseline: Baseline) -> list[click.Option]:
+def _own_options(baseline: Baseline) -> list[click.Parameter]:
     """The baseline's own options, none of which can have a name that the command itself uses.
 
     Raises:
         InputError: naming the option that has.
     """
-    taken, found = set(_reserved()), []
+    taken, options = set(_reserved()), list[click.Parameter]()
     for name, parameter in baseline.options.items():
-        option = _option(parameter, baseline.option_help.get(name, ""))
+        option = _option(parameter, baseline.option_help.get(name, ""), f"Options of {baseline.name}")
         if names := _names_of(option) & taken:
             problem = f"an option cannot be called {name!r}, as {min(names)} is taken"
             file = baselines.folder_of(baseline.typed) / FILE
             raise InputError(file, problem, "give it another name", baseline.line)
         taken |= _names_of(option)
-        found.append(option)
-    return found
+        options.append(option)
+    return options
 
 
 @cache
 def _reserved() -> frozenset[str]:
     """What the options of every baseline's command are called."""
-    command = Command("run", params=[*_COMMON_OPTIONS, *_RUNNERS])
+    command = Command("run", params=_COMMON_OPTIONS)
     return frozenset[str]().union(*map(_names_of, command.get_params(click.Context(command))))
 
 
@@ -172,15 +183,16 @@ def _names_of(option: click.Parameter) -> set[str]:
     return {*option.opts, *option.secondary_opts, str(option.name)}
 
 
-def _option(parameter: Parameter, text: str) -> click.Option:
-    kind = _type(parameter.annotation, parameter.default)
+def _option(parameter: Parameter, text: str, section: str) -> Option:
+    kind, default = _type(parameter.annotation, parameter.default), parameter.default
     name = parameter.name.replace("_", "-")
-    return click.Option(
+    return Option(
         [parameter.name, f"--{name}/--no-{name}" if kind is bool else f"--{name}"],
+        section=section,
         type=kind,
         is_flag=kind is bool,
-        default=parameter.default,
-        show_default=any(parameter.default) if isinstance(parameter.default, tuple) else True,
+        default=default,
+        show_default=any(default) if isinstance(default, tuple) else True,
         help=text,
     )
 

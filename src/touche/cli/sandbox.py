@@ -1,20 +1,16 @@
-"""What touche run and touche regress share: who runs a baseline, and within which limits."""
+"""The options by which touche run and touche regress choose a runner and limit its sandbox."""
 
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
+from touche.cli.commands import Option
 from touche.errors import ToucheError
-from touche.sandbox.limits import RUNNER_NAMES, Limits
+from touche.sandbox.limits import PROGRAMS, RUNNER_NAMES, Limits
 
-if TYPE_CHECKING:
-    from touche.sandbox.runs import Usage
-
-_DEFAULT = Limits()
-_ALL = ("cpus", "memory", "seconds")
+_SECTION = "Runner and containers"
+_HELP = "local: this machine; docker, podman: the baseline's image in a sandbox; tira: by tira-run"
 
 
 def _amount(context: click.Context, option: click.Parameter, value: str) -> str:
@@ -23,69 +19,53 @@ def _amount(context: click.Context, option: click.Parameter, value: str) -> str:
     return value
 
 
-_RUNNERS = "local: this machine; docker, podman: the baseline's image in a sandbox; tira: by tira-run"
+def runner_option(name: str = "", help: str = "") -> Option:
+    """The option --runner, whose values are those of a sandbox and one more."""
+    kinds = click.Choice([*RUNNER_NAMES, *filter(None, [name])])
+    text = "; ".join([_HELP, *filter(None, [help])])
+    return Option(["--runner"], section=_SECTION, type=kinds, default="local", help=f"{text}.")
 
 
-def options_of(runners: Mapping[str, str]) -> list[click.Parameter]:
-    """Who runs a baseline, and the limits of the sandbox.
-
-    Args:
-        runners: those beside the ones of a sandbox, each with what it is.
-    """
-    told = "; ".join([_RUNNERS, *(f"{name}: {what}" for name, what in runners.items())])
-    names = click.Choice([*RUNNER_NAMES, *runners])
-    runner = click.Option(["--runner"], type=names, default="local", show_default=True, help=f"{told}.")
-    return [runner, *_LIMITS]
-
-
-_LIMITS: list[click.Parameter] = [
-    click.Option(
+LIMITS: list[click.Parameter] = [
+    Option(
         ["--cpus"],
+        section=_SECTION,
+        runners=PROGRAMS,
         type=click.FloatRange(min=0.1),
-        default=_DEFAULT.cpus,
-        show_default=True,
+        default=Limits.cpus,
         help="Processors of the sandbox.",
     ),
-    click.Option(
+    Option(
         ["--memory"],
+        section=_SECTION,
+        runners=PROGRAMS,
         callback=_amount,
-        default=_DEFAULT.memory,
-        show_default=True,
+        default=Limits.memory,
         metavar="SIZE",
         help="Memory of the sandbox, such as 512m or 8g.",
     ),
-    click.Option(
+    Option(
         ["--time-limit", "seconds"],
+        section=_SECTION,
+        runners=(*PROGRAMS, "tira"),
         type=click.FloatRange(min=1),
-        default=_DEFAULT.seconds,
-        show_default=True,
+        default=Limits.seconds,
         metavar="SECONDS",
         help="After which the sandbox is stopped.",
     ),
 ]
 
 
-_WITHOUT = {"local": _ALL, "spark": _ALL, "tira": ("cpus", "memory")}
-
-
-def check_limits(runner: str) -> None:
-    """Refuses limits that were asked for of a runner that cannot keep them.
+def check_runner(runner: str) -> None:
+    """Refuses options that were typed and have no effect on the runner.
 
     Raises:
         ToucheError: naming the option.
     """
     context = click.get_current_context()
-    for option in (each for each in _LIMITS if each.name in _WITHOUT.get(runner, ())):
-        if context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT:
+    for option in context.command.params:
+        runners = option.runners if isinstance(option, Option) else ()
+        typed = context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
+        if runners and runner not in runners and typed:
             problem = f"{option.opts[0]} has no effect on the runner {runner}"
-            raise ToucheError(f"{problem}; leave it out, or choose docker or podman")
-
-
-def describe(usage: "Usage") -> str:
-    """Such as ``2.3 s, processor 3.1 s, peak memory 290 MB (largest process)``."""
-    parts = [f"{usage.wall:.1f} s"]
-    if usage.cpu is not None:
-        parts.append(f"processor {usage.cpu:.1f} s")
-    if usage.memory is not None:
-        parts.append(f"peak memory {usage.memory / 1e6:.0f} MB ({usage.memory_of})")
-    return ", ".join(parts)
+            raise ToucheError(f"{problem}; leave it out, or choose {' or '.join(runners)}")

@@ -51,7 +51,6 @@ def check(cards: Sequence[Path]) -> int:
     "--baseline",
     type=BASELINE,
     default="bm25",
-    show_default=True,
     help="What TIRA's client tries the dataset with.",
 )
 def tira(task_id: str, output: Path, dimension: str | None, baseline: str) -> None:

@@ -55,6 +55,11 @@ class Usage:
     memory: int | None = None
     memory_of: str = ""
 
+    def __str__(self) -> str:
+        cpu = "" if self.cpu is None else f", processor {self.cpu:.1f} s"
+        memory = f", peak memory {self.memory / 1e6:.0f} MB ({self.memory_of})" if self.memory else ""
+        return f"{self.wall:.1f} s{cpu}{memory}"
+
 
 @dataclass(frozen=True)
 class Job:

@@ -32,7 +32,7 @@ class Software:
 
     Attributes:
         name: the name of the baseline, or of what else made it.
-        team: the team that submits the run; empty if it is not known.
+        team: the team that submits the run; empty for the one in ``TOUCHE_TEAM``, or none.
         command: how it was called, with its own options.
         description: what it does.
         revision: the commit of its repository; it ends in ``-dirty`` if there are changes since.
@@ -120,10 +120,11 @@ def metadata(
         source: its input.
         started, stopped: when the run began and ended.
     """
+    team = software.team or os.environ.get(TEAM_VARIABLE)
     record = {
         "schema version": "0.2",
         "tag": tag,
-        **({"actor": {"team": software.team}} if software.team else {}),
+        **({"actor": {"team": team}} if team else {}),
         "platform": _platform(software.modules),
         "implementation": {
             "executable": {"cmd": software.command},
