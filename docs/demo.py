@@ -14,8 +14,7 @@ from touche.errors import ToucheError
 from touche.evaluation import scores
 from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.scores import Evaluated
-from touche.regression.expected import read_expected
-from touche.regression.kinds import ExpectedScore
+from touche.regression.expected import ExpectedScore, read_expected
 from touche.tira.outputs import RUN_FILE
 
 FOLDER = Path("build/demo")

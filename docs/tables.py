@@ -24,8 +24,7 @@ from touche import baselines
 from touche.errors import ToucheError
 from touche.io.writing import write_whole
 from touche.origin import origin
-from touche.regression.expected import read_expected
-from touche.regression.kinds import PINNED, PUBLISHED, ExpectedScore
+from touche.regression.expected import PINNED, PUBLISHED, ExpectedScore, read_expected
 from touche.regression.running import Outcome, regress
 from touche.sandbox import images
 from touche.sandbox.limits import Limits

@@ -37,8 +37,7 @@ from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score, re
 from touche.formats.topics import Topic, read_topics_xml
 from touche.lint import lint
 from touche.lucene.analysis import analyzer_named, terms
-from touche.regression.expected import read_expected
-from touche.regression.kinds import ExpectedFormula, ExpectedScore
+from touche.regression.expected import ExpectedFormula, ExpectedScore, read_expected
 from touche.regression.running import PASSED, regress
 from touche.sandbox.limits import Limits
 from touche.sandbox.programs import Log

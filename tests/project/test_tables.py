@@ -12,8 +12,7 @@ import pytest
 
 from conftest import ROOT
 from touche import baselines
-from touche.regression.expected import read_expected
-from touche.regression.kinds import PUBLISHED
+from touche.regression.expected import PUBLISHED, read_expected
 
 PAGES = ("README.md", "docs/replication.md")
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # of git, in every clone

@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT, Touche, Write, use_clone
 from touche.evaluation.agreement import ScoredOverlap
 from touche.formats.runs import RunLine, read_run
-from touche.regression import kinds, official
+from touche.regression import official
 from touche.regression.expected import read_expected
 from touche.regression.running import PASSED, Outcome, regress
 from touche.sandbox.limits import Limits
@@ -166,7 +166,7 @@ def test_official_scores_that_the_formula_does_not_meet_lower_the_share(clone: P
 
 
 def test_the_median_error_is_held_too(clone: Path, made: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kinds, "held", lambda *_: official.Held(1.0, 0.00002, 100, 10, 1.0, 1.0))
+    monkeypatch.setattr(official, "held", lambda *_: official.Held(1.0, 0.00002, 100, 10, 1.0, 1.0))
     found = outcome(clone, ONE_FIELD, made("bm25"), made("bm25"))
     assert found.verdict == "failed" and found.remark.startswith("the median error is 2e-05, above 1e-05")
 

@@ -1,4 +1,4 @@
-"""Cards of strangers: every fault is a sentence that names file and key."""
+"""Cards of strangers: the fault of each is a sentence that names file and key."""
 
 import copy
 import tomllib
@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from conftest import ROOT, Touche, Write
 from touche.errors import ToucheError
 from touche.evaluation.ndcg import EVALUATORS
-from touche.tasks.cards import faults_of, read_card
+from touche.tasks.cards import read_card
 from touche.tasks.records import Evaluator
 
 FOLDER = ROOT / "src" / "touche" / "tasks"
 NAMES = [str(card.relative_to(FOLDER)) for card in sorted(FOLDER.rglob("*.toml"))]
 CARDS = {name: tomllib.loads((FOLDER / name).read_text(encoding="utf-8")) for name in NAMES}
-CARD = "touche-2022-task-1.toml"
+CARD, STANCES = "touche-2022-task-1.toml", "touche-2022-task-2.toml"
 TEXT = (FOLDER / CARD).read_text(encoding="utf-8")
 
 # What a card must say, but for its tables of results, whose keys are below; there qrels may be left out.
@@ -69,17 +69,23 @@ def altered(folder: Path, name: str, key: Key, change: str, value: Any = None) -
     return path
 
 
-def refused(path: Path) -> list[str]:
-    """The faults of a card, of which the first is that of the error."""
-    faults = faults_of(path)
-    if faults:
-        with pytest.raises(ToucheError) as caught:
-            read_card(path)
-        assert str(caught.value) == f"{path}: {faults[0]}"
-    else:
+def value_of(name: str, key: Key) -> Any:
+    value: Any = CARDS[name]
+    for part in key:
+        value = value[part]
+    return value
+
+
+def fault(path: Path) -> str:
+    """What is wrong with a card, in one line with a remedy; empty where nothing is."""
+    try:
         read_card(path)
-    assert all(len(fault.splitlines()) == 1 and "; " in fault and len(fault) < 400 for fault in faults)
-    return faults
+    except ToucheError as error:
+        text = str(error)
+        assert text.startswith(f"{path}:") and len(text.splitlines()) == 1 and "; " in text
+        assert len(text) < 800
+        return text.removeprefix(f"{path}: ")
+    return ""
 
 
 @anything
@@ -87,30 +93,23 @@ def refused(path: Path) -> list[str]:
 @pytest.mark.slow
 def test_a_key_left_out_is_missed_where_it_must_be_there(tmp_path: Path, chosen: tuple[str, Key]) -> None:
     name, key = chosen
-    faults = refused(altered(tmp_path, name, key, "deleted"))
+    found = fault(altered(tmp_path, name, key, "deleted"))
     required = REQUIRED_OF.get(str(key[0]), REQUIRED)
     free = key[0] in ("qrels", "corpora") and len(key) == 2 and key[1] != "full"
-    if key[-1] in required and not free:
-        empty = key == ("corpora", "full") and faults[0].startswith("corpora: empty")
-        assert empty or f"{named(key)}: missing" in "\n".join(faults)
-    elif not free:
-        assert faults == []
+    if not free:
+        assert bool(found) == (key[-1] in required) and (not found or str(key[-1]) in found)
 
 
 @anything
 @given(st.sampled_from(KEYS), st.sampled_from("\x1b\x07\x7f\x9b\u202e"))
-@example((CARD, ("rules", "unit")), "\x1b")  # refused as an unknown value, before its characters are checked
+@example((CARD, ("rules", "unit")), "\x1b")
 def test_a_character_that_a_terminal_would_obey_is_refused(
     tmp_path: Path, chosen: tuple[str, Key], odd: str
 ) -> None:
     name, key = chosen
-    old: Any = CARDS[name]
-    for part in key:
-        old = old[part]
-    if isinstance(old, str):
-        faults = refused(altered(tmp_path, name, key, "retyped", f"{old}{odd}"))
-        assert any(fault.startswith(f"{named(key)}: ") and repr(odd)[1:-1] in fault for fault in faults)
-        assert odd not in "".join(faults)
+    if isinstance(old := value_of(name, key), str):
+        found = fault(altered(tmp_path, name, key, "retyped", f"{old}{odd}"))
+        assert found.startswith(f"{named(key)}: a character that cannot be shown") and odd not in found
 
 
 @anything
@@ -118,9 +117,10 @@ def test_a_character_that_a_terminal_would_obey_is_refused(
 @pytest.mark.slow
 def test_a_misspelt_key_is_answered_with_the_nearest(tmp_path: Path, chosen: tuple[str, Key]) -> None:
     name, key = chosen
-    faults = refused(altered(tmp_path, name, key, "renamed"))
+    found = fault(altered(tmp_path, name, key, "renamed"))
     if key[0] not in ("qrels", "corpora") or len(key) != 2:
-        assert faults[0] == f"{named(key)}_: no such key; did you mean {key[-1]}?"
+        # msgspec names a key that is missing before one that is unknown, and not the names within a table.
+        assert f"`{key[-1]}" in found and ("missing" in found or f"did you mean {key[-1]}?" in found)
 
 
 @anything
@@ -129,13 +129,10 @@ def test_a_value_of_another_type_is_refused_by_its_key(
     tmp_path: Path, chosen: tuple[str, Key], data: st.DataObject
 ) -> None:
     name, key = chosen
-    old: Any = CARDS[name]
-    for part in key:
-        old = old[part]
+    old = value_of(name, key)
     others = [each for each in (900 * "text", 7, 0.5, True, [["x"]], {"x": 1}) if not alike(each, old)]
-    value = data.draw(st.sampled_from(others))
-    faults = refused(altered(tmp_path, name, key, "retyped", value))
-    assert any(fault.startswith(named(key)) for fault in faults)
+    found = fault(altered(tmp_path, name, key, "retyped", data.draw(st.sampled_from(others))))
+    assert found.startswith(str(key[0]))
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -149,128 +146,101 @@ def test_no_bytes_end_in_a_traceback(tmp_path: Path, data: st.DataObject) -> Non
     content = (FOLDER / data.draw(st.sampled_from(NAMES))).read_bytes()
     begin, end = sorted(data.draw(st.tuples(*2 * [st.integers(0, len(content))])))
     (card := tmp_path / "card.toml").write_bytes(content[:begin] + data.draw(st.binary()) + content[end:])
-    try:
-        read_card(card)
-    except ToucheError as error:
-        assert str(error).startswith(f"{card}:") and len(str(error).splitlines()) == 1
+    fault(card)
+
+
+UNIT = 'unit = "sentence pair"'
+INTERVAL, DIMENSION = "value = 0.742, interval = [0.670, 0.807]", 'dimension = "relevance"'
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "faults"),
+    ("name", "old", "new", "problem"),
     [
-        ("max_runs", "maxruns", ["rules.maxruns: no such key; did you mean max_runs?"]),
         (
-            'unit = "sentence pair"',
-            'unit = "pasage"',
-            ["rules.unit: 'pasage' is not known; did you mean passage?"],
+            CARD,
+            "max_runs",
+            "maxruns",
+            "rules: Object contains unknown field `maxruns`; did you mean max_runs",
+        ),
+        (CARD, "max_runs", '"\\n"', "rules: Object contains unknown field `\\n`; choose among "),
+        (CARD, UNIT, 'unit = "pasage"', "rules.unit: Invalid enum value 'pasage'; did you mean passage?"),
+        (CARD, UNIT, f"unit = 0x{5000 * 'f'}", "rules.unit: a number that is not finite, or too large"),
+        (CARD, "labels = [-2,", "labels = [-2.0,", "qrels[...].labels[1]: Expected `int`, got `float`"),
+        (CARD, "labels = [-2,", "labels = [true,", "qrels[...].labels[1]: Expected `int`, got `bool`"),
+        (CARD, "min_results = 100", "min_results = 1001", "rules: max_results is less than min_results"),
+        (CARD, "max_runs = 5", "max_runs = 0", "rules.max_runs: Expected `int` >= 1"),
+        (CARD, "value = 0.742", "value = 7.42", "published[1].runs[1].value: Expected `float` <= 1.0"),
+        (CARD, "value = 0.742", "value = nan", "published[1].runs[1].value: a number that is not finite"),
+        (
+            CARD,
+            INTERVAL,
+            "value = 0.7, interval = [0.67]",
+            "published[1].runs[1].interval: Expected `array`",
         ),
         (
-            'unit = "sentence pair"\nstances =',
-            "unti = 3\nstance =",
-            [
-                "rules.unti: no such key; did you mean unit?",
-                "rules.stance: no such key; did you mean stances?",
-                "rules.unit: missing",
-            ],
+            CARD,
+            INTERVAL,
+            "value = 0.7, interval = [0.8, 0.6]",
+            "published[1].runs[1]: interval is not [low",
         ),
         (
-            "labels = [-2,",
-            "labels = [-2.0,",
-            ["qrels.relevance.labels[1]: -2.0 is not a whole number"],
-        ),
-        (
-            "labels = [-2,",
-            "labels = [true,",
-            ["qrels.relevance.labels[1]: true is not a whole number"],
-        ),
-        (
-            "min_results = 100",
-            "min_results = 1001",
-            ["rules.max_results: less than min_results, or than 1; "],
-        ),
-        (
-            "max_runs = 5",
-            "max_runs = 0",
-            ["rules.max_runs: less than 1"],
-        ),
-        (
-            "max_runs = 5",
-            f"max_runs = 0x{5000 * 'f'}",
-            ["rules.max_runs: a huge number is not a whole number; "],
-        ),
-        (
-            "value = 0.742, interval = [0.670, 0.807]",
-            "value = 7.42, interval = [0.807, 0.670]",
-            [
-                "published[1].runs[1].value: 7.42 is not from 0 to 1",
-                "published[1].runs[1].interval: not [low, high]",
-            ],
-        ),
-        (
-            "interval = [0.670, 0.807]",
-            "interval = [0.670]",
-            ["published[1].runs[1].interval: not [low, high]"],
-        ),
-        (
-            "value = 0.742",
-            "value = nan",
-            ["published[1].runs[1].value: nan is not", "published[1].runs[1].interval"],
-        ),
-        (
-            'dimension = "relevance"',
+            CARD,
+            DIMENSION,
             'dimension = "relevanz"',
-            ["published[1].dimension: 'relevanz' is not in qrels; did you mean relevance?"],
+            "published[1].dimension 'relevanz' is not in qrels",
         ),
         (
-            'dimension = "relevance"',
-            'dimension = "relevance"\nqrels = "touche-task1-2022-quality-dedup.qrels"',
-            ["published[1].qrels: not the file of qrels.relevance"],
+            CARD,
+            DIMENSION,
+            f'{DIMENSION}\nqrels = "x"',
+            "published[1].qrels is not the file of qrels",
         ),
         (
-            'dimension = "relevance"',
-            'dimension = "relevance"\nevaluator = "treceval"',
-            ["published[1].evaluator: 'treceval' is not known; did you mean trec_eval?"],
+            CARD,
+            DIMENSION,
+            f'{DIMENSION}\nevaluator = "treceval"',
+            "published[1].evaluator: Invalid enum",
         ),
+        (CARD, "task-1", "task-2", "id: 'touche-2022-task-2' is not the name of the file"),
+        (CARD, "url =", 'measure = "ndcg_cut_5"\nurl =', "measure 'ndcg_cut_5' is not known"),
+        (CARD, "corpora.full", "corpora.all", "corpora.full is missing"),
         (
-            "task-1",
-            "task-2",
-            ["id: 'touche-2022-task-2' is not the name of the file"],
+            CARD,
+            TEXT.partition("title = ")[2].partition("\n")[0],
+            '""',
+            "title: Expected `str` of length",
         ),
+        (STANCES, "results = 1208", "results = 0", "stance[1].runs[1].results: Expected `int` >= 1"),
+        (STANCES, "results = 1208", "results = 1387", "stance[1].runs[1]: results is more than team_results"),
         (
-            'unit = "sentence pair"',
-            f"unit = 0x{5000 * 'f'}",
-            ["rules.unit: a huge number is not known"],
+            STANCES,
+            "team_value = 0.235",
+            "team_value = 2.0",
+            "stance[1].runs[1].team_value: Expected `float`",
         ),
-        (
-            "url =",
-            'measure = "ndcg_cut_5"\nurl =',
-            ["measure 'ndcg_cut_5' is not known"],
-        ),
-        ("corpora.full", "corpora.all", ["corpora.full: missing"]),
-        (TEXT.partition("title = ")[2].partition("\n")[0], '""', ["title: empty; fill it"]),
-        ("max_runs", '"\\n"', ["rules.'\\n': no such key; choose among "]),
     ],
 )
-def test_the_faults_of_a_card(touche: Touche, write: Write, old: str, new: str, faults: list[str]) -> None:
-    path = write(CARD, TEXT.replace(old, new, 1))
-    code, out, err = touche("tasks", "check", path)
-    assert (code, err, len(out.splitlines())) == (2, "", len(faults))
-    for line, fault in zip(out.splitlines(), faults, strict=True):
-        assert line.startswith(f"{path}: {fault}")
+def test_the_fault_of_a_card(
+    touche: Touche, write: Write, name: str, old: str, new: str, problem: str
+) -> None:
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    assert old in text
+    path = write(name, text.replace(old, new, 1))
+    assert fault(path).startswith(problem)
+    assert touche("tasks", "check", path)[:2] == (2, f"{path}: {fault(path)}\n")
 
 
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"", ": id: missing"),
+        (b"", ": Object missing required field `id`"),
         (b"id = 'a'\ntitle = 'T\xfcr'", ":2: not UTF-8 (byte 0xfc)"),
         (b"id = ", ": broken TOML (Invalid value (at "),
         (b"x = " + 90_000 * b"[", ": broken TOML ("),
         (f"x = {5000 * '9'}".encode(), ": broken TOML ("),
-        (90_000 * b"a" + b" = 1", f": {60 * 'a'}...: no such key"),
         (b"\x1f\x8b", ": the gzip stream is broken ("),
-        (100_000_000 * b"#", ": larger than 100000 bytes, as no card is"),
-        (b"a" + 49_000 * b".a" + b" = 1", ": more than 500 dots in a line, as no card has"),
+        (100_000_000 * b"#", ": larger than 100000 bytes"),
+        (b"a" + 49_000 * b".a" + b" = 1", ": more than 500 dots in a line"),
     ],
 )
 def test_a_file_that_is_no_card(touche: Touche, write: Write, content: bytes, problem: str) -> None:
@@ -285,13 +255,10 @@ def test_all_files_are_checked_and_those_that_are_fine_are_told(
     fine, odd = write(CARD, f"\ufeff{TEXT}"), write("a\nb.toml", "x = 1")
     code, out, err = touche("tasks", "check", tmp_path / "none.toml", fine, odd, tmp_path)
     assert (code, err) == (2, "")
-    lines = out.splitlines()
-    assert lines[0].startswith(f"{tmp_path}/none.toml: cannot be read (No such file or directory)")
-    assert lines[1] == f"{fine}: fine"
-    assert lines[2].startswith(f"{tmp_path}/a b.toml: x: no such key")
-    assert lines[-1].startswith(f"{tmp_path}: cannot be read (Is a directory)")
-    assert touche("tasks", "check", fine) == (0, f"{fine}: fine\n", "")
-    assert touche("tasks", "check", "--help")[1].startswith("Usage: touche tasks check [OPTIONS] FILE...")
+    missing, good, strange, folder = out.splitlines()
+    assert missing.startswith(f"{tmp_path}/none.toml: cannot be read (No such file or directory)")
+    assert good == f"{fine}: fine" and strange.startswith(f"{tmp_path}/a")
+    assert folder.startswith(f"{tmp_path}: cannot be read (Is a directory)")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -303,36 +270,6 @@ def test_evaluators_are_those_that_there_are() -> None:
     assert set(get_args(Evaluator)) == {*EVALUATORS}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "fault"),
-    [
-        (
-            "results = 1208",
-            "results = 0",
-            "stance[1].runs[1].results: not from 1 to team_results; correct it",
-        ),
-        (
-            "results = 1208",
-            "results = 1387",
-            "stance[1].runs[1].results: not from 1 to team_results; correct it",
-        ),
-        ("value = 0.313", "value = 31.3", "stance[1].runs[1].value: 31.3 is not from 0 to 1; correct it"),
-        ("team_value = 0.235", "team_value = 2.0", "stance[1].runs[1].team_value: 2.0 is not from 0 to 1; "),
-        (
-            "team_results = 1386",
-            "team_results = 1386, low = 0",
-            "stance[1].runs[1].low: no such key",
-        ),
-    ],
-)
-def test_the_faults_of_a_table_of_stances(write: Write, old: str, new: str, fault: str) -> None:
-    text = (FOLDER / "touche-2022-task-2.toml").read_text(encoding="utf-8")
-    (found,) = refused(write("touche-2022-task-2.toml", text.replace(old, new, 1)))
-    assert found.startswith(fault)
-
-
 def test_a_score_can_be_a_whole_number(write: Write) -> None:
-    rows = read_card(
-        write(CARD, TEXT.replace("value = 0.742, interval = [0.670, 0.807]", "value = 1"))
-    ).published
+    rows = read_card(write(CARD, TEXT.replace(INTERVAL, "value = 1"))).published
     assert repr(rows[0].value) == "1.0" and rows[0].low is None

@@ -361,7 +361,7 @@ def test_no_card_leads_out_of_its_folders(mine: Path, touche: Touche, key: str, 
     card = mine / "tasks" / "touche-2027-task-1.toml"
     card.write_text(re.sub(rf'{key} = "[^"]*"', f'{key} = "{name}"', CARD))
     code, out, _ = touche("tasks", "check", card)
-    assert code == 2 and f"{key}: '{name}' leads elsewhere" in out
+    assert code == 2 and f"{key}: this name leads elsewhere" in out
 
 
 def test_a_folder_without_cards_has_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -390,7 +390,7 @@ def test_a_broken_card_is_left_out_with_a_warning_and_named_where_it_is_asked_fo
     for asked in ("touche-2022-task-1", "touche-2022-task-1/sample"):
         for look_up in (tasks.task, tasks.dataset):
             with pytest.raises(
-                ToucheError, match=r"touche-2022-task-1\.toml: (rules\.max_?runs|broken TOML)"
+                ToucheError, match=r"touche-2022-task-1\.toml: (rules.*max_?runs|broken TOML)"
             ):
                 look_up(asked)
 
@@ -418,4 +418,4 @@ def test_a_broken_card_costs_only_the_commands_that_need_it(tmp_path: Path, brok
     assert call("evaluate", run, "--task", "spot-check/arguments") == (0, "")
     code, err = call("evaluate", run, "--task", "touche-2022-task-1")
     assert code == 2 and err.startswith(f"touche: {card}: ") and len(err.splitlines()) == 1
-    assert "rules.maxruns: no such key; did you mean max_runs?\n" in err or "broken TOML" in err
+    assert "unknown field `maxruns`; did you mean max_runs?\n" in err or "broken TOML" in err

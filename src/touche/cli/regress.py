@@ -22,8 +22,7 @@ from touche.evaluation.scores import Evaluated, told_apart
 from touche.io.writing import make_folder, write_whole
 from touche.progress import processors
 from touche.regression import running
-from touche.regression.expected import EXPECTED_FILE, read_expected
-from touche.regression.kinds import Expected
+from touche.regression.expected import EXPECTED_FILE, Expected, read_expected
 from touche.regression.running import (
     CHANGED,
     FAILED,
@@ -184,9 +183,7 @@ def _expected(names: Sequence[str], chosen: Sequence[str]) -> tuple[list[Expecte
             expected += entries
             if names and not entries:
                 remark = f"no entry in {EXPECTED_FILE} for {', '.join(chosen)}"
-                unchecked.append(
-                    Outcome(Expected(baseline=name, options={}), NOTHING_EXPECTED, remark=remark)
-                )
+                unchecked.append(Outcome(Expected(baseline=name), NOTHING_EXPECTED, remark=remark))
     if not expected and all(outcome.verdict == NOTHING_EXPECTED for outcome in unchecked):
         raise ToucheError("nothing is expected of these baselines on these datasets; name others")
     return expected, unchecked

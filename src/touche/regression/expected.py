@@ -1,22 +1,337 @@
-"""The entries of an expected.toml, checked."""
+"""What each baseline's expected.toml asks of it: a type of record for each type of table."""
 
-import tomllib
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+
+from msgspec import Meta, field
+from msgspec.structs import asdict, replace
 
 from touche.baselines.loader import folder_of
-from touche.errors import InputError
-from touche.io.opening import decoded_lines
-from touche.regression.checks import is_number
-from touche.regression.kinds import GIVEN, KINDS, LARGEST, PINNED, Expected
-from touche.tasks import datasets
+from touche.baselines.options import arguments_of
+from touche.data.places import at_hand, corpus_at_hand, locate, open_dataset
+from touche.errors import InputError, ToucheError, choice
+from touche.evaluation.ndcg import EVALUATORS, evaluators_of
+from touche.evaluation.scores import Evaluated, evaluated
+from touche.formats.runs import MAX_DEPTH, RunLine, read_run
+from touche.io.strict import Name, Positive, Share, Strict, Text, decode
+from touche.io.toml import read_toml
+from touche.tasks import PAIR, Evaluator, dataset, datasets, measure_of
 
 EXPECTED_FILE = "expected.toml"
-_REMEDY = "write entries like those in docs/organizer.md, section Expected scores"
+PUBLISHED, REPORTED, PINNED = "published", "reported", "pinned"
+_DIGITS = 5  # of pinned numbers
+
+Tolerance = Annotated[float, Meta(gt=0, le=1)]
+Option = str | bool | int | float
+Options = dict[str, Option | Annotated[tuple[Option, ...], Meta(min_length=1)]]
+Parameters = Annotated[dict[str, Positive], Meta(min_length=1)]
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """A run that a baseline has just written.
+
+    Attributes:
+        dataset: the id of the dataset that it ranks.
+        lines: the run.
+        evaluated: the run in each dimension whose judgments are at hand and fit it.
+        faults: why it could not be evaluated in others, by dimension.
+    """
+
+    dataset: str
+    lines: Sequence[RunLine]
+    evaluated: Sequence[Evaluated]
+    faults: Mapping[str, str]
+
+    @classmethod
+    def of(cls, path: Path, dataset_id: str) -> "Rerun":
+        """Reads and evaluates a run file.
+
+        Raises:
+            InputError: if it is not a run.
+        """
+        task, lines = dataset(dataset_id)[0], read_run(path)
+        runs, faults = list[Evaluated](), dict[str, str]()
+        for dimension in [name for name, each in task.qrels.items() if at_hand("qrels", each.file)]:
+            try:
+                runs.append(evaluated(path, lines, task, dimension))
+            except ToucheError as error:
+                faults[dimension] = str(error)
+        return cls(dataset_id, lines, runs, faults)
+
+
+class Measured(NamedTuple):
+    """A number or a digest; Judged@k, where there are judgments; and a remark."""
+
+    got: float | str
+    judged: float | None = None
+    remark: str = ""
+
+
+class Expected(Strict, kw_only=True):
+    """What is asked of a run of a baseline.
+
+    Attributes:
+        dataset: the id of the dataset.
+        options: options of the baseline, by the names of its parameters.
+        run: an official run in runs/ that the entry is about; empty where it is about the rerun alone.
+        pinned, digest: the value that it has; ``touche regress --update`` rewrites it.
+        baseline, entry: the baseline and the number of the entry in its table, which ``read_expected`` adds.
+    """
+
+    TABLE: ClassVar[str] = ""
+    PINNED_AS: ClassVar[str] = PINNED
+
+    dataset: str = ""
+    options: dict[str, Option | Annotated[tuple[Option, ...], Meta(min_length=1)]] = field(
+        default_factory=dict
+    )
+    run: Name | Literal[""] = ""
+    baseline: str = ""
+    entry: int = 0
+
+    def __post_init__(self) -> None:
+        if self.TABLE and self.dataset not in datasets():
+            raise ValueError(f"dataset {self.dataset!r} is not known; {choice(self.dataset, datasets())}")
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What is measured, and by which evaluator."""
+        return "", ""
+
+    @property
+    def kind(self) -> str:
+        """``published``, ``reported`` (of another implementation of the same model) or ``pinned``."""
+        return PINNED
+
+    @property
+    def value(self) -> float | str:
+        """What is expected."""
+        value: float | str = getattr(self, self.PINNED_AS if self.kind == PINNED else self.kind, "")
+        return value
+
+    @property
+    def command(self) -> str:
+        """The baseline with its options, as one would type it."""
+        return " ".join([self.baseline, *self.arguments])
+
+    @property
+    def arguments(self) -> list[str]:
+        """The options as words of the command line."""
+        return arguments_of(self.options)
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether topics, corpus and whatever else is needed are there."""
+        task, corpus = dataset(self.dataset)
+        return at_hand("topics", task.topics) and corpus_at_hand(corpus)
+
+    @property
+    def reruns(self) -> bool:
+        """Whether the baseline has to be run for it."""
+        return True
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """A flat record for JSON."""
+        about = {"table": self.TABLE, **asdict(self), "kind": self.kind, "value": self.value}
+        return {name: about[name] for name in about if name not in (PUBLISHED, REPORTED, PINNED, "digest")}
+
+    def measured(self, rerun: Rerun) -> Measured:
+        """Measures a rerun; or, where an entry needs none, the official run.
+
+        Raises:
+            ToucheError: if it cannot be measured.
+        """
+        raise NotImplementedError
+
+    def difference(self, got: float | str) -> float | None:
+        """Returns by how much a number is above what is expected; None for what is not a number."""
+        return None if isinstance(got, str) or isinstance(self.value, str) else got - self.value
+
+    def accepts(self, got: float | str) -> bool:
+        """Whether it is what is expected: the same digest, or a number that is near enough."""
+        difference = self.difference(got)
+        return got == self.value if difference is None else abs(difference) <= getattr(self, "tolerance", 0)
+
+    def pinned_to(self, got: float | str) -> "Expected":
+        """Returns the same entry with another value, rounded as it is pinned."""
+        return replace(self, **{self.PINNED_AS: got if isinstance(got, str) else round(got, _DIGITS)})
+
+
+class ExpectedScore(Expected, kw_only=True):
+    """A mean score to be reached by a rerun, or one that an official run has.
+
+    Attributes:
+        dimension, evaluator, qrels: what is measured, as in ``touche.evaluation.scores.Score``.
+        measure: in the notation of ir_measures, where it is not that of the task.
+        published, reported, pinned: one of these is expected.
+        tolerance: by how much it may differ, in both directions.
+        source: where a published or reported value is printed.
+    """
+
+    TABLE: ClassVar[str] = "score"
+
+    dimension: str
+    evaluator: Evaluator
+    qrels: str
+    tolerance: Tolerance
+    measure: str = ""
+    published: Share | None = None
+    reported: Share | None = None
+    pinned: Share | None = None
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if [self.published, self.reported, self.pinned].count(None) != 2:
+            raise ValueError("neither a published, a reported nor a pinned value alone; write one of them")
+        if self.pinned is None and not self.source:
+            raise ValueError(f"a {self.kind} value without a source; name it")
+        task = dataset(self.dataset)[0]
+        judgments = task.qrels.get(self.dimension)
+        if judgments is None or judgments.file != self.qrels:
+            raise ValueError(f"dimension and qrels are not those of {task.id}; see its card")
+        try:
+            measure = measure_of(self.measure) if self.measure else task.measure
+        except ToucheError as error:
+            raise ValueError(str(error)) from error
+        if self.evaluator not in evaluators_of(measure):
+            raise ValueError(f"{self.evaluator} does not have {measure}; take trec_eval")
+
+    @property
+    def kind(self) -> str:
+        return next(kind for kind in (PUBLISHED, REPORTED, PINNED) if getattr(self, kind) is not None)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return ", ".join(filter(None, (self.dimension, self.measure))), self.evaluator
+
+    @property
+    def at_hand(self) -> bool:
+        there = at_hand("runs", self.run) if self.run else super().at_hand
+        return there and at_hand("qrels", self.qrels)
+
+    @property
+    def reruns(self) -> bool:
+        return not self.run
+
+    def measured(self, rerun: Rerun) -> Measured:
+        for run in rerun.evaluated:
+            if run.dimension == self.dimension:
+                measure = measure_of(self.measure) if self.measure else run.task.measure
+                evaluation = EVALUATORS[self.evaluator](run.lines, run.judgments, measure)
+                if evaluation.mean is not None:
+                    return Measured(evaluation.mean, evaluation.judged)
+        problem = f"{self.evaluator} has no topic to average over; check the run"
+        raise ToucheError(rerun.faults.get(self.dimension, problem))
+
+
+class ExpectedFigure(Expected, kw_only=True):
+    """A figure of a run of pairs that needs no judgments: a key of ``touche.regression.figures.MEASURES``."""
+
+    TABLE: ClassVar[str] = "figure"
+
+    name: Literal["pairs per topic", "within one argument", "coherence of the first five"]
+    pinned: Annotated[float, Meta(ge=0, le=MAX_DEPTH)]
+    tolerance: Tolerance
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if dataset(self.dataset)[0].rules.unit != PAIR:
+            raise ValueError(f"dataset {self.dataset!r} has no pairs; leave the entry out")
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.name, ""
+
+    def measured(self, rerun: Rerun) -> Measured:
+        from touche.regression.figures import MEASURES  # here, because few entries need language models
+
+        return Measured(float(MEASURES[self.name](rerun.lines, open_dataset(self.dataset).documents)))
+
+
+class ExpectedRun(Expected, kw_only=True):
+    """A ranking that must stay what it is, document by document: its value is a digest, see ``digest_of``."""
+
+    TABLE: ClassVar[str] = "run"
+    PINNED_AS: ClassVar[str] = "digest"
+
+    digest: Text
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return "ranking", ""
+
+    def measured(self, rerun: Rerun) -> Measured:
+        return Measured(digest_of(rerun.lines))
+
+
+class ExpectedFormula(Expected, kw_only=True):
+    """A formula that the scores of an official run meet, and those of the rerun; the value is the share met.
+
+    Attributes:
+        run: a run in runs/, or a file ``*.tsv`` with topic, document and score on each line.
+        model, analysis, fields, combination: of the formula, as in ``touche.identify.hypotheses.Hypothesis``.
+        parameters: of the formula, which have to come out of the scores of both.
+        official_parameters, rerun_parameters: those that come out of the scores of one, as they hold what the
+            collections differ in.
+        median: the largest median error that passes.
+        pinned, tolerance: the share of scores that are met, and by how much it may differ.
+    """
+
+    TABLE: ClassVar[str] = "official"
+
+    run: Name
+    model: str
+    analysis: Literal["standard", "english"]
+    fields: Annotated[tuple[str, ...], Meta(min_length=1, max_length=2)]
+    parameters: Parameters
+    median: Tolerance
+    pinned: Share
+    tolerance: Tolerance
+    combination: Literal["", "sum", "maximum"] = ""
+    official_parameters: dict[str, Positive] = field(default_factory=dict)
+    rerun_parameters: dict[str, Positive] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (len(self.fields) == 2) != bool(self.combination):
+            problem = "fields and combination do not fit"
+            raise ValueError(f"{problem}; write one field, or two and their combination")
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return "official scores", self.model
+
+    @property
+    def at_hand(self) -> bool:
+        return at_hand("runs", self.run) and super().at_hand
+
+    def measured(self, rerun: Rerun) -> Measured:
+        from touche.regression.official import formula_of, held  # here: touche tasks does without identify
+
+        formula = formula_of(self.model, self.analysis, self.fields, self.combination)
+        known = self.parameters | self.official_parameters, self.parameters | self.rerun_parameters
+        fit = held(locate("runs", self.run), rerun.lines, self.dataset, formula, known)
+        if fit.median > self.median:
+            problem = f"the median error is {fit.median:.2g}, above {self.median:g}"
+            raise ToucheError(f"{problem} ({fit.share:.1%} of the scores are met)")
+        return Measured(fit.share, remark=str(fit))
+
+
+class _File(Strict):
+    score: tuple[ExpectedScore, ...] = ()
+    official: tuple[ExpectedFormula, ...] = ()
+    figure: tuple[ExpectedFigure, ...] = ()
+    run: tuple[ExpectedRun, ...] = ()
 
 
 def read_expected(baseline: str) -> list[Expected]:
-    """The entries of a baseline's expected.toml, kind by kind.
+    """Returns the entries of a baseline's expected.toml, table by table.
 
     Args:
         baseline: its name, or the path of its folder.
@@ -25,61 +340,20 @@ def read_expected(baseline: str) -> list[Expected]:
         InputError: if the file is missing or broken, or an entry is incomplete or names what there is not.
     """
     path = folder_of(baseline) / EXPECTED_FILE
-    if not path.is_file():
-        raise InputError(path, "no such file", _REMEDY)
-    try:
-        content = tomllib.loads("".join(decoded_lines(path)))
-    except ValueError as error:
-        raise InputError(path, f"broken TOML ({error})", "repair the file") from error
-    if not content or not content.keys() <= KINDS.keys() or not all(map(_is_table, content.values())):
-        known = ", ".join(f"[[{name}]]" for name in KINDS)
-        raise InputError(path, f"it does not hold entries ({known}) and nothing else", _REMEDY)
+    tables = asdict(decode(read_toml(path), _File, path))
+    if not any(tables.values()):
+        raise InputError(path, "no entry", "write some, see docs/organizer.md, section Expected scores")
     return [
-        _expected_of(kind, baseline, number, entry, path)
-        for name, kind in KINDS.items()
-        for number, entry in enumerate(content.get(name, ()))
+        replace(entry, baseline=baseline, entry=number)
+        for entries in tables.values()
+        for number, entry in enumerate(entries)
     ]
 
 
-def _expected_of(kind: type[Expected], baseline: str, number: int, entry: Any, path: Path) -> Expected:
-    if problem := _problem(kind, entry):
-        raise InputError(path, f"[[{kind.TABLE}]] number {number + 1} {problem}", _REMEDY)
-    values = {name: value for name, value in entry.items() if name not in (*GIVEN, "digest")}
-    options = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in entry.get("options", {}).items()
-    }
-    how = next((each for each in GIVEN if each in entry), PINNED)
-    key = kind.PINNED_AS if how == PINNED else how
-    given = entry[key] if isinstance(entry[key], str) else float(entry[key])
-    return kind(**values | {"options": options}, baseline=baseline, entry=number, kind=how, value=given)
+def digest_of(run: Iterable[RunLine]) -> str:
+    """Returns what a ranking is, in 16 hexadecimal digits: those of its lines ``topic rank document``.
 
-
-def _problem(kind: type[Expected], entry: Any) -> str:
-    """What is wrong with an entry, or nothing; a check that can never fail, or never pass, is no check."""
-    if not isinstance(entry, dict):
-        return "is no table"
-    if unknown := entry.keys() - {"dataset", "options", *kind.KEYS}:
-        return f"has an unknown key, {min(unknown)!r}"
-    if entry.get("dataset") not in datasets():
-        return f"names an unknown dataset, {entry.get('dataset')!r}"
-    if not isinstance(options := entry.get("options", {}), dict) or not all(
-        map(_are_options, options.values())
-    ):
-        return "needs options such as { k1 = 1.2 }"
-    if "tolerance" in kind.KEYS and not is_number(entry.get("tolerance"), 1e-9, 1):
-        return "needs a number above 0, and at most 1, as its tolerance"
-    return kind.problem(entry)
-
-
-def _are_options(value: Any) -> bool:
-    return all(map(_is_option, value)) and bool(value) if isinstance(value, list) else _is_option(value)
-
-
-def _is_option(value: Any) -> bool:
-    """Whether it can be a word of the command line, and in JSON: no date, no nan, no number without end."""
-    return isinstance(value, str | bool) or is_number(value, -LARGEST, LARGEST)
-
-
-def _is_table(value: Any) -> bool:
-    return isinstance(value, list) and bool(value)
+    In the shell: ``awk '{print $1, $4, $3}' run.txt | sha256sum | head -c 16``.
+    """
+    lines = (f"{line.topic} {line.rank} {line.document}\n" for line in run)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]

@@ -17,8 +17,10 @@ from touche.errors import ToucheError, choice
 from touche.evaluation.agreement import EVALUATOR, Overlap, overlap, scored_overlap
 from touche.evaluation.scores import Evaluated, TopicScore, evaluated
 from touche.formats.runs import RunLine, in_order_of_score
+from touche.identify.counts import NAMED
 from touche.identify.fitting import Problem
 from touche.identify.hypotheses import Hypothesis
+from touche.identify.models import MODELS
 from touche.identify.numbers import shared_numbers
 from touche.identify.samples import Array, Sample, Score, read_scores, sample_of
 from touche.identify.search import Fit, fits_of
@@ -51,6 +53,17 @@ class Held:
         fitted = f"{self.documents} scores with {self.free_numbers} free numbers"
         order = f"median error {self.median:.2g}, tau {self.tau:.3f}"
         return f"{fitted}, {order}; of the rerun's own {self.own:.1%}"
+
+
+def formula_of(model: str, analysis: str, fields: tuple[str, ...], combination: str) -> Hypothesis:
+    """Returns the formula that an entry names.
+
+    Raises:
+        ToucheError: if there is no such model.
+    """
+    if model not in MODELS:
+        raise ToucheError(f"there is no model {model!r}; {choice(model, MODELS)}")
+    return Hypothesis(model, NAMED[analysis], fields, combination)
 
 
 def held(

@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterable
 
 from touche import baselines
 from touche.baselines.method import tag_of
-from touche.regression.expected import read_expected
-from touche.regression.kinds import PUBLISHED, ExpectedScore
+from touche.regression.expected import PUBLISHED, ExpectedScore, read_expected
 from touche.tasks import Published, dataset
 
 

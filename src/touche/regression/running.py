@@ -3,8 +3,9 @@
 import logging
 import shutil
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,7 @@ from touche.io.temporary import temporary_folder
 from touche.io.writing import write_whole
 from touche.origin import clone
 from touche.progress import bar
-from touche.regression.expected import EXPECTED_FILE
-from touche.regression.kinds import PINNED, REPORTED, Expected, Rerun
-from touche.regression.official import agreements
+from touche.regression.expected import EXPECTED_FILE, PINNED, REPORTED, Expected, Rerun
 from touche.sandbox.limits import Limits
 from touche.sandbox.programs import Log
 from touche.sandbox.runs import Job, Runner, Usage
@@ -75,14 +74,14 @@ class Outcome:
         """A flat record for JSON."""
         measured = {"got": self.got, "difference": self.difference, "judged": self.judged}
         used = asdict(self.usage) if self.usage else dict.fromkeys(Usage.__annotations__)
-        about = {"table": self.expected.TABLE} | asdict(self.expected)
-        found = {"verdict": self.verdict, "remark": self.remark}
-        return about | measured | used | found | {"agreements": [asdict(each) for each in self.agreements]}
+        verdict = {"verdict": self.verdict, "remark": self.remark}
+        agreements = {"agreements": [asdict(each) for each in self.agreements]}
+        return self.expected.record | measured | used | verdict | agreements
 
 
 def unreadable(baseline: str, error: Exception) -> Outcome:
     """What becomes of a baseline whose expected.toml cannot be read."""
-    return Outcome(Expected(baseline=baseline, options={}), FAILED, remark=_told(error))
+    return Outcome(Expected(baseline=baseline), FAILED, remark=_told(error))
 
 
 def regress(
@@ -110,8 +109,9 @@ def regress(
     groups: dict[tuple[str, str], list[Expected]] = {}
     for each in expected:
         groups.setdefault((each.command, each.dataset), []).append(each)
+    measure = partial(_measured, runner=runner, limits=limits, say=say, twice=twice, keep=keep)
     for group in bar("running", "runs", len(groups), over=groups.values()):
-        yield from _outcomes(group, runner, limits, say, twice, keep)
+        yield from _outcomes(group, measure)
 
 
 def update(outcomes: Iterable[Outcome]) -> list[Outcome]:
@@ -133,9 +133,9 @@ def update(outcomes: Iterable[Outcome]) -> list[Outcome]:
 
 
 def _moved(outcome: Outcome) -> bool:
-    each, got = outcome.expected, outcome.got
-    sure = each.kind == PINNED and got is not None and outcome.verdict != NOT_THE_SAME
-    return sure and each.rounded(got or 0.0) != each.value
+    expected, got = outcome.expected, outcome.got
+    sure = expected.kind == PINNED and got is not None and outcome.verdict != NOT_THE_SAME
+    return sure and expected.pinned_to(got or 0.0) != expected
 
 
 def _rewritten(baseline: str, outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -147,35 +147,32 @@ def _rewritten(baseline: str, outcomes: Sequence[Outcome]) -> list[Outcome]:
     document: Any = tomlkit.parse(path.read_text(encoding="utf-8"))
     rewritten = []
     for outcome in outcomes:
-        each = outcome.expected
-        value = each.rounded(outcome.got or 0.0)
-        document[each.TABLE][each.entry][each.PINNED_AS] = value
-        rewritten.append(replace(outcome, expected=replace(each, value=value), verdict=PASSED))
+        pinned = outcome.expected.pinned_to(outcome.got or 0.0)
+        document[pinned.TABLE][pinned.entry][pinned.PINNED_AS] = pinned.value
+        rewritten.append(replace(outcome, expected=pinned, verdict=PASSED))
     write_whole(path, tomlkit.dumps(document))
     return rewritten
 
 
-def _outcomes(
-    group: Sequence[Expected], runner: Runner, limits: Limits, say: Log, twice: bool, keep: Path | None
-) -> list[Outcome]:
+def _outcomes(group: Sequence[Expected], measure: Callable[..., list[Outcome]]) -> list[Outcome]:
     """Those of a baseline with its options on a dataset."""
     try:
-        absent = [each for each in group if not each.at_hand]
+        available = [each for each in group if each.at_hand]
     except Exception as error:
         return _failed(group, error)
-    there = [each for each in group if each not in absent]
-    checked, stored = ([each for each in there if each.reruns == reruns] for reruns in (True, False))
-    official = dict.fromkeys(each.run for each in there if each.run)
+    outcomes = [Outcome(each, NOT_AT_HAND) for each in group if each not in available]
+    rerun = [each for each in available if each.reruns]
     try:
-        found = _measured(checked, official, runner, limits, say, twice, keep) if checked else []
+        outcomes += measure(rerun, [each.run for each in available if each.run]) if rerun else []
     except Exception as error:
-        found = _failed(checked, error)
-    return [*(Outcome(each, NOT_AT_HAND) for each in absent), *found, *map(_of_official_run, stored)]
+        outcomes += _failed(rerun, error)
+    return outcomes + [_of_official_run(each) for each in available if not each.reruns]
 
 
 def _measured(
     group: Sequence[Expected],
     official: Iterable[str],
+    *,
     runner: Runner,
     limits: Limits,
     say: Log,
@@ -190,19 +187,21 @@ def _measured(
         usages = [runner(job, limits, lambda line: say(f"  {line}")) for job in jobs]
         same = len({(job.output / RUN_FILE).read_bytes() for job in jobs}) == 1
         rerun = Rerun.of(_kept(jobs[0], keep) if keep else jobs[0].output / RUN_FILE, first.dataset)
-    outcomes = [replace(_outcome(each, rerun), usage=usages[0]) for each in group]
-    outcomes = outcomes if same else [replace(each, verdict=NOT_THE_SAME) for each in outcomes]
-    outcomes = [replace(each, evaluated=rerun.evaluated if keep else ()) for each in outcomes]
+    common: dict[str, Any] = {"usage": usages[0], "evaluated": rerun.evaluated if keep else ()}
+    common |= {} if same else {"verdict": NOT_THE_SAME}
+    outcomes = [replace(_outcome(each, rerun), **common) for each in group]
     failed = {each.expected.run for each in outcomes if each.verdict == FAILED}
-    beside = tuple(_agreements([each for each in official if each not in failed], rerun, first))
-    outcomes[0] = replace(outcomes[0], agreements=beside)
+    compared = [run for run in dict.fromkeys(official) if run not in failed]
+    outcomes[0] = replace(outcomes[0], agreements=tuple(_agreements(compared, rerun, first)))
     return outcomes
 
 
-def _agreements(official: Iterable[str], rerun: Rerun, asked: Expected) -> Iterator[Overlap]:
+def _agreements(official: Iterable[str], rerun: Rerun, expected: Expected) -> Iterator[Overlap]:
     """With each official run; a warning where they cannot be compared."""
     for run in official:
-        names = f"runs/{run}", f"{asked.command} on {asked.dataset}"
+        from touche.regression.official import agreements  # here, because it imports identify
+
+        names = f"runs/{run}", f"{expected.command} on {expected.dataset}"
         try:
             yield from agreements(locate("runs", run), rerun.lines, rerun.dataset, names)
         except ToucheError as error:
@@ -226,8 +225,7 @@ def _of_official_run(expected: Expected) -> Outcome:
 
 def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
     try:
-        measured = expected.measured(rerun)
-        got, judged, remark = measured.got, measured.judged, measured.remark
+        got, judged, remark = expected.measured(rerun)
     except Exception as error:
         return _failed([expected], error)[0]
     difference = expected.difference(got)

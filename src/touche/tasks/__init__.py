@@ -5,7 +5,7 @@ Cards are those that ship, and those in the folders tasks/ of ``TOUCHE_DATA``.
 
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from os.path import realpath  # that of Path raises where links lead round in circles
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from touche.errors import InputError, ToucheError, choice
 from touche.io.opening import is_file
-from touche.tasks.cards import content_of, id_of, read_card
+from touche.io.toml import read_toml
 from touche.tasks.measures import Measure, measure_of
 from touche.tasks.records import (
     CUTOFF,
@@ -21,10 +21,12 @@ from touche.tasks.records import (
     PAIR,
     SPOT_CHECK,
     Corpus,
+    Evaluator,
     Judgments,
     Published,
     Rules,
     Task,
+    id_of,
 )
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "PAIR",
     "SPOT_CHECK",
     "Corpus",
+    "Evaluator",
     "Judgments",
     "Measure",
     "Published",
@@ -44,7 +47,6 @@ __all__ = [
 _FOLDER = Path(__file__).parent
 
 _log = logging.getLogger(__name__)
-_read = cache(read_card)
 
 
 def data_folders() -> list[Path]:
@@ -82,8 +84,7 @@ def task(task_id: str) -> Task:
     cards = _cards()
     if task_id in cards:
         for card in _of_user(task_id):
-            for problem in taken(card):
-                raise ToucheError(f"{card}: {problem}")
+            check_name(card)
         return _read(cards[task_id])
     if task_id.rpartition("/")[0] in cards:
         return dataset(task_id)[0]
@@ -141,10 +142,22 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
     raise ToucheError(f"there is no dataset {dataset_id!r}; {choice(dataset_id, datasets())}")
 
 
-def taken(card: Path) -> Iterator[str]:
-    """Says that a card in ``TOUCHE_DATA`` has the name of one that ships, so that no id means two tasks."""
+def check_name(card: Path) -> None:
+    """Checks that a card in ``TOUCHE_DATA`` has not the name of one that ships: no id means two tasks.
+
+    Raises:
+        InputError: if it has.
+    """
     if realpath(card) in map(realpath, _of_user(id_of(card))) and id_of(card) in _shipped():
-        yield f"a task {id_of(card)!r} ships with the project; give the file and its id another name"
+        problem = f"a task {id_of(card)!r} ships with the project"
+        raise InputError(card, problem, "give the file and its id another name")
+
+
+@cache
+def _read(card: Path) -> Task:
+    from touche.tasks.cards import read_card  # here, because it imports msgspec, which images lack
+
+    return read_card(card)
 
 
 def _cards() -> dict[str, Path]:
@@ -168,7 +181,7 @@ def _of_user(task_id: str) -> list[Path]:
 def _corpora(card: Path) -> Iterable[str]:
     """The names of a card's corpora, whatever else is wrong with it."""
     try:
-        corpora = content_of(card).get("corpora")
+        corpora = read_toml(card).get("corpora")
     except ToucheError:
         return ()
     return corpora if isinstance(corpora, dict) else ()

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from touche.tasks.measures import Measure
@@ -154,3 +155,9 @@ class Task:
     def all_published(self) -> tuple[Published, ...]:
         """The published results of every kind; ``measure`` tells them apart."""
         return (*self.published, *self.stance)
+
+
+def id_of(card: Path) -> str:
+    """Returns the id of a task by the name of its card; those of spot checks are in a folder."""
+    folder = card.absolute().parent.name
+    return f"{folder}/{card.stem}" if folder == SPOT_CHECK else card.stem

@@ -5,7 +5,7 @@ import pytest
 from touche.errors import ToucheError
 from touche.formats.documents import Argument, Sentence
 from touche.formats.runs import RunLine
-from touche.pairs import figures
+from touche.regression import figures
 
 
 def line(topic: str, pair: str, score: float) -> RunLine:
