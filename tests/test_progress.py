@@ -116,7 +116,9 @@ def test_a_large_file_is_read_as_it_is(write: Write, monkeypatch: pytest.MonkeyP
     assert watched == md5(path)
 
 
-def test_what_is_gone_through_is_unchanged_whatever_it_is() -> None:
+def test_what_is_gone_through_is_unchanged_whatever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where standard error is closed."""
+    monkeypatch.setattr("sys.stderr", None)
     assert list(progress.watched((each for each in "abc"), "", "letters", None)) == ["a", "b", "c"]
 
 

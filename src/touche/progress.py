@@ -75,7 +75,7 @@ def bar(what: str, unit: str, total: int | None, *, over: Iterable[Any] | None =
     Returns:
         A context manager with ``update(count)``, or the iterable.
     """
-    if logging.getLogger("touche").level >= logging.WARNING or not sys.stderr.isatty():
+    if logging.getLogger("touche").level >= logging.WARNING or not (sys.stderr and sys.stderr.isatty()):
         return _NoBar() if over is None else over
     return _bar_class()(
         over,

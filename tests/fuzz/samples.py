@@ -1,13 +1,12 @@
 """Small files as they should be, one of each format, before they are spoilt."""
 
 import io
-import json
 import tarfile
 import zipfile
 
 from archives import record, record_of_clueweb22
 
-TOPICS = b"""<?xml version="1.0" encoding="UTF-8"?>
+TOPICS = """<?xml version="1.0" encoding="UTF-8"?>
 <topics>
   <topic>
     <number>1</number>
@@ -16,79 +15,32 @@ TOPICS = b"""<?xml version="1.0" encoding="UTF-8"?>
     <description>Somebody's cat hunts birds.</description>
     <narrative>Relevant arguments name birds or cats.</narrative>
   </topic>
-  <topic><number>2</number><title>Are caf\xc3\xa9s better than bars?</title></topic>
+  <topic><number>2</number><title>Are cafés better than bars?</title></topic>
 </topics>
+""".encode()
+QUERIES = """\
+{"qid": "1", "query": "Leash cats?", "original_query": {"objects": "cats, dogs", "title": ""}}
+{"qid": 2, "query": "Are cafés better than bars?", "original_query": {"objects": ["cafés", "bars"]}}
+""".encode()
+DOCUMENTS = """\
+{"docno": "d1", "text": "Cats hunt birds, and bars sell beer."}
+{"docno": "d2", "html": "<title>Cats</title><p>Leashed cats are sad.", "url": "http://a.example/cats"}
+{"docno": 3, "title": "Cafés", "body": "Cafés are better than bars", "host": "b.example"}
+""".encode()
+PASSAGES = """\
+{"id": "clueweb12-0000tw-00-00000___1", "contents": "Cats hunt birds.", "chatNoirUrl": "https://chatnoir.eu/a"}
+{"id": "clueweb12-0000tw-00-00000___2", "contents": "Cafés sell.", "chatNoirUrl": "https://chatnoir.eu/b"}
+""".encode()
+CANDIDATES = b"""\
+{"qid": "1", "query": "Leash cats?", "docno": "d1", "text": "Cats hunt birds.", "score": 1.5, "rank": 1}
+{"qid": "1", "query": "Leash cats?", "docno": "d2", "text": "Dogs are leashed.", "score": 1, "rank": 2}
+{"qid": "2", "query": "Are bars better?", "docno": "d1", "text": "Cats hunt birds.", "score": 0.5, "rank": 1}
 """
-_QUERIES = [
-    {
-        "qid": "1",
-        "query": "Should cats be leashed?",
-        "original_query": {"objects": "cats, dogs", "narrative": "x"},
-    },
-    {"qid": 2, "query": "Are cafés better than bars?", "original_query": {"objects": ["cafés", "bars"]}},
-]
-_DOCUMENTS = [
-    {"docno": "d1", "text": "Cats hunt birds, and bars sell beer."},
-    {
-        "docno": "d2",
-        "html": "<title>Cats</title><h1>Cats</h1><p>Leashed cats are sad.",
-        "url": "http://a.example/cats",
-    },
-    {"docno": 3, "title": "Cafés", "body": "Cafés are better than bars", "host": "b.example"},
-]
-_PASSAGES = [
-    {
-        "id": "clueweb12-0000tw-00-00000___1",
-        "contents": "Cats hunt birds.",
-        "chatNoirUrl": "https://chatnoir.eu/a",
-    },
-    {
-        "id": "clueweb12-0000tw-00-00000___2",
-        "contents": "Cafés sell coffee.",
-        "chatNoirUrl": "https://chatnoir.eu/b",
-    },
-]
-_CANDIDATES = [
-    {
-        "qid": "1",
-        "query": "Should cats be leashed?",
-        "docno": "d1",
-        "text": "Cats hunt birds.",
-        "score": 1.5,
-        "rank": 1,
-    },
-    {
-        "qid": "1",
-        "query": "Should cats be leashed?",
-        "docno": "d2",
-        "text": "Dogs are leashed.",
-        "score": 1,
-        "rank": 2,
-    },
-    {
-        "qid": "2",
-        "query": "Are bars better?",
-        "docno": "d1",
-        "text": "Cats hunt birds.",
-        "score": 0.5,
-        "rank": 1,
-    },
-]
-_ARGUMENTS = {
-    "arguments": [
-        {
-            "id": "S1-A1",
-            "conclusion": "Cats should be leashed",
-            "premises": [{"text": "They hunt birds.", "stance": "PRO", "annotations": []}],
-            "context": {
-                "sourceId": "S1",
-                "aspects": [{"name": "animals", "weight": 0.5, "rank": 1}],
-                "depth": None,
-            },
-        },
-        {"id": "S1-A2", "conclusion": "Cafés", "premises": [{"text": "Better than bars.", "stance": "CON"}]},
-    ]
-}
+ARGUMENTS = """{"arguments": [{"id": "S1-A1", "conclusion": "Cats should be leashed",
+ "premises": [{"text": "They hunt birds.", "stance": "PRO", "annotations": []}],
+ "context": {"sourceId": "S1", "aspects": [{"name": "animals", "weight": 0.5, "rank": 1}], "depth": null}},
+ {"id": "S1-A2", "conclusion": "Cafés", "premises": [{"text": "Better than bars.", "stance": "CON"}]}]}
+""".encode()
 PROCESSED = """id,conclusion,premises,context,sentences
 S1-A1,Leash cats,"[{'text': 'They ""hunt"". It\\'s', 'stance': 'PRO', 'annotations': []}]",{'a': 1},\
 "[{'sent_id': 'S1-A1__CONC__1', 'sent_text': 'Leash'}, {'sent_id': 'S1-A1__PREMISE__1', 'sent_text': 'A'}]"
@@ -118,22 +70,9 @@ topics = "cats.xml"
 measure = "P(rel=2)@10"
 excluded_topics = ["3"]
 note = "Judged by cats."
-
-[qrels.relevance]
-file = "cats.qrels"
-labels = [-2, 0, 1]
-
-[corpora.full]
-directory = "cats"
-ir_datasets = "argsme/2020-04-01"
-files = ["a.json"]
-
-[rules]
-unit = "argument"
-stances = ["Q0"]
-max_results = 1000
-min_results = 50
-max_runs = 5
+qrels.relevance = { file = "cats.qrels", labels = [-2, 0, 1] }
+corpora.full = { directory = "cats", ir_datasets = "argsme/2020-04-01", files = ["a.json"] }
+rules = { unit = "argument", stances = ["Q0"], max_results = 1000, min_results = 50, max_runs = 5 }
 
 [[published]]
 dimension = "relevance"
@@ -166,34 +105,13 @@ def by_length(topics: Topics, documents: Documents, *, depth: int = 10, b: float
     for topic in topics:
         yield topic, sorted(lengths, key=lambda hit: -hit[1])[:depth]
 '''
-
-
-def json_lines(records: list[dict[str, object]]) -> bytes:
-    return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records).encode()
-
-
-QUERIES, DOCUMENTS = json_lines(_QUERIES), json_lines(_DOCUMENTS)
-PASSAGES, CANDIDATES = json_lines(_PASSAGES), json_lines(_CANDIDATES)
-ARGUMENTS = json.dumps(_ARGUMENTS, ensure_ascii=False).encode()
 WARC = record("p1", HTML) + record("p2", b"<p>Leashed cats") + record("p3", b"GIF89a", kind="image/gif")
-
-WARC_OF_CLUEWEB09 = b"".join(
-    record(f"p{number}", html, version="0.18", newline="\n")
-    for number, html in enumerate((HTML, b"<p>Leashed"))
-)
+WARC_OF_CLUEWEB09 = b"".join(record(id, HTML, version="0.18", newline="\n") for id in ("p0", "p1"))
 WARC_OF_CLUEWEB22 = record_of_clueweb22("p1", HTML) + record_of_clueweb22("p2", b"<p>Leashed cats")
-TEXTS_OF_CLUEWEB22 = json_lines(
-    [
-        {
-            "URL": f"https://a.example/{number}\n",
-            "URL-hash": "0A",
-            "Language": "en",
-            "ClueWeb22-ID": f"p{number}",
-            "Clean-Text": "Cats\nCafés are better than bars",
-        }
-        for number in (1, 2)
-    ]
-)
+_TEXT_OF_CLUEWEB22 = """{"URL": "https://a.example/\\n", "URL-hash": "0A", "Language": "en", \
+"ClueWeb22-ID": "p1", "Clean-Text": "Cats\\nCafés are better than bars"}
+""".encode()
+TEXTS_OF_CLUEWEB22 = _TEXT_OF_CLUEWEB22 + _TEXT_OF_CLUEWEB22.replace(b"p1", b"p2")
 
 
 def zip_of(name: str, content: bytes) -> bytes:

@@ -23,13 +23,14 @@ from outcomes import PATIENCE, PROCESSES, REFUSED, RESULT, ROOT, Outcome, ending
 from conftest import left_in
 
 TOUCHE = [sys.executable, "-m", "touche"]
-SPOT = ["-i", "spot-check/arguments", "-o", "OUT"]
-BM25, PAGES = ([*TOUCHE, "run", each] for each in ("bm25", "chatnoir-bm25f"))
-RUN = [*BM25, *SPOT]
+BM25, SPOT = [*TOUCHE, "run", "bm25"], ["--task", "spot-check/passages"]
+RUN = [*BM25, "-i", "spot-check/arguments", "-o", "OUT"]
 OWN = [*BM25, "-i", "IN", "-o", "OUT"]
-CRAWL = [*PAGES, "-i", "spot-check/pages", "-o", "OUT"]
-EVALUATE = [*TOUCHE, "evaluate", "IN/run.txt", "--task", "spot-check/passages"]
+CRAWL = [*TOUCHE, "run", "chatnoir-bm25f", "-i", "spot-check/pages", "-o", "OUT"]
+EVALUATE, LINT = ([*TOUCHE, name, "IN/run.txt", *SPOT] for name in ("evaluate", "lint"))
+REPORT = [*TOUCHE, "report", "IN/run.txt", *SPOT, "-o", "OUT"]
 REGRESS = [*TOUCHE, "regress", "bm25", "--dataset", "spot-check/passages"]
+PRINTING = (EVALUATE, [*EVALUATE, "--format", "json"], LINT, [*TOUCHE, "tasks"], [*TOUCHE, "--help"], OWN)
 KILLED = ((RUN, 1.5), (OWN, 4.0), (CRAWL, 2.5), (REGRESS, 4.0))  # and about how many seconds they take
 CODES = {signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGKILL: -9}
 _WORDS = ("cats", "birds", "leash", "café", "garden", "hunt", "pupils", "uniforms", "nuclear", "vegan")
@@ -44,7 +45,9 @@ class Trial:
         command: the words, with IN and OUT for folders.
         before: puts things in order in the folder of the call, and afterwards takes them away.
         variables: of the environment; None takes one away.
-            folder: the name of the folder that IN and OUT are in.
+        folder: the name of the folder that IN and OUT are in.
+        prefix: words before those of the command.
+        script: of a shell, in which the command is ``"$@"``; empty without one.
     """
 
     name: str
@@ -52,15 +55,25 @@ class Trial:
     before: Callable[[Path], Any] = contextlib.nullcontext
     variables: dict[str, str | None] = field(default_factory=dict)
     folder: str = "x"
+    prefix: Sequence[str] = ()
+    script: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        shell = ["bash", "-o", "pipefail", "-c", self.script, "bash"] if self.script else []
+        return [*self.prefix, *shell, *self.command]
 
 
-@contextlib.contextmanager
-def small_disk(name: str, options: str, folder: Path) -> Iterator[None]:
-    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder / name], check=True)
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", folder / name], check=True)
+def _disk(name: str, options: str) -> Callable[[Path], Any]:
+    @contextlib.contextmanager
+    def mounted(folder: Path) -> Iterator[None]:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder / name], check=True)
+        try:
+            yield
+        finally:
+            subprocess.run(["umount", folder / name], check=True)
+
+    return mounted
 
 
 @contextlib.contextmanager
@@ -70,71 +83,45 @@ def _open_to_all(folder: Path) -> Iterator[None]:
     yield
 
 
-def _full(name: str) -> Callable[[Path], Any]:
-    return lambda folder: small_disk(name, "size=4k", folder)
-
-
 _C = {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 _NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+_NOBODY += ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]
 _UNREAD = '"$@" | head -c 0; code=${PIPESTATUS[0]}; exit $((code == 1 ? 0 : code))'  # 1 is that of click
-_MAY_READ = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]
-
-
-def _shell(script: str, command: Sequence[str]) -> list[str]:
-    """A command in a shell, where it is ``"$@"``."""
-    return ["bash", "-o", "pipefail", "-c", script, "bash", *command]
-
-
-def trials() -> list[Trial]:
-    """Everything but signals."""
-    report = [*TOUCHE, "report", "IN/run.txt", "--task", "spot-check/passages", "-o", "OUT"]
-    lint = [*TOUCHE, "lint", "IN/run.txt", "--task", "spot-check/passages"]
-    tell = [EVALUATE, [*EVALUATE, "--format", "json"], lint, [*TOUCHE, "tasks"], [*TOUCHE, "--help"], OWN]
-    return [
-        *(Trial("full disk for the output", each, _full("out")) for each in (RUN, report)),
-        *(Trial("full disk for TMPDIR", each, _full("tmp")) for each in (RUN, OWN, EVALUATE)),
-        *(
-            Trial("read-only output", each, lambda folder: small_disk("out", "ro", folder))
-            for each in (RUN, report)
-        ),
-        *(
-            Trial(f"{megabytes} MB of memory", _shell(f'ulimit -d {megabytes}000; exec "$@"', each))
-            for megabytes in (128, 256, 512)  # with less, numpy cannot be loaded
-            for each in (RUN, CRAWL, EVALUATE, lint)
-        ),
-        *(
-            Trial(f"{files} open files", _shell(f'ulimit -n {files}; exec "$@"', each))
-            for files in (32, 64)
-            for each in (RUN, CRAWL, EVALUATE, report)
-        ),
-        *(
-            Trial("no HOME", each, variables={"HOME": None, "XDG_CACHE_HOME": None})
-            for each in (RUN, EVALUATE)
-        ),
-        *(
-            Trial("another user", [*_NOBODY, *_MAY_READ, *each], before)
-            for each in (RUN, EVALUATE, report)
-            for before in (contextlib.nullcontext, _open_to_all)
-        ),
-        *(Trial("LANG=C", each, variables=_C, folder=name) for each in tell for name in ("x", "é ü")),
-        *(Trial("closed standard output", _shell('exec "$@" 1>&-', each)) for each in tell),
-        *(Trial("closed standard error", _shell('exec "$@" 2>&-', each)) for each in tell),
-        *(Trial("closed standard input", _shell('exec "$@" 0<&-', each)) for each in tell),
-        *(Trial("full standard output", _shell('exec "$@" >/dev/full', each)) for each in tell[:-1]),
-        *(Trial("a closed pipe", _shell(_UNREAD, each)) for each in tell),
-        *(
-            Trial("odd names of folders", each, folder=name)
-            for name in ODD_NAMES
-            for each in (OWN, *tell[:3])
-        ),
-        *(Trial("odd names of folders", report, folder=name) for name in ODD_NAMES),
-    ]
+_DISKS = {"full disk for the output": "size=4k", "read-only output": "ro"}
+_SCRIPTS = {  # in which a command is "$@"
+    "closed standard output": 'exec "$@" 1>&-',
+    "closed standard error": 'exec "$@" 2>&-',
+    "closed standard input": 'exec "$@" 0<&-',
+    "full standard output": 'exec "$@" >/dev/full',
+    "a closed pipe": _UNREAD,
+}
+# What goes wrong, the commands, and how.
+_TROUBLES: list[tuple[str, Sequence[list[str]], dict[str, Any]]] = [
+    *((name, (RUN, REPORT), {"before": _disk("out", options)}) for name, options in _DISKS.items()),
+    ("full disk for TMPDIR", (RUN, OWN, EVALUATE), {"before": _disk("tmp", "size=4k")}),
+    ("no HOME", (RUN, EVALUATE), {"variables": {"HOME": None, "XDG_CACHE_HOME": None}}),
+    ("another user", (RUN, EVALUATE, REPORT), {"prefix": _NOBODY}),
+    ("another user", (RUN, EVALUATE, REPORT), {"prefix": _NOBODY, "before": _open_to_all}),
+    *(("LANG=C", PRINTING, {"variables": _C, "folder": name}) for name in ("x", "é ü")),
+    *(
+        (f"{size} MB of memory", (RUN, CRAWL, EVALUATE, LINT), {"script": f'ulimit -d {size}000; exec "$@"'})
+        for size in (128, 256, 512)  # with less, numpy cannot be loaded
+    ),
+    *(
+        (f"{files} open files", (RUN, CRAWL, EVALUATE, REPORT), {"script": f'ulimit -n {files}; exec "$@"'})
+        for files in (32, 64)
+    ),
+    # What prints nothing does not mind a full standard output.
+    *((name, PRINTING[: -1 if "full" in name else None], {"script": _SCRIPTS[name]}) for name in _SCRIPTS),
+    *(("odd names of folders", (OWN, *PRINTING[:3], REPORT), {"folder": name}) for name in ODD_NAMES),
+]
 
 
 def tried() -> Iterator[Outcome]:
-    """Calls all trials, and sends signals."""
+    """Calls every command in its surroundings."""
+    trials = [Trial(name, command, **how) for name, commands, how in _TROUBLES for command in commands]
     with ThreadPoolExecutor(PROCESSES) as threads:
-        yield from threads.map(_try, trials(), range(1000))
+        yield from threads.map(_try, trials, range(len(trials)))
 
 
 def _try(trial: Trial, number: int) -> Outcome:
@@ -143,38 +130,35 @@ def _try(trial: Trial, number: int) -> Outcome:
         _write_input(folder)
         try:
             with trial.before(folder):
-                return _called(trial, number, folder)
+                ended, said = _called(trial, folder)
         except subprocess.CalledProcessError as error:
-            return Outcome(trial.name, number, "", "skipped", f"{error.cmd[0]} is not allowed here")
+            ended, said = "skipped", f"{error.cmd[0]} is not allowed here"
+        return Outcome(trial.name, number, _typed(trial.command), ended, said)
 
 
-def _called(trial: Trial, number: int, folder: Path) -> Outcome:
-    process = _start(trial.command, folder, trial.variables)
+def _called(trial: Trial, folder: Path) -> tuple[str, str]:
+    process = _start(trial.words, folder, trial.variables)
     try:
         said = process.communicate(timeout=PATIENCE)[0].decode("utf-8", "replace")
     except subprocess.TimeoutExpired:
         _end_session(process.pid, folder)
-        said = process.communicate()[0].decode("utf-8", "replace")
-        return Outcome(trial.name, number, _typed(trial.command), f"longer than {PATIENCE} s", said)
+        return f"longer than {PATIENCE} s", process.communicate()[0].decode("utf-8", "replace")
     if said.startswith("setpriv: "):
-        return Outcome(trial.name, number, "", "skipped", said)
+        return "skipped", said
     ended = ending(process.returncode, said, folder / "out" / "run.txt", trial.command)
-    if ended in (RESULT, REFUSED):
-        ended = _left(process.pid, folder) or ended
-    return Outcome(trial.name, number, _typed(trial.command), ended, said)
+    return (ended in (RESULT, REFUSED) and _left(process.pid, folder)) or ended, said
 
 
 def _typed(command: Sequence[str]) -> str:
-    return " ".join(command[command.index("touche") - 1 :]) if "touche" in command else ""
+    return " ".join(command[command.index("touche") - 1 :])
 
 
 def _start(command: Sequence[str], folder: Path, variables: dict[str, str | None]) -> subprocess.Popen[bytes]:
     known = {"TMPDIR": f"{folder}/tmp", "XDG_CACHE_HOME": f"{folder}/cache", **variables}
     environment = {name: each for name, each in (os.environ | known).items() if each is not None}
-    words = [each.replace("IN/", f"{folder}/in/").replace("OUT", f"{folder}/out") for each in command]
-    words = [f"{folder}/in" if each == "IN" else each for each in words]
+    places = {"IN": f"{folder}/in", "IN/run.txt": f"{folder}/in/run.txt", "OUT": f"{folder}/out"}
     return subprocess.Popen(
-        words,
+        [places.get(word, word) for word in command],
         env=environment,
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
@@ -192,15 +176,20 @@ def _write_input(folder: Path) -> None:
     (folder / "in" / "run.txt").write_bytes(samples.RUN)
 
 
-def _left(session: int, folder: Path) -> str:
-    """What a call has left behind, processes or temporary files; or nothing."""
-    deadline = time.monotonic() + 3
-    while _session(session, folder) and time.monotonic() < deadline:
+def _left_processes(session: int, folder: Path, seconds: float) -> str:
+    """Waits for the processes of a call; ends those that it has left behind then, and says how many."""
+    deadline = time.monotonic() + seconds
+    while (processes := _session(session, folder)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    if processes := _session(session, folder):
-        _end_session(session, folder)
-        return f"left {len(processes)} processes"
-    files = [*left_in(folder / "tmp"), *_private(folder), *(folder / "out").glob(".*")]
+    _end_session(session, folder)
+    return f"left {len(processes)} processes" if processes else ""
+
+
+def _left(session: int, folder: Path) -> str:
+    """Returns what a call has left behind, processes or temporary files; or nothing."""
+    if processes := _left_processes(session, folder, 3):
+        return processes
+    files = [*left_in(folder / "tmp"), *_private(folder), *(folder / "out").glob(".*.part")]
     return f"left {files[0].name}" if files else ""
 
 
@@ -209,12 +198,12 @@ def _private(folder: Path) -> list[Path]:
 
 
 def _session(leader: int, folder: Path) -> list[int]:
-    """The processes of a session that are alive, and those of other sessions that know its folder."""
+    """Returns the processes of a session that are alive, and those of others that know its folder."""
     found = []
     for each in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             state, _, _, session, *_ = (each / "stat").read_text().rpartition(")")[2].split()
-            known = f"XDG_CACHE_HOME={folder}/".encode() in (each / "environ").read_bytes()
+            known = os.fsencode(f"XDG_CACHE_HOME={folder}/") in (each / "environ").read_bytes()
             if state != "Z" and (int(session) == leader or known):
                 found.append(int(each.name))
     return found
@@ -242,7 +231,9 @@ def _kill(sign: signal.Signals, number: int, place: Path, seed: int) -> Outcome:
     folder = place / f"{sign.name}-{number}"
     _write_input(folder)
     if command is OWN:
-        (folder / "in" / "documents.jsonl").write_text("".join(_made_up(random)))
+        texts = (" ".join(random.choices(_WORDS, k=30)) for _ in range(60_000))
+        lines = (json.dumps({"docno": f"d{n}", "text": text}) for n, text in enumerate(texts))
+        (folder / "in" / "documents.jsonl").write_text("\n".join(lines))
     process = _start(command, folder, {"TMPDIR": None})
     moment = random.uniform(0, seconds)
     time.sleep(moment)
@@ -255,9 +246,8 @@ def _kill(sign: signal.Signals, number: int, place: Path, seed: int) -> Outcome:
     if ended == RESULT and sign == signal.SIGKILL:
         ended = _next_run(command, folder)
     shutil.rmtree(folder)
-    return Outcome(
-        f"{sign.name} at a random moment", number, f"{_typed(command)}, {moment:.3f} s", ended, said
-    )
+    mutations = f"{_typed(command)}, {moment:.3f} s"
+    return Outcome(f"{sign.name} at a random moment", number, mutations, ended, said)
 
 
 def _after(process: subprocess.Popen[bytes], sign: signal.Signals, said: str, folder: Path) -> str:
@@ -269,17 +259,13 @@ def _after(process: subprocess.Popen[bytes], sign: signal.Signals, said: str, fo
     run = folder / "out" / "run.txt"
     if run.exists() and ending(0, "", run) != RESULT:
         return "run.txt not whole"
-    if sign != signal.SIGKILL:
-        return _left(process.pid, folder) or RESULT
-    deadline = time.monotonic() + 6
-    while (left := _session(process.pid, folder)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    _end_session(process.pid, folder)
-    return f"left {len(left)} processes" if left else RESULT
+    if sign == signal.SIGKILL:
+        return _left_processes(process.pid, folder, 6) or RESULT
+    return _left(process.pid, folder) or RESULT
 
 
 def _next_run(command: Sequence[str], folder: Path) -> str:
-    """Whether the run after one that was killed cleans up."""
+    """Has a run after one that was killed clean up; returns what it leaves."""
     for part in (folder / "out").glob(".*.part"):  # which users remove themselves
         part.unlink()
     if not _private(folder):
@@ -287,8 +273,3 @@ def _next_run(command: Sequence[str], folder: Path) -> str:
     process = _start(command, folder, {"TMPDIR": None})
     process.communicate(timeout=PATIENCE)
     return _left(process.pid, folder) or RESULT
-
-
-def _made_up(random: Random) -> Iterator[str]:
-    for number in range(60_000):
-        yield json.dumps({"docno": f"d{number}", "text": " ".join(random.choices(_WORDS, k=30))}) + "\n"

@@ -3,25 +3,25 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from attack import Case, attack
 from outcomes import REPAIR, ending
 from readers import COMMANDS, READERS
 
-from conftest import ROOT
+from conftest import ROOT, Write
 
-ATTACK = [sys.executable, str(ROOT / "tests" / "fuzz" / "attack.py")]
 ENVIRONMENT = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}"}
-
-
-def attacked(*options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*ATTACK, *options], capture_output=True, text=True, env=ENVIRONMENT)
 
 
 @pytest.mark.nightly
 def test_bad_inputs_end_in_a_result_or_in_one_line() -> None:
-    done = attacked("--inputs", "150", "--commands", str(len(COMMANDS)), "--signals", "2")
+    command = [sys.executable, str(ROOT / "tests" / "fuzz" / "attack.py"), "--inputs", "150"]
+    command += ["--commands", str(len(COMMANDS)), "--signals", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -44,29 +44,39 @@ def test_bad_inputs_end_in_a_result_or_in_one_line() -> None:
     ],
 )
 def test_failures_are_seen(
-    code: int,
-    words: str,
-    said: str,
-    run: str | None,
-    ended: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    code: int, words: str, said: str, run: str | None, ended: str, tmp_path: Path, write: Write
 ) -> None:
-    monkeypatch.syspath_prepend(ROOT / "tests" / "fuzz")
-
     if run is not None:
-        (tmp_path / "run.txt").write_text(run)
+        write("run.txt", run)
     assert ending(code, said, tmp_path / "run.txt", words.split()) == ended
 
 
-def test_every_reader_reads_the_file_that_is_not_spoilt(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(ROOT / "tests" / "fuzz")
+def _spin(path: Path) -> None:
+    while True:
+        pass
 
+
+@pytest.mark.parametrize(
+    ("read", "ended"),
+    [
+        (_spin, "longer than 1 s"),
+        (lambda _: os.kill(os.getpid(), 9), "died with -9"),
+        (lambda _: 1 / 0, "traceback"),
+    ],
+)
+def test_a_reader_that_hangs_dies_or_raises_is_seen(
+    read: Callable[[Path], None], ended: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attack.SECONDS", 1)
+    monkeypatch.setattr("attack.KEPT", tmp_path / "kept")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setitem(READERS, "run", replace(READERS["run"], read=read))
+    assert [outcome.ended for outcome in attack([Case(1, "run")])] == [ended]
+    assert (tmp_path / "kept" / "run-1").is_dir()
+
+
+def test_every_reader_reads_the_file_that_is_not_spoilt(write: Write) -> None:
     for name, reader in READERS.items():
-        for file, content in {**reader.beside, reader.file: reader.content}.items():
-            path = tmp_path / name / file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        assert reader.read(path), name
+        for file, content in {**reader.others, reader.file: reader.content}.items():
+            path = write(f"{name}/{file}", content)
+        assert not isinstance(reader.read, str) and reader.read(path), name
