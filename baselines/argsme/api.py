@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from touche.data.asking import Answer, Engine, Question, first_of_each
+from touche.search_apis import Answer, Engine, first_of_each
 
 _URL = "https://www.args.me/api/v2/arguments"
 _FIELDS = "totalSize,arguments.id,arguments.explanation.score"  # the texts are not needed
@@ -32,11 +32,11 @@ class ArgsMe:
         nothing but the order.
 
         Raises:
-            ToucheError: if args.me refuses, cannot be reached, or answers what is no answer.
+            ToucheError: if args.me refuses, cannot be reached, or sends no results.
         """
         words = {"query": query, "pageSize": str(depth), "format": "json", "fields": _FIELDS}
-        question = Question(query, (depth,), {"method": "GET", "params": words})
-        return first_of_each(self._engine.results(question, partial(_read, depth)), among)
+        request = {"method": "GET", "params": words}
+        return first_of_each(self._engine.results(query, (depth,), request, partial(_read, depth)), among)
 
 
 def _read(depth: int, sent: bytes) -> Answer:
@@ -49,7 +49,7 @@ def _read(depth: int, sent: bytes) -> Answer:
         raise ValueError("a result without an id, or fewer than none")
     if None in scores:
         scores = [float(len(ids) - place) for place in range(len(ids))]
-    return Answer(list(zip(ids, scores, strict=True)), min(depth, total) - len(ids))
+    return list(zip(ids, scores, strict=True)), min(depth, total) - len(ids)
 
 
 def _score(explanation: Any) -> Any:

@@ -4,8 +4,8 @@ import logging
 import os
 from typing import Any
 
-from touche.data.asking import Answer, Engine, Question, Result, first_of_each
 from touche.errors import NotInstalledError, ToucheError, installing
+from touche.search_apis import Answer, Engine, Result, first_of_each
 
 KEY = "CHATNOIR_API_KEY"  # in the environment
 _URL = "https://www.chatnoir.eu/api/v1/_search"
@@ -45,28 +45,27 @@ class ChatNoir:
         Of these there are only candidates where there are candidates.
 
         Raises:
-            ToucheError: if ChatNoir refuses the key, cannot be reached, or answers what is no answer.
+            ToucheError: if ChatNoir refuses the key, cannot be reached, or sends no results.
         """
-        found: list[Result] = []
+        results: list[Result] = []
         for start in range(0, depth, _PER_PAGE):
-            page = self._engine.results(
-                self._question(query, start, min(_PER_PAGE, depth - start)), self._read
-            )
-            found += page
+            size = min(_PER_PAGE, depth - start)
+            details = self._index, start, size
+            page = self._engine.results(query, details, self._request(query, start, size), self._read)
+            results += page
             if len(page) < _PER_PAGE:
                 break
-        return first_of_each(found, among)
+        return first_of_each(results, among)
 
-    def _question(self, query: str, start: int, size: int) -> Question:
-        """That for a page of results; answers do not depend on the key."""
+    def _request(self, query: str, start: int, size: int) -> dict[str, Any]:
+        """A page of results; answers do not depend on the key."""
         words = {"apikey": self._key, "query": query, "index": {self._index}, "start": start, "size": size}
-        asked = self._models[0](**words, explain=False, minimal=False, search_method="default")
-        request = {"method": "POST", "data": asked.model_dump_json().encode()}
-        return Question(query, (self._index, start, size), request)
+        request = self._models[0](**words, explain=False, minimal=False, search_method="default")
+        return {"method": "POST", "data": request.model_dump_json().encode()}
 
     def _read(self, sent: bytes) -> Answer:
         results = self._models[1].model_validate_json(sent).results
-        return Answer([(each.trec_id, each.score) for each in results])
+        return [(each.trec_id, each.score) for each in results], 0
 
 
 def _models() -> tuple[Any, Any]:
