@@ -1,8 +1,9 @@
 """The linter for runs: every line that breaks a rule of the task."""
 
 from codecs import BOM_UTF8
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby, pairwise
 from os.path import realpath  # that of Path raises where links lead round in circles
 from pathlib import Path
@@ -74,8 +75,53 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Known:
-    """What the runs are checked against, as far as it is at hand.
+class _Run:
+    """A run file: the lines that can be read, and what is wrong with the others."""
+
+    path: Path
+    lines: Sequence[Numbered]
+    broken: Sequence[Breach]
+
+    @cached_property
+    def rankings(self) -> Mapping[str, Sequence[Numbered]]:
+        """The lines of each topic in the order of their ranks."""
+        topics: dict[str, list[Numbered]] = {}
+        for number, line in self.lines:
+            topics.setdefault(line.topic, []).append((number, line))
+        return {topic: sorted(lines, key=lambda each: each[1].rank) for topic, lines in topics.items()}
+
+    @cached_property
+    def ties(self) -> Sequence["_Tie"]:
+        """The first of each group of ties whose ranks are not in the order of trec_eval."""
+        return [tie for lines in self.rankings.values() for tie in _ties_of(lines)]
+
+    def finding(self, code: str, line: int | None, message: str, remedy: str) -> Finding:
+        return Finding(code, CODES[code], str(self.path), line, message, remedy)
+
+    def findings(self, breaches: Iterable[Breach]) -> list[Finding]:
+        """What is wrong, in the order of the lines."""
+        ordered = sorted([*self.broken, *breaches], key=lambda breach: breach[1] or 0)
+        return [self.finding(*breach) for breach in ordered]
+
+
+@dataclass(frozen=True)
+class _Tie:
+    """Lines of a topic with one score as float32, whose ranks are not in the order of trec_eval.
+
+    Attributes:
+        above, below: the first two that stand the other way round, with the number of the second line.
+        depth: the first rank at which trec_eval sees another document than the ranks say.
+    """
+
+    above: RunLine
+    below: RunLine
+    number: int
+    depth: int
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What the runs are checked against, as far as it is available locally.
 
     Attributes:
         topics: the numbers of the topics, or None.
@@ -98,22 +144,21 @@ def lint(paths: Sequence[Path], task: Task, corpus: Corpus) -> tuple[list[Findin
 
     Returns:
         The findings, file by file in the order of the lines; and notes: one sentence for each check that
-        could not be made because its data is not at hand, on topics that a run lacks, and on its ties.
+        could not be made because its data is missing, on topics that a run lacks, and on its ties.
 
     Raises:
         ToucheError: if a file cannot be read as text or is given twice, or topics or corpus are broken.
     """
     if len(set(map(realpath, paths))) < len(paths):
         raise ToucheError("a run file is given twice; give each once")
-    parsed = {path: _parse(path) for path in paths}
-    runs = {path: lines for path, (lines, _) in parsed.items()}
-    known, notes = _known(runs.values(), task, corpus)
-    notes += [note for path, lines in runs.items() for note in _missing_topics(path, lines, known)]
-    notes += [note for path, lines in runs.items() for note in _tie_notes(path, lines, task)]
-    findings = [*_too_many_runs(paths, task.rules), *_shared_tags(runs)]
-    for path, (lines, broken) in parsed.items():
-        breaches = [breach for check in _TASK_CHECKS for breach in check(lines, task.rules, known)]
-        findings += _findings(path, [*broken, *_format_breaches(lines, _cutoff(task)), *breaches])
+    runs = [_read(path) for path in paths]
+    known, notes = _known(runs, task, corpus)
+    notes += [note for run in runs for note in _missing_topics(run, known)]
+    notes += [note for run in runs for note in _tie_note(run, task)]
+    findings = [*_too_many_runs(runs, task.rules), *_shared_tags(runs)]
+    for run in runs:
+        breaches = [*_format_breaches(run, _cutoff(task)), *_task_breaches(run, task.rules, known)]
+        findings += run.findings(breaches)
     return findings, notes
 
 
@@ -123,23 +168,27 @@ def lint_format(path: Path) -> list[Finding]:
     Raises:
         ToucheError: if the file cannot be read as text.
     """
-    lines, broken = _parse(path)
-    return _findings(path, [*broken, *_format_breaches(lines, CUTOFF)])
+    run = _read(path)
+    return run.findings(_format_breaches(run, CUTOFF))
 
 
-def _format_breaches(lines: Sequence[Numbered], cutoff: int) -> list[Breach]:
-    return [*(breach for check in _FORMAT_CHECKS for breach in check(lines)), *_ties(lines, cutoff)]
+def _format_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
+    """What breaks a rule of every task."""
+    yield from _duplicate_documents(run)
+    yield from _ranks(run)
+    yield from _scores(run)
+    yield from _tags(run)
+    yield from _tie_breaches(run, cutoff)
 
 
-def _findings(path: Path, breaches: Iterable[Breach]) -> list[Finding]:
-    return [_finding(path, *breach) for breach in sorted(breaches, key=lambda breach: breach[1] or 0)]
+def _task_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
+    """What breaks a rule of the task."""
+    yield from _unknown_topics(run, known)
+    yield from _wrong_lines(run, rules, known)
+    yield from _numbers_of_results(run, rules, known)
 
 
-def _finding(path: Path, code: str, line: int | None, message: str, remedy: str) -> Finding:
-    return Finding(code, CODES[code], str(path), line, message, remedy)
-
-
-def _parse(path: Path) -> tuple[list[Numbered], list[Breach]]:
+def _read(path: Path) -> _Run:
     lines: list[Numbered] = []
     broken: list[Breach] = []
     with open_binary(path) as file:
@@ -156,10 +205,10 @@ def _parse(path: Path) -> tuple[list[Numbered], list[Breach]]:
             raise InputError(path, problem, "check that this is a run", number)
     if not lines and not broken:
         broken.append(("empty-run", None, "the run is empty", "check what wrote it"))
-    return lines, broken
+    return _Run(path, lines, broken)
 
 
-def _known(runs: Iterable[Sequence[Numbered]], task: Task, corpus: Corpus) -> tuple[Known, list[str]]:
+def _known(runs: Iterable[_Run], task: Task, corpus: Corpus) -> tuple[_Known, list[str]]:
     notes = []
     try:
         topics = frozenset(topic.number for topic in read_topics_xml(locate("topics", task.topics)))
@@ -168,24 +217,23 @@ def _known(runs: Iterable[Sequence[Numbered]], task: Task, corpus: Corpus) -> tu
         notes.append(f"topics are not checked, as topics/{task.topics} is not at hand")
     if not corpus_at_hand(corpus):
         notes.append(f"document ids are not checked, as corpora/{corpus.directory} is not at hand")
-        return Known(topics), notes
-    wanted = {each for lines in runs for _, line in lines for each in _ids(line.document, task.rules)}
-    documents = find_documents(locate_corpus(corpus))
-    found, results = _look_up(wanted, documents, task.rules)
-    return Known(topics, frozenset(found), results), notes
+        return _Known(topics), notes
+    wanted = {id for run in runs for _, line in run.lines for id in _ids(line.document, task.rules)}
+    present, results = _look_up(wanted, find_documents(locate_corpus(corpus)), task.rules)
+    return _Known(topics, frozenset(present), results), notes
 
 
 def _look_up(wanted: set[str], documents: Iterable[AnyDocument], rules: Rules) -> tuple[set[str], int]:
     """Reads the corpus no further than is needed to find all ids and to know that it has enough results."""
-    found: set[str] = set()
+    present: set[str] = set()
     units = 0
     for document in documents:
         ids = _ids_in(document, rules)
-        found |= wanted.intersection(ids)
+        present |= wanted.intersection(ids)
         units += len(ids)
-        if len(found) == len(wanted) and units > rules.min_results:
+        if len(present) == len(wanted) and units > rules.min_results:
             break
-    return found, units * (units - 1) if rules.unit == PAIR else units
+    return present, units * (units - 1) if rules.unit == PAIR else units
 
 
 def _ids(document: str, rules: Rules) -> list[str]:
@@ -193,154 +241,130 @@ def _ids(document: str, rules: Rules) -> list[str]:
 
 
 def _ids_in(document: AnyDocument, rules: Rules) -> list[str]:
-    """The ids that a run may hold of a document; a conclusion has one even where it is no sentence."""
+    """The ids that a run may hold of a document; a conclusion has one even where it is not a sentence."""
     if rules.unit != PAIR or not isinstance(document, Argument):
         return [document.id]
     conclusion = f"{document.id}__CONC__1"
     return [*dict.fromkeys([*(sentence.id for sentence in document.sentences or ()), conclusion])]
 
 
-def _too_many_runs(paths: Sequence[Path], rules: Rules) -> Iterator[Finding]:
-    if rules.max_runs is not None:
-        for path in paths[rules.max_runs :]:
-            message = f"{len(paths)} runs, but a team may submit {rules.max_runs}"
-            remedy = "leave it out, or lint each team by itself"
-            yield _finding(path, "too-many-runs", None, message, remedy)
+def _too_many_runs(runs: Sequence[_Run], rules: Rules) -> Iterator[Finding]:
+    for run in runs[rules.max_runs :] if rules.max_runs else ():
+        message = f"{len(runs)} runs, but a team may submit {rules.max_runs}"
+        yield run.finding("too-many-runs", None, message, "leave it out, or lint each team by itself")
 
 
-def _shared_tags(runs: Mapping[Path, Sequence[Numbered]]) -> Iterator[Finding]:
+def _shared_tags(runs: Iterable[_Run]) -> Iterator[Finding]:
     first: dict[str, Path] = {}
-    for path, lines in runs.items():
-        if lines and first.setdefault(tag := lines[0][1].tag, path) != path:
-            message = f"it has the tag {tag!r} of {first[tag]}"
-            yield _finding(path, "shared-tag", lines[0][0], message, "give each run its own tag")
+    for run in runs:
+        for number, line in run.lines[:1]:
+            if first.setdefault(line.tag, run.path) != run.path:
+                message = f"it has the tag {line.tag!r} of {first[line.tag]}"
+                yield run.finding("shared-tag", number, message, "give each run its own tag")
 
 
-def _missing_topics(path: Path, lines: Sequence[Numbered], known: Known) -> Iterator[str]:
-    """No finding, for a run may find nothing; but it costs points."""
-    if missing := (known.topics or frozenset()) - {line.topic for _, line in lines}:
+def _missing_topics(run: _Run, known: _Known) -> Iterator[str]:
+    """Not a finding, because a run may find nothing; but it costs points."""
+    if missing := (known.topics or frozenset()) - run.rankings.keys():
         listed = ", ".join(sorted(missing, key=lambda topic: (len(topic), topic)))
-        yield f"{path} has no results for topics {listed}; trec_eval counts them as 0"
+        yield f"{run.path} has no results for topics {listed}; trec_eval counts them as 0"
 
 
-def _unknown_topics(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
-    for topic, of_topic in _by_topic(lines).items():
+def _unknown_topics(run: _Run, known: _Known) -> Iterator[Breach]:
+    for topic, lines in run.rankings.items():
         if known.topics is not None and topic not in known.topics:
-            message = f"topic {topic!r} is no topic of the task ({len(of_topic)} lines)"
-            yield "unknown-topic", of_topic[0][0], message, "remove its lines"
+            message = f"topic {topic!r} is not a topic of the task ({len(lines)} lines)"
+            yield "unknown-topic", min(lines)[0], message, "remove its lines"
 
 
-def _unknown_documents(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
-    for number, line in lines:
-        if known.documents is not None and not known.documents.issuperset(_ids(line.document, rules)):
-            message = f"{line.document!r} is not in the corpus"
-            yield "unknown-document", number, message, "give the ids of the corpus"
+def _wrong_lines(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
+    """Lines that by themselves break a rule of the task."""
+    for number, line in run.lines:
+        ids = _ids(line.document, rules)
+        if known.documents is not None and not known.documents.issuperset(ids):
+            yield "unknown-document", number, f"{line.document!r} is not in the corpus", "give its ids"
+        if rules.unit == PAIR and (len(ids) != 2 or "" in ids or ids[0] == ids[1]):
+            message = f"{line.document!r} is not a pair of two different sentences"
+            yield "no-pair", number, message, "write two sentence ids, joined by a comma"
+        if rules.stances and line.stance not in rules.stances:
+            message = f"the task does not have the stance {line.stance!r}"
+            yield "unknown-stance", number, message, f"write {' or '.join(rules.stances)}"
 
 
-def _duplicate_documents(lines: Sequence[Numbered]) -> Iterator[Breach]:
+def _duplicate_documents(run: _Run) -> Iterator[Breach]:
     seen: dict[tuple[str, str], int] = {}
-    for number, line in lines:
+    for number, line in run.lines:
         first = seen.setdefault((line.topic, line.document), number)
         if first != number:
             message = f"{line.document!r} stands in line {first} already for topic {line.topic}"
             yield "duplicate-document", number, message, "remove one of the two"
 
 
-def _no_pairs(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
-    for number, line in lines if rules.unit == PAIR else ():
-        ids = line.document.split(",")
-        if len(ids) != 2 or "" in ids or ids[0] == ids[1]:
-            message = f"{line.document!r} is not a pair of two different sentences"
-            yield "no-pair", number, message, "write two sentence ids, joined by a comma"
-
-
-def _ranks(lines: Sequence[Numbered]) -> Iterator[Breach]:
-    rankings = {topic: _in_order_of_rank(of_topic) for topic, of_topic in _by_topic(lines).items()}
-    if repeated := _one_rank_for_all(rankings.values()):
-        number, line = repeated
+def _ranks(run: _Run) -> Iterator[Breach]:
+    rankings = run.rankings.values()
+    repeated = [lines[1] for lines in rankings if len(lines) > 1]
+    if repeated and all(lines[0][1].rank == lines[-1][1].rank for lines in rankings):
+        number, line = repeated[0]
         message = f"all lines of a topic have one rank, those of topic {line.topic} rank {line.rank}"
         yield "rank-repeated", number, message, "count the lines of each topic from 1"
         return
-    if late := [ranked[0] for ranked in rankings.values() if ranked[0][1].rank != 1]:
+    if late := [lines[0] for lines in rankings if lines[0][1].rank != 1]:
         number, first = late[0]
         message = f"the ranks of {len(late)} topics do not start at 1, those of {first.topic} at {first.rank}"
         yield "rank-start", number, message, "count from 1"
-    for topic, ranked in rankings.items():
-        for (_, above), (number, below) in pairwise(ranked):
-            if below.rank == above.rank:
-                message = f"rank {below.rank} stands twice in topic {topic}"
-                yield "rank-repeated", number, message, "give each line a rank of its own"
-            elif below.rank > above.rank + 1:
-                message = f"rank {below.rank} comes after rank {above.rank} in topic {topic}"
-                yield "rank-gap", number, message, "give each line the next rank"
+    for (_, above), (number, below) in _neighbours(run):
+        if below.rank == above.rank:
+            message = f"rank {below.rank} stands twice in topic {below.topic}"
+            yield "rank-repeated", number, message, "give each line a rank of its own"
+        elif below.rank > above.rank + 1:
+            message = f"rank {below.rank} comes after rank {above.rank} in topic {below.topic}"
+            yield "rank-gap", number, message, "give each line the next rank"
 
 
-def _one_rank_for_all(rankings: Collection[Sequence[Numbered]]) -> Numbered | None:
-    """The first line that repeats a rank, if no topic has two."""
-    if any(ranked[0][1].rank != ranked[-1][1].rank for ranked in rankings):
-        return None
-    return next((ranked[1] for ranked in rankings if len(ranked) > 1), None)
+def _scores(run: _Run) -> Iterator[Breach]:
+    for (_, above), (number, below) in _neighbours(run):
+        if below.rank > above.rank and np.float32(below.score) > np.float32(above.score):
+            place = f"score {below.score} at rank {below.rank} of topic {below.topic}"
+            remedy = "rank by descending score; trec_eval goes by the scores"
+            yield "score-increasing", number, f"{place} is above {above.score}", remedy
 
 
-def _scores(lines: Sequence[Numbered]) -> Iterator[Breach]:
-    for topic, of_topic in _by_topic(lines).items():
-        for (_, above), (number, below) in pairwise(_in_order_of_rank(of_topic)):
-            if below.rank > above.rank and np.float32(below.score) > np.float32(above.score):
-                message = f"score {below.score} at rank {below.rank} of topic {topic} is above {above.score}"
-                remedy = "rank by descending score; trec_eval goes by the scores"
-                yield "score-increasing", number, message, remedy
+def _neighbours(run: _Run) -> Iterator[tuple[Numbered, Numbered]]:
+    """Every two lines of a topic whose ranks follow one another."""
+    return (pair for lines in run.rankings.values() for pair in pairwise(lines))
 
 
-@dataclass(frozen=True)
-class _Tie:
-    """Lines of a topic with one score as float32, whose ranks are not in the order of trec_eval.
-
-    Attributes:
-        above, below: the first two that stand the other way round, with the number of the second line.
-        changes_first: whether trec_eval sees other results than the ranks say, or in another order, down to
-            the cutoff.
-    """
-
-    above: RunLine
-    below: RunLine
-    number: int
-    changes_first: bool
+def _ties_of(ranking: Sequence[Numbered]) -> Iterator[_Tie]:
+    start = 0
+    for _, group in groupby(ranking, key=lambda each: np.float32(each[1].score)):
+        tied = list(group)
+        shown = [line.document for _, line in tied]
+        by_id = sorted(shown, reverse=True)
+        for (_, above), (number, below) in pairwise(tied):
+            if below.rank > above.rank and below.document > above.document:
+                moved = next(place for place, id in enumerate(shown) if id != by_id[place])
+                yield _Tie(above, below, number, start + moved + 1)
+                break
+        start += len(tied)
 
 
-def _ties_against_the_ranks(lines: Sequence[Numbered], cutoff: int) -> Iterator[_Tie]:
-    for of_topic in _by_topic(lines).values():
-        place = 0
-        for _, group in groupby(_in_order_of_rank(of_topic), key=lambda each: np.float32(each[1].score)):
-            tied = list(group)
-            shown = [line.document for _, line in tied]
-            first = slice(max(0, cutoff - place))
-            for (_, above), (number, below) in pairwise(tied):
-                if below.rank > above.rank and below.document > above.document:
-                    changes_first = shown[first] != sorted(shown, reverse=True)[first]
-                    yield _Tie(above, below, number, changes_first)
-                    break
-            place += len(tied)
-
-
-def _ties(lines: Sequence[Numbered], cutoff: int) -> Iterator[Breach]:
+def _tie_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
     """Equal scores, as float32, are a finding only where trec_eval's order is not the one of the ranks."""
-    for tie in _ties_against_the_ranks(lines, cutoff):
+    for tie in run.ties:
         above, below, score = tie.above, tie.below, np.float32(tie.above.score)
         both = f"topic {above.topic}: {above.document!r} and {below.document!r} are both {score} as float32"
-        message = f"{both}, which changes the first {cutoff}" if tie.changes_first else both
+        message = f"{both}, which changes the first {cutoff}" if tie.depth <= cutoff else both
         remedy = "give them different scores; trec_eval puts the greater id first, against the ranks"
         yield "tie-order", tie.number, message, remedy
 
 
-def _tie_notes(path: Path, lines: Sequence[Numbered], task: Task) -> Iterator[str]:
+def _tie_note(run: _Run, task: Task) -> Iterator[str]:
     """Whether ties matter to the scores, which look no further than the cutoff."""
-    ties = list(_ties_against_the_ranks(lines, _cutoff(task)))
-    if not ties:
-        return
-    topics = len({tie.above.topic for tie in ties})
-    changed = len({tie.above.topic for tie in ties if tie.changes_first})
-    found = f"{path} has ties that trec_eval puts in another order than the ranks in {topics} topics"
-    yield f"{found}; they change the first {_cutoff(task)} results, so {task.measure}, of {changed or 'none'}"
+    if run.ties:
+        cutoff, topics = _cutoff(task), len({tie.above.topic for tie in run.ties})
+        changed = len({tie.above.topic for tie in run.ties if tie.depth <= cutoff})
+        ties = f"{run.path} has ties that trec_eval puts in another order than the ranks in {topics} topics"
+        yield f"{ties}; they change the first {cutoff} results, so {task.measure}, of {changed or 'none'}"
 
 
 def _cutoff(task: Task) -> int:
@@ -348,67 +372,29 @@ def _cutoff(task: Task) -> int:
     return task.measure.cutoff or MAX_DEPTH
 
 
-def _numbers_of_results(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
-    by_topic = _by_topic(lines)
+def _numbers_of_results(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
     least = rules.min_results if known.results is None else min(rules.min_results, known.results)
-    for topic in {**by_topic, **dict.fromkeys(sorted(known.topics or ()))}:
-        of_topic = by_topic.get(topic, [])
-        if len(of_topic) > rules.max_results:
-            message = f"topic {topic} has {len(of_topic)} results; {rules.max_results} are the most"
-            yield "too-many-results", of_topic[rules.max_results][0], message, "cut the list"
-        if len(of_topic) < least:
-            message = f"topic {topic} has {len(of_topic)} results; {least} are the least"
-            number = of_topic[-1][0] if of_topic else None
-            yield "too-few-results", number, message, "return more results"
+    for topic in dict.fromkeys([*run.rankings, *sorted(known.topics or ())]):
+        numbers = sorted(number for number, _ in run.rankings.get(topic, ()))
+        results = f"topic {topic} has {len(numbers)} results"
+        if len(numbers) > rules.max_results:
+            message = f"{results}; {rules.max_results} are the most"
+            yield "too-many-results", numbers[rules.max_results], message, "cut the list"
+        if len(numbers) < least:
+            line = numbers[-1] if numbers else None
+            yield "too-few-results", line, f"{results}; {least} are the least", "return more results"
 
 
-def _stances(lines: Sequence[Numbered], rules: Rules, known: Known) -> Iterator[Breach]:
-    for number, line in lines:
-        if rules.stances and line.stance not in rules.stances:
-            message = f"the task knows no stance {line.stance!r}"
-            yield "unknown-stance", number, message, f"write {' or '.join(rules.stances)}"
-
-
-def _blanks_in_tags(lines: Sequence[Numbered]) -> Iterator[Breach]:
-    if found := [(number, line.tag) for number, line in lines if len(split_columns(line.tag)) > 1]:
-        number, tag = found[0]
+def _tags(run: _Run) -> Iterator[Breach]:
+    if blanks := [(number, line.tag) for number, line in run.lines if len(split_columns(line.tag)) > 1]:
+        number, tag = blanks[0]
         taken = f"trec_eval takes {split_columns(tag)[0]!r} for the tag {tag!r}"
-        message = f"there are blanks in the tag, in {len(found)} lines: {taken}, and ir_measures refuses them"
-        remedy = "write a tag without blanks"
-        yield "blank-in-tag", number, message, remedy
-
-
-def _tags(lines: Sequence[Numbered]) -> Iterator[Breach]:
-    seen: dict[str, int] = {}
-    for number, line in lines:
-        if seen.setdefault(line.tag, number) == number and len(seen) > 1:
-            message = f"tag {line.tag!r}, but {next(iter(seen))!r} before"
+        message = (
+            f"there are blanks in the tag, in {len(blanks)} lines: {taken}, and ir_measures refuses them"
+        )
+        yield "blank-in-tag", number, message, "write a tag without blanks"
+    tags: dict[str, int] = {}
+    for number, line in run.lines:
+        if tags.setdefault(line.tag, number) == number and len(tags) > 1:
+            message = f"tag {line.tag!r}, but {next(iter(tags))!r} before"
             yield "several-tags", number, message, "give the whole run one tag"
-
-
-# What must hold for a run of any task, and what a task asks for.
-_FORMAT_CHECKS: Sequence[Callable[[Sequence[Numbered]], Iterator[Breach]]] = (
-    _duplicate_documents,
-    _ranks,
-    _scores,
-    _blanks_in_tags,
-    _tags,
-)
-_TASK_CHECKS: Sequence[Callable[[Sequence[Numbered], Rules, Known], Iterator[Breach]]] = (
-    _unknown_topics,
-    _unknown_documents,
-    _no_pairs,
-    _numbers_of_results,
-    _stances,
-)
-
-
-def _by_topic(lines: Iterable[Numbered]) -> dict[str, list[Numbered]]:
-    topics: dict[str, list[Numbered]] = {}
-    for number, line in lines:
-        topics.setdefault(line.topic, []).append((number, line))
-    return topics
-
-
-def _in_order_of_rank(lines: Iterable[Numbered]) -> list[Numbered]:
-    return sorted(lines, key=lambda numbered: numbered[1].rank)
