@@ -36,8 +36,8 @@ CHAPTERS = {  # where names are imported from, and the names in the order in whi
         "touche.pairs",
         "by_dirichletlm hits best_pairs pair_of of_argument Pair ScoredSentence Ranked Arguments embed",
     ),
-    "Columns of scores": ("touche.evaluation.scores", "Score TopicScore"),
-    "Columns of comparisons": ("touche.evaluation.comparison", "Comparison TopicDifference"),
+    "Columns of scores": ("touche.evaluation.scores", "Subject Score TopicScore"),
+    "Columns of comparisons": ("touche.evaluation.comparison", "PairOfRuns Comparison TopicDifference"),
     "Columns of published results": ("touche.tasks.records", "Published"),
 }
 _OPENING = """\

@@ -1,8 +1,9 @@
 """Runs compared pair by pair: differences, paired tests with correction, and the topics that decide."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
+from operator import sub
 from statistics import fmean
 
 from touche.errors import ToucheError, choice
@@ -21,12 +22,28 @@ _FEWEST = 2  # topics that two runs have to share for a test
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Run A against run B in one dimension, over the topics that the evaluator scores for both.
+class PairOfRuns:
+    """Run A and run B in one dimension.
 
     Attributes:
         run_a, run_b: tags, or paths where tags are not unique.
-        task, dimension, qrels, measure, evaluator: what was measured, as in ``Score``.
+        task, dimension, qrels, measure, evaluator: what was measured, as in ``Subject``.
+    """
+
+    run_a: str
+    run_b: str
+    task: str
+    dimension: str
+    qrels: str
+    measure: str
+    evaluator: str
+
+
+@dataclass(frozen=True)
+class Comparison(PairOfRuns):
+    """Run A against run B in one dimension, over the topics that the evaluator scores for both.
+
+    Attributes:
         mean_a, mean_b: the means of the measure.
         difference: ``mean_a - mean_b``.
         low, high: its 95% confidence interval, by bootstrap over the topics; not corrected for the number of
@@ -40,13 +57,6 @@ class Comparison:
         topics: how many there are.
     """
 
-    run_a: str
-    run_b: str
-    task: str
-    dimension: str
-    qrels: str
-    measure: str
-    evaluator: str
     mean_a: float
     mean_b: float
     difference: float
@@ -65,16 +75,9 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class TopicDifference:
-    """Run A against run B on one topic; attributes as those of ``Comparison`` and ``TopicScore``."""
+class TopicDifference(PairOfRuns):
+    """Run A against run B on one topic; ``topic``, ``title`` and ``value`` as in ``TopicScore``."""
 
-    run_a: str
-    run_b: str
-    task: str
-    dimension: str
-    qrels: str
-    measure: str
-    evaluator: str
     topic: str
     title: str
     value_a: float
@@ -105,17 +108,15 @@ def comparisons(
     if len({each.path for each in scored}) < 2:
         raise ToucheError("one run alone cannot be compared; give two at least")
     pairs = [pair for pair in _pairs(scored, reference) if len(_paired(*pair, evaluator)) >= _FEWEST]
-    differences = [[of_a - of_b for of_a, of_b in _paired(*pair, evaluator).values()] for pair in pairs]
-    t = [t_test(each) for each in differences]
-    r = [
-        randomisation_test(each) if randomisation else None
-        for each in watched(differences, "testing", "comparisons", len(pairs))
+    compared = [
+        _comparison(*pair, evaluator, randomisation)
+        for pair in watched(pairs, "testing", "comparisons", len(pairs))
     ]
-    p_values = zip(t, holm(t), r, holm(r), strict=True)
-    tested = zip(pairs, differences, p_values, strict=True)
+    t = holm([each.p_t_test for each in compared])
+    r = holm([each.p_randomisation for each in compared])
     return [
-        _comparison(*pair, evaluator, of_pair, *p)
-        for pair, of_pair, p in watched(tested, "bootstrap", "comparisons", len(pairs))
+        replace(each, p_t_test_holm=p, p_randomisation_holm=q, significant=p is not None and p < SIGNIFICANT)
+        for each, p, q in zip(compared, t, r, strict=True)
     ]
 
 
@@ -178,29 +179,24 @@ def _key(a: Evaluated, b: Evaluated, evaluator: str) -> tuple[str, str, str, str
     return a.name, b.name, a.task.id, a.dimension, a.qrels, str(a.task.measure), evaluator
 
 
-def _comparison(
-    a: Evaluated,
-    b: Evaluated,
-    evaluator: str,
-    differences: Sequence[float],
-    t: float | None,
-    t_holm: float | None,
-    randomisation: float | None,
-    randomisation_holm: float | None,
-) -> Comparison:
+def _comparison(a: Evaluated, b: Evaluated, evaluator: str, randomisation: bool) -> Comparison:
+    """Two runs, with p-values that are not corrected yet."""
     values_a, values_b = zip(*_paired(a, b, evaluator).values(), strict=True)
+    differences = list(map(sub, values_a, values_b))
+    low, high = bootstrap_interval(differences)
     return Comparison(
         *_key(a, b, evaluator),
-        fmean(values_a),
-        fmean(values_b),
-        fmean(differences),
-        *bootstrap_interval(differences),
-        effect_size(differences),
-        p_t_test=t,
-        p_t_test_holm=t_holm,
-        significant=t_holm is not None and t_holm < SIGNIFICANT,
-        p_randomisation=randomisation,
-        p_randomisation_holm=randomisation_holm,
+        mean_a=fmean(values_a),
+        mean_b=fmean(values_b),
+        difference=fmean(differences),
+        low=low,
+        high=high,
+        effect_size=effect_size(differences),
+        p_t_test=t_test(differences),
+        p_t_test_holm=None,
+        significant=False,
+        p_randomisation=randomisation_test(differences) if randomisation else None,
+        p_randomisation_holm=None,
         won=sum(difference > 0 for difference in differences),
         lost=sum(difference < 0 for difference in differences),
         tied=sum(difference == 0 for difference in differences),

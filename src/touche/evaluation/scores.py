@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os.path import realpath  # that of Path raises where links lead round in circles
 from pathlib import Path
 from types import MappingProxyType
@@ -18,10 +18,12 @@ from touche.formats.runs import RunLine, read_run
 from touche.progress import watched
 from touche.tasks import PAIR, Task
 
+About = tuple[str, str, str, str, bool, str, str, str]  # the fields of a subject
+
 
 @dataclass(frozen=True)
-class Score:
-    """The score of a run in one dimension with one evaluator.
+class Subject:
+    """What was scored: a run in one dimension, with one evaluator.
 
     Attributes:
         run: the path of the run file.
@@ -32,11 +34,6 @@ class Score:
         qrels: the name of the file with the judgments.
         measure: that of the task, such as ``nDCG@5``.
         evaluator: ``trec_eval`` or ``touche``.
-        mean: the mean over the topics; None where the evaluator has no topic to average over.
-        low, high: its 95% confidence interval, by bootstrap over the topics; None likewise.
-        judged: Judged@k, with the k of the measure; of all results where it has none.
-        topics: over how many topics the mean is.
-        comparable: whether it can stand beside published ones: little is unjudged, and no topic is missing.
     """
 
     run: str
@@ -47,6 +44,20 @@ class Score:
     qrels: str
     measure: str
     evaluator: str
+
+
+@dataclass(frozen=True)
+class Score(Subject):
+    """The score of a run in one dimension with one evaluator; attributes as in ``Subject``, and:
+
+    Attributes:
+        mean: the mean over the topics; None where the evaluator has no topic to average over.
+        low, high: its 95% confidence interval, by bootstrap over the topics; None likewise.
+        judged: Judged@k, with the k of the measure; of all results where it has none.
+        topics: over how many topics the mean is.
+        comparable: whether it can stand beside published ones: little is unjudged, and no topic is missing.
+    """
+
     mean: float | None
     low: float | None
     high: float | None
@@ -56,8 +67,8 @@ class Score:
 
 
 @dataclass(frozen=True)
-class TopicScore:
-    """The score of a run on one topic; attributes as those of ``Score``, and:
+class TopicScore(Subject):
+    """The score of a run on one topic; attributes as in ``Subject``, and:
 
     Attributes:
         topic, title: the topic; the title is empty where the topics file is not at hand.
@@ -65,14 +76,6 @@ class TopicScore:
         judged: Judged@k, or None where the run lacks the topic.
     """
 
-    run: str
-    tag: str
-    task: str
-    dimension: str
-    any_order: bool
-    qrels: str
-    measure: str
-    evaluator: str
     topic: str
     title: str
     value: float
@@ -110,10 +113,10 @@ class Evaluated:
     any_order: bool
     qrels: str
     judgments: Qrels
-    scores: Mapping[str, Score] = field(default_factory=dict)
-    topic_scores: Mapping[str, Mapping[str, TopicScore]] = field(default_factory=dict)
-    doubts: Sequence[str] = ()
-    reasons: Sequence[Reason] = ()
+    scores: Mapping[str, Score]
+    topic_scores: Mapping[str, Mapping[str, TopicScore]]
+    doubts: Sequence[str]
+    reasons: Sequence[Reason]
 
     @property
     def label(self) -> str:
@@ -151,13 +154,14 @@ def evaluate(
     shown = watched(paths, "reading", "runs", len(paths))
     runs = {path: in_memory[path] if path in in_memory else read_run(path) for path in shown}
     titles = titles_of(task)
-    found = [
-        _with_scores(_unscored(path, run, task, titles, dimension, qrels, turned), evaluators)
-        for path, run in watched(runs.items(), "evaluating", "runs", len(runs))
-        for dimension, qrels in judged.items()
-        for turned in ((False, True) if any_order else (False,))
-    ]
-    return told_apart(found)
+    return told_apart(
+        [
+            _evaluated(path, run, task, titles, dimension, qrels, evaluators, turned)
+            for path, run in watched(runs.items(), "evaluating", "runs", len(runs))
+            for dimension, qrels in judged.items()
+            for turned in ((False, True) if any_order else (False,))
+        ]
+    )
 
 
 def evaluated(path: Path, run: Sequence[RunLine], task: Task, dimension: str) -> Evaluated:
@@ -167,9 +171,7 @@ def evaluated(path: Path, run: Sequence[RunLine], task: Task, dimension: str) ->
         ToucheError: if the judgments are not at hand or unusable, or are of other topics.
     """
     judgments = qrels_of(task, dimension)
-    return _with_scores(
-        _unscored(path, run, task, titles_of(task), dimension, judgments, False), evaluators_of(task.measure)
-    )
+    return _evaluated(path, run, task, titles_of(task), dimension, judgments, evaluators_of(task.measure))
 
 
 def told_apart(found: Sequence[Evaluated]) -> list[Evaluated]:
@@ -218,59 +220,52 @@ def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_ord
         raise ToucheError("a run file is given twice; give each once")
 
 
-def _unscored(
+def _evaluated(
     path: Path,
     run: Sequence[RunLine],
     task: Task,
     titles: Mapping[str, str],
     dimension: str,
     judgments: Qrels,
-    any_order: bool,
+    evaluators: Sequence[str],
+    any_order: bool = False,
 ) -> Evaluated:
-    lines = in_judged_order(run, judgments) if any_order else run
-    tag, qrels = run[0].tag, task.qrels[dimension].file
-    return Evaluated(path, tag, tag, lines, task, titles, dimension, any_order, qrels, judgments)
-
-
-def _with_scores(run: Evaluated, evaluators: Sequence[str]) -> Evaluated:
-    read, measure = (run.lines, run.judgments), run.task.measure
+    read = in_judged_order(run, judgments) if any_order else run, judgments
+    tag, measure, qrels = run[0].tag, task.measure, task.qrels[dimension].file
     try:
         evaluations = {name: EVALUATORS[name](*read, measure) for name in evaluators}
     except ToucheError as error:
-        raise ToucheError(f"{run.path}: {error}, that the run ranks {run.task.rules.unit}s") from error
-    return replace(
-        run,
-        scores={name: _score(run, name, each) for name, each in evaluations.items()},
-        topic_scores={name: _topic_scores(run, name, each) for name, each in evaluations.items()},
-        doubts=doubts(*read, evaluations, measure, published=_has_published(run)),
-        reasons=reasons(*read, run.task.cutoff) if evaluations.keys() == EVALUATORS.keys() else (),
+        raise ToucheError(f"{path}: {error}, that the run ranks {task.rules.unit}s") from error
+    subject = str(path), tag, task.id, dimension, any_order, qrels, str(measure)
+    published = any((row.dimension, row.measure) == (dimension, measure.name) for row in task.published)
+    return Evaluated(
+        *(path, tag, tag, read[0], task, titles, dimension, any_order, qrels, judgments),
+        scores={name: _score((*about, name), each, judgments) for name, each in evaluations.items()},
+        topic_scores={
+            name: _topic_scores((*about, name), each, titles) for name, each in evaluations.items()
+        },
+        doubts=doubts(*read, evaluations, measure, published=published),
+        reasons=reasons(*read, task.cutoff) if evaluations.keys() == EVALUATORS.keys() else (),
     )
 
 
-def _has_published(run: Evaluated) -> bool:
-    return any(
-        (row.dimension, row.measure) == (run.dimension, run.task.measure.name) for row in run.task.published
-    )
-
-
-def _key(run: Evaluated, evaluator: str) -> tuple[str, str, str, str, bool, str, str, str]:
-    about = str(run.path), run.tag, run.task.id, run.dimension, run.any_order
-    return *about, run.qrels, str(run.task.measure), evaluator
-
-
-def _score(run: Evaluated, evaluator: str, evaluation: Evaluation) -> Score:
+def _score(about: About, evaluation: Evaluation, judgments: Qrels) -> Score:
     values = list(evaluation.per_topic.values())
     low, high = bootstrap_interval(values) if values else (None, None)
     figures = evaluation.mean, low, high, evaluation.judged, len(values)
-    return Score(*_key(run, evaluator), *figures, is_comparable(evaluation, run.judgments))
+    return Score(*about, *figures, is_comparable(evaluation, judgments))
 
 
-def _topic_scores(run: Evaluated, evaluator: str, evaluation: Evaluation) -> dict[str, TopicScore]:
+def _topic_scores(about: About, evaluation: Evaluation, titles: Mapping[str, str]) -> dict[str, TopicScore]:
     """In the order of the numbers."""
-    per_topic, judged = evaluation.per_topic, evaluation.judged_per_topic
+    topics = sorted(evaluation.per_topic, key=lambda number: (len(number), number))
     return {
         topic: TopicScore(
-            *_key(run, evaluator), topic, run.titles.get(topic, ""), per_topic[topic], judged.get(topic)
+            *about,
+            topic,
+            titles.get(topic, ""),
+            evaluation.per_topic[topic],
+            evaluation.judged_per_topic.get(topic),
         )
-        for topic in sorted(per_topic, key=lambda number: (len(number), number))
+        for topic in topics
     }
