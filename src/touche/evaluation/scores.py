@@ -240,9 +240,9 @@ def _evaluated(
     published = any((row.dimension, row.measure) == (dimension, measure.name) for row in task.published)
     return Evaluated(
         *(path, tag, tag, read[0], task, titles, dimension, any_order, qrels, judgments),
-        scores={name: _score((*about, name), each, judgments) for name, each in evaluations.items()},
+        scores={name: _score((*subject, name), each, judgments) for name, each in evaluations.items()},
         topic_scores={
-            name: _topic_scores((*about, name), each, titles) for name, each in evaluations.items()
+            name: _topic_scores((*subject, name), each, titles) for name, each in evaluations.items()
         },
         doubts=doubts(*read, evaluations, measure, published=published),
         reasons=reasons(*read, task.cutoff) if evaluations.keys() == EVALUATORS.keys() else (),
