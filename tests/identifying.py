@@ -5,20 +5,27 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from touche.formats.documents import Document
+from touche.formats.runs import RunLine
 from touche.formats.topics import Topic
 from touche.identify.counts import ANALYSES, Counts
+from touche.identify.fitting import Fit
 from touche.identify.hypotheses import Hypothesis
-from touche.identify.samples import Array, Sample, Score, sample_of
-from touche.identify.search import Fit
+from touche.identify.samples import Array, Sample, sample_of
 
 STANDARD = ANALYSES[0]
 TEXT = ("text",)
+PAIR = ("premises", "conclusion")
 
 
-def sample(texts: Mapping[str, str], titles: Mapping[str, str], scores: Sequence[Score]) -> Sample:
+def line(topic: str, document: str, score: float = 1.0) -> RunLine:
+    """A line of a run."""
+    return RunLine(topic, "Q0", document, 0, score, "made up")
+
+
+def sample(texts: Mapping[str, str], titles: Mapping[str, str], run: Sequence[RunLine]) -> Sample:
     """A sample of documents that have one text each."""
     topics = [Topic(number, title) for number, title in titles.items()]
-    return sample_of(scores, topics, [Document(id, text) for id, text in texts.items()], "made up")
+    return sample_of(run, topics, [Document(id, text) for id, text in texts.items()], "made up")
 
 
 def made_counts(seed: int, rows: int = 12, terms: int = 3) -> Counts:

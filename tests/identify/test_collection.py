@@ -8,10 +8,9 @@ import pytest
 from identifying import STANDARD, TEXT, made_counts
 from touche.identify.collection import Collection, collections_of
 from touche.identify.counts import Counts
-from touche.identify.fitting import Problem
+from touche.identify.fitting import Fit, Problem
 from touche.identify.hypotheses import Hypothesis
 from touche.identify.models import BM25
-from touche.identify.search import Fit
 
 pytestmark = pytest.mark.usefixtures("smaller")
 DF = [17, 40, 93, 151, 388, 702, 1500, 4100, 9000, 20_000]

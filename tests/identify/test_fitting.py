@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from identifying import STANDARD, made_counts
+from identifying import PAIR, STANDARD, made_counts
 from touche.identify.fitting import Problem, fit, standard_errors
 from touche.identify.hypotheses import MAXIMUM, SUM, Hypothesis
 from touche.identify.models import BM25, DPH, LM_DIRICHLET, MODELS
 
-PAIR = ("premises", "conclusion")
 SHAPES = [
     (PAIR[:1], "", 1.0),
     *[(PAIR, how, weight) for how in (SUM, MAXIMUM) for weight in (1.0, 0.25, None)],

@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 
 from conftest import Touche, Write
+from identifying import line
 from touche import baselines, lucene
 from touche.data import places
 from touche.formats.documents import Document
+from touche.formats.runs import RunLine, in_order_of_score
 from touche.identify import search
 from touche.identify.answer import Answer, answer
 from touche.identify.hypotheses import space
-from touche.identify.samples import Score, sample_of
+from touche.identify.samples import sample_of
 from touche.identify.words import NOTHING, first_line, sentences
 from touche.lucene.analysis import analyzer_named, terms
 from touche.tira.inputs import Input
@@ -33,24 +35,20 @@ def given() -> Input:
     return replace(arguments, documents=documents)
 
 
-def found(scores: Iterable[Score]) -> Answer:
+def answer_of(run: Iterable[RunLine]) -> Answer:
     """The answer from the first documents of each topic, which are enough and take less time."""
-    some: dict[str, list[Score]] = {}
-    for each in scores:
-        some.setdefault(each.topic, []).append(each)
-    few = [each for of_topic in some.values() for each in sorted(of_topic, key=_best_first)[:32]]
+    by_topic: dict[str, list[RunLine]] = {}
+    for each in in_order_of_score(run):
+        by_topic.setdefault(each.topic, []).append(each)
+    few = [each for lines in by_topic.values() for each in lines[:32]]
     return answer(sample_of(few, given().topics, given().documents, "the spot check"))
 
 
-def _best_first(score: Score) -> float:
-    return -score.value
-
-
-def by_baseline(name: str, **options: float | str) -> list[Score]:
+def by_baseline(name: str, **options: float | str) -> list[RunLine]:
     baseline = baselines.load(name)
     settings = {key: each.default for key, each in baseline.options.items()} | options
     ranked = baseline.method(given().topics, given().documents, **settings)
-    return [Score(topic.number, id, float(score)) for topic, hits in ranked for id, score in hits]
+    return [line(topic.number, id, float(score)) for topic, hits in ranked for id, score in hits]
 
 
 @cache
@@ -58,19 +56,19 @@ def of_bm25() -> Answer:
     """Among hypotheses with the analyses that engines have by default; nightly tests have all of them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search, "space", lambda fields: [each for each in space(fields) if each.analysis.named])
-        return found(by_baseline("bm25"))
+        return answer_of(by_baseline("bm25"))
 
 
-def by_lucene(analyzer: str, similarity: object) -> list[Score]:
+def by_lucene(analyzer: str, similarity: object) -> list[RunLine]:
     with lucene.index(given().documents, analyzer=analyzer, similarity=similarity) as index:
         return [
-            Score(topic.number, id, float(score))
+            line(topic.number, id, float(score))
             for topic in given().topics
             for id, score in index.search(topic.title, 1000)
         ]
 
 
-def by_dph() -> list[Score]:
+def by_dph() -> list[RunLine]:
     """DPH in plain Python, from its definition."""
     analyzer = analyzer_named("english")
     texts = {each.id: terms(analyzer, each.text) for each in given().documents}
@@ -84,13 +82,13 @@ def by_dph() -> list[Score]:
                     ttf, f = sum(each[term] for each in texts.values()), tf / dl
                     inner = tf * log2(tf * mean / dl * len(texts) / ttf) + 0.5 * log2(2 * pi * tf * (1 - f))
                     score += qtf * (1 - f) ** 2 / (tf + 1) * inner
-            scores += [Score(topic.number, id, float(np.float32(score)))] * (score != 0)
+            scores += [line(topic.number, id, float(np.float32(score)))] * (score != 0)
     return scores
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("made", "line"),
+    ("made", "first"),
     [
         (
             lambda: by_baseline("dirichletlm"),
@@ -120,8 +118,8 @@ def by_dph() -> list[Score]:
     ],
     ids=["dirichletlm", "mu = 1500", "bm25", "standard", "tfidf", "classic", "DPH"],
 )
-def test_runs_of_known_settings_are_identified(made: Callable[[], list[Score]], line: str) -> None:
-    assert first_line(found(made())).startswith(line)
+def test_runs_of_known_settings_are_identified(made: Callable[[], list[RunLine]], first: str) -> None:
+    assert first_line(answer_of(made())).startswith(first)
 
 
 @pytest.mark.slow
@@ -143,7 +141,7 @@ def test_the_collection_of_a_run_of_bm25_is_found() -> None:
 def test_nothing_stands_out_among_scores_that_no_model_made() -> None:
     made = by_baseline("bm25")
     random = np.random.default_rng(1).random(len(made))
-    answered = found(each._replace(value=float(value)) for each, value in zip(made, random, strict=True))
+    answered = answer_of(replace(each, score=float(value)) for each, value in zip(made, random, strict=True))
     assert first_line(answered) == NOTHING and not answered.collections
     assert next(sentences(answered)).startswith("The best one meets")
 
@@ -151,7 +149,9 @@ def test_nothing_stands_out_among_scores_that_no_model_made() -> None:
 def test_the_command_prints_the_answer_as_a_table_and_as_json(
     touche: Touche, monkeypatch: pytest.MonkeyPatch, write: Write
 ) -> None:
-    run = write("run.tsv", "".join(f"{t}\t{d}\t{v!r}\n" for t, d, v in by_baseline("bm25")))
+    run = write(
+        "run.tsv", "".join(f"{each.topic}\t{each.document}\t{each.score!r}\n" for each in by_baseline("bm25"))
+    )
     made = of_bm25()
     monkeypatch.setattr("touche.identify.answer", lambda sample: made)
     code, out, err = touche("identify", run, "--task", "spot-check/arguments")

@@ -5,13 +5,11 @@ from math import log
 import numpy as np
 import pytest
 
-from identifying import STANDARD, made_counts
+from identifying import PAIR, STANDARD, made_counts
 from touche.identify.fitting import Problem
 from touche.identify.hypotheses import SUM, Hypothesis
 from touche.identify.models import BM25, LM_DIRICHLET
 from touche.identify.numbers import k1_and_b, near, shared_numbers
-
-PAIR = ("premises", "conclusion")
 
 
 @pytest.mark.parametrize(

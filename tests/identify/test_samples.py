@@ -8,26 +8,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Write
-from identifying import sample
+from identifying import line, sample
 from touche.errors import InputError, ToucheError
 from touche.formats.documents import Argument
-from touche.identify.samples import PER_TOPIC, Score, decimals_of, fields_of, read_scores
+from touche.identify.samples import PER_TOPIC, decimals_of, fields_of, read_scores
 
 
 def test_runs_and_tables_of_three_columns_are_read(write: Write) -> None:
     run = write("a.run", "1 Q0 a 1 0.5 tag of mine\n2 Q0 b 1 0.25 t\n")
     table = write("a.tsv", "1\ta\t0.5\n\n2\tb\t0.25\n")
-    assert read_scores(run) == read_scores(table) == [Score("1", "a", 0.5), Score("2", "b", 0.25)]
+    for lines in map(read_scores, (run, table)):
+        assert [(each.topic, each.document, each.score) for each in lines] == [
+            ("1", "a", 0.5),
+            ("2", "b", 0.25),
+        ]
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("1 a 0.5\n1 a\n", ":2: 2 columns instead of 3"),
-        ("1 a x\n", ":1: score 'x' is not a number"),
-        ("1 a nan\n", ":1: the score is nan"),
+        ("1 a x\n", ":1: score 'x' is not a finite number"),
+        ("1 a nan\n", ":1: score 'nan' is not a finite number"),
         ("1 a 0.5\n1 a 0.4\n", ":2: document 'a' occurs a second time for topic 1"),
-        ("\n", ": the file is empty"),
+        ("\n", ": the run is empty"),
     ],
 )
 def test_a_broken_table_is_named_with_its_line(write: Write, text: str, said: str) -> None:
@@ -51,8 +55,8 @@ def test_scores_that_were_not_rounded_have_all_decimals() -> None:
 
 def test_at_most_so_many_of_a_topic_are_taken_and_always_the_same() -> None:
     texts = {f"d{number}": "cats" for number in range(PER_TOPIC + 50)}
-    scores = [Score("1", id, 1 / (place + 1)) for place, id in enumerate(texts)]
-    made = sample(texts, {"1": "Cats?"}, [*scores, Score("1", "elsewhere", 1.0), Score("9", "d1", 1.0)])
+    scores = [line("1", id, 1 / (place + 1)) for place, id in enumerate(texts)]
+    made = sample(texts, {"1": "Cats?"}, [*scores, line("1", "elsewhere"), line("9", "d1")])
     again = sample(texts, {"1": "Cats?"}, scores[::-1])
     assert len(made.documents) == PER_TOPIC and made.documents == again.documents
     assert list(made.scores) == sorted(made.scores, reverse=True)
@@ -61,7 +65,7 @@ def test_at_most_so_many_of_a_topic_are_taken_and_always_the_same() -> None:
 
 def test_documents_of_another_dataset_are_an_error() -> None:
     with pytest.raises(ToucheError, match="has none of the documents that the run names"):
-        sample({"a": "cats"}, {"1": "Cats?"}, [Score("1", "b", 1.0)])
+        sample({"a": "cats"}, {"1": "Cats?"}, [line("1", "b")])
 
 
 def test_arguments_have_their_parts_as_fields_and_both_as_one() -> None:

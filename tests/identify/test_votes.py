@@ -3,20 +3,19 @@
 import numpy as np
 import pytest
 
-from identifying import STANDARD, made_counts
+from identifying import PAIR, STANDARD, made_counts
 from touche.identify.counts import Counts
-from touche.identify.fitting import Problem
+from touche.identify.fitting import MET, SCALES, Problem
 from touche.identify.hypotheses import MAXIMUM, Hypothesis
 from touche.identify.models import BM25, LM_DIRICHLET, MODELS
 from touche.identify.samples import Array
+from touche.identify.search import solve
 from touche.identify.votes import voted
-
-FIELDS = ("premises", "conclusion")
 
 
 def posed(model: str, counts: tuple[Counts, Counts], weight: float | None = 1.0) -> tuple[Problem, Array]:
     """A problem whose scores its own numbers made, and these numbers."""
-    hypothesis = Hypothesis(model, STANDARD, FIELDS, MAXIMUM, "one byte", 0, weight)
+    hypothesis = Hypothesis(model, STANDARD, PAIR, MAXIMUM, "one byte", 0, weight)
     problem = Problem(hypothesis, counts, np.zeros(len(counts[0].lengths)))
     true = problem.begin()
     return Problem(hypothesis, counts, problem.predicted(true)), true
@@ -26,13 +25,20 @@ def posed(model: str, counts: tuple[Counts, Counts], weight: float | None = 1.0)
 @pytest.mark.parametrize("weight", [1.0, None])
 def test_numbers_that_are_far_off_are_found_again(model: str, weight: float | None) -> None:
     problem, true = posed(model, (made_counts(1, 200), made_counts(2, 200)), weight)
-    within = np.full(200, 1e-5)
     for at, off in ((0, 9.0), (1, -4.0), (1, 9.0)):
         wrong = true.copy()
         wrong[problem.own_columns[at].start + 1] += off
-        found = voted(problem, wrong, within)
-        assert np.mean(np.abs(problem.residuals(wrong)) > within) > 0.01
-        assert np.all(np.abs(problem.residuals(found)) <= within)
+        found = voted(problem, wrong)
+        assert np.mean(problem.errors(wrong) > MET) > 0.01
+        assert np.all(problem.errors(found) <= MET)
+
+
+def test_a_maximum_is_fitted_though_the_second_field_wins_only_where_the_first_is_low() -> None:
+    problem, true = posed(LM_DIRICHLET, (made_counts(2, 200), made_counts(3, 200)))
+    first, second = problem.own_columns
+    true[first], true[second] = [1.0, 0.0, -1.0], [2.5, 2.0, 1.5]
+    problem = Problem(problem.hypothesis, problem.counts, problem.predicted(true))
+    assert np.mean(problem.errors(problem.begin()) <= MET) < 0.5 and solve(problem, SCALES, True).share() == 1
 
 
 def tall(*terms: tuple[int, ...]) -> Counts:
@@ -53,16 +59,16 @@ def test_two_wrong_numbers_that_meet_a_majority_together_give_way_to_a_document_
     true, own = problem.begin(), problem.own_columns[0].start
     true[own : own + 2], true[problem.own_columns[1]] = (1.0, 0.5), (0.2 if model == BM25 else 5.0)
     problem = Problem(problem.hypothesis, problem.counts, problem.predicted(true))
-    wrong, within = true.copy(), np.full(3, 1e-5)
+    wrong = true.copy()
     ratio = 1 + np.exp(-true[own : own + 2])  # tf / (mu P) of each term, and 1
     wrong[own : own + 2] = (0.5, 1.0) if model == BM25 else -np.log(ratio[::-1] - 1)
-    assert list(np.abs(problem.residuals(wrong)) <= within) == [True, True, False]
-    assert np.all(np.abs(problem.residuals(voted(problem, wrong, within))) <= within)
+    assert list(problem.errors(wrong) <= MET) == [True, True, False]
+    assert np.all(problem.errors(voted(problem, wrong)) <= MET)
 
 
 def test_a_vote_meets_no_fewer_scores_where_no_number_meets_them() -> None:
     problem, true = posed(LM_DIRICHLET, (made_counts(1, 60), made_counts(2, 60)))
     scores = problem.scores.copy()
     scores[::2] += np.random.default_rng(3).uniform(0.5, 1.0, 30)
-    odd, within = Problem(problem.hypothesis, problem.counts, scores), np.full(60, 1e-5)
-    assert np.mean(np.abs(odd.residuals(voted(odd, true, within))) <= within) >= 0.5
+    odd = Problem(problem.hypothesis, problem.counts, scores)
+    assert np.mean(odd.errors(voted(odd, true)) <= MET) >= 0.5

@@ -5,13 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from identifying import STANDARD, TEXT, sample
+from identifying import STANDARD, TEXT, line, sample
 from touche.identify.counts import counts_of
-from touche.identify.fitting import Problem
+from touche.identify.fitting import Fit, Problem
 from touche.identify.hypotheses import Hypothesis
 from touche.identify.models import BM25
-from touche.identify.samples import Score
-from touche.identify.search import Fit
 from touche.identify.worst import Miss, worst
 
 FILLING = "words of no title that make a text longer " * 6
@@ -26,9 +24,9 @@ TEXTS = {
 
 def missed(changes: dict[str, str], by: float = 0.0) -> dict[str, Miss]:
     """What is said of scores that were made from changed texts, and then moved."""
-    given = sample(TEXTS, {"1": "Cats, dogs?"}, [Score("1", id, 1.0) for id in TEXTS])
+    given = sample(TEXTS, {"1": "Cats, dogs?"}, [line("1", id) for id in TEXTS])
     given = replace(given, slack=np.zeros(len(TEXTS)))
-    made = sample(TEXTS | changes, {"1": "Cats, dogs?"}, [Score("1", id, 1.0) for id in TEXTS])
+    made = sample(TEXTS | changes, {"1": "Cats, dogs?"}, [line("1", id) for id in TEXTS])
     hypothesis = Hypothesis(BM25, STANDARD, TEXT, lengths="exact")
     fields = [dict(counts_of(each))[STANDARD]["text"] for each in (given, made)]
     numbers = np.log(np.array([0.54, 0.0033, 900.0, 250.0]))

@@ -69,7 +69,7 @@ def posed(official: Path, run: str, topics: list[str]) -> Problem:
         counted([Counter(tokens(analyzer, text_of(documents[each.document]))) for each in scores], asked)
         for text_of in own()["FIELDS"].values()
     )
-    return Problem(hypothesis(), counts, np.array([each.value for each in scores]))
+    return Problem(hypothesis(), counts, np.array([each.score for each in scores]))
 
 
 @pytest.mark.nightly

@@ -20,6 +20,5 @@ def identify(run: Path, dataset: str) -> Answer:
     Raises:
         ToucheError: if the run is broken, the dataset is not at hand, or they have no document in common.
     """
-    scores = read_scores(run)
-    given = places.open_dataset(dataset)
-    return answer(sample_of(scores, given.topics, given.documents, dataset))
+    lines, source = read_scores(run), places.open_dataset(dataset)
+    return answer(sample_of(lines, source.topics, source.documents, dataset))

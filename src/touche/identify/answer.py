@@ -1,21 +1,21 @@
 """The answer to what made a run, as plain records."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from touche.identify.collection import Collection, collections_of
-from touche.identify.fitting import Problem
+from touche.identify.fitting import MET, Fit, Problem
 from touche.identify.models import BM25
 from touche.identify.numbers import Number, shared_numbers
 from touche.identify.samples import Sample
-from touche.identify.search import Fit, search
-from touche.identify.verdict import verdict
+from touche.identify.search import problem_of, search
+from touche.identify.verdict import told_apart, undecided, verdict
 from touche.identify.worst import Miss, worst
 
 WITHIN = (1e-5, 1e-4, 1e-3)
-_NEXT = 5  # hypotheses beside the winner
+_NEXT = 5  # hypotheses after the winner
 
 
 @dataclass(frozen=True)
@@ -103,33 +103,33 @@ def answer(sample: Sample) -> Answer:
     Raises:
         ToucheError: if Lucene is not installed, or the processes that fit die.
     """
-    found = search(sample)
-    judged = verdict(found)
-    problem, winner = found.problem(judged.winner, sample), judged.winner
-    equal = {each.hypothesis for each in (winner, *judged.equal)}
-    nearest = min(found.fits, key=lambda fit: fit.median)
-    known = judged.stands_out and winner.hypothesis.model == BM25
+    ranking = search(sample)
+    winner, *others = ranking.fits
+    equal = [winner, *(fit for fit in others if not told_apart(winner, fit))]
+    stands_out, reason = verdict(winner, equal)
+    problem = problem_of(winner.hypothesis, ranking.counts, sample)
+    is_known = stands_out and winner.hypothesis.model == BM25
     return Answer(
         sample.in_run,
         sample.decimals,
-        found.tried,
-        judged.stands_out,
-        judged.reason,
-        tuple(_candidate(fit, fit.hypothesis not in equal) for fit in found.fits[: 1 + _NEXT]),
-        _candidate(nearest, nearest.hypothesis not in equal),
-        judged.undecided,
+        ranking.tried,
+        stands_out,
+        reason,
+        tuple(_candidate(fit, equal) for fit in ranking.fits[: 1 + _NEXT]),
+        _candidate(min(ranking.fits, key=lambda fit: fit.median), equal),
+        undecided(equal, ranking.twins),
         tuple(shared_numbers(problem, winner.numbers)),
         tuple(_terms(problem, winner)),
-        collections_of(problem, winner) if known else {},
+        collections_of(problem, winner) if is_known else {},
         tuple(_topics(sample, winner)),
         tuple(worst(problem, winner, sample)),
     )
 
 
-def _candidate(fit: Fit, told_apart: bool) -> Candidate:
+def _candidate(fit: Fit, equal: Sequence[Fit]) -> Candidate:
     hypothesis, shares = fit.hypothesis, tuple(map(fit.share, WITHIN))
-    n, p = len(fit.errors), len(fit.numbers)
-    return Candidate(str(hypothesis), hypothesis.axes, n, p, fit.floor, shares, fit.median, told_apart)
+    n, p, is_other = len(fit.errors), len(fit.numbers), all(fit is not each for each in equal)
+    return Candidate(str(hypothesis), hypothesis.axes, n, p, fit.floor, shares, fit.median, is_other)
 
 
 def _terms(problem: Problem, fit: Fit) -> Iterator[TermNumber]:
@@ -141,6 +141,5 @@ def _terms(problem: Problem, fit: Fit) -> Iterator[TermNumber]:
 
 def _topics(sample: Sample, fit: Fit) -> Iterator[TopicShare]:
     for topic in dict.fromkeys(sample.topics):
-        errors = fit.errors[np.array(sample.topics) == topic]
-        of_topic = replace(fit, errors=errors)
-        yield TopicShare(topic, sample.titles[topic], len(errors), of_topic.share())
+        met = fit.errors[np.array(sample.topics) == topic] <= MET
+        yield TopicShare(topic, sample.titles[topic], len(met), float(met.mean()))

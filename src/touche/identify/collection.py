@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from touche.identify.fitting import Problem
+from touche.identify.fitting import Fit, Problem
 from touche.identify.numbers import k1_and_b
 from touche.identify.samples import Array
-from touche.identify.search import Fit
 
 _LARGEST = 2_000_000  # documents; the passages of 2022 are 868,655
 _BLOCK = 100_000

@@ -3,13 +3,19 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
-from touche.identify import chains
 from touche.identify.samples import Array, Integers, Sample
 
-NO_STOP_WORDS, LUCENE_STOP_WORDS = list(chains.STOP_LISTS)[:2]
+STOP_LISTS: Mapping[str, str] = {  # what touche.lucene calls them
+    "none": "none",
+    "Lucene's 33 English": "lucene",
+    "Snowball's 174 English": "snowball",
+}
+NO_STOP_WORDS, LUCENE_STOP_WORDS, _ = STOP_LISTS
+STOPPED = -2  # the place of a stop word
 STEMMERS: Mapping[str, tuple[str, ...]] = {
     "no stemming": (),
     "plurals to singulars": ("englishMinimalStem",),
@@ -57,7 +63,7 @@ NAMED: Mapping[str, Analysis] = {
     "english": Analysis(True, LUCENE_STOP_WORDS, "Porter's stemmer"),
 }
 _NAMES = {analysis: name for name, analysis in NAMED.items()}
-_ALL = [Analysis(*choice) for choice in product((False, True), chains.STOP_LISTS, STEMMERS)]
+_ALL = [Analysis(*choice) for choice in product((False, True), STOP_LISTS, STEMMERS)]
 # Those that have a name stand for those that are the same on a sample.
 ANALYSES = [*_NAMES, *(each for each in _ALL if each not in _NAMES)]
 
@@ -104,76 +110,79 @@ class Counts:
 Fields = Mapping[str, Counts]
 
 
-@dataclass(frozen=True)
-class _Split:
-    """Texts in words: for each word the place of its text, and its own place among all distinct words."""
+class Words(NamedTuple):
+    """Texts in words: for each word the place of its text, and its place among all distinct words."""
 
     rows: Integers
     words: Integers
-    texts: int
 
 
 def counts_of(sample: Sample, analyses: Iterable[Analysis] = ANALYSES) -> Iterator[tuple[Analysis, Fields]]:
-    """The fields of a sample by every analysis; their texts are split into words once."""
+    """Yields the fields of a sample by every analysis; their texts are split into words once.
+
+    Lucene's filters look at one token at a time. So each distinct word is mapped once by each analysis.
+    """
     topics = list(dict.fromkeys(sample.topics))
-    known: dict[str, int] = {}
-    titles = _split([sample.titles[topic] for topic in topics], known)
-    fields = {name: _split(texts, known) for name, texts in sample.texts.items()}
     topic_of = np.array([topics.index(topic) for topic in sample.topics])
+    known: dict[str, int] = {}
+    titles = _words([sample.titles[topic] for topic in topics], known)
+    fields = {name: _words(texts, known) for name, texts in sample.texts.items()}
     for analysis in analyses:
         terms = _terms(list(known), analysis)
-        query = _Query.of(titles, terms)
-        yield analysis, {name: query.counted(field, topic_of) for name, field in fields.items()}
+        in_titles = dict.fromkeys(terms[word] for word in titles.words if terms[word])
+        places = {term: place for place, term in enumerate(in_titles)}
+        place = np.array([places.get(term, -1) if term else STOPPED for term in terms], dtype=np.int64)
+        qtf = np.zeros((len(topics), len(places)))
+        of_words = place[titles.words]
+        np.add.at(qtf, (titles.rows[of_words >= 0], of_words[of_words >= 0]), 1)
+        qtf, names = qtf[topic_of], tuple(places)
+        yield analysis, {name: _counts(field, place, qtf, names) for name, field in fields.items()}
 
 
-def _split(texts: Sequence[str], known: dict[str, int]) -> _Split:
-    found = chains.split(texts)
-    rows = np.repeat(np.arange(len(texts)), [len(each) for each in found])
-    places = [known.setdefault(word, len(known)) for each in found for word in each]
-    return _Split(rows, np.array(places, dtype=np.int64), len(texts))
+def _words(texts: Sequence[str], known: dict[str, int]) -> Words:
+    """Splits texts as Lucene's StandardTokenizer does, and numbers the words in their case."""
+    split = _tokens(texts, ())
+    rows = np.repeat(np.arange(len(texts)), [len(words) for words in split])
+    numbers = [known.setdefault(word, len(known)) for words in split for word in words]
+    return Words(rows, np.array(numbers, dtype=np.int64))
 
 
-def _terms(vocabulary: Sequence[str], analysis: Analysis) -> list[str]:
-    """The term of each word, empty where it is a stop word."""
-    first = ("englishPossessive", "lowercase") if analysis.possessives else ("lowercase",)
-    plain = chains.mapped(vocabulary, first)
-    stop = chains.stop_words(analysis.stop)
-    stems = chains.mapped(plain, STEMMERS[analysis.stemmer])
+def _terms(words: Sequence[str], analysis: Analysis) -> list[str]:
+    """Maps each word to its term, or to nothing if it is a stop word."""
+    from touche.lucene.chains import stop_words  # here, because it needs Java, and touche regress rarely does
+
+    plain = _mapped(words, ("englishPossessive", "lowercase") if analysis.possessives else ("lowercase",))
+    stop = stop_words(STOP_LISTS[analysis.stop])
+    stems = _mapped(plain, STEMMERS[analysis.stemmer])
     return ["" if word in stop else stem for word, stem in zip(plain, stems, strict=True)]
 
 
-@dataclass(frozen=True)
-class _Query:
-    """The titles by one analysis.
+def _mapped(words: Sequence[str], filters: Sequence[str]) -> list[str]:
+    """Maps each word by Lucene's token filters of these names, to nothing if they drop it."""
+    (terms,) = _tokens([" ".join(words)], filters, "whitespace")  # one crossing to Java for all of them
+    return (
+        terms
+        if len(terms) == len(words)
+        else ["".join(each) for each in _tokens(words, filters, "whitespace")]
+    )
 
-    Attributes:
-        names: the terms, in the order of the titles.
-        place: of each word the place of its term in ``names``; -1 for other terms, -2 for stop words.
-        qtf: how often each title, a row, has each term, a column.
-    """
 
-    names: tuple[str, ...]
-    place: Integers
-    qtf: Array
+def _tokens(texts: Sequence[str], filters: Sequence[str], tokenizer: str = "standard") -> list[list[str]]:
+    from touche.lucene.analysis import tokens
+    from touche.lucene.chains import Chain
 
-    @classmethod
-    def of(cls, titles: _Split, terms: Sequence[str]) -> "_Query":
-        names: dict[str, int] = {}
-        for word in titles.words:
-            if term := terms[word]:
-                names.setdefault(term, len(names))
-        place = np.array([names.get(term, -1) if term else -2 for term in terms])
-        qtf = np.zeros((titles.texts, len(names)))
-        of_words = place[titles.words]
-        np.add.at(qtf, (titles.rows[of_words >= 0], of_words[of_words >= 0]), 1)
-        return cls(tuple(names), place, qtf)
+    analyzer = Chain(tuple(filters), tokenizer=tokenizer).built()
+    return [tokens(analyzer, text) for text in texts]
 
-    def counted(self, field: _Split, topic_of: Integers) -> Counts:
-        place = self.place[field.words]
-        lengths = np.bincount(field.rows[place > -2], minlength=field.texts).astype(float)
-        rows, place = field.rows[place >= 0], place[place >= 0]
-        asked = self.qtf[topic_of[rows], place] > 0
-        keys, tf = np.unique(rows[asked] * len(self.names) + place[asked], return_counts=True)
-        rows, terms = np.divmod(keys, max(1, len(self.names)))
-        counts = Counts(rows, terms, tf.astype(float), self.qtf[topic_of[rows], terms], lengths, self.names)
-        return counts.of(np.arange(field.texts))
+
+def _counts(field: Words, place: Integers, qtf: Array, vocabulary: tuple[str, ...]) -> Counts:
+    """Counts a field whose documents, rows of ``qtf``, have titles with these terms, its columns."""
+    places = place[field.words]
+    lengths = np.bincount(field.rows[places != STOPPED], minlength=len(qtf)).astype(float)
+    rows, places = field.rows[places >= 0], places[places >= 0]
+    in_title = qtf[rows, places] > 0
+    size = max(1, len(vocabulary))
+    keys, tf = np.unique(rows[in_title] * size + places[in_title], return_counts=True)
+    rows, terms = np.divmod(keys, size)
+    counts = Counts(rows, terms, tf.astype(float), qtf[rows, terms], lengths, vocabulary)
+    return counts.of(np.arange(len(qtf)))

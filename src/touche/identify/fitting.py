@@ -1,24 +1,27 @@
 """The numbers with which a hypothesis meets the scores best: scipy's least squares, with a Cauchy loss."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from touche.identify.counts import Counts
 from touche.identify.hypotheses import MAXIMUM, Hypothesis
-from touche.identify.lengths import LENGTHS
-from touche.identify.models import MODELS, Part
+from touche.identify.models import LENGTHS, MODELS, Model, Part
 from touche.identify.samples import Array
 
+MET = 1e-5  # a score is met where it is missed by no more
 # Of the loss: at the first all scores pull, at the last only those that are met.
 SCALES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
 _FIRST_STEPS, _STEPS = 100, 15  # at the first scale, which has the longest way to go, and at each other one
 _FARTHEST = np.log(1000.0)  # of a shared number from where it begins, as a logarithm
-_FLOAT32 = 2e-7  # of a number, which engines keep in that precision
+_FLOAT32 = 2e-7  # of a number, which engines store in that precision
 _UNKNOWN = 1e-9  # information on a number of which nothing is known
 _WEIGHT = 0.5  # a free one begins here
+
+Bits = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -32,122 +35,159 @@ class Problem:
         hypothesis: the hypothesis.
         counts: those of its fields.
         scores: the documents' scores in the run.
+        slack: how far each score may be off because of rounding.
     """
 
     hypothesis: Hypothesis
     counts: tuple[Counts, ...]
     scores: Array
+    slack: Array | float = 0.0
 
-    def begin(self) -> Array:
-        """Numbers to begin with."""
-        model, numbers = MODELS[self.hypothesis.model], []
+    @property
+    def model(self) -> Model:
+        """The model of the hypothesis."""
+        return MODELS[self.hypothesis.model]
+
+    @cached_property
+    def shared_columns(self) -> list[list[int]]:
+        """For each field the places of its shared numbers, common ones first."""
+        common = list(range(len(self.model.common)))
+        own = [range(columns.start - len(self.model.of_field), columns.start) for columns in self.own_columns]
+        return [[*common, *places] for places in own]
+
+    @cached_property
+    def own_columns(self) -> list[slice]:
+        """For each field the places of the numbers of its terms."""
+        columns, end = [], len(self.model.common)
         for counts in self.counts:
-            found = np.bincount(counts.terms, counts.tf, minlength=len(counts.vocabulary))
-            own = model.begin(found / max(1.0, counts.lengths.sum()))
-            numbers += [np.log([*model.of_field.values()]), own]
-        weight = [np.log(_WEIGHT)] * self._free_weight
-        return np.concatenate([np.log([*model.common.values()]), *numbers, weight])
-
-    def bounds(self) -> tuple[Array, Array]:
-        """Between which each number has a meaning."""
-        shared, begin = np.zeros(self.size, bool), self.begin()
-        for columns in self.shared_columns:
-            shared[columns] = True
-        shared[self.size - self._free_weight :] = True
-        far = np.where(shared, _FARTHEST, np.inf)
-        return begin - far, begin + far
+            start = end + len(self.model.of_field)
+            end = start + len(counts.vocabulary)
+            columns.append(slice(start, end))
+        return columns
 
     @property
     def size(self) -> int:
         """How many free numbers there are."""
-        return self._ends[-1] + self._free_weight
-
-    @property
-    def shared_columns(self) -> list[list[int]]:
-        """For each field the places of its shared numbers, common ones first."""
-        model = MODELS[self.hypothesis.model]
-        common = list(range(len(model.common)))
-        return [[*common, *range(end, end + len(model.of_field))] for end in self._ends[:-1]]
-
-    @property
-    def own_columns(self) -> list[slice]:
-        """For each field the places of the numbers of its terms."""
-        of_field = len(MODELS[self.hypothesis.model].of_field)
-        return [slice(a + of_field, b) for a, b in zip(self._ends, self._ends[1:], strict=False)]
-
-    def weight(self, numbers: Array) -> float:
-        """That of the second field."""
-        return float(np.exp(numbers[-1])) if self.hypothesis.weight is None else self.hypothesis.weight
-
-    def predicted(self, numbers: Array) -> Array:
-        """The scores of the documents."""
-        return self._combined(self.sums(numbers))
-
-    def sums(self, numbers: Array) -> Array:
-        """The scores of the fields, rows, for the documents, columns."""
-        return np.array([self._by_row(at, part[0]) for at, part in self._parts(numbers)])
-
-    def lengths(self, at: int) -> Array:
-        """What the engine stores of the lengths of a field."""
-        counted = self.counts[at].lengths + self.hypothesis.offset
-        return LENGTHS[self.hypothesis.lengths](np.maximum(counted, 0))
-
-    def residuals(self, numbers: Array) -> Array:
-        """By how much the scores are missed."""
-        return self.predicted(numbers) - self.scores
-
-    def jacobian(self, numbers: Array) -> Array:
-        """The derivatives of the scores, rows, by the numbers, columns."""
-        found = np.zeros((len(self.scores), self.size))
-        parts = list(self._parts(numbers))
-        sums = np.array([self._by_row(at, part[0]) for at, part in parts])
-        for at, (_, by_own, by_shared) in parts:
-            counts, counted = self.counts[at], self._counted(sums, at)
-            there = counted[counts.rows]
-            found[counts.rows, self.own_columns[at].start + counts.terms] = by_own * there
-            for column, slope in zip(self.shared_columns[at], by_shared, strict=True):
-                found[:, column] += self._by_row(at, slope) * counted
-        if self._free_weight:
-            found[:, -1] = sums[1] * self._counted(sums, 1)
-        return found
+        return int(self.own_columns[-1].stop) + self._free_weight
 
     @property
     def _free_weight(self) -> bool:
         return self.hypothesis.weight is None
 
-    @property
-    def _ends(self) -> list[int]:
-        """Where the numbers of each field begin, and where those of the last end."""
-        model = MODELS[self.hypothesis.model]
-        sizes = [len(model.of_field) + len(counts.vocabulary) for counts in self.counts]
-        return [int(end) for end in np.cumsum([len(model.common), *sizes])]
+    def begin(self) -> Array:
+        """Numbers to begin with."""
+        numbers = [np.log([*self.model.common.values()])]
+        for counts in self.counts:
+            tf = np.bincount(counts.terms, counts.tf, minlength=len(counts.vocabulary))
+            numbers += [
+                np.log([*self.model.of_field.values()]),
+                self.model.begin(tf / max(1.0, counts.lengths.sum())),
+            ]
+        return np.concatenate([*numbers, [np.log(_WEIGHT)] * self._free_weight])
 
-    def _parts(self, numbers: Array) -> Iterable[tuple[int, Part]]:
+    def bounds(self) -> tuple[Array, Array]:
+        """Between which each number has a meaning."""
+        begin, far = self.begin(), np.full(self.size, _FARTHEST)
+        for columns in self.own_columns:
+            far[columns] = np.inf
+        return begin - far, begin + far
+
+    def weight(self, numbers: Array) -> float:
+        """That of the second field."""
+        return float(np.exp(numbers[-1])) if self.hypothesis.weight is None else self.hypothesis.weight
+
+    def lengths(self, at: int) -> Array:
+        """What the engine stores of the lengths of a field."""
+        return LENGTHS[self.hypothesis.lengths](
+            np.maximum(self.counts[at].lengths + self.hypothesis.offset, 0)
+        )
+
+    def predicted(self, numbers: Array) -> Array:
+        """The scores of the documents."""
+        sums = self.sums(numbers)
+        scores: Array = sums.max(axis=0) if self.hypothesis.combination == MAXIMUM else sums.sum(axis=0)
+        return scores
+
+    def sums(self, numbers: Array) -> Array:
+        """The scores of the fields, rows, for the documents, columns."""
+        return np.array([self._by_row(at, value) for at, (value, _, _) in self._parts(numbers)])
+
+    def residuals(self, numbers: Array) -> Array:
+        """By how much the scores are missed."""
+        return self.predicted(numbers) - self.scores
+
+    def errors(self, numbers: Array) -> Array:
+        """By how much the scores are missed, beyond what rounding explains."""
+        return np.maximum(np.abs(self.residuals(numbers)) - self.slack, 0)
+
+    def jacobian(self, numbers: Array) -> Array:
+        """The derivatives of the scores, rows, by the numbers, columns."""
+        slopes, sums = np.zeros((len(self.scores), self.size)), self.sums(numbers)
+        counted = np.ones_like(sums)  # whether a field, a row, is part of a document's score
+        if self.hypothesis.combination == MAXIMUM:
+            counted = (sums.argmax(axis=0) == np.arange(len(sums))[:, None]).astype(float)
+        for at, (_, by_own, by_shared) in self._parts(numbers):
+            counts = self.counts[at]
+            slopes[counts.rows, self.own_columns[at].start + counts.terms] = by_own * counted[at, counts.rows]
+            for column, slope in zip(self.shared_columns[at], by_shared, strict=True):
+                slopes[:, column] += self._by_row(at, slope) * counted[at]
+        if self._free_weight:
+            slopes[:, -1] = sums[1] * counted[1]
+        return slopes
+
+    def _parts(self, numbers: Array) -> Iterator[tuple[int, Part]]:
         """The place of each field, and what its terms add to the scores, with the weight in it."""
-        hypothesis = self.hypothesis
         for at, counts in enumerate(self.counts):
-            own = numbers[self.own_columns[at]][counts.terms]
-            shared = numbers[self.shared_columns[at]]
-            value, *slopes = MODELS[hypothesis.model].part(
-                counts.tf, self.lengths(at)[counts.rows], own, shared
-            )
+            own, shared = numbers[self.own_columns[at]][counts.terms], numbers[self.shared_columns[at]]
+            part = self.model.part(counts.tf, self.lengths(at)[counts.rows], own, shared)
             factor = counts.qtf * (self.weight(numbers) if at else 1.0)
-            yield at, (value * factor, slopes[0] * factor, slopes[1] * factor)
+            value, by_own, by_shared = part
+            yield at, (value * factor, by_own * factor, by_shared * factor)
 
     def _by_row(self, at: int, values: Array) -> Array:
-        found: Array = np.bincount(self.counts[at].rows, values, minlength=len(self.scores)).astype(float)
-        return found
+        return np.bincount(self.counts[at].rows, values, minlength=len(self.scores)).astype(float)
 
-    def _combined(self, sums: Array) -> Array:
-        best: Array = sums.max(axis=0) if self.hypothesis.combination == MAXIMUM else sums.sum(axis=0)
-        return best
 
-    def _counted(self, sums: Array, at: int) -> Array:
-        """1 for documents whose score this field is part of, else 0."""
-        if self.hypothesis.combination == MAXIMUM:
-            best: Array = (sums.argmax(axis=0) == at).astype(float)
-            return best
-        return np.ones(len(self.scores))
+@dataclass(frozen=True)
+class Fit:
+    """A hypothesis with its numbers.
+
+    Attributes:
+        hypothesis: the hypothesis.
+        numbers: in the order of ``Problem``.
+        deviations: their standard errors.
+        errors: by how much each document's score is missed, beyond what rounding in the file explains.
+    """
+
+    hypothesis: Hypothesis
+    numbers: Array
+    deviations: Array
+    errors: Array
+
+    @property
+    def floor(self) -> float:
+        """The share of scores that the free numbers could meet if the hypothesis were wrong."""
+        return len(self.numbers) / len(self.errors)
+
+    @property
+    def gain(self) -> float:
+        """The share of scores that are met, less the floor."""
+        return self.share() - self.floor
+
+    @property
+    def median(self) -> float:
+        """The median error."""
+        return float(np.median(self.errors))
+
+    def share(self, within: float = MET) -> float:
+        """Of the documents whose scores are missed by no more."""
+        return float(np.mean(self.errors <= within))
+
+
+def fit_of(problem: Problem, numbers: Array) -> Fit:
+    """Describes how well numbers solve a problem."""
+    errors = problem.errors(numbers)
+    return Fit(problem.hypothesis, numbers, standard_errors(problem, numbers, errors <= MET), errors)
 
 
 def fit(problem: Problem, scales: Sequence[float] = SCALES, begin: Array | None = None) -> Array:
@@ -156,12 +196,12 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES, begin: Array | None 
     Scales of the loss that fall by and by lead from all scores to those that the hypothesis explains; text
     differences between two copies of a corpus make outliers, which would pull at all numbers otherwise.
     """
-    from scipy.optimize import least_squares  # here, for it takes a second to import
+    from scipy.optimize import least_squares  # here, because it takes a second to import
 
     low, high = problem.bounds()
     numbers = np.clip(problem.begin() if begin is None else begin, low + 1e-9, high - 1e-9)
     for scale in scales:
-        found = least_squares(
+        numbers = least_squares(
             problem.residuals,
             numbers,
             problem.jacobian,
@@ -169,12 +209,11 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES, begin: Array | None 
             loss="cauchy",
             f_scale=scale,
             max_nfev=_FIRST_STEPS if scale == scales[0] else _STEPS,
-        )
-        numbers = found.x
+        ).x
     return numbers
 
 
-def standard_errors(problem: Problem, numbers: Array, met: npt.NDArray[np.bool_]) -> Array:
+def standard_errors(problem: Problem, numbers: Array, met: Bits) -> Array:
     """Of fitted numbers, from the documents that are met; large where none of these depends on a number."""
     slopes = problem.jacobian(numbers)[met]
     variance = np.mean(np.square(problem.residuals(numbers)[met])) if met.any() else 1.0

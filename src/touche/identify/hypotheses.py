@@ -1,6 +1,6 @@
 """What may have made a run: a model, an analysis, fields and how they are combined, lengths, a weight."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -58,10 +58,6 @@ class Hypothesis:
         first, second = self.fields
         weight = "a free weight times " if self.weight is None else f"{self.weight:g} times "
         return f"{self.combination} of {first} and {'' if self.weight == 1 else weight}{second}"
-
-    def with_analyses(self, analyses: Iterable[Analysis]) -> list["Hypothesis"]:
-        """The same with each of these analyses in place of its own."""
-        return [replace(self, analysis=each) for each in analyses]
 
     def variants(self) -> Iterator["Hypothesis"]:
         """The same with other weights and lengths."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from touche.identify.samples import Array
+from touche.scan.lengths import before_lucene_7, exact, one_byte
 
 Part = tuple[Array, Array, Array]
 
@@ -70,7 +71,12 @@ def dph(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     return value, norm * tf, np.empty((0, len(tf)))
 
 
-_ANY = ("one byte", "before Lucene 7", "exact")
+LENGTHS: Mapping[str, Callable[[Array], Array]] = {  # what engines store of a length
+    "one byte": one_byte,
+    "before Lucene 7": before_lucene_7,
+    "exact": exact,
+}
+_ANY = tuple(LENGTHS)
 LM_DIRICHLET, BM25, CLASSIC, DPH = "LMDirichlet", "BM25", "Lucene's classic", "DPH"
 MU, C0, C1 = "mu", "k1 (1 - b)", "k1 b / avgdl"
 MODELS: Mapping[str, Model] = {

@@ -1,12 +1,12 @@
 """What the fitted numbers are in a model's own parameters, beside the round values that they are near."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from touche.identify.fitting import Problem
-from touche.identify.models import BM25, C0, C1, MODELS
+from touche.identify.models import BM25, C0, C1
 from touche.identify.samples import Array
 
 _NEAR = 1e-3  # of a round value, relatively
@@ -37,7 +37,7 @@ class Number:
 
 def shared_numbers(problem: Problem, numbers: Array) -> list[Number]:
     """The shared numbers of a fit, those of each field after the common ones."""
-    model, fields = MODELS[problem.hypothesis.model], problem.hypothesis.fields
+    model, fields = problem.model, problem.hypothesis.fields
     names = list(model.common)
     values = dict(zip(names, np.exp(numbers[: len(names)]), strict=True))
     for field, columns in zip(fields, problem.shared_columns, strict=True):
@@ -68,20 +68,17 @@ def _is(c0: float, k1: float, b: float) -> bool:
     return abs(k1 * (1 - b) - c0) <= _NEAR * c0
 
 
-def _with_k1_and_b(found: list[Number]) -> Iterator[Number]:
+def _with_k1_and_b(numbers: list[Number]) -> Iterator[Number]:
     """BM25's numbers with notes: two numbers cannot tell k1, b and the average length."""
-    pairs = k1_and_b(found[0].value)[:3]
-    for number in found:
-        if number.name == C0:
-            told = [f"k1 = {k1:g}, b = {b:g}{_whose(k1, b)}" for k1, b in pairs]
-            yield Number(
-                number.name, number.value, near(number.value), f"as with {' or '.join(told)}" if told else ""
-            )
+    pairs = k1_and_b(numbers[0].value)[:3]
+    for number in numbers:
+        if number.name == C0 and pairs:
+            values = [f"k1 = {k1:g}, b = {b:g}{_whose(k1, b)}" for k1, b in pairs]
+            yield replace(number, note=f"as with {' or '.join(values)}")
         elif number.name.startswith(C1):
             lengths = [f"{k1 * b / number.value:.2f}" for k1, b in pairs]
-            yield Number(
-                number.name, number.value, None, f"then avgdl is {' or '.join(lengths)}" if lengths else ""
-            )
+            note = f"then avgdl is {' or '.join(lengths)}" if lengths else ""
+            yield replace(number, round=None, note=note)
         else:
             yield number
 

@@ -3,18 +3,17 @@
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from touche.errors import InputError, ToucheError
-from touche.formats.columns import split_columns
+from touche.formats.columns import decimal, split_columns
 from touche.formats.documents import AnyDocument, Argument
-from touche.formats.runs import read_run
+from touche.formats.runs import RunLine, checked, read_run
 from touche.formats.topics import Topic
+from touche.io.identifiers import quoted
 from touche.io.opening import read_lines
 
 PER_TOPIC = 150  # documents; more make a fit slower, not surer
@@ -25,14 +24,6 @@ _ROUNDED = 0.9  # the share of the scores that has to agree with a number of dec
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-
-
-class Score(NamedTuple):
-    """What a run says of a document."""
-
-    topic: str
-    document: str
-    value: float
 
 
 @dataclass(frozen=True)
@@ -60,54 +51,44 @@ class Sample:
     in_run: int
 
 
-def read_scores(path: Path) -> list[Score]:
+def read_scores(path: Path) -> list[RunLine]:
     """Reads a run, or a file ``*.tsv`` with topic, document and score on each line.
 
     Raises:
-        InputError: if the file is no such file.
+        InputError: if the file has no line, or a line is broken or repeats a document of its topic.
     """
     if path.suffix != ".tsv":
-        return [Score(line.topic, line.document, line.score) for line in read_run(path)]
-    found: dict[tuple[str, str], Score] = {}
-    for number, text in read_lines(path):
-        score = _line(path, number, text)
-        if (score.topic, score.document) in found:
-            problem = f"document {score.document!r} occurs a second time for topic {score.topic}"
-            raise InputError(path, problem, "remove one of the two", number)
-        found[score.topic, score.document] = score
-    if not found:
-        raise InputError(path, "the file is empty", "give topic, document and score on each line")
-    return list(found.values())
+        return read_run(path)
+    return checked(((number, _line(path, number, text)) for number, text in read_lines(path)), path)
 
 
 def sample_of(
-    scores: Iterable[Score], topics: Iterable[Topic], documents: Iterable[AnyDocument], source: str
+    run: Iterable[RunLine], topics: Iterable[Topic], documents: Iterable[AnyDocument], source: str
 ) -> Sample:
-    """The documents of a run that a dataset has, at most ``PER_TOPIC`` of a topic, the same ones every time.
+    """Samples the documents of a run that a dataset has: at most ``PER_TOPIC`` of a topic, always the same.
 
     Raises:
         ToucheError: if there is none.
     """
     titles = {topic.number: topic.title for topic in topics}
-    scores = [each for each in scores if each.topic in titles]
-    wanted = {each.document for each in scores}
-    texts = {each.id: fields_of(each) for each in documents if each.id in wanted}
-    kept = _at_most(PER_TOPIC, [each for each in scores if each.document in texts])
-    if not kept:
+    lines = [line for line in run if line.topic in titles]
+    in_run = {line.document for line in lines}
+    texts = {each.id: fields_of(each) for each in documents if each.id in in_run}
+    chosen = _at_most(PER_TOPIC, [line for line in lines if line.document in texts])
+    if not chosen:
         problem = f"{source} has none of the documents that the run names for its topics"
         raise ToucheError(f"{problem}; name the dataset that the run was made on")
-    values = np.array([each.value for each in kept])
-    decimals = decimals_of(values)
-    names = texts[kept[0].document]
+    scores = np.array([line.score for line in chosen])
+    decimals = decimals_of(scores)
     return Sample(
-        tuple(each.topic for each in kept),
-        tuple(each.document for each in kept),
-        values,
-        0.5 * 10.0**-decimals + 2 * _ULP * np.abs(values),
+        tuple(line.topic for line in chosen),
+        tuple(line.document for line in chosen),
+        scores,
+        0.5 * 10.0**-decimals + 2 * _ULP * np.abs(scores),
         decimals,
-        {name: tuple(texts[each.document][name] for each in kept) for name in names},
+        {name: tuple(texts[line.document][name] for line in chosen) for name in texts[chosen[0].document]},
         titles,
-        len(scores),
+        len(lines),
     )
 
 
@@ -131,28 +112,24 @@ def decimals_of(scores: Array) -> int:
     return _MOST_DECIMALS
 
 
-def _at_most(count: int, scores: Iterable[Score]) -> list[Score]:
-    """So many of each topic, drawn by a hash, in the order of their topics and scores."""
-    by_topic: dict[str, list[Score]] = {}
-    for each in sorted(scores, key=_drawn):
-        by_topic.setdefault(each.topic, []).append(each)
-    kept = [each for of_topic in by_topic.values() for each in of_topic[:count]]
-    return sorted(kept, key=lambda each: (each.topic, -each.value, each.document))
+def _at_most(count: int, lines: Iterable[RunLine]) -> list[RunLine]:
+    """Draws so many lines of each topic by a hash, and orders them by topic and score."""
+    by_topic: dict[str, list[RunLine]] = {}
+    for line in sorted(lines, key=_drawn):
+        by_topic.setdefault(line.topic, []).append(line)
+    drawn = [line for of_topic in by_topic.values() for line in of_topic[:count]]
+    return sorted(drawn, key=lambda line: (line.topic, -line.score, line.document))
 
 
-def _drawn(score: Score) -> bytes:
-    return hashlib.sha256(f"{_SEED} {score.topic} {score.document}".encode()).digest()
+def _drawn(line: RunLine) -> bytes:
+    return hashlib.sha256(f"{_SEED} {line.topic} {line.document}".encode()).digest()
 
 
-def _line(path: Path, number: int, text: str) -> Score:
+def _line(path: Path, number: int, text: str) -> RunLine:
     columns, remedy = split_columns(text), "write: topic document score"
     if len(columns) != 3:
         raise InputError(path, f"{len(columns)} columns instead of 3", remedy, number)
     topic, document, score = columns
-    try:
-        value = float(score)
-    except ValueError as error:
-        raise InputError(path, f"score {score!r} is not a number", remedy, number) from error
-    if not isfinite(value):
-        raise InputError(path, f"the score is {score}", "write scores that are finite", number)
-    return Score(topic, document, value)
+    if (value := decimal(score)) is None:
+        raise InputError(path, f"score {quoted(score)} is not a finite number", remedy, number)
+    return RunLine(topic, "Q0", document, 0, value, path.stem)

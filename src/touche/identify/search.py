@@ -6,28 +6,23 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from multiprocessing import get_context
+from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 
 from touche.errors import ToucheError, choice
 from touche.identify.counts import Analysis, Fields, counts_of
-from touche.identify.fitting import SCALES, Problem, fit, standard_errors
+from touche.identify.fitting import SCALES, Fit, Problem, fit, fit_of
 from touche.identify.hypotheses import MAXIMUM, Hypothesis, space
-from touche.identify.samples import Array, Integers, Sample
+from touche.identify.samples import Integers, Sample
 from touche.identify.votes import voted
+from touche.processes import check, executor
 from touche.progress import processors, watched
 
-MET = 1e-5  # a score is met where it is missed by no more
-_VARYING, _VARIED = 1, 3  # after this round weights and lengths of so many leading hypotheses are varied
+_VARYING, _VARIED = 2, 3  # after this round weights and lengths of so many leading hypotheses are varied
 _COARSE = 3  # scales that are left out when a fit goes on from votes
 _BATCH = 4  # problems that a process takes at a time
-_DIED = (
-    "the processes that fit have died; give them more memory; in a script of your own, call it below "
-    'if __name__ == "__main__":'
-)
 
 
 class Round(NamedTuple):
@@ -49,43 +44,7 @@ ROUNDS = (
 
 
 @dataclass(frozen=True)
-class Fit:
-    """A hypothesis with its numbers.
-
-    Attributes:
-        hypothesis: the hypothesis.
-        numbers: in the order of ``Problem``.
-        deviations: their standard errors.
-        errors: by how much each document's score is missed, beyond what rounding in the file explains.
-    """
-
-    hypothesis: Hypothesis
-    numbers: Array
-    deviations: Array
-    errors: Array
-
-    @property
-    def floor(self) -> float:
-        """The share of scores that the free numbers could meet if the hypothesis were wrong."""
-        return len(self.numbers) / len(self.errors)
-
-    @property
-    def gain(self) -> float:
-        """The share of scores that are met, less the floor."""
-        return self.share() - self.floor
-
-    @property
-    def median(self) -> float:
-        """The median error."""
-        return float(np.median(self.errors))
-
-    def share(self, within: float = MET) -> float:
-        """Of the documents whose scores are missed by no more."""
-        return float(np.mean(self.errors <= within))
-
-
-@dataclass(frozen=True)
-class Found:
+class Ranking:
     """What came of a search.
 
     Attributes:
@@ -100,12 +59,8 @@ class Found:
     twins: Mapping[Analysis, tuple[Analysis, ...]]
     tried: int
 
-    def problem(self, fit: Fit, sample: Sample) -> Problem:
-        """The problem that a fit solves."""
-        return problem_of(fit.hypothesis, self.counts, sample.scores)
 
-
-def search(sample: Sample) -> Found:
+def search(sample: Sample) -> Ranking:
     """Fits all hypotheses to the scores of a sample, on all processors.
 
     Raises:
@@ -113,74 +68,59 @@ def search(sample: Sample) -> Found:
     """
     counts, twins = distinct(watched(counts_of(sample), "analysing", "analyses", None))
     hypotheses = [each for each in space(list(sample.texts)) if each.analysis in counts]
-    tried = len(hypotheses)
-    fits: list[Fit] = []
-    with _processes() as executor:
-        for place, now in enumerate(ROUNDS):
+    tried = set(hypotheses)
+    with _pool() as pool:
+        for number, now in enumerate(ROUNDS, 1):
             chosen = chosen_documents(sample, now)
             some = {analysis: _of(fields, chosen) for analysis, fields in counts.items()}
-            problems = [problem_of(each, some, sample.scores[chosen]) for each in hypotheses]
-            # A small sample is the same in several rounds.
-            known = fits if place and _same(ROUNDS[place - 1], now, fits, chosen) else []
-            solve = _solve
-            if now is ROUNDS[-1]:
-                solve, known = _solve_with_votes, [e for e in known if e.hypothesis.combination != MAXIMUM]
-            told = f"fitting, round {place + 1} of {len(ROUNDS)}"
-            fits = _solved(
-                executor, partial(solve, sample.slack[chosen], _scales(now, sample)), problems, known, told
-            )
+            problems = [problem_of(each, some, sample, chosen) for each in hypotheses]
+            scales, votes = repeat(_scales(now, sample)), repeat(now is ROUNDS[-1])
+            solved = pool.map(solve, problems, scales, votes, chunksize=_BATCH)
+            label = f"fitting, round {number} of {len(ROUNDS)}"
+            fits = ranked(watched(solved, label, "hypotheses", len(problems)))
             hypotheses = [fit.hypothesis for fit in kept(fits, now.kept)]
-            if place == _VARYING:
-                varied = _varied(fits)
-                tried += len({*varied} - {*hypotheses})
+            if number == _VARYING:
+                varied = [variant for fit in fits[:_VARIED] for variant in fit.hypothesis.variants()]
                 hypotheses = list(dict.fromkeys([*hypotheses, *varied]))
-    return Found(tuple(fits), counts, twins, tried)
+                tried.update(varied)
+    return Ranking(tuple(fits), counts, twins, len(tried))
 
 
-def fits_of(hypothesis: Hypothesis, samples: Iterable[Sample]) -> list[tuple[Problem, Fit]]:
+def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[tuple[Problem, Fit]]:
     """Fits one hypothesis to all scores of each sample: the problems and what solves them.
 
     Raises:
         ToucheError: if a sample lacks a field of the hypothesis, or the processes that fit die.
     """
-    posed = [(_whole(hypothesis, each), each) for each in samples]
-    with _processes() as executor:
-        solved = [
-            (problem, executor.submit(_solve_with_votes, each.slack, _scales(ROUNDS[-1], each), problem))
-            for problem, each in posed
-        ]
-        try:
-            return [(problem, each.result()) for problem, each in solved]
-        except BrokenProcessPool as error:
-            raise ToucheError(_DIED) from error
-
-
-def _whole(hypothesis: Hypothesis, sample: Sample) -> Problem:
-    """A hypothesis on all documents of a sample."""
     for name in hypothesis.fields:
-        if name not in sample.texts:
-            raise ToucheError(f"the documents have no field {name!r}; {choice(name, sample.texts)}")
-    return problem_of(hypothesis, dict(counts_of(sample, [hypothesis.analysis])), sample.scores)
+        if missing := [sample.texts for sample in samples if name not in sample.texts]:
+            raise ToucheError(f"the documents have no field {name!r}; {choice(name, missing[0])}")
+    counts = [dict(counts_of(sample, [hypothesis.analysis])) for sample in samples]
+    problems = [problem_of(hypothesis, *each) for each in zip(counts, samples, strict=True)]
+    scales = [_scales(ROUNDS[-1], sample) for sample in samples]
+    with _pool() as pool:
+        return list(zip(problems, pool.map(solve, problems, scales, repeat(True)), strict=True))
 
 
 def distinct(
-    found: Iterable[tuple[Analysis, Fields]],
+    analysed: Iterable[tuple[Analysis, Fields]],
 ) -> tuple[dict[Analysis, Fields], dict[Analysis, tuple[Analysis, ...]]]:
-    """Analyses that differ on the sample, and those that are the same as one of them."""
+    """Separates analyses that differ on the sample from those that are the same as one of them."""
     counts: dict[Analysis, Fields] = {}
     twins: dict[Analysis, tuple[Analysis, ...]] = {}
-    for analysis, fields in found:
-        for other, known in counts.items():
-            if all(fields[name].same_as(known[name]) for name in fields):
-                twins[other] = (*twins.get(other, ()), analysis)
-                break
+    for analysis, fields in analysed:
+        same = (
+            other for other in counts if all(fields[name].same_as(counts[other][name]) for name in fields)
+        )
+        if other := next(same, None):
+            twins[other] = (*twins.get(other, ()), analysis)
         else:
             counts[analysis] = fields
     return counts, twins
 
 
 def chosen_documents(sample: Sample, of_round: Round) -> Integers:
-    """The places of a round's documents, ascending."""
+    """Chooses the places of a round's documents, ascending."""
     places: dict[str, list[int]] = {}
     for place, topic in enumerate(sample.topics):
         places.setdefault(topic, []).append(place)
@@ -189,14 +129,27 @@ def chosen_documents(sample: Sample, of_round: Round) -> Integers:
     return np.array(sorted(chosen[: of_round.documents]))
 
 
-def problem_of(hypothesis: Hypothesis, counts: Mapping[Analysis, Fields], scores: Array) -> Problem:
-    """A hypothesis on documents with these counts and scores."""
+def problem_of(
+    hypothesis: Hypothesis, counts: Mapping[Analysis, Fields], sample: Sample, chosen: Integers | None = None
+) -> Problem:
+    """Poses a hypothesis on documents of a sample with these counts: on the chosen ones, or on all."""
+    rows = np.arange(len(sample.scores)) if chosen is None else chosen
     fields = counts[hypothesis.analysis]
-    return Problem(hypothesis, tuple(fields[name] for name in hypothesis.fields), scores)
+    return Problem(
+        hypothesis, tuple(fields[name] for name in hypothesis.fields), sample.scores[rows], sample.slack[rows]
+    )
 
 
-def _of(fields: Fields, chosen: Integers) -> Fields:
-    return {name: counts.of(chosen) for name, counts in fields.items()}
+def solve(problem: Problem, scales: Sequence[float], votes: bool) -> Fit:
+    """Fits a problem, with votes for a maximum, which the search has no time for before its last round.
+
+    It needs a process of its own: linear algebra needs more of the stack than a process with Java has left.
+    """
+    if not votes or problem.hypothesis.combination != MAXIMUM:
+        return fit_of(problem, fit(problem, scales))
+    first = voted(problem, fit(problem, scales))
+    second = voted(problem, fit(problem, scales[_COARSE:], first))
+    return ranked([fit_of(problem, first), fit_of(problem, second)])[0]
 
 
 def ranked(fits: Iterable[Fit]) -> list[Fit]:
@@ -213,10 +166,14 @@ def kept(fits: Sequence[Fit], count: int) -> list[Fit]:
     chosen = {fit.hypothesis for fit in (*fits[:count], *by_median[:count])}
     for axis in fits[0].hypothesis.axes:
         of_values: dict[str, Hypothesis] = {}
-        for hypothesis in (each.hypothesis for each in fits):
-            of_values.setdefault(hypothesis.axes[axis], hypothesis)
+        for each in fits:
+            of_values.setdefault(each.hypothesis.axes[axis], each.hypothesis)
         chosen |= set(list(of_values.values())[:count])
     return [fit for fit in fits if fit.hypothesis in chosen]
+
+
+def _of(fields: Fields, chosen: Integers) -> Fields:
+    return {name: counts.of(chosen) for name, counts in fields.items()}
 
 
 def _spread(places: Sequence[int], count: int) -> list[int]:
@@ -226,74 +183,24 @@ def _spread(places: Sequence[int], count: int) -> list[int]:
     return [places[int(at)] for at in np.linspace(0, len(places) - 1, count)]
 
 
-def _solve(slack: Array, scales: Sequence[float], problem: Problem) -> Fit:
-    """In a process of its own: linear algebra needs more of the stack than one that runs Java has left."""
-    return _fit_of(problem, fit(problem, scales), slack)
-
-
-def _fit_of(problem: Problem, numbers: Array, slack: Array) -> Fit:
-    errors = np.maximum(np.abs(problem.residuals(numbers)) - slack, 0)
-    return Fit(problem.hypothesis, numbers, standard_errors(problem, numbers, errors <= MET), errors)
-
-
-def _solve_with_votes(slack: Array, scales: Sequence[float], problem: Problem) -> Fit:
-    """The same, with votes for a maximum, which the search has no time for before its last round."""
-    if problem.hypothesis.combination != MAXIMUM:
-        return _solve(slack, scales, problem)
-    numbers, fits = problem.begin(), []
-    for again in (scales, scales[_COARSE:]):
-        numbers = voted(problem, fit(problem, again, numbers), slack + MET)
-        fits.append(_fit_of(problem, numbers, slack))
-    return ranked(fits)[0]
-
-
 def _scales(of_round: Round, sample: Sample) -> tuple[float, ...]:
     """Those of a round that are no finer than the decimals of the scores; below, rounding is an outlier."""
     return tuple(each for each in of_round.scales if each >= 0.99 * 10.0**-sample.decimals)
 
 
-def _same(before: Round, now: Round, fits: Sequence[Fit], chosen: Integers) -> bool:
-    """Whether a round takes the documents of the one before, at the same scales."""
-    return before.scales == now.scales and len(fits[0].errors) == len(chosen)
-
-
-def _varied(fits: Sequence[Fit]) -> list[Hypothesis]:
-    """The leading hypotheses with other weights and lengths."""
-    return [more for fit in fits[:_VARIED] for more in fit.hypothesis.variants()]
-
-
-def _solved(
-    executor: ProcessPoolExecutor,
-    solve: partial[Fit],
-    problems: Sequence[Problem],
-    known: Sequence[Fit],
-    told: str,
-) -> list[Fit]:
-    """The fits of problems, the best first; those that are known are not fitted again."""
-    fits = {fit.hypothesis: fit for fit in known}
-    new = [each for each in problems if each.hypothesis not in fits]
-    again = [fits[each.hypothesis] for each in problems if each.hypothesis in fits]
-    solved = executor.map(solve, new, chunksize=_BATCH)
-    try:
-        return ranked([*again, *watched(solved, told, "hypotheses", len(new))])
-    except BrokenProcessPool as error:
-        raise ToucheError(_DIED) from error
-
-
 @contextmanager
-def _processes() -> Iterator[ProcessPoolExecutor]:
-    """A process for each processor: spawned, as one that runs Java cannot be forked, with a thread each."""
+def _pool() -> Iterator[ProcessPoolExecutor]:
+    """Starts a process for each processor, with one thread each for linear algebra."""
     threads = "OPENBLAS_NUM_THREADS"
     before = os.environ.get(threads)
     os.environ[threads] = "1"  # read when a process begins
+    pool = executor(processors())
     try:
-        executor = ProcessPoolExecutor(processors(), mp_context=get_context("spawn"))
-        try:
-            yield executor
-        finally:
-            executor.shutdown(cancel_futures=True)
+        check(pool, "fit")
+        yield pool
+    except BrokenProcessPool as error:
+        raise ToucheError("the processes that fit have died; give them more memory") from error
     finally:
-        if before is None:
-            del os.environ[threads]
-        else:
-            os.environ[threads] = before
+        pool.shutdown(cancel_futures=True)
+        os.environ.pop(threads)
+        os.environ.update({threads: before} if before is not None else {})

@@ -1,51 +1,20 @@
 """Whether a hypothesis stands out, and which ones cannot be told apart.
 
-What is compared is the share of scores that are met within 1e-5, never the mean error: a few documents whose
-text differs between two copies of a corpus rule that.
+Compared are the shares of scores that are met within 1e-5, never the mean errors: a few documents whose text
+differs between two copies of a corpus rule those.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from touche.identify.counts import Analysis
-from touche.identify.search import MET, Fit, Found
+from touche.identify.fitting import MET, Fit
 
 MOST_FREE = 0.5  # free numbers per document; with more of them everything fits
 MAJORITY = 0.5  # of the scores that free numbers cannot account for
 _ERRORS = 2.0  # standard errors
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the fits amount to.
-
-    Attributes:
-        winner: the best fit.
-        stands_out: whether it is the answer.
-        reason: in words, why it is or is not.
-        equal: of the other fits those that cannot be told from it.
-        undecided: by axis, the values that cannot be told from the winner's, which comes first.
-    """
-
-    winner: Fit
-    stands_out: bool
-    reason: str
-    equal: tuple[Fit, ...]
-    undecided: Mapping[str, tuple[str, ...]]
-
-
-def verdict(found: Found) -> Verdict:
-    """Judges the fits of a search."""
-    winner, *others = found.fits
-    equal = tuple(each for each in others if not told_apart(winner, each))
-    doubt = _doubt(winner, equal)
-    reason = doubt or (
-        f"{_beyond(winner):.1%} of the scores that free numbers cannot account for are met, and every other "
-        "model can be told from it"
-    )
-    return Verdict(winner, not doubt, reason, equal, _undecided(winner, equal, found.twins))
 
 
 def told_apart(a: Fit, b: Fit) -> bool:
@@ -60,29 +29,43 @@ def told_apart(a: Fit, b: Fit) -> bool:
     return bool(abs(only_a - only_b) > _ERRORS * np.sqrt(only_a + only_b) + freedom)
 
 
-def _beyond(fit: Fit) -> float:
-    """The share of met scores among those that free numbers cannot account for."""
-    return fit.gain / max(1 - fit.floor, 1e-9)
+def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
+    """Judges whether the best fit is the answer, and explains why.
 
-
-def _doubt(winner: Fit, equal: Sequence[Fit]) -> str:
-    """Why the winner is no answer; empty where it is one."""
+    Args:
+        winner: the best fit.
+        equal: those that cannot be told from it.
+    """
+    beyond = winner.gain / max(1 - winner.floor, 1e-9)  # of what free numbers cannot account for
+    models = {fit.hypothesis.axes["model"] for fit in equal} - {winner.hypothesis.axes["model"]}
     if winner.floor > MOST_FREE:
-        return f"with {winner.floor:.2f} free numbers per document everything fits"
-    if _beyond(winner) <= MAJORITY:
+        return False, f"with {winner.floor:.2f} free numbers per document everything fits"
+    if beyond <= MAJORITY:
         share, floor = f"{winner.share():.1%}", f"{winner.floor:.1%}"
-        return f"the best one meets {share} of the scores, where its free numbers alone could meet {floor}"
-    models = {each.hypothesis.axes["model"] for each in equal} - {winner.hypothesis.axes["model"]}
-    return f"the best one cannot be told from {' and '.join(sorted(models))}" if models else ""
+        return (
+            False,
+            f"the best one meets {share} of the scores, where its free numbers alone could meet {floor}",
+        )
+    if models:
+        return False, f"the best one cannot be told from {' and '.join(sorted(models))}"
+    met = f"{beyond:.1%} of the scores that free numbers cannot account for are met"
+    return True, f"{met}, and every other model can be told from it"
 
 
-def _undecided(
-    winner: Fit, equal: Sequence[Fit], twins: Mapping[Analysis, tuple[Analysis, ...]]
+def undecided(
+    fits: Sequence[Fit], twins: Mapping[Analysis, Sequence[Analysis]]
 ) -> dict[str, tuple[str, ...]]:
-    mine = winner.hypothesis
-    hypotheses = [mine, *(each.hypothesis for each in equal)]
-    alike = [other for each in hypotheses for other in each.with_analyses(twins.get(each.analysis, ()))]
+    """Lists, by axis, the values that cannot be told from the winner's, which comes first.
+
+    Args:
+        fits: the winner, then those that cannot be told from it.
+        twins: analyses that are the same on the sample, by the one that stands for them.
+    """
+    hypotheses = [fit.hypothesis for fit in fits]
+    hypotheses += [
+        replace(each, analysis=twin) for each in hypotheses for twin in twins.get(each.analysis, ())
+    ]
     values = {
-        axis: list(dict.fromkeys(each.axes[axis] for each in (*hypotheses, *alike))) for axis in mine.axes
+        axis: tuple(dict.fromkeys(each.axes[axis] for each in hypotheses)) for axis in hypotheses[0].axes
     }
-    return {axis: tuple(found) for axis, found in values.items() if len(found) > 1}
+    return {axis: of_axis for axis, of_axis in values.items() if len(of_axis) > 1}

@@ -10,18 +10,14 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
-import numpy.typing as npt
 
-from touche.identify.fitting import Problem
-from touche.identify.models import MODELS
+from touche.identify.fitting import MET, Bits, Problem
 from touche.identify.samples import Array, Integers
 
 _CANDIDATES = 50  # of a vote
 _ROUNDS = 4  # of votes on all terms
 _FEW, _TRIES = 50, 40  # missed documents, and their numbers that are tried against the majority
 _STEPS, _LOWEST = 25, -20.0  # of Newton's method, which begins where each model has a slope
-
-Bits = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -39,14 +35,15 @@ class _Term:
         """What the term adds to the field with this number, and the slope."""
         tf, lengths, factor, shared = self.counted
         tf, lengths = (np.broadcast_to(each, own.shape) for each in (tf, lengths))
-        value, slope, _ = MODELS[self.problem.hypothesis.model].part(tf, lengths, own, shared)
+        value, slope, _ = self.problem.model.part(tf, lengths, own, shared)
         return value * factor, slope * factor
 
-    def met(self, numbers: Array, within: Array) -> Integers:
+    def met(self, numbers: Array) -> Integers:
         """How many of the documents each number meets."""
         field = self.rest + self.added(np.repeat(numbers[:, None], len(self.rows), axis=1))[0]
         errors = np.abs(np.maximum(field, self.other) - self.problem.scores[self.rows])
-        return np.asarray((errors <= within[self.rows]).sum(axis=1))
+        slack = np.broadcast_to(self.problem.slack, self.problem.scores.shape)[self.rows]
+        return np.asarray((errors - slack <= MET).sum(axis=1))
 
     def candidates(self, missed: Bits) -> Array:
         """The numbers that would meet the missed documents, by Newton's method."""
@@ -60,37 +57,36 @@ class _Term:
         return own[:: len(own) // _CANDIDATES + 1]
 
 
-def voted(problem: Problem, numbers: Array, within: Array) -> Array:
-    """Numbers that meet at least as many scores.
+def voted(problem: Problem, numbers: Array) -> Array:
+    """Returns numbers that meet at least as many scores.
 
     Args:
         problem: a maximum of two fields.
         numbers: fitted ones.
-        within: by how much each score may be missed.
     """
-    best = _by_majority(problem, numbers, within)
-    while (missed := int(_missed(problem, best, within).sum())) and missed <= _FEW:
-        tries = islice(_minorities(problem, best, within), _TRIES)
-        better = (each for each in tries if _missed(problem, each, within).sum() < missed)
-        if (found := next(better, None)) is None:
+    best = _by_majority(problem, numbers)
+    while (missed := int(_missed(problem, best).sum())) and missed <= _FEW:
+        tries = islice(_minorities(problem, best), _TRIES)
+        better = next((each for each in tries if _missed(problem, each).sum() < missed), None)
+        if better is None:
             break
-        best = found
+        best = better
     return best
 
 
-def _missed(problem: Problem, numbers: Array, within: Array) -> Bits:
-    return np.asarray(np.abs(problem.residuals(numbers)) > within)
+def _missed(problem: Problem, numbers: Array) -> Bits:
+    return problem.errors(numbers) > MET
 
 
-def _by_majority(problem: Problem, numbers: Array, within: Array, fixed: int = -1) -> Array:
+def _by_majority(problem: Problem, numbers: Array, fixed: int = -1) -> Array:
     """Votes on all terms of missed documents, except on a fixed column."""
     numbers = numbers.copy()
     for _ in range(_ROUNDS):
         before = numbers.copy()
-        for term in _terms(problem, numbers, within):
-            candidates = term.candidates(_missed(problem, numbers, within))
+        for term in _terms(problem, numbers):
+            candidates = term.candidates(_missed(problem, numbers))
             if term.column != fixed and len(candidates):
-                mine, *others = term.met(np.array([numbers[term.column], *candidates]), within)
+                mine, *others = term.met(np.array([numbers[term.column], *candidates]))
                 if max(others) > mine:
                     numbers[term.column] = candidates[int(np.argmax(others))]
         if np.array_equal(before, numbers):
@@ -98,19 +94,19 @@ def _by_majority(problem: Problem, numbers: Array, within: Array, fixed: int = -
     return numbers
 
 
-def _minorities(problem: Problem, numbers: Array, within: Array) -> Iterator[Array]:
+def _minorities(problem: Problem, numbers: Array) -> Iterator[Array]:
     """What the majority makes of all other numbers where one meets one missed document."""
-    missed = _missed(problem, numbers, within)
-    for term in _terms(problem, numbers, within):
+    missed = _missed(problem, numbers)
+    for term in _terms(problem, numbers):
         for candidate in term.candidates(missed):
             changed = numbers.copy()
             changed[term.column] = candidate
-            yield _by_majority(problem, changed, within, term.column)
+            yield _by_majority(problem, changed, term.column)
 
 
-def _terms(problem: Problem, numbers: Array, within: Array) -> Iterator[_Term]:
+def _terms(problem: Problem, numbers: Array) -> Iterator[_Term]:
     """The terms of missed documents, with the numbers as they are when a term's turn comes."""
-    missed = _missed(problem, numbers, within)
+    missed = _missed(problem, numbers)
     for at, (counts, own) in enumerate(zip(problem.counts, problem.own_columns, strict=True)):
         lengths, shared = problem.lengths(at), numbers[problem.shared_columns[at]]
         weight = problem.weight(numbers) if at else 1.0

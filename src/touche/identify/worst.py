@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from touche.identify.counts import Counts
-from touche.identify.fitting import Problem
+from touche.identify.fitting import MET, Fit, Problem
 from touche.identify.samples import Sample
-from touche.identify.search import MET, Fit
 
 WORST = 10
 _SMALL = 1e-4

@@ -18,12 +18,12 @@ from touche.evaluation.agreement import EVALUATOR, Overlap, overlap, scored_over
 from touche.evaluation.scores import Evaluated, TopicScore, evaluated
 from touche.formats.runs import RunLine, in_order_of_score
 from touche.identify.counts import NAMED
-from touche.identify.fitting import Problem
+from touche.identify.fitting import Fit, Problem
 from touche.identify.hypotheses import Hypothesis
 from touche.identify.models import MODELS
 from touche.identify.numbers import shared_numbers
-from touche.identify.samples import Array, Sample, Score, read_scores, sample_of
-from touche.identify.search import Fit, fits_of
+from touche.identify.samples import Array, Sample, read_scores, sample_of
+from touche.identify.search import fits_of
 from touche.tasks import Task, dataset
 
 OWN = 0.999  # the share of its own scores that a baseline has to meet; the rest is rounding
@@ -88,7 +88,7 @@ def held(
     """
     scores = read_scores(official)
     topics = {each.topic for each in scores}
-    again = [Score(line.topic, line.document, line.score) for line in rerun if line.topic in topics]
+    again = [line for line in rerun if line.topic in topics]
     given, wanted = open_dataset(dataset_id), {each.document for each in (*scores, *again)}
     documents = [each for each in given.documents if each.id in wanted]  # of a corpus that is read once
     samples = [sample_of(each, given.topics, documents, dataset_id) for each in (scores, again)]
@@ -120,7 +120,9 @@ def agreements(
         ToucheError: if they have no topic in common.
     """
     task, corpus = dataset(dataset_id)
-    theirs = _lines(official) if corpus is task.corpora["full"] else _within(_lines(official), dataset_id)
+    theirs = read_scores(official)
+    if corpus is not task.corpora["full"]:
+        theirs = _within(theirs, dataset_id)
     ours = _first(rerun, Counter(line.topic for line in theirs))
     without = overlap(theirs, ours, names)
     judged = [name for name, each in task.qrels.items() if at_hand("qrels", each.file)]
@@ -160,13 +162,6 @@ def _evaluated(lines: Sequence[RunLine], task: Task, dimension: str) -> Evaluate
 
 def _scores(run: Evaluated) -> Mapping[str, TopicScore]:
     return run.topic_scores[EVALUATOR]
-
-
-def _lines(official: Path) -> list[RunLine]:
-    """The run, or the lines that scores in a table amount to; whatever its ranks say, by score."""
-    return [
-        RunLine(each.topic, "Q0", each.document, 0, each.value, "official") for each in read_scores(official)
-    ]
 
 
 def _within(lines: Sequence[RunLine], dataset_id: str) -> list[RunLine]:
