@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from touche.cli.commands import Command
-from touche.cli.output import counted, print_records, show, style, warn
-from touche.cli.runs import MEASURE, QRELS, RUNS, TASK_OR_QRELS, p_value, print_warnings, scored
+from touche.cli.options import RUNS, scored, scoring
+from touche.cli.output import counted, print_records, show_records, style, warn
 from touche.errors import ToucheError
 from touche.evaluation import comparison
 from touche.evaluation.comparison import Comparison, TopicDifference
 from touche.evaluation.ndcg import EVALUATORS
+from touche.evaluation.notes import warnings_of
 from touche.evaluation.scores import evaluate
 from touche.evaluation.significance import SIGNIFICANT
 
@@ -20,9 +22,7 @@ from touche.evaluation.significance import SIGNIFICANT
     cls=Command, example="touche compare out/bm25/run.txt out/dph/run.txt --task spot-check/arguments"
 )
 @RUNS
-@TASK_OR_QRELS
-@MEASURE
-@QRELS
+@scoring
 @click.option(
     "--evaluator",
     type=click.Choice(list(EVALUATORS)),
@@ -39,14 +39,12 @@ from touche.evaluation.significance import SIGNIFICANT
 @style("table", "json", "csv")
 def compare(
     runs: Sequence[Path],
-    task_id: str | None,
-    measure: str | None,
-    qrels: Path | None,
     evaluator: str,
     reference: str | None,
     per_topic: bool,
     randomisation: bool,
     style: str,
+    **scoring: Any,
 ) -> None:
     """Compare the RUNs: differences with their intervals, and a paired test.
 
@@ -54,71 +52,40 @@ def compare(
     the table, which --reference makes fewer; a star marks corrected ones below 0.05. d is Cohen's d of the
     paired scores.
     """
-    found = evaluate(runs, scored(task_id, measure, qrels), [evaluator])
-    second = comparison.run_named(reference, found) if reference else None
-    compared = comparison.comparisons(found, evaluator, second, randomisation=randomisation)
-    for text in comparison.not_compared(found, evaluator, second):
-        warn(text)
+    evaluated = evaluate(runs, scored(**scoring), [evaluator])
+    second = comparison.run_named(reference, evaluated) if reference else None
+    compared = comparison.comparisons(evaluated, evaluator, second, randomisation=randomisation)
+    warn(*comparison.not_compared(evaluated, evaluator, second))
     if not compared:
         raise ToucheError("there is nothing to compare; give runs that share two scored topics at least")
-    topics = comparison.topic_differences(found, evaluator, second) if per_topic else []
+    topics = comparison.topic_differences(evaluated, evaluator, second) if per_topic else []
     if style != "table":
         print_records(TopicDifference if per_topic else Comparison, topics if per_topic else compared, style)
     elif per_topic:
-        _show_topics(topics)
+        show_records(
+            "A|B|dimension|topic|A - B|A|B|title",
+            "{run_a}|{run_b}|{dimension}|{topic}|{difference:+.3f}|{value_a:.3f}|{value_b:.3f}|{title}",
+            map(vars, topics),
+        )
     else:
         _show_tests(compared)
-    print_warnings(found)
+    warn(*warnings_of(evaluated))
 
 
 def _show_tests(compared: Sequence[Comparison]) -> None:
-    both = compared[0].p_randomisation is not None
-    tests = f"p t|Holm t{'|p rand.|Holm rand.' if both else ''}"
-    header = f"A|B|dimension|mean A|mean B|A - B|95% interval|d|{tests}|won, lost, tied|topics"
-    rows = [
-        (
-            each.run_a,
-            each.run_b,
-            each.dimension,
-            f"{each.mean_a:.3f}",
-            f"{each.mean_b:.3f}",
-            f"{each.difference:+.3f}",
-            f"{each.low:+.3f} to {each.high:+.3f}",
-            "–" if each.effect_size is None else f"{each.effect_size:+.2f}",
-            p_value(each.p_t_test),
-            f"{p_value(each.p_t_test_holm)}{' *' if each.significant else ''}",
-            *(map(p_value, (each.p_randomisation, each.p_randomisation_holm)) if both else ()),
-            f"{each.won}, {each.lost}, {each.tied}",
-            str(each.topics),
-        )
-        for each in compared
-    ]
-    show(header.split("|"), rows)
-    measured = f"{compared[0].measure} of {compared[0].evaluator}"
-    click.echo(
-        f"\n{measured}; Holm's correction is for {counted(len(rows), 'row')}, intervals are not corrected"
+    first, both = compared[0], compared[0].p_randomisation is not None
+    show_records(
+        f"A|B|dimension|mean A|mean B|A - B|95% interval|d|p t|Holm t{'|p rand.|Holm rand.' if both else ''}"
+        "|won, lost, tied|topics",
+        "{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{difference:+.3f}|{low:+.3f} to {high:+.3f}"
+        f"|{{effect_size:+.2f}}|{{p_t_test:p}}|{{p_t_test_holm:p}}{{star}}"
+        f"{'|{p_randomisation:p}|{p_randomisation_holm:p}' if both else ''}"
+        "|{won}, {lost}, {tied}|{topics}",
+        (vars(each) | {"star": " *" if each.significant else ""} for each in compared),
     )
-    found = (
-        "* significant:"
-        if any(each.significant for each in compared)
-        else "no difference is significant: none"
-    )
-    click.echo(f"{found} below {SIGNIFICANT} by the paired t-test, corrected")
-
-
-def _show_topics(differences: Sequence[TopicDifference]) -> None:
-    header = ["A", "B", "dimension", "topic", "A - B", "A", "B", "title"]
-    rows = [
-        (
-            each.run_a,
-            each.run_b,
-            each.dimension,
-            each.topic,
-            f"{each.difference:+.3f}",
-            f"{each.value_a:.3f}",
-            f"{each.value_b:.3f}",
-            each.title,
-        )
-        for each in differences
-    ]
-    show(header, rows)
+    rows = counted(len(compared), "row")
+    measured = f"{first.measure} of {first.evaluator}"
+    click.echo(f"\n{measured}; Holm's correction is for {rows}, intervals are not corrected")
+    any_star = any(each.significant for each in compared)
+    which = "* significant:" if any_star else "no difference is significant: none"
+    click.echo(f"{which} below {SIGNIFICANT} by the paired t-test, corrected")

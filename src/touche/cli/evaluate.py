@@ -2,23 +2,22 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from touche.cli.commands import Command
-from touche.cli.output import print_records, show, style, tell
-from touche.cli.runs import MEASURE, QRELS, RUNS, TASK_OR_QRELS, print_warnings, scored
+from touche.cli.options import RUNS, scored, scoring
+from touche.cli.output import print_records, show_records, style, tell, warn
 from touche.evaluation import scores
 from touche.evaluation.ndcg import EVALUATORS, TREC_EVAL_VERSION
-from touche.evaluation.notes import notes_of
+from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
 
 
 @click.command(cls=Command, example="touche evaluate out/bm25/run.txt --task spot-check/arguments")
 @RUNS
-@TASK_OR_QRELS
-@MEASURE
-@QRELS
+@scoring
 @click.option(
     "--evaluator",
     type=click.Choice([*EVALUATORS, "both"]),
@@ -34,14 +33,7 @@ from touche.evaluation.scores import Evaluated, Score, TopicScore
 )
 @style("table", "json", "csv")
 def evaluate(
-    runs: Sequence[Path],
-    task_id: str | None,
-    measure: str | None,
-    qrels: Path | None,
-    evaluator: str,
-    per_topic: bool,
-    pairs: str,
-    style: str,
+    runs: Sequence[Path], evaluator: str, per_topic: bool, pairs: str, style: str, **scoring: Any
 ) -> None:
     """Score run files by the task's measure, such as nDCG@5, in every dimension, with intervals.
 
@@ -50,77 +42,42 @@ def evaluate(
     kind are scored by the judgments of --qrels.
     """
     evaluators = () if evaluator == "both" else [evaluator]
-    found = scores.evaluate(runs, scored(task_id, measure, qrels), evaluators, any_order=pairs == "any-order")
-    if style != "table":
-        print_records(
-            TopicScore if per_topic else Score, _topics(found) if per_topic else _means(found), style
-        )
+    evaluated = scores.evaluate(runs, scored(**scoring), evaluators, any_order=pairs == "any-order")
+    task, out = evaluated[0].task, click.echo if style == "table" else tell
+    if style == "table":
+        _show(evaluated, per_topic)
+    elif per_topic:
+        print_records(TopicScore, [score for each in evaluated for score in _topic_scores(each)], style)
     else:
-        (_show_topics if per_topic else _show_means)(found)
-        click.echo(_judged_by(found))
-    print_warnings(found)
-    task, out = found[0].task, click.echo if style == "table" else tell
-    for text in notes_of(found):
+        print_records(Score, [score for each in evaluated for score in each.scores.values()], style)
+    warn(*warnings_of(evaluated))
+    for text in notes_of(evaluated):
         out(text)
     if task.results_note:
         out(f"{task.id}: {task.results_note}")
 
 
-def _means(found: Sequence[Evaluated]) -> list[Score]:
-    return [score for each in found for score in each.scores.values()]
+def _topic_scores(run: Evaluated) -> list[TopicScore]:
+    return [score for scores in run.topic_scores.values() for score in scores.values()]
 
 
-def _topics(found: Sequence[Evaluated]) -> list[TopicScore]:
-    return [score for each in found for of in each.topic_scores.values() for score in of.values()]
+def _show(evaluated: Sequence[Evaluated], per_topic: bool) -> None:
+    measure, rows = evaluated[0].task.measure, list[dict[str, Any]]()
+    for run in evaluated:
+        for score in _topic_scores(run) if per_topic else run.scores.values():
+            rows.append(vars(score) | {"name": run.name, "label": run.label} | _interval(score))
+    header, template = "run|dimension|evaluator", "{name}|{label}|{evaluator}"
+    if per_topic:
+        header += f"|topic|{measure}|{measure.judged}|title"
+        template += "|{topic}|{value:.3f}|{judged:.2f}|{title}"
+    else:
+        header += f"|{measure}|95% interval|{measure.judged}|topics"
+        template += "|{mean:.3f}|{low:.3f} to {high:.3f}|{judged:.2f}|{topics}"
+    show_records(header, template, rows)
+    for dimension, file in {run.label: run.qrels for run in evaluated}.items():
+        click.echo(f"\n{dimension} is judged by {file}")
 
 
-def _show_means(found: Sequence[Evaluated]) -> None:
-    task = found[0].task
-    figures = (str(task.measure), "95% interval", task.measure.judged, "topics")
-    header = ("run", "dimension", "evaluator", *figures)
-    show(
-        header,
-        [
-            (
-                each.name,
-                each.label,
-                score.evaluator,
-                _digits(score.mean),
-                "–" if score.topics < 2 else f"{_digits(score.low)} to {_digits(score.high)}",
-                _digits(score.judged, 2),
-                str(score.topics),
-            )
-            for each in found
-            for score in each.scores.values()
-        ],
-    )
-
-
-def _show_topics(found: Sequence[Evaluated]) -> None:
-    task = found[0].task
-    header = ("run", "dimension", "evaluator", "topic", str(task.measure), task.measure.judged, "title")
-    show(
-        header,
-        [
-            (
-                each.name,
-                each.label,
-                score.evaluator,
-                score.topic,
-                _digits(score.value),
-                _digits(score.judged, 2),
-                score.title,
-            )
-            for each in found
-            for score in _topics([each])
-        ],
-    )
-
-
-def _digits(value: float | None, digits: int = 3) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
-
-
-def _judged_by(found: Sequence[Evaluated]) -> str:
-    files = {each.label: each.qrels for each in found}
-    return "".join(f"\n{dimension} is judged by {file}" for dimension, file in files.items())
+def _interval(score: Score | TopicScore) -> dict[str, None]:
+    """One topic has no interval."""
+    return {"low": None} if isinstance(score, Score) and score.topics < 2 else {}

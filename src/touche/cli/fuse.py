@@ -8,11 +8,10 @@ from pathlib import Path
 import click
 
 from touche.cli.commands import Command
-from touche.cli.options import naming
+from touche.cli.options import DEPTH, RUNS, each_once, naming, output
 from touche.cli.output import command_line, counted, tell, warn
-from touche.cli.runs import RUNS, each_once
 from touche.errors import InputError
-from touche.formats.runs import MAX_DEPTH, RunLine, format_run, ranking, read_run
+from touche.formats.runs import RunLine, format_run, ranking, read_run
 from touche.fusion import METHODS, fused
 from touche.io.writing import write_whole
 from touche.tira.outputs import METADATA_FILE, RUN_FILE, prepare_output
@@ -25,21 +24,9 @@ from touche.tira.provenance import NotedRuns, Software, metadata
     example="touche fuse out/bm25/run.txt out/dph/run.txt -o out/fused",
 )
 @RUNS
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path, readable=False),
-    metavar="DIR",
-    help="Output directory for run.txt.",
-)
+@output()
 @click.option("--method", type=click.Choice(list(METHODS)), default="rrf")
-@click.option(
-    "--depth",
-    type=click.IntRange(1, MAX_DEPTH),
-    default=MAX_DEPTH,
-    help="How many documents are kept per topic.",
-)
+@DEPTH
 def fuse(
     runs: Sequence[Path], output: Path, method: str, depth: int, tag: str | None, team: str | None
 ) -> None:
@@ -64,8 +51,7 @@ def fuse(
         )
     started = datetime.now(UTC)
     read, noted = [read_run(path) for path in each_once(runs)], NotedRuns.of(runs)
-    for text in _doubts(read):
-        warn(text)
+    warn(*_doubts(read))
     prepare_output(output)
     topics = list(_topics(read, method, depth, tag))
     write_whole(output / RUN_FILE, "".join(topics))

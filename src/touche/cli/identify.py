@@ -1,7 +1,6 @@
 """touche identify"""
 
 import json
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,7 +8,8 @@ import click
 
 from touche import tasks
 from touche.cli.commands import DATASET_ID, Command
-from touche.cli.output import counted, show, style
+from touche.cli.options import PATH
+from touche.cli.output import counted, show, show_records, style
 from touche.identify import identify as identified
 from touche.identify.answer import WITHIN, Answer
 from touche.identify.words import first_line, sentences
@@ -19,7 +19,7 @@ from touche.identify.words import first_line, sentences
     cls=Command,
     example="touche identify out/bm25/run.txt --task spot-check/arguments",
 )
-@click.argument("run", type=click.Path(path_type=Path, readable=False), metavar="RUN")
+@click.argument("run", type=PATH, metavar="RUN")
 @click.option(
     "--task",
     "dataset",
@@ -36,72 +36,51 @@ def identify(run: Path, dataset: str, style: str) -> None:
     one is the answer if it stands out. RUN can also be a file *.tsv with topic, document and score. It takes
     one to four minutes, and needs the extra lucene.
     """
-    found = identified(run, dataset)
+    answer = identified(run, dataset)
     if style == "json":
-        click.echo(json.dumps(asdict(found), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(asdict(answer), indent=2, ensure_ascii=False))
         return
-    best = found.candidates[0]
-    of = f"{best.documents:,} of the run's {found.in_run:,} documents"
-    click.echo(f"{found.tried:,} hypotheses on {of}, whose scores have {counted(found.decimals, 'decimal')}")
-    click.echo(f"\n{first_line(found)}")
-    for sentence in sentences(found):
+    best = answer.candidates[0]
+    of = f"{best.documents:,} of the run's {answer.in_run:,} documents"
+    scores = f"whose scores have {counted(answer.decimals, 'decimal')}"
+    click.echo(f"{answer.tried:,} hypotheses on {of}, {scores}\n\n{first_line(answer)}")
+    for sentence in sentences(answer):
         click.echo(sentence)
-    for title, table in _tables(found):
-        click.echo(f"\n{title}")
-        show(*table)
+    _show_candidates(answer)
+    if answer.stands_out:
+        _show_details(answer)
 
 
-Table = tuple[Sequence[str], Sequence[Sequence[str]]]
-
-
-def _tables(found: Answer) -> Iterator[tuple[str, Table]]:
-    """What follows the answer; where there is none, only the best hypotheses."""
-    yield (
-        "The best hypotheses (p free numbers, n documents; shares of the scores that are met)",
-        _candidates(found),
-    )
-    if found.stands_out:
-        yield "Fitted numbers", _numbers(found)
-        for field, collection in found.collections.items():
-            df = sorted(collection.df.items(), key=lambda each: each[1])
-            yield f"Documents with a term in {field}", (("term", "df"), [(term, f"{n}") for term, n in df])
-        yield "Topics", _topics(found)
-        yield "Scores that are missed most", _worst(found)
-
-
-def _candidates(found: Answer) -> Table:
-    header = ("n", "p", "p/n", *(f"{within:g}" for within in WITHIN), "median", "hypothesis", "")
-    rows = [
+def _show_candidates(answer: Answer) -> None:
+    click.echo("\nThe best hypotheses (p free numbers, n documents; shares of the scores that are met)")
+    first = answer.candidates[0]
+    show_records(
+        f"n|p|p/n|{'|'.join(f'{within:g}' for within in WITHIN)}|median|hypothesis|",
+        "{documents}|{free_numbers}|{floor:.3f}"
+        f"|{'|'.join(f'{{shares[{number}]:.3f}}' for number in range(len(WITHIN)))}"
+        "|{median:.0e}|{hypothesis}|{doubt}",
         (
-            str(each.documents),
-            str(each.free_numbers),
-            f"{each.floor:.3f}",
-            *(f"{share:.3f}" for share in each.shares),
-            f"{each.median:.0e}",
-            each.hypothesis,
-            "" if each.told_apart or place == 0 else "cannot be told from the first",
-        )
-        for place, each in enumerate(found.candidates)
-    ]
-    return header, rows
+            vars(each)
+            | {"doubt": "" if each.told_apart or each is first else "cannot be told from the first"}
+            for each in answer.candidates
+        ),
+    )
 
 
-def _numbers(found: Answer) -> Table:
-    rows = [
-        (each.name, f"{each.value:.7g}", "–" if each.round is None else f"{each.round:g}", each.note)
-        for each in found.numbers
-    ]
-    return ("number", "fitted", "round", ""), rows
-
-
-def _topics(found: Answer) -> Table:
-    rows = [(each.topic, str(each.documents), f"{each.share:.2f}", each.title) for each in found.topics]
-    return ("topic", "n", "share", "title"), rows
-
-
-def _worst(found: Answer) -> Table:
-    rows = [
-        (each.topic, each.document, f"{each.score:.6f}", f"{each.predicted:.6f}", each.explained)
-        for each in found.worst
-    ]
-    return ("topic", "document", "score", "predicted", "would be explained by"), rows
+def _show_details(answer: Answer) -> None:
+    click.echo("\nFitted numbers")
+    numbers = map(vars, answer.numbers)
+    show_records("number|fitted|round|", "{name}|{value:.7g}|{round:g}|{note}", numbers)
+    for field, collection in answer.collections.items():
+        click.echo(f"\nDocuments with a term in {field}")
+        df = sorted(collection.df.items(), key=lambda each: each[1])
+        show(("term", "df"), [(term, str(documents)) for term, documents in df])
+    click.echo("\nTopics")
+    topics = map(vars, answer.topics)
+    show_records("topic|n|share|title", "{topic}|{documents}|{share:.2f}|{title}", topics)
+    click.echo("\nScores that are missed most")
+    show_records(
+        "topic|document|score|predicted|would be explained by",
+        "{topic}|{document}|{score:.6f}|{predicted:.6f}|{explained}",
+        map(vars, answer.worst),
+    )

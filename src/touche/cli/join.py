@@ -5,18 +5,16 @@ from pathlib import Path
 
 import click
 
-from touche.cli.commands import Command, Group
+from touche.cli.commands import Group
+from touche.cli.options import DEPTH, PATH, each_once, output
 from touche.cli.output import tell
-from touche.cli.runs import each_once
 from touche.errors import InputError, ToucheError
-from touche.formats.runs import MAX_DEPTH, RunLine, in_order_of_score, read_run
+from touche.formats.runs import RunLine, in_order_of_score, read_run
 from touche.formats.statistics import joined, parts_of, read_statistics, write_statistics
 from touche.io.opening import md5
 from touche.tira import inputs
 from touche.tira.outputs import METADATA_FILE, RUN_FILE, Hit, write_run
 from touche.tira.provenance import statistics_of
-
-_PATH = click.Path(path_type=Path, readable=False)
 
 
 @click.group(cls=Group, example="touche join statistics parts/*.json -o all.json")
@@ -29,9 +27,9 @@ def join() -> None:
     """
 
 
-@join.command(cls=Command, example="touche join statistics parts/*.json -o all.json")
-@click.argument("files", nargs=-1, required=True, type=_PATH, metavar="FILE...")
-@click.option("-o", "--output", required=True, type=_PATH, metavar="FILE", help="File for their sum.")
+@join.command(example="touche join statistics parts/*.json -o all.json")
+@click.argument("files", nargs=-1, required=True, type=PATH, metavar="FILE...")
+@output("File for their sum.", "FILE")
 def statistics(files: Sequence[Path], output: Path) -> None:
     """Add up the statistics of parts that have no document in common."""
     sums = joined([(path, read_statistics(path)) for path in each_once(files)])
@@ -40,29 +38,22 @@ def statistics(files: Sequence[Path], output: Path) -> None:
     tell(f"join: {output} of {len(files)} files, {documents:,} documents with a text")
 
 
-@join.command(cls=Command, example="touche join runs parts/*/run.txt -i INPUT --statistics all.json -o out")
-@click.argument("files", nargs=-1, required=True, type=_PATH, metavar="RUN...")
+@join.command(example="touche join runs parts/*/run.txt -i INPUT --statistics all.json -o out")
+@click.argument("files", nargs=-1, required=True, type=PATH, metavar="RUN...")
 @click.option(
     "-i",
     "--input",
     "given",
     required=True,
-    type=_PATH,
+    type=PATH,
     metavar="INPUT",
     help="Input directory with the topics.",
 )
 @click.option(
-    "--statistics", required=True, type=_PATH, metavar="FILE", help="Those that the runs were given."
+    "--statistics", required=True, type=PATH, metavar="FILE", help="Those that the runs were given."
 )
-@click.option(
-    "-o", "--output", required=True, type=_PATH, metavar="DIR", help="Output directory for run.txt."
-)
-@click.option(
-    "--depth",
-    type=click.IntRange(1, MAX_DEPTH),
-    default=MAX_DEPTH,
-    help="How many documents are kept per topic.",
-)
+@output()
+@DEPTH
 def runs(files: Sequence[Path], given: Path, statistics: Path, output: Path, depth: int) -> None:
     """Join runs of one baseline on parts, by the statistics of the whole, to the run on the whole."""
     topics = inputs.find(given, needs_documents=False).topics

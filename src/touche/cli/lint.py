@@ -8,8 +8,8 @@ import click
 
 from touche import tasks
 from touche.cli.commands import Command
+from touche.cli.options import RUNS, task_option
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, counted, paint, print_records, style
-from touche.cli.runs import RUNS, TASK
 from touche.lint import ERROR, WARNING, Finding
 from touche.lint import lint as find
 from touche.progress import say
@@ -20,7 +20,7 @@ _SHOWN = 5  # findings of a code in a file
 
 @click.command(cls=Command, example="touche lint out/bm25/run.txt --task spot-check/arguments")
 @RUNS
-@TASK
+@task_option(required=True)
 @click.option(
     "--all",
     "show_all",

@@ -5,9 +5,10 @@ import json
 import logging
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
 from itertools import takewhile
+from string import Formatter
 from typing import Any, Literal
 
 import click
@@ -31,6 +32,35 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 def style(*kinds: str) -> Decorator:
     """The option --format."""
     return click.option("--format", "style", type=click.Choice(kinds), default=kinds[0])
+
+
+class _Cells(Formatter):
+    """Formats a cell; it has no text where a value is None, and ``p`` is the format of a p-value."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if value is None:
+            raise LookupError
+        if format_spec == "p":
+            return f"{value:.4f}" if value >= 0.0001 else "< 0.0001"
+        return format(value, format_spec)
+
+    def row(self, template: str, values: Mapping[str, Any]) -> Iterator[str]:
+        for cell in template.split("|"):
+            try:
+                yield self.vformat(cell, (), values)
+            except LookupError:
+                yield "–"
+
+
+def show_records(header: str, template: str, records: Iterable[Mapping[str, Any]]) -> None:
+    """Prints a row for each record, with a dash where a cell has no value.
+
+    Args:
+        header: the names of the columns, separated by ``|``.
+        template: the same for the cells, such as ``{run}|{low:.3f} to {high:.3f}|{p_t_test:p}``.
+        records: the values by the names that the template has for them.
+    """
+    show(header.split("|"), (tuple(_Cells().row(template, record)) for record in records))
 
 
 def show(
@@ -128,14 +158,15 @@ def tell(line: str) -> None:
         say(line)
 
 
-def warn(text: str, of: str = "") -> None:
-    """Says on standard error what puts a result in doubt, with --quiet, too.
+def warn(*doubts: str, of: str = "") -> None:
+    """Prints doubts about a result on standard error, also with --quiet.
 
     Args:
-        text: the doubt.
-        of: what is in doubt, such as the baseline, unless the text says so.
+        doubts: a sentence each.
+        of: what is in doubt, such as the baseline, unless the sentences name it.
     """
-    say(f"{of}: warning: {text}" if of else f"warning: {text}")
+    for doubt in doubts:
+        say(f"{of}: warning: {doubt}" if of else f"warning: {doubt}")
 
 
 def print_records(kind: type[Any], rows: Iterable[Any], style: str) -> None:

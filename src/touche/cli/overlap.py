@@ -1,15 +1,16 @@
 """touche overlap"""
 
 from collections.abc import Sequence
+from dataclasses import fields
 from math import comb
 from pathlib import Path
 
 import click
 
 from touche import tasks
-from touche.cli.commands import TASK_ID, Command
-from touche.cli.output import print_records, show, style
-from touche.cli.runs import RUNS, p_value, print_warnings
+from touche.cli.commands import Command
+from touche.cli.options import PATH, RUNS, task_option
+from touche.cli.output import print_records, show_records, style, warn
 from touche.evaluation.agreement import (
     EVALUATOR,
     FAR,
@@ -19,22 +20,17 @@ from touche.evaluation.agreement import (
     overlaps,
     scored_overlaps,
 )
+from touche.evaluation.notes import warnings_of
 from touche.evaluation.scores import evaluate
 from touche.progress import watched
 
 
 @click.command(cls=Command, example="touche overlap out/bm25/run.txt out/dph/run.txt")
 @RUNS
-@click.option(
-    "--task",
-    "task_id",
-    type=TASK_ID,
-    metavar="TASK",
-    help="Compare the scores of the topics, too, in every dimension of this task.",
-)
+@task_option("Compare the scores of the topics, too, in every dimension of this task.")
 @click.option(
     "--baseline",
-    type=(click.Path(path_type=Path), click.Path(path_type=Path)),
+    type=(PATH, PATH),
     metavar="ORIGINAL RERUN",
     help="Two more runs: what the first RUN improves on, and the rerun of that. ER is how much of the "
     "improvement shows again in the second RUN (1: all of it), Delta RI how much less it is in relation to "
@@ -54,57 +50,37 @@ def overlap(
     if baseline and (task_id is None or len(runs) != 2):
         raise click.UsageError("--baseline is about the scores of two runs; give two RUNs and --task")
     if task_id is None:
-        found = list(watched(overlaps(runs), "comparing", "pairs of runs", comb(len(runs), 2)))
-        _print(Overlap, found, style)
+        pairs = watched(overlaps(runs), "comparing", "pairs of runs", comb(len(runs), 2))
+        _print(Overlap, list(pairs), style)
         return
     evaluated = evaluate(list(dict.fromkeys([*runs, *(baseline or ())])), tasks.task(task_id), [EVALUATOR])
-    scored = list(scored_overlaps(runs, evaluated, baseline or ()))
-    _print(ScoredOverlap, scored, style)
-    print_warnings(evaluated)
+    _print(ScoredOverlap, list(scored_overlaps(runs, evaluated, baseline or ())), style)
+    warn(*warnings_of(evaluated))
 
 
-def _print(kind: type[Overlap], found: Sequence[Overlap], style: str) -> None:
+def _print(kind: type[Overlap], agreements: Sequence[Overlap], style: str) -> None:
     if style == "table":
-        show_overlaps(found)
+        show_overlaps(agreements)
     else:
-        print_records(kind, found, style)
+        print_records(kind, agreements, style)
 
 
-def show_overlaps(found: Sequence[Overlap]) -> None:
+def show_overlaps(agreements: Sequence[Overlap]) -> None:
     """Prints a table of what is compared without judgments, and one of scores where there are any."""
-    header = f"A|B|topics|overlap@{NEAR}|overlap@{FAR}|Kendall's tau|tau of union|RBO"
-    rows = [
-        (
-            each.run_a,
-            each.run_b,
-            str(each.topics),
-            *map(_number, (each.overlap_5, each.overlap_100, each.tau, each.tau_union, each.rbo)),
+    names = [field.name for field in fields(Overlap)]
+    without = dict.fromkeys(tuple(getattr(each, name) for name in names) for each in agreements)
+    show_records(
+        f"A|B|topics|overlap@{NEAR}|overlap@{FAR}|Kendall's tau|tau of union|RBO",
+        "{run_a}|{run_b}|{topics}|{overlap_5:.3f}|{overlap_100:.3f}|{tau:.3f}|{tau_union:.3f}|{rbo:.3f}",
+        (dict(zip(names, values, strict=True)) for values in without),  # one row for all dimensions
+    )
+    if scored := [each for each in agreements if isinstance(each, ScoredOverlap)]:
+        effect = any(each.effect_ratio is not None or each.delta_ri is not None for each in scored)
+        click.echo()
+        show_records(
+            f"A|B|dimension|mean A|mean B|RMSE|p t{'|ER|Delta RI' if effect else ''}",
+            "{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{rmse:.3f}|{p_t_test:p}"
+            f"{'|{effect_ratio:.3f}|{delta_ri:.3f}' if effect else ''}",
+            map(vars, scored),
         )
-        for each in found
-    ]
-    show(header.split("|"), dict.fromkeys(rows))  # one for all dimensions
-    if scored := [each for each in found if isinstance(each, ScoredOverlap)]:
-        _show_scores(scored)
-
-
-def _show_scores(scored: Sequence[ScoredOverlap]) -> None:
-    effect = any(each.effect_ratio is not None or each.delta_ri is not None for each in scored)
-    header = f"A|B|dimension|mean A|mean B|RMSE|p t{'|ER|Delta RI' if effect else ''}"
-    rows = [
-        (
-            each.run_a,
-            each.run_b,
-            each.dimension,
-            *map(_number, (each.mean_a, each.mean_b, each.rmse)),
-            p_value(each.p_t_test),
-            *(map(_number, (each.effect_ratio, each.delta_ri)) if effect else ()),
-        )
-        for each in scored
-    ]
-    click.echo()
-    show(header.split("|"), rows)
-    click.echo(f"\n{scored[0].measure} of {EVALUATOR}")
-
-
-def _number(figure: float | None) -> str:
-    return "–" if figure is None else f"{figure:.3f}"
+        click.echo(f"\n{scored[0].measure} of {EVALUATOR}")

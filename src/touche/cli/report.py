@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from touche.cli.commands import Command
+from touche.cli.options import PATH, output, scored, scoring
 from touche.cli.output import command_line, counted
-from touche.cli.runs import MEASURE, QRELS, TASK_OR_QRELS, scored
 from touche.errors import one_line
 from touche.evaluation.scores import evaluate
 
@@ -16,10 +17,8 @@ from touche.evaluation.scores import evaluate
     cls=Command,
     example="touche report out/bm25/run.txt out/dph/run.txt --task spot-check/arguments -o out/report",
 )
-@click.argument("runs", nargs=-1, type=click.Path(path_type=Path, readable=False), metavar="[RUN...]")
-@TASK_OR_QRELS
-@MEASURE
-@QRELS
+@click.argument("runs", nargs=-1, type=PATH, metavar="[RUN...]")
+@scoring
 @click.option(
     "--reference",
     metavar="RUN",
@@ -27,22 +26,9 @@ from touche.evaluation.scores import evaluate
     "rerun by touche, and where that is not among the RUNs, the one with the highest mean.",
 )
 @click.option("--all-published", is_flag=True, help="The published results of all tasks, with runs at hand.")
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Where the page goes.",
-)
+@output("Where the page goes.")
 def report(
-    runs: Sequence[Path],
-    task_id: str | None,
-    measure: str | None,
-    qrels: Path | None,
-    reference: str | None,
-    all_published: bool,
-    output: Path,
+    runs: Sequence[Path], reference: str | None, all_published: bool, output: Path, **scoring: Any
 ) -> None:
     """Write a page on RUNs: their places among the published results, run against run, topic by topic.
 
@@ -53,15 +39,11 @@ def report(
     from touche.report import Page, part_of, published_parts, write  # here, for it takes a second to import
 
     if all_published:
-        _check(runs, task_id, measure, qrels, reference)
+        if runs or reference or any(scoring.values()):
+            raise click.UsageError("--all-published takes no RUNs and none of their options; leave them out")
         page = Page("Published results of Touché", command_line(), list(published_parts()), gallery=True)
     else:
-        task = scored(task_id, measure, qrels)
-        part = part_of(evaluate(runs, task), task_id or task.id, reference)
+        task = scored(**scoring)
+        part = part_of(evaluate(runs, task), scoring["task_id"] or task.id, reference)
         page = Page(f"{counted(len(part.runs), 'run')} of {part.dataset}", command_line(), [part])
     click.echo(one_line(str(write(page, output))))
-
-
-def _check(*others: object) -> None:
-    if any(others):
-        raise click.UsageError("--all-published takes no RUNs, nor what belongs to these; leave them out.")

@@ -11,9 +11,8 @@ from touche import baselines
 from touche.baselines.loader import DEFAULTS, FILE
 from touche.baselines.method import Baseline
 from touche.cli.commands import BASELINE, INPUT, Command, Group, Option
-from touche.cli.options import PATH, naming
+from touche.cli.options import LIMITS, PATH, naming, runner_option
 from touche.cli.runners import HERE, SPARK, run_baseline
-from touche.cli.sandbox import LIMITS, runner_option
 from touche.errors import InputError, ToucheError
 from touche.sandbox.limits import PROGRAMS
 from touche.tira import inputs

@@ -17,8 +17,8 @@ from touche import baselines
 from touche.baselines.loader import frames_of
 from touche.baselines.method import Baseline
 from touche.baselines.options import arguments_of
+from touche.cli.options import check_runner
 from touche.cli.output import BROKEN, tell, warn
-from touche.cli.sandbox import check_runner
 from touche.data import places
 from touche.errors import NotInstalledError, ToucheError
 from touche.formats.documents import AnyDocument
@@ -148,12 +148,12 @@ def _run(
         tell(f"{baseline.name}: {collection.took}")
         if baseline.name in baselines.names() and not baseline.is_shipped and not names["tag"]:
             problem = f"{baseline.typed} is not that of touche-baselines, but its runs are tagged so"
-            warn(f"{problem}; rename the folder", baseline.name)
+            warn(f"{problem}; rename the folder", of=baseline.name)
         with _own_frames(baseline):
             about = replace(collection, statistics=source.statistics)
             without_hits = baselines.run(baseline, about, output, options, **names)
     for topic in without_hits:
-        warn(f"nothing found for topic {topic.number}: {topic.title}", baseline.name)
+        warn(f"nothing found for topic {topic.number}: {topic.title}", of=baseline.name)
     tell(f"{baseline.name}: wrote {output / RUN_FILE} in {time.monotonic() - started:.1f} s")
 
 

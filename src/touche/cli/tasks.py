@@ -11,7 +11,8 @@ import click
 from touche import tasks as library
 from touche.baselines.loader import folder_of
 from touche.cli.commands import BASELINE, TASK_ID, Command, Ids
-from touche.cli.output import UNUSABLE, print_records, show, style, tell
+from touche.cli.options import PATH, output
+from touche.cli.output import UNUSABLE, print_records, show_records, style, tell
 from touche.errors import InputError, ToucheError, choice, one_line
 from touche.evaluation.leaderboard import shortlist
 from touche.regression.expected import ExpectedScore
@@ -21,7 +22,7 @@ from touche.tasks.records import OF_STANCE
 
 
 @click.command(cls=Command, example="touche tasks check 2027/tasks/touche-2027-task-1.toml")
-@click.argument("cards", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
+@click.argument("cards", nargs=-1, required=True, type=PATH, metavar="FILE...")
 def check(cards: Sequence[Path]) -> int:
     """Check the cards of tasks: whether every key is known, of its type, and fits the others.
 
@@ -35,14 +36,7 @@ def check(cards: Sequence[Path]) -> int:
 
 @click.command(cls=Command, example="touche tasks tira spot-check/arguments -o out/tira")
 @click.argument("task_id", type=TASK_ID, metavar="TASK")
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="A new folder, whose name is that of the dataset.",
-)
+@output("A new folder, whose name is that of the dataset.")
 @click.option(
     "--dimension", metavar="NAME", help="What is scored; that which the card has first, unless given."
 )
@@ -137,13 +131,13 @@ def _line(text: str) -> str:
 
 
 def _show_list(chosen: list[Task]) -> None:
-    header = ("task", "title", "ranked", "dimensions", "published")
-    show(
-        header,
-        [
-            (each.id, each.title, f"{each.rules.unit}s", ", ".join(each.qrels), str(len(each.all_published)))
-            for each in chosen
-        ],
+    show_records(
+        "task|title|ranked|dimensions|published",
+        "{id}|{title}|{rules.unit}s|{dimensions}|{results}",
+        (
+            vars(task) | {"dimensions": ", ".join(task.qrels), "results": len(task.all_published)}
+            for task in chosen
+        ),
     )
 
 
@@ -181,64 +175,49 @@ def _show_leaderboard(
 ) -> None:
     sources = _numbered(rows)
     notes = dict.fromkeys(row.interval_note for row in rows if row.interval_note)
-    chosen = rows if every else shortlist(rows)
-    lines = [(_place(row, rows), row, rerun_of(row, scores)) for row in chosen]
-    interval = "interval*" if notes else "95% interval"
-    header = ("", "team", "tag", str(shown.measure), interval, "", "source")
-    show(header, [_line_of_ranking(*line, sources) for line in lines])
+    listed = [_line_of(row, rows, sources, scores) for row in (rows if every else shortlist(rows))]
+    show_records(
+        f"|team|tag|{shown.measure}|{'interval*' if notes else '95% interval'}||source",
+        "{place}|{name}|{tag}|{value:.3f}|{low:.3f} to {high:.3f}|{kind}|{numbers}",
+        listed,
+    )
     for note in notes:
         click.echo(f"* {note}")
-    for place, row, score in lines:
-        if score:
-            click.echo(f"rerun {place}, {row.name}, to within {score.tolerance:g}: {command_of(score)}")
-    if len(chosen) < len(rows):
-        which = f"{len(chosen)} of {len(rows)} runs: the best of each team, and the organizers' own"
+    for line in listed:
+        if score := line["score"]:
+            which = f"rerun {line['place']}, {line['name']}, to within {score.tolerance:g}"
+            click.echo(f"{which}: {command_of(score)}")
+    if len(listed) < len(rows):
+        which = f"{len(listed)} of {len(rows)} runs: the best of each team, and the organizers' own"
         click.echo(f"{which}; all of them: touche tasks {shown.id} --all")
     _show_sources(sources)
     click.echo(f"evaluator: {rows[0].evaluator or 'not stated'}; qrels: {rows[0].qrels or 'not stated'}")
 
 
-def _place(row: Published, rows: Sequence[Published]) -> str:
-    """Among all rows, whichever of them are shown."""
-    return str(1 + sum(other.value > row.value for other in rows))
-
-
-def _line_of_ranking(
-    place: str, row: Published, score: ExpectedScore | None, sources: dict[str, str]
-) -> tuple[str, ...]:
-    kind, numbers = _ends(row, sources)
-    return (
-        place,
-        row.name,
-        row.tag or "–",
-        f"{row.value:.3f}",
-        "–" if row.low is None else f"{row.low:.3f} to {row.high:.3f}",
-        ", ".join(filter(None, (kind, "rerun" if score else ""))),
-        numbers,
-    )
+def _line_of(
+    row: Published, rows: Sequence[Published], sources: dict[str, str], scores: Sequence[ExpectedScore] = ()
+) -> dict[str, Any]:
+    """The values of a row, and its place among all rows, whichever of them are shown."""
+    score = rerun_of(row, scores)
+    kinds = ["baseline"] * row.baseline + ["rerun"] * (score is not None)
+    return vars(row) | {
+        "place": 1 + sum(other.value > row.value for other in rows),
+        "name": row.name,
+        "tag": row.tag or None,
+        "score": score,
+        "kind": ", ".join(kinds),
+        "numbers": ", ".join(sources[source] for source in row.sources),
+    }
 
 
 def _show_stance(rows: Sequence[Published]) -> None:
     sources = _numbered(rows)
-    lines = [
-        (
-            row.team,
-            row.tag,
-            f"{row.value:.3f}",
-            str(row.results),
-            f"{row.team_value:.3f}",
-            str(row.team_results),
-            *_ends(row, sources),
-        )
-        for row in rows
-    ]
-    show(("team", "tag", "F1", "N", "team's F1", "team's N", "", "source"), lines)
+    show_records(
+        "team|tag|F1|N|team's F1|team's N||source",
+        "{team}|{tag}|{value:.3f}|{results}|{team_value:.3f}|{team_results}|{kind}|{numbers}",
+        (_line_of(row, rows, sources) for row in rows),
+    )
     _show_sources(sources)
-
-
-def _ends(row: Published, sources: dict[str, str]) -> tuple[str, str]:
-    """The last cells of a line: whether it is a baseline, and the numbers of its sources."""
-    return "baseline" if row.baseline else "", ", ".join(sources[source] for source in row.sources)
 
 
 def _numbered(rows: Sequence[Published]) -> dict[str, str]:

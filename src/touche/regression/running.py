@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from touche import baselines, tasks
 from touche.baselines.loader import folder_of, is_shipped
 from touche.data.places import locate
 from touche.errors import InputError, NotInstalledError, ToucheError
@@ -18,7 +19,7 @@ from touche.io.temporary import temporary_folder
 from touche.io.writing import write_whole
 from touche.origin import clone
 from touche.progress import bar
-from touche.regression.expected import EXPECTED_FILE, PINNED, REPORTED, Expected, Rerun
+from touche.regression.expected import EXPECTED_FILE, PINNED, REPORTED, Expected, Rerun, read_expected
 from touche.sandbox.limits import Limits
 from touche.sandbox.programs import Log
 from touche.sandbox.runs import Job, Runner, Usage
@@ -79,9 +80,33 @@ class Outcome:
         return self.expected.record | measured | used | verdict | agreements
 
 
-def unreadable(baseline: str, error: Exception) -> Outcome:
-    """What becomes of a baseline whose expected.toml cannot be read."""
-    return Outcome(Expected(baseline=baseline), FAILED, remark=_told(error))
+def expected_of(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[Expected], list[Outcome]]:
+    """Reads what is expected of baselines on datasets, and the outcomes of baselines that have no entry.
+
+    Args:
+        names: names or paths of baselines; none for all that ship.
+        datasets: ids of datasets; none for all.
+
+    Raises:
+        ToucheError: if there is no such baseline or dataset, or nothing is expected.
+    """
+    for dataset_id in datasets:
+        tasks.dataset(dataset_id)  # or an error that names it
+    expected, outcomes = list[Expected](), list[Outcome]()
+    for name in [name for name in names or baselines.names() if folder_of(name)]:  # or an error
+        about = Expected(baseline=name)
+        try:
+            entries = [entry for entry in read_expected(name) if not datasets or entry.dataset in datasets]
+        except Exception as error:
+            outcomes += _failed([about], error)
+        else:
+            expected += entries
+            if names and not entries:
+                remark = f"no entry in {EXPECTED_FILE} for {', '.join(datasets)}"
+                outcomes.append(Outcome(about, NOTHING_EXPECTED, remark=remark))
+    if not expected and all(outcome.verdict == NOTHING_EXPECTED for outcome in outcomes):
+        raise ToucheError("nothing is expected of these baselines on these datasets; name others")
+    return expected, outcomes
 
 
 def regress(
