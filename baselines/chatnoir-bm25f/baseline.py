@@ -16,11 +16,11 @@ from titles import Syntax, wanted
 from webpages import FILTERS, FOREIGN, NUMBERS, SHORT
 
 from touche import Documents, Rankings, Topics, baseline
+from touche.collection.documents import PAGE_RANKS, SPAM_RANKS
 from touche.errors import ParameterError
 from touche.formats.side_files import read_scores
 from touche.formats.topics import Topic
 from touche.scan.tokens import analysis_named
-from touche.tira.inputs import PAGE_RANKS, SPAM_RANKS, parsed_by, side_file
 from touche.web.extraction import parse_as_in_2020
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def chatnoir_bm25f(
         raise ParameterError(f"explain = {' '.join(explain)}: there is no topic {explain[0]}")
     method = Method(NUMBERS[year], model, share_of(match))
     questions = [method.asked(topic) for topic in topics]
-    pages = parsed_by(parse_as_in_2020, documents) if year == "2020" else documents
+    pages = documents.parsed_by(parse_as_in_2020) if year == "2020" else documents
     with ExitStack() as open_index:
         if engine == "lucene":
             from by_lucene import ByLucene  # here, because it needs Java
@@ -211,7 +211,7 @@ def asked(topics: Topics, depth: int, as_shown: bool) -> Rankings:
 
 def spam_of(documents: Documents, found: "Collected | ByLucene") -> frozenset[str]:
     """The pages with a bad spam rank, of those that match; what filters stop or do not know is told."""
-    pages, path = f"of {found.tallies[PAGES]} pages", side_file(documents, SPAM_RANKS)
+    pages, path = f"of {found.tallies[PAGES]} pages", documents.side_file(SPAM_RANKS)
     tell_stopped(pages, {kind: found.tallies[kind] for kind in (FOREIGN, SHORT)})
     unknown = {"language": found.tallies[NO_LANGUAGE]}
     if path is None:
@@ -262,7 +262,7 @@ def explanation(
 
 def score_of(documents: Documents, name: str, id: str) -> float | str:
     """The score of a page in a side file."""
-    path = side_file(documents, name)
+    path = documents.side_file(name)
     return (read_scores(path, {id}) if path else {}).get(id, "unknown")
 
 

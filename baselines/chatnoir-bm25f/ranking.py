@@ -1,7 +1,7 @@
 """The best pages for each topic, out of what was kept of a collection."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -13,9 +13,9 @@ from queries import Query, plain
 from scoring import Scoring
 from webpages import NUMBERS, PASSES
 
-from touche.formats.documents import AnyDocument
+from touche.collection.documents import Documents
+from touche.collection.parts import Parts
 from touche.scan.counting import Vocabulary
-from touche.scan.keeping import Kept
 from touche.scan.kernel import Array
 from touche.scan.known import known_or_counted
 from touche.scan.reading import kept
@@ -82,15 +82,15 @@ class Collected:
 
     asked: Sequence[Asked]
     totals: Totals
-    parts: Kept[Part]
+    parts: Parts[Part]
     vocabularies: Mapping[str, Vocabulary]
 
     @classmethod
-    def of(cls, documents: Iterable[AnyDocument], asked: Sequence[Asked], wanted: Wanted) -> "Collected":
+    def of(cls, documents: Documents, asked: Sequence[Asked], wanted: Wanted) -> "Collected":
         """Reads the pages, once."""
         parts, fields = kept(documents, wanted.reading()), wanted.vocabularies
         totals = parts.folded(Totals.nothing(fields), _with_totals, Totals.__add__)
-        known = known_or_counted(documents, fields, lambda: [totals.statistics[name] for name in fields])
+        known = known_or_counted(documents.statistics, fields, [totals.statistics[name] for name in fields])
         statistics = dict(zip(fields, known, strict=True))
         return cls(asked, replace(totals, statistics=statistics), parts, fields)
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from touche import lucene, pairs, scan
     from touche.baselines.frames import run
-    from touche.baselines.method import Documents, Rankings, Topics, baseline
+    from touche.baselines.method import Rankings, Topics, baseline
+    from touche.collection.documents import Documents
     from touche.errors import ToucheError, check_range
     from touche.evaluation.frames import compare, evaluate, published
     from touche.formats.documents import AnyDocument, Argument, Document, Sentence, conclusion_of, premises_of
@@ -50,7 +51,8 @@ __all__ = [
 
 _HOMES = {
     "touche.baselines.frames": ("run",),
-    "touche.baselines.method": ("Documents", "Rankings", "Topics", "baseline"),
+    "touche.baselines.method": ("Rankings", "Topics", "baseline"),
+    "touche.collection.documents": ("Documents",),
     "touche.errors": ("ToucheError", "check_range"),
     "touche.evaluation.frames": ("compare", "evaluate", "published"),
     "touche.formats.documents": (

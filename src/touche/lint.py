@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from touche.collection.discovery import find_documents
 from touche.data.places import corpus_at_hand, locate, locate_corpus
 from touche.errors import InputError, NotAtHandError, ToucheError
 from touche.formats.columns import split_columns
@@ -18,7 +19,6 @@ from touche.formats.runs import MAX_DEPTH, LineError, RunLine, parse_line
 from touche.formats.topics import read_topics_xml
 from touche.io.opening import decoded_lines, open_binary
 from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
-from touche.tira.inputs import find_documents
 
 ERROR, WARNING = "error", "warning"  # an error breaks a rule; a warning changes no rule, but may mislead
 

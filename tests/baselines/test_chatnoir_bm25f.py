@@ -19,12 +19,12 @@ from conftest import ROOT, Touche, Write
 from neighbours import neighbour
 from oracles.formulas import Collection, length_in_one_byte
 from touche import baselines
+from touche.collection.discovery import find_documents
 from touche.data import places
 from touche.formats.html_folder import read_pages_csv
 from touche.formats.topics import Topic
 from touche.lucene.analysis import analyzer_named, tokens
 from touche.scan import reading
-from touche.tira.inputs import find_documents, parsed_by
 from touche.web.extraction import parse_as_in_2020
 from touche.web.page import Page, RawPage, page_of
 
@@ -50,7 +50,7 @@ def method() -> Any:
 def pages(year: str) -> list[Page]:
     documents = places.open_dataset("spot-check/pages").documents
     return [
-        page_of(each) for each in (parsed_by(parse_as_in_2020, documents) if year == "2020" else documents)
+        page_of(each) for each in (documents.parsed_by(parse_as_in_2020) if year == "2020" else documents)
     ]
 
 

@@ -14,12 +14,12 @@ from conftest import ROOT, Touche, Write
 from oracles.formulas import Collection, dlh, dph, pl2
 from touche import Documents, Rankings, Topics, baseline, baselines, lucene
 from touche.baselines import arguments_of
+from touche.collection.discovery import Input
 from touche.errors import ParameterError, ToucheError
 from touche.formats.argsme import read_argsme_json
 from touche.formats.documents import Document, conclusion_of, premises_of
 from touche.formats.topics import Topic, read_topics_xml
 from touche.sandbox.images import check_name
-from touche.tira import inputs
 
 TOPICS = read_topics_xml(ROOT / "topics" / "spot-check-arguments.xml")
 ARGUMENTS = list(read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"))
@@ -133,7 +133,7 @@ def test_a_baseline_can_be_called_and_run(tmp_path: Path) -> None:
     documents = [Document("a", "one two three"), Document("b", "abcdefghijklmnopqrst")]
     (topic, hits), *_ = longest_first(TOPICS[:1], documents, unit="words")
     assert (topic, list(hits)) == (TOPICS[0], [("a", 3.0), ("b", 1.0)])
-    given = inputs.Input(tuple(TOPICS[:2]), documents, "")
+    given = Input(tuple(TOPICS[:2]), Documents.of(documents), "")
     assert baselines.run(longest_first, given, tmp_path, {"depth": 1, "unit": "letters"}) == []
     assert (tmp_path / "run.txt").read_text() == (
         "1 Q0 b 1 20.0 touche-longest-first-depth=1\n2 Q0 b 1 20.0 touche-longest-first-depth=1\n"
@@ -143,7 +143,7 @@ def test_a_baseline_can_be_called_and_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize("depth", [0, -1, 1001])
 def test_a_depth_that_no_run_can_have_is_refused(tmp_path: Path, depth: int) -> None:
     with pytest.raises(ParameterError, match="1 to 1000"):
-        baselines.run(longest_first, inputs.Input((), [], ""), tmp_path, {"depth": depth})
+        baselines.run(longest_first, Input((), Documents.of([]), ""), tmp_path, {"depth": depth})
 
 
 SOURCE = "from touche import baseline\n@baseline\ndef mine(topics, documents):\n    yield from ()\n"

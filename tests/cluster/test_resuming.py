@@ -10,12 +10,12 @@ import pytest
 from conftest import Write
 from touche.cluster.collection import OnSpark
 from touche.cluster.inputs import find
-from touche.tira import inputs
+from touche.collection import discovery
 
 
 def stamp_of(given: Path) -> str:
     documents = find(
-        SimpleNamespace(defaultParallelism=2, parallelize=list), None, inputs.find(given)
+        SimpleNamespace(defaultParallelism=2, parallelize=list), None, discovery.find(given)
     ).documents  # type: ignore[arg-type]
     assert isinstance(documents, OnSpark)
     return documents.stamp

@@ -24,9 +24,9 @@ from touche import cluster
 from touche.cluster import session, shipping
 from touche.cluster.collection import OnSpark
 from touche.cluster.failing import reason_of
+from touche.collection.discovery import find
 from touche.errors import ToucheError
 from touche.io.opening import md5
-from touche.tira import inputs
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]  # one cluster for all
 MASTER = "local-cluster[2,1,1024]"
@@ -81,7 +81,6 @@ DIES = """
 import os, signal
 
 from touche import Documents, Rankings, Topics, baseline, scan
-from touche.tira.inputs import parsed_by
 from touche.web.extraction import parse
 
 
@@ -93,7 +92,7 @@ def dies(page):
 
 @baseline
 def deadly(topics: Topics, documents: Documents) -> Rankings:
-    yield from scan.rank(topics, parsed_by(dies, documents), scan.dph, analysis="english")
+    yield from scan.rank(topics, documents.parsed_by(dies), scan.dph, analysis="english")
 """
 
 
@@ -436,7 +435,7 @@ def test_what_a_worker_loses_is_found_again(
 
 def test_files_that_are_enough_for_all_processors_are_not_cut(context: Any, tmp_path: Path) -> None:
     with cluster.folder_sent(context, None) as ship:
-        documents = cluster.find(context, ship, inputs.find(passages(tmp_path, 2))).documents
+        documents = cluster.find(context, ship, find(passages(tmp_path, 2))).documents
         assert isinstance(documents, OnSpark)
         tasks = [replace(documents, size=1 << 29, parallelism=each).kept(list) for each in (3, 4)]
         assert [found.parts.getNumPartitions() for found in tasks] == [3, 4]
@@ -446,7 +445,7 @@ def test_what_is_found_again_with_an_error_is_no_result(context: Any, write: Wri
     write("in/topics.xml", "<topics><topic><number>1</number><title>cat</title></topic></topics>")
     path = write("in/documents.jsonl", '{"docno": "d1", "text": "cat"}')
     with cluster.folder_sent(context, None) as ship:
-        documents = cluster.find(context, ship, inputs.find(path.parent)).documents
+        documents = cluster.find(context, ship, find(path.parent)).documents
         assert isinstance(documents, OnSpark)
         whole = replace(documents, files=replace(documents.files, splitter=None))  # or a shuffle keeps it
         found = whole.kept(list)

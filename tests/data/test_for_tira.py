@@ -11,7 +11,7 @@ import yaml
 
 from conftest import ROOT, Touche, Write
 from pages import steps
-from touche.tira.inputs import find
+from touche.collection.discovery import find
 
 # What TIRA's client asks of the package datasets, which is large: the files of a configuration, by split.
 DATASETS = """

@@ -4,9 +4,9 @@ import pytest
 
 from conftest import ROOT, Write
 from touche import origin, tasks
+from touche.collection.ir_datasets import IrDataset
 from touche.data import places
 from touche.errors import InputError, NotAtHandError, ToucheError
-from touche.tira.inputs import IrDataset
 
 
 def test_the_clone_is_the_one_that_was_installed_wherever_the_user_is(

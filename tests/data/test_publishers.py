@@ -332,7 +332,7 @@ def test_what_is_fetched_can_go_to_another_folder(
 def test_a_run_on_a_dataset_that_is_missing_names_the_size_of_what_to_fetch(
     touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("touche.tira.inputs.IrDataset", None)  # which would download it
+    monkeypatch.setattr("touche.data.places.IrDataset", None)  # which would download it
     code, _, err = touche("run", "bm25", "-i", "touche-2020-task-1", "-o", tmp_path / "out")
     assert code == 2 and "touche data fetch touche-2020-task-1 (" in err and " GB)" in err
     code, _, err = touche("run", "bm25", "-i", "touche-2020-task-1/sample", "-o", tmp_path / "out")

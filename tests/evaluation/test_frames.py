@@ -105,7 +105,6 @@ def test_a_function_runs_on_a_folder_and_says_what_it_did_not_find(write: Write)
         ({"k2": 1}, "no option 'k2'"),
         ({"k1": "high"}, "k1 = 'high'"),
         ({"depth": True}, "depth = True"),
-        
         ({"depth": 0}, "a run holds 1 to 1000 documents"),
     ],
 )

@@ -11,12 +11,12 @@ from conftest import Touche
 from texts import BYTES, damaged, is_read_or_refused
 from touche.baselines.loader import load
 from touche.baselines.method import Ranking
+from touche.collection.discovery import find
 from touche.data.places import locate, open_dataset
 from touche.errors import InputError, ToucheError
 from touche.formats.documents import Document
 from touche.formats.parquet import kept, read_documents_parquet
 from touche.io import writing
-from touche.tira.inputs import find, keeping_fields
 from touche.web.page import Page, RawPage
 
 pyarrow = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install 'touche-baselines[parquet]'")
@@ -129,7 +129,7 @@ def test_kept_pages_are_ranked_as_the_pages_are_and_not_by_other_rules(tmp_path:
     (given / side_file.name).write_bytes(side_file.read_bytes())
     ranker = load("chatnoir-bm25f")
     pages = open_dataset("spot-check/pages")
-    keeping = keeping_fields(pages.documents, str(given))
+    keeping = pages.documents.keeping_fields(str(given))
     expected = ranked(ranker(pages.topics, keeping))
     fields = find(given)
     assert ranked(ranker(fields.topics, fields.documents)) == expected

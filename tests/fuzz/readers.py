@@ -12,6 +12,7 @@ import samples
 
 from touche import tasks
 from touche.baselines import loader
+from touche.collection.discovery import find_documents
 from touche.data import publishers
 from touche.formats.args_processed import read_args_processed_csv
 from touche.formats.argsme import read_argsme_json
@@ -26,7 +27,6 @@ from touche.formats.warc import read_warc
 from touche.lint import lint
 from touche.regression.expected import read_expected
 from touche.tasks.cards import read_card
-from touche.tira.inputs import find_documents
 from touche.web.extraction import parse
 from touche.web.page import Page, PageError, RawPage
 

@@ -12,6 +12,7 @@ import pytest
 from conftest import Touche, Write
 from identifying import line
 from touche import baselines, lucene
+from touche.collection.discovery import Input
 from touche.data import places
 from touche.formats.documents import Document
 from touche.formats.runs import RunLine, in_order_of_score
@@ -21,7 +22,6 @@ from touche.identify.hypotheses import space
 from touche.identify.samples import sample_of
 from touche.identify.words import NOTHING, first_line, sentences
 from touche.lucene.analysis import analyzer_named, terms
-from touche.tira.inputs import Input
 
 STANDARD = "standard analysis (no stop words, no stemming)"
 ENGLISH = "english analysis (Lucene's 33 English stop words, Porter's stemmer, possessives cut off)"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from touche.collection.parts import LocalParts
 from touche.formats.documents import Document
 from touche.scan.counting import ONE_FIELD, Counting, Part, Vocabulary
-from touche.scan.keeping import Here
 from touche.scan.reading import in_batches
 from touche.scan.statistics import Statistics, added
 from touche.scan.tokens import analysis_named
@@ -56,7 +56,7 @@ def test_documents_are_read_some_at_a_time_and_statistics_add_up() -> None:
     texts = ["a b a", "", "c"] * 700
     parts = counted(texts, vocabulary)
     assert len(parts) > 2 and sum(part.documents for part in parts) == 2100
-    (found,) = added(Here(parts), 1, 2)
+    (found,) = added(LocalParts(parts), 1, 2)
     assert (found.documents, found.tokens) == (1400, 2800)
     assert (found.df.tolist(), found.ttf.tolist()) == ([700, 700], [1400, 700])
     term = found.term(0)
@@ -64,7 +64,7 @@ def test_documents_are_read_some_at_a_time_and_statistics_add_up() -> None:
 
 
 def test_nothing_has_the_statistics_of_nothing() -> None:
-    (found,) = added(Here([]), 1, 2)
+    (found,) = added(LocalParts([]), 1, 2)
     assert (found.documents, found.tokens, found.df.tolist()) == (0, 0, [0, 0])
     both = found + Statistics(1, 2, np.array([1, 0]), np.array([2, 0]))
     assert (both.documents, both.tokens, both.ttf.tolist()) == (1, 2, [2, 0])

@@ -1,9 +1,11 @@
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from touche.collection.documents import Documents
 from touche.errors import InputError
 from touche.formats.documents import Document
 from touche.formats.statistics import StatisticsFiles
@@ -11,12 +13,8 @@ from touche.formats.topics import Topic
 from touche.scan import Array, Term, rank
 
 
-class Numbered(list[Document]):
-    """Documents with files of their statistics."""
-
-    def __init__(self, documents: list[Document], known: Path | None, kept: Path | None = None) -> None:
-        super().__init__(documents)
-        self.statistics = StatisticsFiles(known, kept)
+def numbered(documents: list[Document], known: Path | None, kept: Path | None = None) -> Documents:
+    return Documents.of(documents).with_statistics(StatisticsFiles(known, kept))
 
 
 def likelihood(tf: Array, length: Array, term: Term) -> Array:
@@ -27,7 +25,7 @@ TOPICS = [Topic("1", "a b"), Topic("2", "c c d")]
 WORDS = st.lists(st.sampled_from("abcdefg"), min_size=1).map(" ".join)
 
 
-def hits(documents: list[Document]) -> dict[str, list[tuple[str, float]]]:
+def hits(documents: Iterable[Document]) -> dict[str, list[tuple[str, float]]]:
     return {topic.number: found for topic, found in rank(TOPICS, documents, likelihood, analysis="standard")}
 
 
@@ -37,10 +35,10 @@ def test_parts_ranked_by_the_numbers_of_the_whole_are_ranked_as_in_it(
 ) -> None:
     documents = [Document(f"d{number:02}", text) for number, text in enumerate(texts)]
     path = tmp_path_factory.mktemp("known") / "s.json"
-    expected = hits(Numbered(documents, None, path))
+    expected = hits(numbered(documents, None, path))
     assert expected == hits(documents)
     cut = data.draw(st.integers(1, len(documents) - 1))
-    some, others = (hits(Numbered(part, path)) for part in (documents[:cut], documents[cut:]))
+    some, others = (hits(numbered(part, path)) for part in (documents[:cut], documents[cut:]))
     for number, best in expected.items():
         both = some[number] + others[number]
         assert sorted(both, key=lambda hit: (hit[1], hit[0]), reverse=True) == best
@@ -49,11 +47,11 @@ def test_parts_ranked_by_the_numbers_of_the_whole_are_ranked_as_in_it(
 def test_what_is_known_has_to_be_of_these_terms_fields_and_analyses(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     documents = [Document("d", "a b c d")]
-    list(rank(TOPICS[:1], Numbered(documents, None, path), likelihood, analysis="standard"))
+    list(rank(TOPICS[:1], numbered(documents, None, path), likelihood, analysis="standard"))
     with pytest.raises(InputError, match="no statistics of the term 'c' in the field 'text'"):
-        hits(Numbered(documents, path))
+        hits(numbered(documents, path))
     with pytest.raises(InputError, match="of the field 'text' with the analysis 'plural'"):
-        list(rank(TOPICS[:1], Numbered(documents, path), likelihood, analysis="plural"))
+        list(rank(TOPICS[:1], numbered(documents, path), likelihood, analysis="plural"))
     with pytest.raises(InputError, match="of the field 'title'"):
         fields = {"title": str}
-        list(rank(TOPICS[:1], Numbered(documents, path), likelihood, analysis="standard", fields=fields))
+        list(rank(TOPICS[:1], numbered(documents, path), likelihood, analysis="standard", fields=fields))

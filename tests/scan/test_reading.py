@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 
 from conftest import Touche, Write
 from touche import scan
+from touche.collection.discovery import find_documents
+from touche.collection.files import Files
 from touche.errors import InputError
 from touche.formats import pieces
 from touche.formats.documents import AnyDocument, Document
@@ -26,7 +28,6 @@ from touche.formats.topics import Topic
 from touche.scan import counting, reading, sharing
 from touche.scan.counting import ONE_FIELD, Counting, Part, Vocabulary, joined
 from touche.scan.tokens import analysis_named
-from touche.tira.inputs import Files, find_documents
 
 TOPICS = [Topic("1", "cats and dogs"), Topic("2", "a cat", candidates=frozenset({"d3", "d9"}))]
 TEXTS = ["cats and dogs", "a cat", "", "cats cats", "dogs, café", "a a a", "mice"]
@@ -84,7 +85,7 @@ def test_several_processes_find_what_one_does(collection: Files, fields: Any) ->
 def test_they_read_the_file_once_and_not_this_process(
     collection: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Files, "__iter__", lambda self: pytest.fail("it was read again"))
+    monkeypatch.setattr(Files, "records", lambda self: pytest.fail("it was read again"))
     assert [document.id for document in scan.picked(collection, {"d3", "d39", "d0", "x"})] == [
         "d0",
         "d3",
@@ -167,7 +168,7 @@ from touche import scan
 from touche.formats import pieces
 from touche.formats.topics import Topic
 from touche.scan import reading
-from touche.tira.inputs import find_documents
+from touche.collection.discovery import find_documents
 
 pieces.SIZE, reading._FEW, reading.processors = 100, 4, lambda: 2
 documents = find_documents(Path.cwd())

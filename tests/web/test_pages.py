@@ -275,7 +275,7 @@ def test_pages_come_in_order_even_if_the_parser_dies(
 
 SCRIPT = """
 from pathlib import Path
-from touche.tira.inputs import find_documents
+from touche.collection.discovery import find_documents
 
 print(len(list(find_documents(Path("corpora/spot-check-pages")))))
 """

@@ -2,13 +2,12 @@
 
 from touche.baselines.declaration import declared, missing_extra
 from touche.baselines.loader import folder_of, load, names
-from touche.baselines.method import Baseline, Documents, Rankings, Topics, baseline
+from touche.baselines.method import Baseline, Rankings, Topics, baseline
 from touche.baselines.options import arguments_of
 from touche.baselines.running import run
 
 __all__ = [
     "Baseline",
-    "Documents",
     "Rankings",
     "Topics",
     "arguments_of",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from touche.baselines.neighbours import use
+from touche.collection.documents import Documents
 from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument
 from touche.formats.topics import Topic
@@ -17,9 +18,6 @@ from touche.tira.outputs import Hit
 
 Topics = Sequence[Topic]
 """All topics of a run, in the order of their file; a list, so that they can be gone through again."""
-
-Documents = Iterable[AnyDocument]
-"""The collection, each a ``Document``, ``Argument`` or ``Page``; read anew each time one goes through it."""
 
 Ranking = tuple[Topic, Iterable[Hit]]
 Rankings = Iterable[Ranking]
@@ -55,10 +53,10 @@ class Baseline:
     folder: Path | None = None
     is_shipped: bool = False
 
-    def __call__(self, topics: Topics, documents: Documents, **options: Any) -> Iterator[Ranking]:
+    def __call__(self, topics: Topics, documents: Iterable[AnyDocument], **options: Any) -> Iterator[Ranking]:
         """Ranks documents for topics; what the method holds open is closed with the iterator."""
         self._use_folder()
-        rankings = self.method(topics, documents, **options)
+        rankings = self.method(topics, Documents.of(documents), **options)
         if not isinstance(rankings, Iterable):
             problem = f"the baseline {self.name} returned {rankings!r}"
             raise ToucheError(f"{problem}; it must yield (topic, ranking) for each topic")

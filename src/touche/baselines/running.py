@@ -13,14 +13,13 @@ from typing import Any, TypeVar
 from touche.baselines.declaration import imports_of
 from touche.baselines.method import Baseline
 from touche.baselines.options import arguments_of
-from touche.errors import ParameterError, ToucheError
+from touche.collection.discovery import Input
+from touche.errors import ParameterError
 from touche.formats.runs import MAX_DEPTH
-from touche.formats.statistics import StatisticsFiles
 from touche.formats.topics import Topic
 from touche.io.writing import write_whole
 from touche.origin import origin
 from touche.progress import watched
-from touche.tira.inputs import Input
 from touche.tira.outputs import METADATA_FILE, replacing_run, write_run
 from touche.tira.provenance import NotedFiles, Software, metadata
 
@@ -50,7 +49,8 @@ def run(
     if not 1 <= depth <= MAX_DEPTH:
         raise ParameterError(f"depth = {depth}: a run holds 1 to {MAX_DEPTH} documents per topic")
     started, tag = datetime.now(UTC), tag or ranker.tag(options)
-    noted = _beside(lambda: NotedFiles.of(given.files, given.statistics.known))  # md5 reads them once more
+    statistics = given.documents.statistics.known if given.documents.statistics else None
+    noted = _beside(lambda: NotedFiles.of(given.files, statistics))  # md5 reads them once more
     software = Software(ranker.name, team, _command(ranker, options), ranker.description)
     if ranker.folder:
         # Not in a thread: a child that the baseline forks meanwhile would hold what git is waited for by.
@@ -60,17 +60,10 @@ def run(
             ranker(given.topics, given.documents, **options), "searching", "topics", len(given.topics)
         )
         first = [*islice(rankings, 1)]
-        _check_used(given.statistics, ranker)
     without_hits = write_run(output, given.topics, chain(first, rankings), tag)
     about = (software, tag, options, noted())
     write_whole(output / METADATA_FILE, metadata(*about, started, datetime.now(UTC)))
     return without_hits
-
-
-def _check_used(statistics: StatisticsFiles, ranker: Baseline) -> None:
-    if statistics.asked and not statistics.used:
-        problem = f"{ranker.name} ranks without touche.scan, so that no statistics were taken or kept"
-        raise ToucheError(f"{problem}; leave --statistics and --keep-statistics out")
 
 
 def _beside(work: Callable[[], _T]) -> Callable[[], _T]:

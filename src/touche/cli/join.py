@@ -8,11 +8,11 @@ import click
 from touche.cli.commands import Group
 from touche.cli.options import DEPTH, PATH, each_once, output
 from touche.cli.output import tell
+from touche.collection.discovery import find
 from touche.errors import InputError, ToucheError
 from touche.formats.runs import RunLine, in_order_of_score, read_run
 from touche.formats.statistics import joined, parts_of, read_statistics, write_statistics
 from touche.io.opening import md5
-from touche.tira import inputs
 from touche.tira.outputs import METADATA_FILE, RUN_FILE, Hit, write_run
 from touche.tira.provenance import statistics_of
 
@@ -56,7 +56,7 @@ def statistics(files: Sequence[Path], output: Path) -> None:
 @DEPTH
 def runs(files: Sequence[Path], given: Path, statistics: Path, output: Path, depth: int) -> None:
     """Join runs of one baseline on parts, by the statistics of the whole, to the run on the whole."""
-    topics = inputs.find(given, needs_documents=False).topics
+    topics = find(given, needs_documents=False).topics
     _check_ranked_by(statistics, each_once(files))
     best: dict[str, list[RunLine]] = {topic.number: [] for topic in topics}
     tags: dict[str, Path] = {}

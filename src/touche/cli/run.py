@@ -15,8 +15,7 @@ from touche.cli.options import LIMITS, PATH, naming, runner_option
 from touche.cli.runners import HERE, SPARK, run_baseline
 from touche.errors import InputError, ToucheError
 from touche.sandbox.limits import PROGRAMS
-from touche.tira import inputs
-from touche.tira.outputs import OUTPUT_VARIABLE
+from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
 
 _LENIENT = {"ignore_unknown_options": True, "allow_extra_args": True}  # of a baseline nobody has read
 
@@ -74,7 +73,7 @@ _ON_SPARK = partial(Option, section="Spark", runners=(SPARK,))
 _COMMON_OPTIONS: list[click.Parameter] = [
     _READ(
         ["-i", "--input", "given"],
-        envvar=inputs.INPUT_VARIABLE,
+        envvar=INPUT_VARIABLE,
         required=True,
         type=INPUT,
         metavar="INPUT",

@@ -6,12 +6,12 @@ import re
 import sys
 import time
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import shorten
-from typing import Any
+from typing import Any, TypeVar
 
 from touche import baselines
 from touche.baselines.loader import frames_of
@@ -19,17 +19,19 @@ from touche.baselines.method import Baseline
 from touche.baselines.options import arguments_of
 from touche.cli.options import check_runner
 from touche.cli.output import BROKEN, tell, warn
+from touche.collection.discovery import Input
+from touche.collection.documents import Documents
 from touche.data import places
 from touche.errors import NotInstalledError, ToucheError
-from touche.formats.documents import AnyDocument
 from touche.formats.parquet import check_no_fields
 from touche.formats.statistics import StatisticsFiles, read_statistics
 from touche.progress import say
 from touche.sandbox.limits import Limits
-from touche.tira import inputs
 from touche.tira.outputs import RUN_FILE
 
 HERE, SPARK = "local", "spark"
+
+_Documents = TypeVar("_Documents", bound=Documents)
 
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _LONGEST = 200  # characters of an error in a line
@@ -54,15 +56,14 @@ class _Source:
     keep_fields: str | None
     statistics: StatisticsFiles
 
-    def open(self, *, needs_documents: bool) -> inputs.Input:
+    def open(self, *, needs_documents: bool) -> Input:
         source = places.opened(self.given, self.corpus, needs_documents=needs_documents)
         return replace(source, documents=self.prepared(source.documents))
 
-    def prepared(self, documents: Iterable[AnyDocument]) -> Any:
+    def prepared(self, documents: _Documents) -> _Documents:
         """The same collection, with its statistics and the place for its fields."""
-        if self.statistics.asked:
-            documents = inputs.with_statistics(documents, self.statistics)
-        return inputs.keeping_fields(documents, self.keep_fields) if self.keep_fields else documents
+        documents = documents.with_statistics(self.statistics) if self.statistics else documents
+        return documents.keeping_fields(self.keep_fields) if self.keep_fields else documents
 
 
 def run_baseline(
@@ -136,7 +137,7 @@ def _run_sandboxed(
 def _run(
     baseline: Baseline,
     source: _Source,
-    opened: AbstractContextManager[inputs.Input],
+    opened: AbstractContextManager[Input],
     output: Path,
     options: dict[str, Any],
     names: Mapping[str, str],
@@ -150,15 +151,14 @@ def _run(
             problem = f"{baseline.typed} is not that of touche-baselines, but its runs are tagged so"
             warn(f"{problem}; rename the folder", of=baseline.name)
         with _own_frames(baseline):
-            about = replace(collection, statistics=source.statistics)
-            without_hits = baselines.run(baseline, about, output, options, **names)
+            without_hits = baselines.run(baseline, collection, output, options, **names)
     for topic in without_hits:
         warn(f"nothing found for topic {topic.number}: {topic.title}", of=baseline.name)
     tell(f"{baseline.name}: wrote {output / RUN_FILE} in {time.monotonic() - started:.1f} s")
 
 
 @contextmanager
-def _here(source: _Source, baseline: Baseline) -> Iterator[inputs.Input]:
+def _here(source: _Source, baseline: Baseline) -> Iterator[Input]:
     for address in filter(_URI.match, (source.given, source.keep_fields or "")):
         raise ToucheError(f"{address}: only Spark opens addresses; add --runner spark, or give a folder")
     if source.keep_fields:
@@ -169,7 +169,7 @@ def _here(source: _Source, baseline: Baseline) -> Iterator[inputs.Input]:
 @contextmanager
 def _on_spark(
     source: _Source, baseline: Baseline, master: str, topics: Path | None, parts: Path | None
-) -> Iterator[inputs.Input]:
+) -> Iterator[Input]:
     """Opens the input by Spark, which resumes from the folder of parts if there is one."""
     from touche import cluster  # here, because it takes as long to import as a small run
 

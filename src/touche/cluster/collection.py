@@ -2,9 +2,8 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial, reduce
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from touche.cluster.failing import Failed, caught, of_both, sentences
@@ -12,12 +11,11 @@ from touche.cluster.fields import Fields
 from touche.cluster.saving import Saved
 from touche.cluster.shipping import Ship
 from touche.cluster.worker import Cutting, Find, Reading, Told, is_told, without_told
+from touche.collection.documents import Documents
+from touche.collection.files import Files
+from touche.collection.parts import Parts
 from touche.errors import InputError, ToucheError
 from touche.formats.documents import AnyDocument
-from touche.formats.statistics import StatisticsFiles
-from touche.scan.keeping import Kept
-from touche.tira.inputs import Files
-from touche.web.parsing import Parser
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -28,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class OnSpark:
+class OnSpark(Documents):
     """A collection that is read by the workers of a cluster.
 
     Attributes:
@@ -54,38 +52,24 @@ class OnSpark:
     def __str__(self) -> str:
         return f"{self.files}, on Spark"
 
-    def __iter__(self) -> Iterator[AnyDocument]:
+    def records(self) -> Iterator[AnyDocument]:
         """Raises ToucheError, as nothing on one machine could hold or wait for the documents."""
         problem = "the baseline ranks documents by itself, on one machine"
         raise ToucheError(f"{problem}; --runner spark runs those that rank by touche.scan: leave it out")
 
-    @property
-    def side_files(self) -> tuple[Path, ...]:
-        """What tells more about the documents."""
-        return self.files.side_files
+    def read_by_workers(self, read: Find[_T]) -> Parts[_T]:
+        """Reads the documents, of which each task passes some to a function, and keeps its parts.
 
-    @property
-    def statistics(self) -> StatisticsFiles | None:
-        """Where its statistics are known from or kept, if that is asked for."""
-        return self.files.statistics
-
-    def parsed_by(self, parser: Parser) -> "OnSpark":
-        """The same, with its web pages, if it has such, taken apart by another parser."""
-        return replace(self, files=self.files.parsed_by(parser))
-
-    def kept(self, find: Find[_T]) -> Kept[_T]:
-        """What a function finds in the documents, of which each task gives it some.
-
-        It is kept on the disks of workers, or where it is to be saved. What a worker that is lost has kept
-        is found once more.
+        They are kept on the disks of workers, or where they are to be saved. The parts of a worker that is
+        lost are made once more.
 
         Args:
-            find: takes documents, and yields parts.
+            read: takes documents, and yields parts.
 
         Raises:
             ToucheError: if a file is broken, there is no document, or workers fail.
         """
-        reading = Reading(self.files.reader, self.files.parser, find, self.fields)
+        reading = Reading(self.files.format.reader, self.parser, read, self.fields)
         with sentences():
             found = self._kept(self._given().mapPartitions(self.ship(reading)), reading)
             told = found.filter(is_told).collect()
@@ -105,9 +89,9 @@ class OnSpark:
     def _given(self) -> Any:
         """The files, or where they are too few for all processors their pieces, which Spark has to move."""
         tasks, files = max(self.parallelism, self.size // _SHARE), len(self.files.paths)
-        if self.files.splitter is None or files >= self.parallelism:
+        if self.files.format.splitter is None or files >= self.parallelism:
             return self.sources(min(files, tasks))
-        return self.sources(files).mapPartitions(Cutting(self.files.splitter)).repartition(tasks)
+        return self.sources(files).mapPartitions(Cutting(self.files.format.splitter)).repartition(tasks)
 
     def _say(self, told: Told) -> None:
         for warning in told.warnings:

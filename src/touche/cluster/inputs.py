@@ -12,16 +12,10 @@ from touche.cluster.failing import sentences
 from touche.cluster.fields import Fields
 from touche.cluster.saving import Saved
 from touche.cluster.shipping import Ship, version_of
+from touche.collection.discovery import Input, files_named, read_topics, side_files, topics_named
+from touche.collection.files import Files
 from touche.errors import InputError, ToucheError
 from touche.io.opening import Held
-from touche.tira.inputs import (
-    Files,
-    Input,
-    files_named,
-    read_topics,
-    side_files_named,
-    topics_named,
-)
 
 _LOCAL = "file:"
 _MOST = (1 << 31) - 1  # bytes that Spark hands over of a file
@@ -60,10 +54,11 @@ def _on_spark(
     context: Any, ship: Ship, files: Files, entries: Sequence[_Entry], sources: Callable[[int], Any]
 ) -> OnSpark:
     size, stamp = sum(each.size for each in entries), str(sorted(map(astuple, entries)))
+    about = {name: getattr(files, name) for name in ("paths", "side_files", "parser", "statistics")}
     fields = Fields.at(files.fields) if files.fields else None
     if fields:
         fields.begin()
-    return OnSpark(files, size, stamp, sources, context.defaultParallelism, ship, fields)
+    return OnSpark(files, size, stamp, sources, context.defaultParallelism, ship, fields, **about)
 
 
 @contextmanager
@@ -76,7 +71,7 @@ def saved(given: Input, folder: Path, baseline: Path | None) -> Iterator[Input]:
         baseline: the baseline's folder, if it has one.
     """
     where = Saved(folder, version_of(baseline) if baseline else b"")
-    yield replace(given, documents=replace(given.documents, saved=where))  # type: ignore[type-var]
+    yield replace(given, documents=replace(given.documents, saved=where))  # type: ignore[call-arg]
     where.remove()
 
 
@@ -158,8 +153,8 @@ def find_remote(
     folder = _Folder(context, uri.rstrip("/"))
     entries = {folder.path(name): entry for name, entry in folder.entries().items()}
     beside = [each for each in entries if each.parent == folder.path(folder.uri)]
-    side_files = tuple(folder.opened(entries[path]) for path in side_files_named(beside))
-    files = asked(replace(files_named(entries, uri), side_files=side_files))
+    opened = tuple(folder.opened(entries[path]) for path in side_files(beside))
+    files = asked(replace(files_named(entries, uri), side_files=opened))
     of_files = [entries[path] for path in files.paths]
     path = topics or topics_named(beside, uri, ", or name a file with --topics")
     if folder.is_local:

@@ -9,11 +9,11 @@ from typing import Any, Generic, TypeVar
 
 from touche.cluster.failing import Failed
 from touche.cluster.fields import Fields
+from touche.collection.files import Reader
 from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument
 from touche.formats.parquet import kept
 from touche.formats.pieces import Piece, Splitter
-from touche.tira.inputs import Reader
 from touche.web.page import RawPage, Skipped
 from touche.web.parsing import LeftOut, Parser, parsed
 

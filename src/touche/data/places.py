@@ -5,6 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from touche import tasks
+from touche.collection.discovery import Input, find, find_documents, side_files
+from touche.collection.documents import Documents
+from touche.collection.ir_datasets import IrDataset
 from touche.data.remedies import naming_size, remedy
 from touche.errors import NotAtHandError, ToucheError, choice
 from touche.formats.qrels import Qrels, read_qrels
@@ -12,7 +15,6 @@ from touche.formats.topics import read_topics_xml
 from touche.io.writing import cache_folder
 from touche.origin import clone
 from touche.tasks import Corpus, Task
-from touche.tira.inputs import Files, Input, IrDataset, find, find_documents, side_files
 
 
 def shipped() -> Path | None:
@@ -154,13 +156,13 @@ def titles_of(task: Task) -> dict[str, str]:
         return {}
 
 
-def _documents(corpus: Corpus, topics: Path) -> Files | IrDataset:
+def _documents(corpus: Corpus, topics: Path) -> Documents:
     try:
         return find_documents(locate_corpus(corpus))
     except NotAtHandError:
         if corpus.ir_datasets is None:
             raise
-        return IrDataset(corpus.ir_datasets, side_files(topics))
+        return IrDataset(corpus.ir_datasets, side_files=side_files(topics.iterdir()))
 
 
 def home() -> Path:

@@ -32,22 +32,19 @@ class FieldStatistics:
     terms: Mapping[str, tuple[int, int]]
 
 
-@dataclass
+@dataclass(frozen=True)
 class StatisticsFiles:
-    """Where the statistics of a collection are known from, and where they are kept.
+    """Files with the statistics of a collection.
 
     Attributes:
         known: the file with those of the whole collection that the documents are a part of, or None.
         kept: the file that they are written to once they are counted, or None.
-        used: whether a ranking has asked for them.
     """
 
     known: Path | None = None
     kept: Path | None = None
-    used: bool = False
 
-    @property
-    def asked(self) -> bool:
+    def __bool__(self) -> bool:
         """Whether there are any."""
         return bool(self.known or self.kept)
 

@@ -6,6 +6,7 @@ from itertools import product
 from string import ascii_uppercase
 
 from touche import tasks
+from touche.collection.discovery import find_documents
 from touche.data.places import corpus_at_hand, locate, locate_corpus
 from touche.evaluation.comparison import Comparison, comparisons, not_compared, run_named
 from touche.evaluation.leaderboard import comparable, names, shortlist
@@ -30,7 +31,6 @@ from touche.report.results import Texts, first, ids_of, ranks_of, topics_of, who
 from touche.report.texts import texts_of
 from touche.tasks import Corpus, Measure, Published, Task
 from touche.tasks.records import STANCE
-from touche.tira.inputs import find_documents
 
 _DEPTHS = (1, 3, 5, 10, 20)
 

@@ -1,8 +1,7 @@
 """Statistics that are known of a collection before it is read, and kept once it was."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -12,37 +11,25 @@ from touche.scan.counting import Vocabulary
 from touche.scan.statistics import Statistics
 
 
-@runtime_checkable
-class _WithFiles(Protocol):
-    """A collection that may have such files, such as ``touche.tira.inputs.Files``."""
-
-    statistics: StatisticsFiles | None
-
-
 def known_or_counted(
-    documents: object, fields: Mapping[str, Vocabulary], count: Callable[[], Sequence[Statistics]]
+    files: StatisticsFiles | None, fields: Mapping[str, Vocabulary], counted: Sequence[Statistics]
 ) -> Sequence[Statistics]:
-    """The statistics by which a collection is ranked.
+    """Returns the statistics by which a collection is ranked: its own, or those of the whole it is a part of.
 
     Args:
-        documents: the collection.
-        fields: the fields by name, each with the terms that are asked for.
-        count: adds up what was counted in each field.
+        files: the files of the collection's statistics, if any; ``Documents.statistics``.
+        fields: the fields by name, each with the terms of the topics.
+        counted: the collection's own statistics of each field.
 
     Raises:
         InputError: if what is known is of other fields, analyses, terms or documents, or cannot be read, or
             what was counted cannot be written.
     """
-    files = documents.statistics if isinstance(documents, _WithFiles) else None
-    if files is None:
-        return count()
-    files.used = True
-    statistics = count()
-    if files.known:
-        statistics = _checked(files.known, fields, _known(files.known, fields), statistics)
-    if files.kept:
-        write_statistics(files.kept, _by_term(statistics, fields))
-    return statistics
+    if files and files.known:
+        counted = _checked(files.known, fields, _known(files.known, fields), counted)
+    if files and files.kept:
+        write_statistics(files.kept, _by_term(counted, fields))
+    return counted
 
 
 def _known(path: Path, fields: Mapping[str, Vocabulary]) -> list[Statistics]:

@@ -3,18 +3,19 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
 
+from touche.collection.documents import Documents
+from touche.collection.parts import Parts
 from touche.errors import ParameterError, ToucheError
 from touche.formats.documents import AnyDocument
 from touche.formats.topics import Topic
 from touche.io.identifiers import quoted
 from touche.scan.counting import ONE_FIELD, Fields, Part, Vocabulary
-from touche.scan.keeping import Kept
 from touche.scan.kernel import Array
 from touche.scan.known import known_or_counted
 from touche.scan.lengths import one_byte
@@ -109,7 +110,7 @@ class Collection:
     """
 
     vocabulary: Vocabulary
-    parts: Kept[Part]
+    parts: Parts[Part]
     statistics: Sequence[Statistics]
     queries: Queries
 
@@ -135,10 +136,11 @@ class Collection:
         titles = {topic.number: Counter(terms_of(topic.title)) for topic in topics}
         asked = {number: (queries or {}).get(number, title) for number, title in titles.items()}
         vocabulary = Vocabulary.of_terms(chain.from_iterable(asked.values()), analysis)
-        parts = read(documents, vocabulary, fields)
+        collection = Documents.of(documents)
+        parts = read(collection, vocabulary, fields)
         by_field = dict.fromkeys(fields, vocabulary)
-        count = partial(added, parts, len(fields), len(vocabulary.places))
-        return cls(vocabulary, parts, known_or_counted(documents, by_field, count), asked)
+        counted = added(parts, len(fields), len(vocabulary.places))
+        return cls(vocabulary, parts, known_or_counted(collection.statistics, by_field, counted), asked)
 
     def rank(self, topics: Sequence[Topic], scoring: Scoring, depth: int) -> Iterator[tuple[Topic, Hits]]:
         """Each topic with its best documents, best first; may be called again, with another formula.

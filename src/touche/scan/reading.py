@@ -7,14 +7,15 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
-from typing import Generic, Protocol, TypeVar, runtime_checkable
+from typing import Generic, Protocol, TypeVar
 
+from touche.collection.documents import Documents
+from touche.collection.parts import LocalParts, Parts
 from touche.errors import InputError
 from touche.formats.documents import AnyDocument
 from touche.formats.pieces import Piece
 from touche.progress import processors
 from touche.scan.counting import Counting, Fields, Part, Vocabulary, joined
-from touche.scan.keeping import Here, Kept
 from touche.web.page import RawPage, Skipped
 
 _T = TypeVar("_T")
@@ -52,7 +53,7 @@ class Reading(Generic[_T]):
     told: Callable[[Sequence[_T]], str]
 
 
-def read(documents: Iterable[AnyDocument], vocabulary: Vocabulary, fields: Fields) -> Kept[Part]:
+def read(documents: Iterable[AnyDocument], vocabulary: Vocabulary, fields: Fields) -> Parts[Part]:
     """Reads a collection and counts; what is found does not depend on the number of processes.
 
     Args:
@@ -63,23 +64,24 @@ def read(documents: Iterable[AnyDocument], vocabulary: Vocabulary, fields: Field
     return kept(documents, Reading(partial(Counting, vocabulary, fields), joined, partial(_told, fields)))
 
 
-def kept(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Kept[_T]:
+def kept(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Parts[_T]:
     """Reads a collection, once, and keeps what is made of its documents.
 
     Args:
         documents: the collection; never held in memory as a whole.
         reading: how it is read.
     """
-    if isinstance(documents, OnCluster):
-        return documents.kept(partial(_made, reading))
+    collection = Documents.of(documents)
+    if parts_of_workers := collection.read_by_workers(partial(_made, reading)):
+        return parts_of_workers
     began = time.monotonic()
     gather = partial(_together, reading.joined)
-    found = _shared(documents, partial(_making, reading.begin), lambda parts: list(gather(parts)))
-    parts = found or list(_made(reading, documents))  # which says if there are none
+    found = _shared(collection, partial(_making, reading.begin), lambda parts: list(gather(parts)))
+    parts = found or list(_made(reading, collection.records()))  # which says if there are none
     seconds, processes = time.monotonic() - began, _processes() if found else 1
     told = (seconds, processes, processors(), reading.told(parts))
     _log.debug("read in %.1f s by %d of %d processors: %s", *told)
-    return Here(parts)
+    return LocalParts(parts)
 
 
 def in_batches(
@@ -105,8 +107,9 @@ def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDo
         documents: the collection; read once, by all processors if it lies in large files.
         ids: of the documents that are wanted; the others are not held in memory.
     """
-    found = _shared(documents, partial(_picking, ids), _chained)
-    return [each for each in documents if each.id in ids] if found is None else found
+    collection = Documents.of(documents)
+    found = _shared(collection, partial(_picking, ids), _chained)
+    return [each for each in collection.records() if each.id in ids] if found is None else found
 
 
 def _made(reading: Reading[_T], documents: Iterable[AnyDocument]) -> Iterator[_T]:
@@ -159,29 +162,13 @@ def _together(joined: Callable[[Sequence[_T]], _T], parts: Iterable[tuple[int, _
         yield joined(waiting)
 
 
-@runtime_checkable
-class OnCluster(Protocol):
-    """A collection that is read by many machines, such as ``touche.cluster.collection.OnSpark``."""
-
-    def kept(self, find: Callable[[Iterable[AnyDocument]], Iterator[_T]]) -> Kept[_T]:
-        """What a function finds in documents, of which it is given some at a time, on each machine."""
-
-
-@runtime_checkable
-class _InPieces(Protocol):
-    """A collection whose files can be cut, such as ``touche.tira.inputs.Files``."""
-
-    def pieces(self) -> Iterator[Piece] | None:
-        """The pieces, if its format can be cut."""
-
-
 def _shared(
-    documents: Iterable[AnyDocument],
+    documents: Documents,
     make: Callable[[], Work[_T]],
     gather: Callable[[Iterator[_T]], _R],
 ) -> _R | None:
     """What processes find in the pieces of a collection; None where this process is to read it itself."""
-    pieces = documents.pieces() if isinstance(documents, _InPieces) and processors() > 1 else None
+    pieces = documents.pieces() if processors() > 1 else None
     if pieces is None:
         return None
     try:

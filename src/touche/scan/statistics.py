@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from touche.scan.keeping import Kept
+from touche.collection.parts import Parts
 from touche.scan.kernel import Counts
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -96,7 +96,7 @@ class _Counted(Protocol):
         """Of each field."""
 
 
-def added(parts: Kept[_Counted], fields: int, terms: int) -> Sequence[Statistics]:
+def added(parts: Parts[_Counted], fields: int, terms: int) -> Sequence[Statistics]:
     """The statistics of each field, from what was counted in all parts of the collection.
 
     Args:

@@ -12,7 +12,7 @@ from touche.formats.topics import Topic
 from touche.io.identifiers import is_word, quoted
 from touche.io.writing import make_folder, write_whole
 
-OUTPUT_VARIABLE = "outputDir"  # set by TIRA
+INPUT_VARIABLE, OUTPUT_VARIABLE = "inputDataset", "outputDir"  # set by TIRA
 RUN_FILE, METADATA_FILE = "run.txt", "ir-metadata.yml"
 
 Hit = tuple[str, float] | tuple[str, float, str]

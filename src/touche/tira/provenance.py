@@ -12,8 +12,8 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, ver
 from pathlib import Path
 from typing import Any
 
+from touche.collection.folders import folder_of, names_of
 from touche.errors import InputError
-from touche.io.folders import folder_of, names_of
 from touche.io.opening import is_file, read_lines
 
 REVISION_VARIABLE, SOURCE_VARIABLE = "TOUCHE_REVISION", "TOUCHE_SOURCE"  # set in the images

@@ -12,10 +12,12 @@ import pytest
 
 from archives import record, record_of_clueweb22
 from conftest import ROOT, Touche, Write
+from touche.collection.discovery import Input, find, find_documents
+from touche.collection.documents import SPAM_RANKS
+from touche.collection.ir_datasets import document_of
 from touche.errors import InputError, ToucheError
 from touche.formats.documents import Argument, Document, Sentence
 from touche.formats.topics import Topic
-from touche.tira import inputs
 from touche.web.page import Page, RawPage, Skipped
 
 TOPICS = "<topics><topic><number>1</number><title>One?</title></topic></topics>"
@@ -26,7 +28,7 @@ ARGUMENTS = '{"arguments": [{"id": "a", "conclusion": "c", "premises": []}]}'
 PROCESSED = "id,conclusion,premises,context,sentences\nb,c,[],{},[]\n"
 
 
-def ids(given: inputs.Input) -> list[str]:
+def ids(given: Input) -> list[str]:
     return [document.id for document in given.documents]
 
 
@@ -48,7 +50,7 @@ def test_topics_and_documents_are_found(
     write(f"topics.xml{suffix}", TOPICS)
     write(f"{name}{suffix}", content)
     write("metadata.json", "{}")
-    given = inputs.find(tmp_path)
+    given = find(tmp_path)
     assert given.topics == (Topic("1", "One?"),)
     assert ids(given) == ids(given) == [expected]
     assert given.took == f"1 topics from topics.xml{suffix}, {noun} from {name}{suffix}"
@@ -58,17 +60,17 @@ def test_the_first_of_several_formats_is_taken_and_named(write: Write, tmp_path:
     for name, content in (("topics.xml", TOPICS), ("queries.jsonl", QUERIES), ("documents.jsonl", DOCUMENTS)):
         write(name, content)
     write("passages.jsonl", PASSAGES)
-    assert inputs.find(tmp_path).took == "1 topics from topics.xml, documents from documents.jsonl"
+    assert find(tmp_path).took == "1 topics from topics.xml, documents from documents.jsonl"
 
 
 def test_the_files_of_args_me_are_one_collection(write: Write, tmp_path: Path) -> None:
     write("queries.jsonl", QUERIES)
     write("debateorg.json", ARGUMENTS)
     write("idebate.json.gz", ARGUMENTS.replace('"a"', '"b"'))
-    assert ids(inputs.find(tmp_path)) == ["a", "b"]
+    assert ids(find(tmp_path)) == ["a", "b"]
     write("debatewise.json", ARGUMENTS)
     with pytest.raises(InputError, match=r"debatewise\.json:1: argument 'a' occurs a second time"):
-        ids(inputs.find(tmp_path))
+        ids(find(tmp_path))
 
 
 def test_ids_of_archives_are_not_held_beyond_the_archive(
@@ -77,7 +79,7 @@ def test_ids_of_archives_are_not_held_beyond_the_archive(
     write("topics.xml", TOPICS)
     for name in ("one", "other"):
         write(f"deep/{name}.warc", record("a", b"<p>One") + record(name, b"<p>Two") + record(name))
-    found = inputs.find(tmp_path).documents
+    found = find(tmp_path).documents
     assert [document.id for document in found] == ["a", "one", "a", "other"]
     _, _, said = touche("run", "bm25", "-i", tmp_path, "-o", tmp_path / "out")
     assert "document 'a' is ranked twice for one topic" in said
@@ -91,8 +93,8 @@ def test_reranking_input_gives_each_topic_its_candidates_and_each_document_once(
     write("rerank.jsonl.gz", "\n".join(lines))
     write("documents.jsonl", DOCUMENTS)
     spam_ranks = write("spam-ranks.txt.gz", "10 a\n")
-    given = inputs.find(tmp_path)
-    assert inputs.side_file(given.documents, inputs.SPAM_RANKS) == spam_ranks
+    given = find(tmp_path)
+    assert given.documents.side_file(SPAM_RANKS) == spam_ranks
     assert given.files == (tmp_path / "rerank.jsonl.gz", spam_ranks)
     assert [(topic.number, topic.title, topic.candidates) for topic in given.topics] == [
         ("1", "q1", frozenset("ab")),
@@ -122,14 +124,14 @@ def test_what_is_missing_is_said(write: Write, tmp_path: Path, files: dict[str, 
     for name, content in files.items():
         write(f"in/{name}", content)
     with pytest.raises(InputError, match=message):
-        ids(inputs.find(tmp_path / "in"))
+        ids(find(tmp_path / "in"))
 
 
 def test_a_missing_directory_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=r"in: cannot be read \(No such file or directory\); give a directory"
     ):
-        inputs.find(tmp_path / "in")
+        find(tmp_path / "in")
 
 
 HTML = b"<title>Cats</title><p>Cats hunt birds."
@@ -153,12 +155,12 @@ def test_archives_are_found_at_any_depth_and_read_in_the_order_of_their_paths(
     }
     for name, id in names.items():
         write(f"in/{name}", record(id, HTML))
-    given = inputs.find(tmp_path / "in")
+    given = find(tmp_path / "in")
     assert ids(given) == ids(given) == ["a", "b", "c", "d"]
     archives = "0000tw-00.warc.gz, 0000wb-00.warc, 0100tw-00.warc.gz, last.warc"
     assert given.took == f"1 topics from topics.xml, web pages from {archives}"
     assert [path.name for path in given.files] == ["topics.xml", *archives.split(", "), "spam-ranks.txt"]
-    assert inputs.side_file(given.documents, inputs.SPAM_RANKS) == tmp_path / "in" / "spam-ranks.txt"
+    assert given.documents.side_file(SPAM_RANKS) == tmp_path / "in" / "spam-ranks.txt"
     assert not caplog.messages
 
 
@@ -169,7 +171,7 @@ def test_archives_of_one_name_are_told_by_their_folders(
     for folder in ("en0000", "en0001"):
         write(f"ClueWeb09_English_1/{folder}/00.warc.gz", record(folder, HTML))
     monkeypatch.chdir(tmp_path)
-    given = inputs.find(Path())
+    given = find(Path())
     assert given.took == "1 topics from topics.xml, web pages from en0000/00.warc.gz, en0001/00.warc.gz"
     assert ids(given) == ["en0000", "en0001"]
 
@@ -179,17 +181,17 @@ def test_many_archives_are_told_in_one_short_line(
 ) -> None:
     for number in range(1234):
         write(f"ClueWeb12_00/{number % 7}/{number}.warc", b"")
-    assert str(inputs.find_documents(tmp_path)) == "web pages from 1,234 archives below ClueWeb12_00"
+    assert str(find_documents(tmp_path)) == "web pages from 1,234 archives below ClueWeb12_00"
     monkeypatch.chdir(tmp_path / "ClueWeb12_00" / "1")
-    assert str(inputs.find_documents(Path())) == "web pages from 177 archives in 1"
+    assert str(find_documents(Path())) == "web pages from 177 archives in 1"
 
 
 def test_what_lies_in_the_directory_itself_goes_before_what_lies_below(write: Write, tmp_path: Path) -> None:
     write("in/ClueWeb12_00/0000tw/0000tw-00.warc.gz", record("b", HTML))
     write("in/txt/en/en00/en0000/en0000-00.json.gz", LINE % "c")
-    assert [document.id for document in inputs.find_documents(tmp_path / "in")] == ["b"]
+    assert [document.id for document in find_documents(tmp_path / "in")] == ["b"]
     write("in/args-me.json", ARGUMENTS)
-    assert [document.id for document in inputs.find_documents(tmp_path / "in")] == ["a"]
+    assert [document.id for document in find_documents(tmp_path / "in")] == ["a"]
 
 
 def test_texts_of_clueweb22_are_told_from_arguments(write: Write, tmp_path: Path) -> None:
@@ -198,12 +200,12 @@ def test_texts_of_clueweb22_are_told_from_arguments(write: Write, tmp_path: Path
     write("below/txt/en/en00/en0000/en0000-00.offset", "0")
     write("below/inlink/en/en00/en0000/en0000-00.json.gz", '{"ClueWeb22-ID": "a", "anchors": []}')
     write("below/notes/args-me.json", ARGUMENTS)
-    found = inputs.find_documents(tmp_path / "below")
+    found = find_documents(tmp_path / "below")
     assert str(found) == "web pages from en0000-00.json.gz, en0000-01.json.gz"
     assert list(found) == [Page(id, body="Cats", language="en") for id in "ab"]
     write("same/some.json", LINE % "c")
     write("same/args-me.json", ARGUMENTS)
-    assert str(inputs.find_documents(tmp_path / "same")) == "web pages from some.json"
+    assert str(find_documents(tmp_path / "same")) == "web pages from some.json"
 
 
 def test_links_lead_neither_out_of_the_directory_nor_round_in_circles(
@@ -225,7 +227,7 @@ def test_links_lead_neither_out_of_the_directory_nor_round_in_circles(
         (tmp_path / link).symlink_to(target)
     write("in/.git/annex/c", record("c", HTML))
     (tmp_path / "in" / "a" / "c.warc").symlink_to("../.git/annex/c")
-    found = inputs.find_documents(tmp_path / "in")
+    found = find_documents(tmp_path / "in")
     assert found.paths == (tmp_path / "in" / "a" / "c.warc", page)
     (said,) = caplog.messages
     assert said.endswith(" and 7 more: left out, for such links are not followed, or it cannot be read")
@@ -243,7 +245,7 @@ def test_folders_that_the_directory_itself_links_to_are_read_once(
     write("in/topics.xml", TOPICS)
     for link in ("ClueWeb12_00", "the same"):
         (tmp_path / "in" / link).symlink_to(tmp_path / "disk" / "ClueWeb12_00")
-    given = inputs.find(tmp_path / "in")
+    given = find(tmp_path / "in")
     assert ids(given) == ["clueweb12-0000tw-00-00000", "b"]
     assert given.took == "1 topics from topics.xml, web pages from 0000tw-00.warc, 0000tw-01.warc"
     (said,) = caplog.messages
@@ -256,7 +258,7 @@ def test_nothing_is_told_twice_where_there_are_no_documents(
     write("a/notes.txt", "")
     (tmp_path / "a" / "up").symlink_to("..")
     with pytest.raises(InputError, match="no documents in it"):
-        inputs.find_documents(tmp_path)
+        find_documents(tmp_path)
     assert len(caplog.messages) == 1
 
 
@@ -270,7 +272,7 @@ def test_folders_may_lie_deeper_than_python_can_call(tmp_path: Path) -> None:
     os.close(os.open("a.warc", os.O_CREAT, dir_fd=folder))
     os.close(folder)
     try:
-        assert len(inputs.find_documents(tmp_path).paths) == 1
+        assert len(find_documents(tmp_path).paths) == 1
     finally:
         subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)  # nor could pytest remove them
 
@@ -282,7 +284,7 @@ def test_one_bad_archive_among_good_ones_is_a_warning(
     write("x/b.warc", b"once upon a time")
     (tmp_path / "x" / "c.warc.gz").write_bytes(gzip.compress(record("c", HTML * 999))[:90])
     write("x/d.warc.gz", record("d", HTML))
-    assert [document.id for document in inputs.find_documents(tmp_path)] == ["a", "d"]
+    assert [document.id for document in find_documents(tmp_path)] == ["a", "d"]
     assert any(text.endswith("b.warc holds no record; is it a web archive?") for text in caplog.messages)
     assert any("c.warc.gz is " in text for text in caplog.messages)
 
@@ -331,7 +333,7 @@ def test_a_corpus_of_ir_datasets_stands_in_for_documents(
 ) -> None:
     write("topics.xml", TOPICS)
     register("touche-test", docs_tsv=write("docs.tsv", "d1\tone text\nd2\tanother\n"))
-    given = inputs.find(tmp_path, corpus="touche-test")
+    given = find(tmp_path, corpus="touche-test")
     assert list(given.documents) == [Document("d1", "one text"), Document("d2", "another")]
     assert given.took == "1 topics from topics.xml, documents from touche-test (ir_datasets)"
 
@@ -341,10 +343,10 @@ def test_an_unknown_or_empty_corpus_is_an_error(
 ) -> None:
     write("topics.xml", TOPICS)
     with pytest.raises(ToucheError, match="ir_datasets knows no 'args-me'"):
-        ids(inputs.find(tmp_path, corpus="args-me"))
+        ids(find(tmp_path, corpus="args-me"))
     register("touche-test", queries_tsv=write("queries.tsv", "1\tone\n"))
     with pytest.raises(ToucheError, match="'touche-test' of ir_datasets has no documents"):
-        ids(inputs.find(tmp_path, corpus="touche-test"))
+        ids(find(tmp_path, corpus="touche-test"))
 
 
 def test_a_corpus_that_cannot_be_read_is_an_error(
@@ -353,7 +355,7 @@ def test_a_corpus_that_cannot_be_read_is_an_error(
     write("topics.xml", TOPICS)
     register("touche-test", docs_tsv=tmp_path / "nowhere.tsv")
     with pytest.raises(ToucheError, match=r"cannot read 'touche-test' \(FileNotFoundError: .*\); see https"):
-        ids(inputs.find(tmp_path, corpus="touche-test"))
+        ids(find(tmp_path, corpus="touche-test"))
 
 
 def test_arguments_of_ir_datasets_keep_their_parts() -> None:
@@ -373,10 +375,10 @@ def test_arguments_of_ir_datasets_keep_their_parts() -> None:
     }
     record = ArgsMeDoc.from_json(json_argument)
     expected = Argument("S1-A1", "c", ("p q",), "CON", discussion="t")
-    assert inputs.document_of_ir_dataset(record) == expected
+    assert document_of(record) == expected
     assert expected.text == record.default_text()
     processed = ArgsMeProcessedDoc(*record, sentences=[ArgsMeSentence("S1-A1__CONC__1", "c")])
-    assert inputs.document_of_ir_dataset(processed).sentences == (Sentence("S1-A1__CONC__1", "c"),)  # type: ignore[union-attr]
+    assert document_of(processed).sentences == (Sentence("S1-A1__CONC__1", "c"),)  # type: ignore[union-attr]
 
 
 def test_web_pages_of_ir_datasets_are_as_in_an_archive() -> None:
@@ -384,7 +386,7 @@ def test_web_pages_of_ir_datasets_are_as_in_an_archive() -> None:
     from ir_datasets.formats import WarcDoc
 
     def found(headers: bytes | str, body: bytes = b"<p>x") -> object:
-        return inputs.document_of_ir_dataset(WarcDoc("a", "http://a.example/b", "2012", headers, body, ""))
+        return document_of(WarcDoc("a", "http://a.example/b", "2012", headers, body, ""))
 
     page = RawPage("a", "http://a.example/b", b"<p>x", "iso-8859-1")
     html = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=ISO-8859-1"
@@ -398,12 +400,12 @@ ASKED = """
 import sys
 from pathlib import Path
 from touche.errors import ToucheError
-from touche.tira import inputs
+from touche.collection.discovery import find
 
 if __name__ == "__main__":
-    given = inputs.find(Path(sys.argv[1]), corpus=sys.argv[2])
+    given = find(Path(sys.argv[1]), corpus=sys.argv[2])
     try:
-        print([each.id for each in given.documents], inputs.side_file(given.documents, "spam-ranks.txt"))
+        print([each.id for each in given.documents], given.documents.side_file("spam-ranks.txt"))
     except ToucheError as error:
         print(error)
 """
@@ -454,7 +456,7 @@ def test_a_package_that_is_missing_is_one_line_with_what_installs_it(
     with pytest.raises(
         ToucheError, match=r"ImportError: This dataset requires .* 'pip install ir_datasets\[car\]'"
     ):
-        ids(inputs.find(tmp_path, corpus="car/v1.5"))
+        ids(find(tmp_path, corpus="car/v1.5"))
 
 
 @pytest.mark.parametrize(
@@ -471,11 +473,11 @@ def test_files_that_can_be_split_have_the_same_documents_in_pieces(
 ) -> None:
     for each in "ab":
         path = write(name.replace("NAME", each), text.replace("NAME", each))
-    files = inputs.find_documents(path.parent)
+    files = find_documents(path.parent)
     found = files.pieces()
     assert found is not None
     assert [each for piece in found for each in piece.documents()] == list(files)
 
 
 def test_web_archives_cannot_be_split(write: Write) -> None:
-    assert inputs.find_documents(write("a.warc", b"").parent).pieces() is None
+    assert find_documents(write("a.warc", b"").parent).pieces() is None

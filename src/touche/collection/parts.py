@@ -1,4 +1,4 @@
-"""What was found in the parts of a collection, kept where it was found: in this process, or on a cluster."""
+"""What an engine keeps of a collection, part by part: in this process, or on the workers of a cluster."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,21 +10,21 @@ _T_co = TypeVar("_T_co", covariant=True)
 _R = TypeVar("_R")
 
 
-class Kept(Protocol[_T_co]):
-    """The parts of a collection, of which there may be any number, anywhere."""
+class Parts(Protocol[_T_co]):
+    """The parts of a collection, any number of them, anywhere."""
 
     def folded(self, zero: _R, fold: Callable[[_R, _T_co], _R], add: Callable[[_R, _R], _R]) -> _R:
-        """What all parts come to; it must not depend on their order, nor on how they lie together.
+        """Folds all parts; the result must not depend on their order, nor on how they are grouped.
 
         Args:
-            zero: what no parts come to; never changed.
-            fold: adds a part to what those before it came to.
-            add: adds up what two groups of parts came to.
+            zero: the result for no parts; never changed.
+            fold: adds a part to the result of those before it.
+            add: adds up the results of two groups of parts.
         """
 
 
 @dataclass(frozen=True)
-class Here(Generic[_T]):
+class LocalParts(Generic[_T]):
     """Parts in the memory of this process.
 
     Attributes:
@@ -34,5 +34,5 @@ class Here(Generic[_T]):
     parts: Sequence[_T]
 
     def folded(self, zero: _R, fold: Callable[[_R, _T], _R], add: Callable[[_R, _R], _R]) -> _R:
-        """What all parts come to; there is one group of them."""
+        """Folds all parts, which are one group."""
         return reduce(fold, self.parts, zero)

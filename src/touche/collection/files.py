@@ -1,0 +1,155 @@
+"""Collections in files: documents to search, and candidates to re-rank."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from itertools import chain
+from pathlib import Path
+from typing import Self, TypeVar
+
+from touche.collection.documents import Documents
+from touche.collection.folders import folder_of, names_of
+from touche.errors import InputError, ToucheError
+from touche.formats.documents import AnyDocument
+from touche.formats.jsonl import read_rerank_jsonl
+from touche.formats.parquet import kept
+from touche.formats.pieces import Piece, Splitter
+from touche.io.writing import make_folder, whole
+from touche.progress import watched
+from touche.web.page import RawPage, Skipped
+from touche.web.parsing import parsed
+
+_T = TypeVar("_T")
+
+Reader = Callable[[Path, set[str]], Iterator[AnyDocument | RawPage | Skipped]]
+
+_FEW = 5  # files whose names are printed
+_MAY_BE_PAGES = ("documents", "web pages")
+_SAVED_PAGES = "pages.parquet"
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A format of files with documents.
+
+    Attributes:
+        pattern: the names of such files in the directory itself; each may be gzipped.
+        reader: reads one file.
+        noun: what a file contains, such as ``passages``.
+        unit: what a file is, in the plural.
+        below: the names of such files in the folders below, if they may be there.
+        holds: whether a file of such a name is of this format; by default each is.
+        splitter: splits a file into pieces, if that is possible.
+        alone: whether a file contains its documents, and not the names of other files.
+    """
+
+    pattern: str
+    reader: Reader
+    noun: str
+    unit: str = "files"
+    below: re.Pattern[str] | None = None
+    holds: Callable[[Path], bool] = lambda path: True
+    splitter: Splitter | None = None
+    alone: bool = True
+
+    def is_name(self, name: str) -> bool:
+        """Returns whether a file in the directory itself has the name of this format."""
+        return fnmatchcase(name.removesuffix(".gz"), self.pattern)
+
+    def is_name_below(self, name: str) -> bool:
+        """Returns whether a file in a folder below has the name of this format."""
+        return self.below is not None and self.below.fullmatch(name) is not None
+
+
+@dataclass(frozen=True)
+class Files(Documents):
+    """A collection in files of one format.
+
+    An id is checked against those of the whole collection. If the format allows files in folders below, an id
+    is checked against those of its file only, because such collections can have too many ids to hold.
+
+    Attributes:
+        format: the format of all files.
+        fields: the folder, or for a cluster the address, where parsed web pages are saved, or None.
+    """
+
+    format: FileFormat
+    fields: str | None = None
+
+    def __str__(self) -> str:
+        if len(self.paths) <= _FEW:
+            return f"{self.format.noun} from {', '.join(names_of(self.paths))}"
+        folder = folder_of(self.paths)
+        where = "in" if all(path.parent == self.paths[0].parent for path in self.paths) else "below"
+        return (
+            f"{self.format.noun} from {len(self.paths):,} {self.format.unit} {where} {folder.resolve().name}"
+        )
+
+    def records(self) -> Iterator[AnyDocument]:
+        """Yields every document.
+
+        Raises:
+            InputError: if a file is broken, an id occurs twice, or there is no document.
+        """
+        problem = InputError(self.paths[0], "no documents in it", "check that this is the right file")
+        pages = parsed(not_empty(self._read(), problem), self.parser)
+        if self.fields:
+            make_folder(Path(self.fields))
+            pages = kept(pages, whole(Path(self.fields) / _SAVED_PAGES))
+        yield from pages
+
+    def pieces(self) -> Iterator[Piece] | None:
+        """Returns the pieces of all files, in order; None if the format has none, or pages are saved.
+
+        An id is not checked against those of other pieces, nor that there is a document at all.
+        """
+        splitter = self.format.splitter
+        if splitter is None or self.fields:
+            return None
+        return (piece for path in self._watched() for piece in splitter(path))
+
+    def keeping_fields(self, where: str) -> Self:
+        """Returns the same collection, which saves its parsed web pages as Parquet each time it is read."""
+        if self.format.noun not in _MAY_BE_PAGES:
+            return super().keeping_fields(where)
+        return replace(self, fields=where)
+
+    def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
+        seen: set[str] = set()
+        for path in self._watched():
+            yield from self.format.reader(path, set() if self.format.below else seen)
+
+    def _watched(self) -> Iterable[Path]:
+        """The files; many have a progress bar, next to that of each large file."""
+        count, unit = len(self.paths), self.format.unit
+        return watched(self.paths, f"reading {unit}", unit, count) if count > _FEW else self.paths
+
+
+@dataclass(frozen=True)
+class Candidates(Documents):
+    """The documents of a re-ranking input, each once."""
+
+    def records(self) -> Iterator[AnyDocument]:
+        """Yields every document.
+
+        Raises:
+            InputError: if the file is broken.
+        """
+        seen: set[str] = set()
+        for candidate in chain.from_iterable(map(read_rerank_jsonl, self.paths)):
+            if candidate.document.id not in seen:
+                seen.add(candidate.document.id)
+                yield candidate.document
+
+
+def not_empty(records: Iterator[_T], problem: ToucheError) -> Iterator[_T]:
+    """Yields the same records.
+
+    Raises:
+        ToucheError: the problem, if there are none.
+    """
+    first = next(records, None)
+    if first is None:
+        raise problem
+    return chain([first], records)

@@ -1,0 +1,122 @@
+"""Corpora of ir_datasets (MacAvaney et al. 2021) as collections."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import shorten
+from typing import Any, TypeVar
+
+from touche.collection.documents import Documents
+from touche.collection.files import not_empty
+from touche.errors import ToucheError, one_line
+from touche.formats.documents import AnyDocument, Argument, Document, Sentence
+from touche.formats.warc import page_of_response, read_warc
+from touche.io.identifiers import new_id
+from touche.progress import watched
+from touche.web.page import RawPage, Skipped
+from touche.web.parsing import parsed
+
+_T = TypeVar("_T")
+
+_LONGEST = 120  # characters of an error of ir_datasets
+
+
+@dataclass(frozen=True)
+class IrDataset(Documents):
+    """A corpus of ir_datasets.
+
+    Attributes:
+        id: the id, such as ``argsme/2020-04-01``.
+    """
+
+    id: str
+
+    def __str__(self) -> str:
+        return f"documents from {self.id} (ir_datasets)"
+
+    def records(self) -> Iterator[AnyDocument]:
+        """Yields every document; ir_datasets downloads the corpus first if it is missing.
+
+        Raises:
+            ToucheError: if ir_datasets does not know the id, it has no documents, or they cannot be fetched.
+        """
+        problem = ToucheError(f"{self.id!r} of ir_datasets is empty; fetch the corpus again")
+        yield from parsed(not_empty(self._read(), problem), self.parser)
+
+    def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
+        dataset = self._dataset()
+        if (archives := self._archives(dataset)) is not None:
+            for path in archives:
+                yield from read_warc(path)
+            return
+        seen: set[str] = set()
+        records = self._answer(lambda: iter(dataset.docs_iter()))
+        about = self._answer(dataset.docs_metadata) if hasattr(dataset, "docs_metadata") else {}
+        all_records = iter(lambda: self._answer(lambda: next(records, None)), None)
+        for record in watched(all_records, f"reading {self.id}", "documents", about.get("count")):
+            new_id(record.doc_id, "document", seen, self.id)
+            yield document_of(record)
+
+    def _dataset(self) -> Any:
+        import ir_datasets  # here, because it takes longer to import than all the rest
+
+        try:
+            dataset = ir_datasets.load(self.id)
+        except KeyError as error:
+            problem = f"ir_datasets knows no {self.id!r}"
+            raise ToucheError(f"{problem}; choose a corpus from https://ir-datasets.com") from error
+        if not dataset.has_docs():
+            problem = f"{self.id!r} of ir_datasets has no documents"
+            raise ToucheError(f"{problem}; name the corpus that it belongs to")
+        return dataset
+
+    def _archives(self, dataset: Any) -> list[Path] | None:
+        """The web archives of a corpus, such as those of ClueWeb12; None if it consists of something else.
+
+        ir_datasets itself would need packages that it does not install and an index of 4 GB, and would stop
+        at the first broken archive.
+        """
+        from ir_datasets.formats import WarcDocs
+
+        documents = dataset.docs_handler()
+        if not isinstance(documents, WarcDocs):
+            return None
+        folder = Path(self._answer(lambda: documents.docs_path(force=False)))
+        archives = self._answer(lambda: [*documents._docs_iter_source_files()]) if folder.is_dir() else []
+        if not archives:
+            problem = f"ir_datasets finds no archives of {self.id!r} in {one_line(str(folder))}"
+            raise ToucheError(f"{problem}; get the corpus from its publisher, and link its folder there")
+        return [Path(path) for path in archives]
+
+    def _answer(self, ask: Callable[[], _T]) -> _T:
+        """What ir_datasets answers.
+
+        Raises:
+            ToucheError: for whatever it raises: no network, licence, space or package, or a broken file.
+        """
+        try:
+            return ask()
+        except Exception as error:
+            reason = f"{type(error).__name__}: {shorten(str(error), _LONGEST)}"
+            problem = f"ir_datasets cannot read {self.id!r} ({reason})"
+            raise ToucheError(f"{problem}; see https://ir-datasets.com on how to get the corpus") from error
+
+
+def document_of(record: Any) -> AnyDocument | RawPage | Skipped:
+    """Converts a record of ir_datasets: arguments keep their parts, and web pages are still to be parsed."""
+    if hasattr(record, "http_headers"):
+        headers = record.http_headers  # a text in the collections of .gov
+        http = headers.encode("latin-1", "replace") if isinstance(headers, str) else headers
+        return page_of_response(record.doc_id, record.url, http.rstrip() + b"\r\n\r\n" + record.body)
+    if not hasattr(record, "premises"):
+        return Document(record.doc_id, record.default_text())
+    sentences = getattr(record, "sentences", None)
+    return Argument(
+        id=record.doc_id,
+        conclusion=record.conclusion,
+        premises=tuple(premise.text for premise in record.premises),
+        stance=record.premises[0].stance.name if record.premises else "",
+        sentences=None if sentences is None else tuple(Sentence(each.id, each.text) for each in sentences),
+        page=getattr(record, "source_text", None) or "",
+        discussion=record.topic,
+    )
