@@ -128,5 +128,5 @@ def test_statistics_of_another_collection_are_refused_and_those_that_have_no_use
         code, _, error = touche(*given)
         assert (code, "statistics of another collection" in error) == (2, True)
     code, _, error = touche("run", "rank-bm25", *given[2:])
-    assert (code, "rank-bm25 ranks without touche.scan" in error) == (2, True)
+    assert (code, "ranks without touche.scan" in error) == (2, True)
     assert not list((tmp_path / "out").iterdir())
