@@ -3,11 +3,8 @@ import io
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conftest import Write
-from texts import BYTES, IDS, TEXTS, damaged, is_read_or_refused, peak_memory
 from touche.errors import InputError
 from touche.formats import pieces
 from touche.formats.args_processed import read_args_processed_csv
@@ -37,35 +34,7 @@ def test_processed_arguments_have_sentences(write: Write) -> None:
     ]
 
 
-@given(st.dictionaries(IDS, st.tuples(TEXTS.filter(lambda text: "\r" not in text), TEXTS), min_size=1))
-def test_whatever_is_written_is_read_back(
-    tmp_path_factory: pytest.TempPathFactory, texts: dict[str, tuple[str, str]]
-) -> None:
-    """But for carriage returns within a field, which are line breaks to every CSV reader."""
-    path = tmp_path_factory.mktemp("fuzz") / "args_processed.csv"
-    rows = [
-        (id, conclusion, repr([{"text": premise, "stance": "PRO"}]), "{}", "[]")
-        for id, (conclusion, premise) in texts.items()
-    ]
-    path.write_text(processed(rows), encoding="utf-8", newline="")
-    assert list(read_args_processed_csv(path)) == [
-        Argument(id, conclusion, (premise,), "PRO", ()) for id, (conclusion, premise) in texts.items()
-    ]
-
-
 GOOD = ("S1-A1", "c", "[{'text': 'p', 'stance': 'PRO'}]", "{}", "[]")
-
-
-@given(
-    BYTES
-    | damaged(
-        processed([GOOD, ("a", "c", GOOD[2], "{}", "[{'sent_id': 'a__CONC__1', 'sent_text': 't'}]")]).encode()
-    )
-)
-def test_any_bytes_are_read_or_refused_with_one_line(
-    tmp_path_factory: pytest.TempPathFactory, raw: bytes
-) -> None:
-    assert is_read_or_refused(read_args_processed_csv, tmp_path_factory.mktemp("fuzz") / "file", raw)
 
 
 @pytest.mark.parametrize(
@@ -158,16 +127,3 @@ def test_blank_lines_are_no_rows_and_cost_no_time(write: Write) -> None:
 def test_a_header_that_is_blank_names_no_column(write: Write) -> None:
     with pytest.raises(InputError, match=r'a\.csv:2: no column "premises"'):
         list(read_args_processed_csv(write("a.csv", "\nid\n")))
-
-
-@pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_memory_does_not_grow_with_the_corpus(
-    write: Write, monkeypatch: pytest.MonkeyPatch, suffix: str
-) -> None:
-    """40 MB in pieces of 256 KiB are read in less than 4 MB, of which the ids are a part."""
-    monkeypatch.setattr(pieces, "SIZE", 1 << 18)
-    premises = repr([{"text": "word " * 2000, "stance": "PRO"}])
-    path = write(
-        f"file{suffix}", processed([(f"S{number}", "c", premises, "{}", "[]") for number in range(4000)])
-    )
-    assert peak_memory(read_args_processed_csv, path, 4000) < 4e6

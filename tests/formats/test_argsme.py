@@ -2,11 +2,8 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from conftest import ROOT, Write
-from texts import BYTES, IDS, TEXTS, damaged, is_read_or_refused, peak_memory
+from conftest import Write
 from touche.errors import InputError
 from touche.formats import pieces
 from touche.formats.argsme import read_argsme_json
@@ -33,35 +30,6 @@ def test_the_text_of_an_argument_is_premises_then_conclusion(write: Write) -> No
 def test_an_argument_has_the_title_of_its_debate(write: Write, context: Any, title: str) -> None:
     text = json.dumps({"arguments": [argument("S1-A1") | {"context": context}, argument("S1-A2")]})
     assert [each.discussion for each in read_argsme_json(write("args-me.json", text))] == [title, ""]
-
-
-def test_arguments_are_found_among_other_keys(write: Write) -> None:
-    text = json.dumps({"version": [{"arguments": [1]}], "arguments": [argument("S1-A1")], "more": {}})
-    assert [read.id for read in read_argsme_json(write("args-me.json.gz", text))] == ["S1-A1"]
-
-
-@given(st.dictionaries(IDS, st.tuples(TEXTS, TEXTS), min_size=1))
-def test_whatever_is_written_is_read_back(
-    tmp_path_factory: pytest.TempPathFactory, texts: dict[str, tuple[str, str]]
-) -> None:
-    path = tmp_path_factory.mktemp("fuzz") / "args-me.json"
-    records = [argument(id, conclusion, premise) for id, (conclusion, premise) in texts.items()]
-    path.write_text(json.dumps({"arguments": records}), encoding="utf-8")
-    assert list(read_argsme_json(path)) == [
-        Argument(id, conclusion, (premise,), "PRO") for id, (conclusion, premise) in texts.items()
-    ]
-
-
-WHOLE = json.dumps(
-    {"arguments": [argument("a", "café"), argument("b") | {"n": [1.5, None]}]}, ensure_ascii=False
-)
-
-
-@given(BYTES | damaged(WHOLE.encode()))
-def test_any_bytes_are_read_or_refused_with_one_line(
-    tmp_path_factory: pytest.TempPathFactory, raw: bytes
-) -> None:
-    assert is_read_or_refused(read_argsme_json, tmp_path_factory.mktemp("fuzz") / "file", raw)
 
 
 @pytest.mark.parametrize(
@@ -211,40 +179,8 @@ def test_keys_that_are_like_it_are_others(write: Write, key: str) -> None:
     assert not list(read_argsme_json(write("a.json", f'{{"{key}": [1]}}')))
 
 
-def test_a_stance_that_is_no_text_is_unknown(write: Write) -> None:
-    record = argument("a") | {"premises": [{"text": "p", "stance": ["PRO"]}]}
-    (read,) = read_argsme_json(write("args-me.json", json.dumps({"arguments": [record]})))
-    assert read.stance == ""
-
-
 @pytest.mark.parametrize("opening", ["[", '{"a": '])
 def test_json_nested_absurdly_deep_is_refused_before_it_costs_memory(write: Write, opening: str) -> None:
     text = '{"arguments": [\n' + json.dumps(argument("S1-A1")) + ",\n" + opening * 300_000
     with pytest.raises(InputError, match=r"a\.json:3: broken JSON \(nested deeper than 100 levels\)"):
         list(read_argsme_json(write("a.json", text)))
-
-
-def test_an_empty_file_of_arguments_is_an_error_of_its_first_line(write: Write) -> None:
-    with pytest.raises(InputError, match=r"a\.json:1: broken JSON"):
-        list(read_argsme_json(write("a.json", "")))
-
-
-@pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_memory_does_not_grow_with_the_corpus(
-    write: Write, monkeypatch: pytest.MonkeyPatch, suffix: str
-) -> None:
-    """40 MB on a single line, as published, in pieces of 64 KiB, are read in less than 4 MB with the ids."""
-    monkeypatch.setattr(pieces, "SIZE", 1 << 16)
-    records = [argument(f"S{number}", premise="word " * 2000) for number in range(4000)]
-    path = write(f"file{suffix}", json.dumps({"arguments": records}))
-    del records
-    assert peak_memory(read_argsme_json, path, 4000) < 4e6
-
-
-def test_the_arguments_of_the_spot_check_keep_their_promises() -> None:
-    arguments = list(read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"))
-    assert (len(arguments), arguments[0].id, arguments[-1].id) == (
-        270,
-        "S00756750-A4aa2697f",
-        "Sffa5aa28-A3e7ab3d2",
-    )

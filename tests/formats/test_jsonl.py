@@ -2,13 +2,9 @@ import json
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conftest import ROOT, Write
-from texts import BYTES, Read, damaged, is_read_or_refused, peak_memory
 from touche.errors import InputError
-from touche.formats import pieces
 from touche.formats.argsme import read_argsme_json
 from touche.formats.documents import Document
 from touche.formats.jsonl import read_documents_jsonl, read_passages_jsonl, read_rerank_jsonl
@@ -31,22 +27,6 @@ def test_candidates_keep_their_topic(write: Write) -> None:
     line = {"qid": 1, "query": "q?", "docno": "d", "text": "t", "rank": 1, "score": 3.2}
     (read,) = read_rerank_jsonl(write("rerank.jsonl.gz", json.dumps(line)))
     assert (read.topic.number, read.topic.title, read.document) == ("1", "q?", Document("d", "t"))
-
-
-WHOLE = {
-    read_documents_jsonl: b'{"docno": "a", "text": "one"}\n{"docno": 2, "title": "t"}\n',
-    read_passages_jsonl: b'{"id": "a", "contents": "text"}\n',
-    read_rerank_jsonl: b'{"qid": 1, "query": "q", "docno": "d", "text": "t"}\n',
-}
-
-
-@pytest.mark.parametrize("read", WHOLE)
-@given(data=st.data())
-def test_any_bytes_are_read_or_refused_with_one_line(
-    tmp_path_factory: pytest.TempPathFactory, read: Read, data: st.DataObject
-) -> None:
-    raw = data.draw(BYTES | damaged(WHOLE[read]))
-    assert is_read_or_refused(read, tmp_path_factory.mktemp("fuzz") / "file", raw)
 
 
 def test_ids_are_checked_across_the_files_of_a_collection(write: Write) -> None:
@@ -83,19 +63,6 @@ def test_a_topic_and_a_document_have_one_text_throughout(write: Write, second: s
         list(read_rerank_jsonl(write("r.jsonl", first + second)))
 
 
-@pytest.mark.parametrize("suffix", ["", ".gz"])
-@pytest.mark.parametrize(
-    ("read", "id", "text"), [(read_documents_jsonl, "docno", "text"), (read_passages_jsonl, "id", "contents")]
-)
-def test_memory_does_not_grow_with_the_corpus(
-    write: Write, monkeypatch: pytest.MonkeyPatch, read: Read, id: str, text: str, suffix: str
-) -> None:
-    """40 MB in pieces of 256 KiB are read in less than 4 MB, of which the ids are a part."""
-    monkeypatch.setattr(pieces, "SIZE", 1 << 18)
-    lines = (json.dumps({id: f"d{number}", text: "word " * 2000}) + "\n" for number in range(4000))
-    assert peak_memory(read, write(f"file{suffix}", "".join(lines)), 4000) < 4e6
-
-
 def test_the_texts_of_the_spot_check_are_short_enough_to_be_read() -> None:
     """One to twelve sentences; mashed keys and two-word premises count as one."""
     arguments = read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json")
@@ -106,12 +73,3 @@ def test_the_texts_of_the_spot_check_are_short_enough_to_be_read() -> None:
     ]
     assert (min(lengths), max(lengths)) == (1, 12)
     assert len(set(texts)) == len(texts)
-
-
-def test_the_passages_of_the_spot_check_keep_their_promises() -> None:
-    passages = list(read_passages_jsonl(ROOT / "corpora" / "spot-check-passages" / "passages.jsonl"))
-    assert (len(passages), passages[0].id, passages[-1].id) == (
-        100,
-        "spotcheck-001c9609___5",
-        "spotcheck-fbd1bc58___8",
-    )

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Write
-from texts import BYTES, damaged, is_read_or_refused
 from touche.errors import InputError
 from touche.formats.statistics import FieldStatistics, read_statistics, write_statistics
 
@@ -25,15 +24,6 @@ def test_statistics_come_back_as_they_were(
     fields = {"premises": FieldStatistics("standard", 3, 9, terms), "è": FieldStatistics("plural", 0, 0, {})}
     write_statistics(path, fields)
     assert read_statistics(path) == fields
-
-
-@given(data=st.data())
-def test_any_bytes_are_read_or_refused_with_one_line(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
-    raw = data.draw(BYTES | damaged(json.dumps({"parts": 1, "fields": {"text": WHOLE}}).encode()))
-    path = tmp_path_factory.mktemp("fuzz") / "file"
-    assert is_read_or_refused(lambda each: iter(read_statistics(each).items()), path, raw)
 
 
 @pytest.mark.parametrize(

@@ -105,18 +105,6 @@ def test_unusable_queries_are_named_with_their_line(write: Write, line: str, mes
         read_queries_jsonl(write("queries.jsonl", '{"qid": "1", "query": "q"}\n' + line))
 
 
-@given(st.text(max_size=200))
-def test_any_text_is_read_or_refused_with_one_line(
-    tmp_path_factory: pytest.TempPathFactory, text: str
-) -> None:
-    path = tmp_path_factory.mktemp("fuzz") / "topics.xml"
-    path.write_text(f"<topics>{text}</topics>", encoding="utf-8", errors="replace")
-    try:
-        assert read_topics_xml(path)
-    except InputError as error:
-        assert "\n" not in str(error)
-
-
 @given(st.text(st.characters(exclude_categories=["Cs"])) | st.integers(500, 1500).map(lambda n: "7" * n))
 def test_a_number_of_a_topic_reads_back_or_the_topic_is_refused(
     tmp_path_factory: pytest.TempPathFactory, number: str

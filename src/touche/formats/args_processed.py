@@ -3,14 +3,11 @@
 import csv
 import io
 import re
-from codecs import BOM_UTF8
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
 
 from touche.errors import InputError
 from touche.formats.argsme import are_records, argument_of
@@ -19,8 +16,9 @@ from touche.formats.documents import Argument, Sentence
 from touche.formats.pieces import Cutter, Piece, documents_in, pieces_of_blocks
 from touche.formats.python_literals import value_of
 from touche.io.identifiers import quoted
-from touche.io.opening import decoded, open_binary
+from touche.io.opening import LONGEST_LINE, decoded, open_binary
 
+_REMEDY = "fetch the file again"
 _LONGEST_CSV_FIELD = 1 << 26  # characters; beyond this a quote has been left open
 _SENTENCE_ID = re.compile("__(CONC|PREMISE)__[1-9][0-9]{0,5}", re.ASCII)  # after the id of the argument
 
@@ -40,85 +38,60 @@ def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
     Raises:
         InputError: if the file cannot be read, its header is broken, or a row has 64 MiB or more.
     """
-    cutter, bounds = Cutter(path, "a row", partial(_arguments_of, columns=())), CsvBounds()
+    cutter = Cutter(path, "a row", partial(_arguments_of, columns=()))
     with open_binary(path, lambda: cutter.last_line) as file:
-        if file.peek(len(BOM_UTF8)).startswith(BOM_UTF8):  # type: ignore[attr-defined]
-            file.read(len(BOM_UTF8))
-        found = pieces_of_blocks(file, cutter, bounds.look)
-        for first in islice(found, 1):
-            header, rest = _header_of(first)
-            cutter.read = partial(_arguments_of, columns=header)
-            yield replace(rest, read=cutter.read)
-        yield from found
+        line, header = next(_rows(partial(file.readline, LONGEST_LINE), path), (0, []))
+        cutter.line, cutter.read = line + 1, partial(_arguments_of, columns=header)
+        yield from pieces_of_blocks(file, cutter, CsvBounds().look)
 
 
-def _header_of(piece: Piece) -> tuple[list[str], Piece]:
-    """The cells of the first row, and a piece without it."""
-    first, last = CsvBounds().look(piece.raw)
-    end = first + 1 if last else len(piece.raw)
-    rest = replace(piece, raw=piece.raw[end:], line=piece.line + piece.raw.count(b"\n", 0, end))
-    _, header = next(_rows(replace(piece, raw=piece.raw[:end])), (piece.line, []))
-    return header, rest
-
-
-def _rows(piece: Piece) -> Iterator[tuple[int, list[str]]]:
-    """The cells of every row that is not blank, with the line in which it ends."""
+def _rows(read_line: Callable[[], bytes], path: Path, first: int = 1) -> Iterator[tuple[int, list[str]]]:
+    """Yields the cells of every row, none for a blank one, with the line in which it ends."""
     csv.field_size_limit(_LONGEST_CSV_FIELD)
-    raw = piece.raw.lstrip(b"\n")  # a small gzipped file can hold millions of blank lines
-    first = piece.line + len(piece.raw) - len(raw)
-    rows = csv.reader(decoded(io.BytesIO(raw), piece.path, first), strict=True)
+    rows = csv.reader(decoded(iter(read_line, b""), path, first), strict=True)
     try:
         for row in rows:
-            if row:
-                yield first - 1 + rows.line_num, row
+            yield first - 1 + rows.line_num, row
     except csv.Error as error:
-        line = first - 1 + rows.line_num
-        raise InputError(piece.path, f"broken CSV ({error})", "fetch the file again", line) from error
+        problem, line = f"broken CSV ({error})", first - 1 + rows.line_num
+        raise InputError(path, problem, _REMEDY, line) from error
 
 
 def _arguments_of(
     piece: Piece, seen: set[str], among: Collection[str] | None, columns: Sequence[str]
 ) -> Iterator[Argument]:
-    for line, cells in _rows(piece):
-        row = dict(zip(columns, cells, strict=False))  # it may be too short, or too long
-        if among is None or row.get("id") in among:
+    raw = piece.raw.lstrip(b"\n")  # a small gzipped file can contain millions of blank lines
+    first = piece.line + len(piece.raw) - len(raw)
+    for line, cells in _rows(io.BytesIO(raw).readline, piece.path, first):
+        row: dict[str, Any] = dict(zip(columns, cells, strict=False))  # it may be too short, or too long
+        if cells and (among is None or row.get("id") in among):
             yield _processed_argument_of(row, piece.path, line, seen)
 
 
 def _processed_argument_of(row: dict[str, Any], path: Path, line: int, seen: set[str]) -> Argument:
-    columns = {name: _records(row.get(name), name, path, line) for name in ("premises", "sentences")}
-    argument = argument_of(dict(row) | columns, path, line, seen)
+    columns = {name: _value_of_column(row, name, path, line) for name in ("premises", "sentences")}
+    argument = argument_of(row | columns, path, line, seen)
     sentences = columns["sentences"]
-    if not _are_sentences(sentences):
-        problem, remedy = "sentences that are no list of sent_id and sent_text", "fetch the file again"
-        raise InputError(path, problem, remedy, line)
-    if problem := _wrong_id([each["sent_id"] for each in sentences], argument.id):
-        raise InputError(path, problem, "fetch the file again", line)
+    if not are_records(sentences, "sent_id", "sent_text"):
+        raise InputError(path, "sentences that are no list of sent_id and sent_text", _REMEDY, line)
+    ids = set[str]()
+    for id in (sentence["sent_id"] for sentence in sentences):
+        if not (id.startswith(argument.id) and _SENTENCE_ID.fullmatch(id, len(argument.id))):
+            problem = f"sentence id {quoted(id)} does not belong to argument {argument.id}"
+            raise InputError(path, problem, _REMEDY, line)
+        if id in ids:
+            raise InputError(path, f"sentence id {quoted(id)} occurs a second time", _REMEDY, line)
+        ids.add(id)
     return replace(
         argument, sentences=tuple(Sentence(each["sent_id"], each["sent_text"]) for each in sentences)
     )
 
 
-def _wrong_id(ids: Sequence[str], argument: str) -> str:
-    """What is wrong with the ids of an argument's sentences, or nothing."""
-    for id in ids:
-        if not (id.startswith(argument) and _SENTENCE_ID.fullmatch(id, len(argument))):
-            return f"sentence id {quoted(id)} does not belong to argument {argument}"
-    if len(set(ids)) == len(ids):
-        return ""
-    repeated = next(id for id, count in Counter(ids).items() if count > 1)
-    return f"sentence id {quoted(repeated)} occurs a second time"
-
-
-def _records(text: str | None, name: str, path: Path, line: int) -> Any:
-    """The value of a column, which is a Python literal."""
-    if text is None:
-        raise InputError(path, f'no column "{name}"', "fetch the file again", line)
+def _value_of_column(row: dict[str, Any], name: str, path: Path, line: int) -> Any:
+    """Reads the Python literal in a column."""
+    if name not in row:
+        raise InputError(path, f'no column "{name}"', _REMEDY, line)
     try:
-        return value_of(text)
+        return value_of(row[name])
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
-        raise InputError(path, f'"{name}" is no Python literal', "fetch the file again", line) from error
-
-
-def _are_sentences(value: Any) -> TypeGuard[list[dict[str, str]]]:
-    return are_records(value, "sent_id", "sent_text")
+        raise InputError(path, f'"{name}" is no Python literal', _REMEDY, line) from error

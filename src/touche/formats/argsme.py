@@ -9,13 +9,14 @@ from typing import Any, TypeGuard
 import orjson
 
 from touche.errors import InputError
-from touche.formats.boundaries import DEEPEST_JSON, Event, Found, JsonBounds
+from touche.formats.boundaries import DEEPEST_JSON, Event, JsonBounds
 from touche.formats.documents import Argument
 from touche.formats.pieces import Cutter, Piece, blocks, documents_in
 from touche.io.identifiers import new_id
 from touche.io.json_lines import text_field
 from touche.io.opening import LONGEST_LINE, open_binary
 
+_REMEDY = "fetch the file again"
 _BLANKS = b" \t\n\r"
 # Escapes in JSON: a pair of surrogates, half of one, or any other.
 _HEX = "[0-9a-fA-F]{2}"
@@ -54,58 +55,51 @@ class _Split:
         self.cutter = Cutter(path, "an argument", _arguments_of)
         self._path, self._bounds = path, JsonBounds()
         self._skeleton, self._ahead = b"", 0  # lines by which the file is ahead of the skeleton
-        self._has_begun, self._is_empty = False, True  # the list, as far as it was cut
+        self._lists, self._is_empty = 0, True
 
     def pieces(self, block: bytes) -> Iterator[Piece]:
         at = 0
         while at < len(block):
-            in_list, found = self._bounds.in_list, self._bounds.look(block, at)
+            in_list, bound = self._bounds.in_list, self._bounds.look(block, at)
+            if in_list and bound.last >= 0:
+                self._is_empty = False
+                yield self.cutter.cut(memoryview(block)[at : bound.last], bound.first - at)
+                at = bound.last + 1
             if in_list:
-                yield from self._within(block, at, found)
+                self.cutter.hold(block[at : bound.at])
             else:
-                self._around(block[at : found.at], found.event)
-            if found.event is Event.DEEP:
+                self._surround(block[at : bound.at])
+            at = bound.at
+            if bound.event is Event.BEGIN:
+                self._check(b"]}")
+                self._lists += 1
+                if self._lists > 1:
+                    problem, remedy = '"arguments" occurs a second time', "put all arguments into one list"
+                    raise InputError(self._path, problem, remedy, self.cutter.line)
+            elif bound.event is Event.END:
+                yield from self._last()
+                self._ahead = self.cutter.line - 1 - self._skeleton.count(b"\n")
+            elif bound.event is Event.DEEP:
                 problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
-                raise InputError(self._path, problem, "fetch the file again", self.cutter.last_line)
-            at = found.at
+                raise InputError(self._path, problem, _REMEDY, self.cutter.last_line)
 
     def rest(self) -> Iterator[Piece]:
         if self._bounds.in_list:
             yield from self._last()
-            problem = "broken JSON (it is cut off)"
-            raise InputError(self._path, problem, "fetch the file again", self.cutter.line)
+            raise InputError(self._path, "broken JSON (it is cut off)", _REMEDY, self.cutter.line)
         self._check(b"")
-
-    def _within(self, block: bytes, at: int, found: Found) -> Iterator[Piece]:
-        if found.last >= 0:
-            self._is_empty = False
-            yield self.cutter.cut(memoryview(block)[at : found.last], found.first - at)
-            at = found.last + 1
-        self.cutter.hold(block[at : found.at])
-        if found.event is Event.END:
-            yield from self._last()
-            self._ahead = self.cutter.line - 1 - self._skeleton.count(b"\n")
 
     def _last(self) -> Iterator[Piece]:
         piece = self.cutter.cut(b"", 0)
         if not self._is_empty or piece.raw.strip(_BLANKS):
             yield piece
 
-    def _around(self, raw: bytes, event: Event) -> None:
+    def _surround(self, raw: bytes) -> None:
         self._skeleton += raw
         self.cutter.line += raw.count(b"\n")
         if len(self._skeleton) >= LONGEST_LINE:
             problem = "64 MiB or more beside the arguments"
             raise InputError(self._path, problem, "check that this is the right file", self.cutter.line)
-        if event is Event.BEGIN:
-            self._begin()
-
-    def _begin(self) -> None:
-        self._check(b"]}")
-        if self._has_begun:
-            problem, remedy = '"arguments" occurs a second time', "put all arguments into one list"
-            raise InputError(self._path, problem, remedy, self.cutter.line)
-        self._has_begun = True
 
     def _check(self, ending: bytes) -> None:
         _loads(self._skeleton + ending, self._path, 1 + self._ahead)
@@ -123,12 +117,13 @@ def _arguments_of(piece: Piece, seen: set[str], among: Collection[str] | None) -
 
 
 def _records(piece: Piece) -> Iterable[Any]:
-    """The elements of a piece, parsed at once; one by one if any of them is broken."""
+    """Parses the elements of a piece at once; one by one if any of them is broken."""
     try:
-        found = orjson.loads(b"[%b]" % piece.raw)
+        if records := orjson.loads(b"[%b]" % piece.raw):
+            return records  # type: ignore[no-any-return]
     except orjson.JSONDecodeError:
-        found = None
-    return found or (_loads(raw, piece.path, line) for line, raw in _elements(piece))
+        pass
+    return (_loads(raw, piece.path, line) for line, raw in _elements(piece))
 
 
 def _elements(piece: Piece) -> Iterator[tuple[int, bytes]]:
@@ -152,7 +147,7 @@ def _loads(raw: bytes, path: Path, line: int) -> Any:
         if whole != raw:
             return _loads(whole, path, line)
         problem, lines = _fault(raw, error)
-        raise InputError(path, problem, "fetch the file again", line + lines) from error
+        raise InputError(path, problem, _REMEDY, line + lines) from error
 
 
 def _fault(raw: bytes, error: orjson.JSONDecodeError) -> tuple[str, int]:
@@ -170,7 +165,7 @@ def argument_of(fields: Any, path: Path, line: int, seen: set[str]) -> Argument:
     Raises:
         InputError: if a part is missing, or the id occurs a second time.
     """
-    if not isinstance(fields, dict) or not _are_premises(premises := fields.get("premises")):
+    if not isinstance(fields, dict) or not are_records(premises := fields.get("premises"), "text"):
         problem, remedy = "an argument without premises", 'give it "premises": [{"text", "stance"}]'
         raise InputError(path, problem, remedy, line)
     return Argument(
@@ -189,7 +184,7 @@ def _text(record: Any, name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def are_records(value: Any, *names: str) -> bool:
+def are_records(value: Any, *names: str) -> TypeGuard[list[dict[str, Any]]]:
     """Whether a value is a list of objects that have texts under these names."""
     if not isinstance(value, list):
         return False
@@ -200,7 +195,3 @@ def are_records(value: Any, *names: str) -> bool:
             if not isinstance(record.get(name), str):
                 return False
     return True
-
-
-def _are_premises(value: Any) -> TypeGuard[list[dict[str, str]]]:
-    return are_records(value, "text")

@@ -62,15 +62,15 @@ def _columns(path: Path, table: Any) -> list[str]:
     """
     types = arrow().types
     of_text = (types.is_string, types.is_large_string, types.is_integer, types.is_dictionary, types.is_null)
-    found = [each for each in table.schema_arrow if each.name in _READ]
-    for each in found:
-        if not any(is_of(each.type) for is_of in of_text):
-            raise InputError(path, f"the column {each.name} holds {each.type}", "write it as texts")
+    columns = [column for column in table.schema_arrow if column.name in _READ]
+    for column in columns:
+        if not any(is_of(column.type) for is_of in of_text):
+            raise InputError(path, f"the column {column.name} holds {column.type}", "write it as texts")
     groups = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
     chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
     if any(unpacks_too_far(each.total_compressed_size, each.total_uncompressed_size) for each in chunks):
         raise InputError(path, "it unpacks to what no texts do", "check that this is the right file")
-    return [each.name for each in found]
+    return [column.name for column in columns]
 
 
 def kept(documents: Iterable[_T], opened: AbstractContextManager[IO[bytes]]) -> Iterator[_T]:
@@ -91,7 +91,7 @@ def kept(documents: Iterable[_T], opened: AbstractContextManager[IO[bytes]]) -> 
         for document in documents:
             yield document
             if isinstance(document, Page):
-                waiting.append(row_of(document))
+                waiting.append((document.id, *(getattr(document, name) for name in PAGE_FIELDS)))
             if len(waiting) == _ROWS:
                 table.write_batch(_batch(waiting, schema))
                 waiting.clear()
@@ -102,11 +102,6 @@ def check_no_fields(where: str, names: Iterable[str]) -> None:
     """Raises InputError if files of a folder hold fields, with which others would be mixed."""
     if any(name.endswith(".parquet") for name in names):
         raise InputError(where, "there are fields in it", "empty it, or give another folder")
-
-
-def row_of(page: Page) -> tuple[str | None, ...]:
-    """The values of a page in the order of the columns."""
-    return page.id, *(getattr(page, name) for name in PAGE_FIELDS)
 
 
 def _batch(rows: list[tuple[str | None, ...]], schema: Any) -> Any:

@@ -47,18 +47,13 @@ def read_qrels(
 
 
 def _label(text: str, path: Path, number: int, labels: Collection[int] | None) -> int:
-    whole = _LABEL.fullmatch(text)
+    whole, remedy = _LABEL.fullmatch(text), "write labels such as -2, 0 or 2"
     if whole is None:
-        problem = f"label {quoted(text)} is not a whole number"
-        raise InputError(path, problem, "write labels such as -2, 0 or 2", number)
+        raise InputError(path, f"label {quoted(text)} is not a whole number", remedy, number)
     label = int(whole[1])
     if abs(label) > _LARGEST:
-        raise InputError(
-            path, f"label {text} is beyond {_LARGEST:,}", "write labels such as -2, 0 or 2", number
-        )
+        raise InputError(path, f"label {text} is beyond {_LARGEST:,}", remedy, number)
     if labels is not None and label not in labels:
-        problem = (
-            f"label {text} is unknown; the labels of this file are {', '.join(map(str, sorted(labels)))}"
-        )
+        problem = f"label {text} is unknown; this file has {', '.join(map(str, sorted(labels)))}"
         raise InputError(path, problem, "check that this is the right file", number)
     return label

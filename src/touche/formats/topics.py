@@ -89,11 +89,8 @@ def _objects(value: Any, path: Path, line: int) -> tuple[str, ...]:
     if isinstance(value, str):
         return _split(value)
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        problem, remedy = (
-            '"objects" is neither a text nor a list of texts',
-            "give the compared objects as a list",
-        )
-        raise InputError(path, problem, remedy, line)
+        problem = '"objects" is neither a text nor a list of texts'
+        raise InputError(path, problem, "give the compared objects as a list", line)
     return tuple(map(_folded, value))
 
 
@@ -122,15 +119,18 @@ def _parse_xml(path: Path) -> Element:
         root: Element = parser.close()
         return root
     except DefusedXmlException as error:
-        line = parser.parser.CurrentLineNumber
-        raise InputError(path, "it declares an entity", "remove the declaration", line) from error
+        problem, remedy, line = (
+            "it declares an entity",
+            "remove the declaration",
+            parser.parser.CurrentLineNumber,
+        )
+        raise InputError(path, problem, remedy, line) from error
     except ParseError as error:
-        reason, _, _ = str(error).partition(":")
-        raise InputError(path, f"broken XML ({reason})", "repair the file", error.position[0]) from error
+        problem = f"broken XML ({str(error).partition(':')[0]})"
+        raise InputError(path, problem, "repair the file", error.position[0]) from error
     except (LookupError, ValueError) as error:  # an encoding that Python or expat does not know
-        raise InputError(
-            path, f"unreadable XML ({str(error)[:_LONGEST_REASON]})", "save the file in UTF-8", 1
-        ) from error
+        problem = f"unreadable XML ({str(error)[:_LONGEST_REASON]})"
+        raise InputError(path, problem, "save the file in UTF-8", 1) from error
 
 
 class _LineNotingBuilder(TreeBuilder):

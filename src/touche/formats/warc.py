@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from touche.errors import InputError, one_line
 from touche.io.identifiers import new_id
-from touche.io.opening import opened
+from touche.io.opening import open_binary, opened
 from touche.web.page import LARGEST, TEXTS, RawPage, Skipped
 
 _GZIP, _GZIPPED = b"\x1f\x8b\x08", 31  # how a gzip stream begins, and what zlib calls one
@@ -74,14 +74,11 @@ def page_of_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
 
 def _has_unix_lines(path: Path) -> bool:
     """Whether lines end as those of ClueWeb09, WARC/0.18, do: without the carriage return of the standard."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD)
-    if head.startswith(_GZIP):
-        try:
-            head = zlib.decompressobj(_GZIPPED).decompress(head, _HEAD)
-        except zlib.error:
-            return False
-    first = head.lstrip().partition(b"\n")[0]
+    try:
+        with open_binary(path) as file:
+            first = file.peek(_HEAD).lstrip().partition(b"\n")[0]  # type: ignore[attr-defined]
+    except InputError:
+        return False
     return first.startswith(b"WARC/") and not first.endswith(b"\r")
 
 
