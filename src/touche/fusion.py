@@ -1,14 +1,23 @@
-"""Fusion: of several runs one that ranks high what several of them rank high."""
+"""Several runs as one: fused, so that what several rank high is high, or joined from parts of a whole."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
+from pathlib import Path
 
-from touche.formats.runs import RunLine, in_order_of_score
+from touche.errors import InputError, ToucheError
+from touche.formats.runs import RunLine, in_order_of_score, ranking, read_run
+from touche.formats.statistics import parts_of
+from touche.formats.topics import Topic
+from touche.io.opening import md5
+from touche.tira.outputs import METADATA_FILE, Hit
+from touche.tira.provenance import statistics_of
 
 K = 60  # of reciprocal rank fusion, as in its paper: the larger, the less the first ranks stand out
 
 Hits = list[tuple[str, float]]
+Ranking = tuple[Topic, list[Hit]]
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,84 @@ METHODS = {
     "combsum": Method(normalised, fsum),
     "combmnz": Method(normalised, times_runs),
 }
+
+
+def fused_rankings(runs: Sequence[Sequence[RunLine]], method: Method, depth: int) -> Iterator[Ranking]:
+    """Fuses runs into the rankings of one; a stance is that of the first run that has the document.
+
+    Args:
+        runs: the runs.
+        method: one of ``METHODS``.
+        depth: how many documents are returned per topic.
+    """
+    stances = {(line.topic, line.document): line.stance for run in reversed(runs) for line in run}
+    for topic, hits in fused(runs, method):
+        best = ranking(hits, depth)
+        yield Topic(topic, ""), [(id, float(score), stances[topic, id]) for id, score in best]
+
+
+def doubts_of(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:
+    """Says by what runs of different tasks are recognized."""
+    topics = [{line.topic for line in run} for run in runs]
+    if alone := set[str]().union(*topics) - topics[0].intersection(*topics):
+        noun = "topic" if len(alone) == 1 else "topics"
+        yield f"{len(alone)} {noun} in some of the runs only; are all of one task?"
+    documents = Counter(pair for run in runs for pair in {(line.topic, line.document) for line in run})
+    if max(documents.values()) < 2:
+        yield "no two runs have a document of a topic in common; are all of one task?"
+
+
+def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[str, list[Ranking]]:
+    """Joins runs of one baseline on parts of a collection; returns their tag and the rankings.
+
+    Args:
+        paths: the run files; one on a part without any term of the topics is empty.
+        topics: those of the runs.
+        depth: how many documents are returned per topic.
+
+    Raises:
+        InputError: if a run has another topic, or another tag than the first.
+        ToucheError: if all runs are empty.
+    """
+    best: dict[str, list[RunLine]] = {topic.number: [] for topic in topics}
+    tag = ""
+    for path in filter(lambda path: path.stat().st_size, paths):
+        lines = read_run(path)
+        tag = tag or lines[0].tag
+        for line in lines:
+            if line.topic not in best:
+                raise InputError(
+                    path, f"topic {line.topic} is not in the input", "give the topics of the runs"
+                )
+            if line.tag != tag:
+                remedy = "join runs of one baseline and its options"
+                raise InputError(path, f"a run of {line.tag}, not of {tag}", remedy)
+            best[line.topic].append(line)
+        best = {number: in_order_of_score(lines)[:depth] for number, lines in best.items()}
+    if not tag:
+        raise ToucheError("all runs are empty; check what wrote them")
+    hits: list[list[Hit]] = [
+        [(line.document, line.score, line.stance) for line in best[topic.number]] for topic in topics
+    ]
+    return tag, list(zip(topics, hits, strict=True))
+
+
+def check_ranked_by(statistics: Path, paths: Sequence[Path]) -> None:
+    """Checks that the scores of runs compare, because they are by the same statistics.
+
+    Raises:
+        InputError: naming the run that is missing or ranked by others.
+    """
+    if (parts := parts_of(statistics)) > len(paths):
+        problem = f"the sum of {parts} parts, and {len(paths)} of their runs are given"
+        raise InputError(statistics, problem, "give those of all parts")
+    digest = md5(statistics)
+    for path in paths:
+        if not path.is_file():
+            raise InputError(path, "no such file", "give the run.txt of each part")
+        if statistics_of(path.with_name(METADATA_FILE)) != digest:
+            remedy = "run the baseline with --statistics, and leave ir-metadata.yml beside run.txt"
+            raise InputError(path, f"not ranked by {statistics}", remedy)
 
 
 def _by_topic(run: Iterable[RunLine]) -> dict[str, list[RunLine]]:

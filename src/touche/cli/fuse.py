@@ -1,7 +1,6 @@
 """touche fuse"""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,10 +10,10 @@ from touche.cli.commands import Command
 from touche.cli.options import DEPTH, RUNS, each_once, naming, output
 from touche.cli.output import command_line, counted, tell, warn
 from touche.errors import InputError
-from touche.formats.runs import RunLine, format_run, ranking, read_run
-from touche.fusion import METHODS, fused
+from touche.formats.runs import read_run
+from touche.fusion import METHODS, doubts_of, fused_rankings
 from touche.io.writing import write_whole
-from touche.tira.outputs import METADATA_FILE, RUN_FILE, prepare_output
+from touche.tira.outputs import METADATA_FILE, RUN_FILE, write_run
 from touche.tira.provenance import NotedRuns, Software, metadata
 
 
@@ -51,35 +50,12 @@ def fuse(
         )
     started = datetime.now(UTC)
     read, noted = [read_run(path) for path in each_once(runs)], NotedRuns.of(runs)
-    warn(*_doubts(read))
-    prepare_output(output)
-    topics = list(_topics(read, method, depth, tag))
-    write_whole(output / RUN_FILE, "".join(topics))
-    software = Software(f"touche fuse --method {method}", team or "", command_line(), _about())
+    warn(*doubts_of(read))
+    rankings = list(fused_rankings(read, METHODS[method], depth))
+    write_run(output, [topic for topic, _ in rankings], rankings, tag)
+    about = (fuse.help or "").partition("\n")[0]
+    software = Software(f"touche fuse --method {method}", team or "", command_line(), about)
     options = {"method": method, "depth": depth, "tag": tag}
-    told = metadata(software, tag, options, noted, started, datetime.now(UTC))
-    write_whole(output / METADATA_FILE, told)
-    tell(f"fuse: {output / RUN_FILE} of {len(runs)} runs, {counted(len(topics), 'topic')}")
-
-
-def _doubts(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:
-    """Says what runs of different tasks show by."""
-    topics = [{line.topic for line in run} for run in runs]
-    if alone := set[str]().union(*topics) - topics[0].intersection(*topics):
-        yield f"{counted(len(alone), 'topic')} in some of the runs only; are all of one task?"
-    documents = Counter(pair for run in runs for pair in {(line.topic, line.document) for line in run})
-    if max(documents.values()) < 2:
-        yield "no two runs have a document of a topic in common; are all of one task?"
-
-
-def _topics(runs: Sequence[Sequence[RunLine]], method: str, depth: int, tag: str) -> Iterator[str]:
-    """The lines of each topic."""
-    stances: dict[str, dict[str, str]] = {}
-    for line in (line for run in runs for line in run):
-        stances.setdefault(line.topic, {}).setdefault(line.document, line.stance)
-    for topic, hits in fused(runs, METHODS[method]):
-        yield format_run(topic, ranking(hits, depth), tag, stances[topic])
-
-
-def _about() -> str:
-    return (fuse.help or "").partition("\n")[0]
+    text = metadata(software, tag, options, noted, started, datetime.now(UTC))
+    write_whole(output / METADATA_FILE, text)
+    tell(f"fuse: {output / RUN_FILE} of {len(runs)} runs, {counted(len(rankings), 'topic')}")

@@ -1,6 +1,6 @@
 """touche join statistics | runs"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -9,12 +9,10 @@ from touche.cli.commands import Group
 from touche.cli.options import DEPTH, PATH, each_once, output
 from touche.cli.output import tell
 from touche.collection.discovery import find
-from touche.errors import InputError, ToucheError
-from touche.formats.runs import RunLine, in_order_of_score, read_run
 from touche.formats.statistics import joined, parts_of, read_statistics, write_statistics
-from touche.io.opening import md5
-from touche.tira.outputs import METADATA_FILE, RUN_FILE, Hit, write_run
-from touche.tira.provenance import statistics_of
+from touche.fusion import check_ranked_by
+from touche.fusion import joined as joined_runs
+from touche.tira.outputs import RUN_FILE, write_run
 
 
 @click.group(cls=Group, example="touche join statistics parts/*.json -o all.json")
@@ -57,56 +55,7 @@ def statistics(files: Sequence[Path], output: Path) -> None:
 def runs(files: Sequence[Path], given: Path, statistics: Path, output: Path, depth: int) -> None:
     """Join runs of one baseline on parts, by the statistics of the whole, to the run on the whole."""
     topics = find(given, needs_documents=False).topics
-    _check_ranked_by(statistics, each_once(files))
-    best: dict[str, list[RunLine]] = {topic.number: [] for topic in topics}
-    tags: dict[str, Path] = {}
-    for path in files:
-        for line in _lines_of(path):
-            if line.topic not in best:
-                problem = f"topic {line.topic} is none of {given}"
-                raise InputError(path, problem, "give the topics of the runs")
-            best[line.topic].append(line)
-            tags.setdefault(line.tag, path)
-        best = {number: in_order_of_score(lines)[:depth] for number, lines in best.items()}
-    hits = [(topic, [_hit(line) for line in best[topic.number]]) for topic in topics]
-    write_run(output, topics, hits, _one_of(tags))
+    check_ranked_by(statistics, each_once(files))
+    tag, rankings = joined_runs(files, topics, depth)
+    write_run(output, topics, rankings, tag)
     tell(f"join: {output / RUN_FILE} of {len(files)} runs")
-
-
-def _check_ranked_by(statistics: Path, files: Sequence[Path]) -> None:
-    """Raises InputError for a run whose scores do not compare with those of the others."""
-    if (parts := parts_of(statistics)) > len(files):
-        problem = f"the sum of {parts} parts, and {len(files)} of their runs are given"
-        raise InputError(statistics, problem, "give those of all parts")
-    given = md5(statistics)
-    for path in files:
-        if not path.is_file():
-            raise InputError(path, "no such file", "give the run.txt of each part")
-        if statistics_of(path.with_name(METADATA_FILE)) != given:
-            remedy = "run the baseline with --statistics, and leave ir-metadata.yml beside run.txt"
-            raise InputError(path, f"not ranked by {statistics}", remedy)
-
-
-def _lines_of(path: Path) -> list[RunLine]:
-    """The lines of a run; on a part whose documents have none of the terms it is empty."""
-    empty = path.is_file() and not path.stat().st_size
-    return [] if empty else read_run(path)
-
-
-def _hit(line: RunLine) -> Hit:
-    return line.document, line.score, line.stance
-
-
-def _one_of(tags: Mapping[str, Path]) -> str:
-    """The tag that all runs have, each noted with the first that has it.
-
-    Raises:
-        ToucheError: if all are empty.
-        InputError: naming one that has another tag.
-    """
-    if not tags:
-        raise ToucheError("all runs are empty; check what wrote them")
-    (tag, _), *others = tags.items()
-    for other, path in others:
-        raise InputError(path, f"a run of {other}, not of {tag}", "join runs of one baseline and its options")
-    return tag
