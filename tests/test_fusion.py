@@ -71,34 +71,3 @@ def test_runs_in_any_order_come_to_what_a_table_says(runs, method, random) -> No
     random.shuffle(runs)
     again = {topic: dict(hits) for topic, hits in fused(map(lines, runs), METHODS[method])}
     assert again == found and all(map(math.isfinite, (s for hits in found.values() for s in hits.values())))
-
-
-MADE_UP = [
-    {"1": {"a": 9.5, "b": 7.25, "c": 4.0, "d": 3.5, "e": 0.5}, "2": {"f": 2.0, "g": 1.5, "a": 1.0}},
-    {"1": {"c": 0.9, "a": 0.7, "x": 0.65, "y": 0.1}, "2": {"g": 0.5, "h": 0.4, "f": 0.3, "x": 0.2}},
-    {"1": {"y": 30.0, "b": 20.0, "x": 15.0, "e": 14.0, "a": 2.0}, "2": {"h": 8.0, "f": 6.5, "k": 1.0}},
-]
-# What ranx 0.3.21 makes of them: fuse(runs, norm, method) with rrf and k = 60, and sum and mnz by min-max.
-BY_RANX = {
-    "rrf": {
-        "1": [0.04790709, 0.032258065, 0.032266458, 0.015625, 0.031009615, 0.031746032, 0.032018443],
-        "2": [0.015873016, 0.048395491, 0.032522475, 0.032522475, 0.015873016, 0.015625],
-    },
-    "combsum": {
-        "1": [1.75, 1.392857143, 1.388888889, 0.333333333, 0.428571429, 1.151785714, 1.0],
-        "2": [0.0, 2.119047619, 1.5, 1.666666667, 0.0, 0.0],
-    },
-    "combmnz": {
-        "1": [5.25, 2.785714286, 2.777777778, 0.333333333, 0.857142857, 2.303571429, 2.0],
-        "2": [0.0, 6.357142857, 3.0, 3.333333333, 0.0, 0.0],
-    },
-}
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_three_runs_come_to_what_ranx_makes_of_them(method: str) -> None:
-    runs = [
-        lines({(topic, id): s for topic, hits in run.items() for id, s in hits.items()}) for run in MADE_UP
-    ]
-    found = {topic: [score for _, score in sorted(hits)] for topic, hits in fused(runs, METHODS[method])}
-    assert found == {topic: pytest.approx(scores, abs=1e-9) for topic, scores in BY_RANX[method].items()}

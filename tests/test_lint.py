@@ -287,11 +287,6 @@ def test_topics_that_the_run_lacks_are_a_note_and_no_finding(touche: Touche, wri
     assert err == f"note: {path} has no results for topics 12, 13, 14; trec_eval counts them as 0\n"
 
 
-def test_warnings_alone_are_no_failure(touche: Touche, write: Write) -> None:
-    path = write("run.txt", BROKEN["ranks from 0"][0])
-    assert touche("lint", path, "--task", TASK)[0] == 0
-
-
 def test_many_findings_of_a_kind_are_cut_short_unless_all_are_wanted(touche: Touche, write: Write) -> None:
     path = write("run.txt", lines(*(line(rank, -rank, f"x{rank}") for rank in range(1, 9))))
     out = touche("lint", path, "--task", TASK)[1].splitlines()

@@ -123,8 +123,3 @@ def test_a_corpus_without_a_folder_is_read_through_ir_datasets(
         places.open_dataset("touche-2022-task-2")  # which would be downloaded unasked
     with pytest.raises(NotAtHandError, match="corpora/touche-2022-task-2-sample is not at hand"):
         places.open_dataset("touche-2022-task-2/sample")
-
-
-def test_an_unknown_dataset_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(ToucheError, match="no dataset 'touche-2020'; did you mean touche-2020-task-"):
-        places.open_dataset("touche-2020")

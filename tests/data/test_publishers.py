@@ -269,16 +269,6 @@ def test_the_files_of_a_dataset_are_its_topics_judgments_and_corpus() -> None:
     assert {each.kind for each in official(["touche-2022-task-2/sample"])} == {"topics", "qrels"}
 
 
-def test_known_sums_of_the_publishers() -> None:
-    """As they stand in the publishers' records, not only in ir_datasets."""
-    md5 = {each.path: each.md5 for each in official()}
-    assert md5["qrels/touche-task1-2022-coherence-dedup.qrels"] == "5389bb1df02d3ba54a458eb969cbc5e9"
-    assert md5["corpora/argsme-2020-04-01-processed/args_processed.csv"] == "43bfce957df69bf59b3d59744eb73ded"
-    assert (
-        md5["corpora/touche-2022-task-2/passages-version-002.jsonl.gz"] == "ed4d6104b78986849c59bbc470464cec"
-    )
-
-
 @pytest.fixture
 def two(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two files are all that is official."""
@@ -329,16 +319,6 @@ def test_what_is_fetched_can_go_to_another_folder(
     assert f"{tmp_path}/my data/qrels/a.qrels: its md5 is" in err
 
 
-def test_a_run_on_a_dataset_that_is_missing_names_the_size_of_what_to_fetch(
-    touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("touche.data.places.IrDataset", None)  # which would download it
-    code, _, err = touche("run", "bm25", "-i", "touche-2020-task-1", "-o", tmp_path / "out")
-    assert code == 2 and "touche data fetch touche-2020-task-1 (" in err and " GB)" in err
-    code, _, err = touche("run", "bm25", "-i", "touche-2020-task-1/sample", "-o", tmp_path / "out")
-    assert code == 2 and " GB" not in err
-
-
 def test_the_command_verifies(touche: Touche, two: None, home: Path) -> None:
     (home / "qrels").mkdir()
     (home / "qrels" / "a.qrels").write_bytes(CONTENT)
@@ -362,16 +342,6 @@ def test_the_command_lists(touche: Touche) -> None:
     )
 
 
-def test_an_unknown_dataset_is_named(touche: Touche) -> None:
-    assert "there is no dataset 'touche'" in touche("data", "fetch", "touche")[2]
-
-
-def test_a_file_at_hand_that_is_not_the_published_one_is_refused_too(home: Path, write: Write) -> None:
-    write("clone/qrels/a.qrels", "forged")
-    with pytest.raises(InputError, match=f"the publisher's is {MD5}; delete it and fetch it again"):
-        fetch(source("https://example.org/a.qrels"))
-
-
 def test_of_file_and_archive_the_one_that_can_be_verified_is_taken(home: Path, write: Write) -> None:
     (mirror := home.parent / "mirror").mkdir()
     (mirror / "a.zip").write_bytes(archive := zipped(inner=CONTENT))
@@ -392,12 +362,6 @@ def test_a_download_outlives_a_full_disk_while_it_is_unpacked(
     with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
         fetch(wanted)
     assert (home / "downloads" / f"{wanted.md5}-a.zip").read_bytes() == archive
-
-
-def test_nothing_at_hand_is_no_verification(touche: Touche, two: None, home: Path) -> None:
-    code, _, err = touche("data", "verify")
-    assert code == 2
-    assert "nothing was verified, as no file is at hand; get them with: touche data fetch" in err
 
 
 def test_what_a_mirror_lacks_of_a_named_dataset_is_an_error(

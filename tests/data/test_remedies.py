@@ -53,24 +53,9 @@ def test_a_file_that_is_not_at_hand_is_fetched_as_advised_or_nothing_is_advised(
     assert published == [each for each in fetched_by(str(caught.value)) if each in published]
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["topics/touche-2020-task-2.xml", "corpora/argsme-2020-04-01", "qrels/touche-task1-51-100-quality.qrels"],
-)
-def test_what_is_published_is_fetched(path: str) -> None:
-    assert [each for each in fetched_by(remedies.remedy(path)) if f"{each}/".startswith(f"{path}/")]
-
-
 def test_a_dataset_needs_no_corpus_whose_name_only_begins_like_that_of_its_own() -> None:
     corpora = [each.name for each in official(["touche-2021-task-1"]) if each.kind == "corpora"]
     assert {name.partition("/")[0] for name in corpora} == {"argsme-2020-04-01"}
-
-
-def test_what_is_handed_out_by_agreement_is_applied_for() -> None:
-    text = remedies.remedy("corpora/clueweb12")
-    assert text.startswith(
-        "it is handed out by agreement only; apply at https://lemurproject.org/clueweb12/,"
-    )
 
 
 def test_what_has_no_known_address_is_saved_under_the_name_that_the_card_has() -> None:
@@ -78,12 +63,6 @@ def test_what_has_no_known_address_is_saved_under_the_name_that_the_card_has() -
     with pytest.raises(NotAtHandError, match=rf"^qrels/{name} is not at hand.* by hand from .*, save it un"):
         places.locate("qrels", name)
     assert "save it under this name, and set TOUCHE_DATA" in remedies.remedy("topics/touche-2023-task-2.xml")
-
-
-def test_what_is_the_projects_own_is_not_published(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(places, "clone", lambda: None)
-    with pytest.raises(NotAtHandError, match="no image holds the spot checks; a clone of"):
-        places.locate("corpora", "spot-check-passages")
 
 
 def test_files_of_a_card_of_ones_own_go_next_to_it(monkeypatch: pytest.MonkeyPatch, write: Write) -> None:
@@ -95,11 +74,6 @@ def test_files_of_a_card_of_ones_own_go_next_to_it(monkeypatch: pytest.MonkeyPat
         remedies.remedy("qrels/own-passages-relevance.qrels")
         == f"save it as {folder}/qrels/own-passages-relevance.qrels"
     )
-
-
-def test_a_task_without_a_publisher_is_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remedies, "records", list)
-    assert remedies.remedy("topics/touche-2022-task-1.xml").startswith("it is not published; set TOUCHE_DATA")
 
 
 @pytest.mark.parametrize("dataset", tasks.datasets())

@@ -1,5 +1,4 @@
 import json
-from dataclasses import fields
 from math import log2
 from pathlib import Path
 from statistics import fmean, stdev
@@ -9,7 +8,7 @@ import pytest
 from conftest import Touche, Write
 from spotcheck import BEST, SPOT, made_up, run_of, run_text
 from touche.errors import ToucheError
-from touche.evaluation.comparison import TopicDifference, comparisons, not_compared, topic_differences
+from touche.evaluation.comparison import comparisons, not_compared, topic_differences
 from touche.evaluation.scores import evaluate
 from touche.evaluation.significance import bootstrap_interval, randomisation_test
 
@@ -149,12 +148,3 @@ def test_significance_is_by_the_corrected_t_test_alone(
     asked = touche(*command, "--randomisation")[1].splitlines()
     assert "p rand.  Holm rand." in asked[0] and " 0.0312 " in asked[1]  # 2 of 64 signs of six topics
     assert "intervals are not corrected" in asked[5] and asked[6].startswith("* significant: below 0.05 by")
-
-
-def test_the_command_writes_records(touche: Touche, runs: list[Path]) -> None:
-    _, out, _ = touche(
-        "compare", *runs[:2], "--task", "spot-check/passages", "--format", "csv", "--per-topic"
-    )
-    lines = out.splitlines()
-    assert lines[0] == ",".join(field.name for field in fields(TopicDifference))
-    assert len(lines) == 5

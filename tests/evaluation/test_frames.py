@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import touche as package
-from conftest import ROOT, Touche, Write, on_terminal
+from conftest import ROOT, Touche, Write
 from spotcheck import run_text
 from touche.errors import ToucheError
 from touche.formats.frames import frame_of, lines_of, pandas
@@ -204,13 +204,6 @@ def test_frames_print_whole(runs: list[Path], monkeypatch: pytest.MonkeyPatch, c
             assert "..." not in shown and all(name in shown for name in frame.columns)
     text = repr(package.evaluate(runs, TASK).drop(columns=["run", "qrels"]))
     assert max(map(len, text.splitlines())) <= columns
-
-
-def test_a_frame_on_a_terminal_is_as_wide_as_that(runs: list[Path]) -> None:
-    code = f"import touche; print(touche.evaluate({[*map(str, runs)]}, {TASK!r}).drop(columns=['run']))"
-    shown = on_terminal("-W", "ignore", "-c", code)
-    assert "..." not in shown and "comparable" in shown
-    assert max(map(len, shown.splitlines())) <= 100
 
 
 def test_without_pandas_the_error_says_what_to_install(

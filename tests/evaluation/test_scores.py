@@ -281,22 +281,6 @@ def test_what_lint_warns_of_is_a_doubt_here(write: Write, lines: str, doubt: str
     assert not any(each.startswith(doubt[:9]) for each in scored(write("fine.txt", run_text())).doubts)
 
 
-def test_where_later_versions_of_trec_eval_differ_it_is_said(
-    write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """b is above a by less than a float32 can tell, so that a float32 puts it first, by its greater id."""
-    task = made_up(write, monkeypatch, ["1", "2"], relevance="a")
-    ranked = "1 Q0 a 1 2.00000001 t\n1 Q0 b 2 2 t\n2 Q0 a 1 1 t\n"
-    (run,) = evaluate([write("run.txt", ranked)], task, ["trec_eval"])
-    assert run.scores["trec_eval"].mean == pytest.approx((SECOND + 1) / 2)
-    assert run.doubts == [
-        "trec_eval 9.0.8, which is meant here, reads scores as float32; versions since September 2023 read "
-        f"double and order topic 1 otherwise ({(1 - SECOND) / 2:+.4f} in nDCG@5)"
-    ]
-    (run,) = evaluate([write("other.txt", ranked.replace("2.00000001", "2.1"))], task, ["trec_eval"])
-    assert run.doubts == []
-
-
 def test_files_are_read_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two runs in three dimensions, exact and in any order, and compared: records look nothing up."""
     task = tasks.task("spot-check/pairs")

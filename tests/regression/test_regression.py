@@ -22,7 +22,7 @@ from touche import baselines, tasks
 from touche.cli.run import command_of as click_command_of
 from touche.errors import InputError
 from touche.formats.runs import RunLine, read_run
-from touche.regression.expected import Expected, ExpectedRun, ExpectedScore, digest_of, read_expected
+from touche.regression.expected import ExpectedRun, ExpectedScore, digest_of, read_expected
 from touche.regression.reruns import command_of, is_of, published_scores, rerun_of
 from touche.regression.running import Outcome, regress, update
 from touche.sandbox.limits import Limits
@@ -295,17 +295,6 @@ def test_unusable_arguments_are_named(touche: Touche, clone: Path) -> None:
     assert message.format(clone / "baselines" / "dirichletlm" / "expected.toml") in touche("regress")[1]
 
 
-def test_a_run_that_cannot_be_scored_fails(clone: Path) -> None:
-    def run_for_another_task(job: Job, limits: Limits, log: Log) -> Usage:
-        job.output.mkdir()
-        (job.output / "run.txt").write_text("1 Q0 a 1 1 t\n")
-        return Usage(1.0)
-
-    first = next(regress(read_expected("dirichletlm"), run_for_another_task, Limits(), print))
-    assert (first.verdict, first.got) == ("failed", None)
-    assert "no topic in common" in first.remark
-
-
 QUALITY = """
 [[score]]
 dataset = "touche-2022-task-2/sample"
@@ -407,11 +396,6 @@ def test_results_that_cannot_be_written_are_known_before_anything_runs(touche: T
     code, out, err = touche("regress", "--json", clone / "nowhere" / "r.json")
     assert (code, out) == (2, "")
     assert err == f"touche: {clone}/nowhere is no directory; make it, or write to another place\n"
-
-
-def test_options_are_given_to_the_command() -> None:
-    expected = Expected(baseline="b", options={"k_1": 1.5, "loud": True, "quiet": False})
-    assert expected.command == "b --k-1 1.5 --loud --no-quiet"
 
 
 def test_an_option_of_several_values_can_be_pinned(touche: Touche, clone: Path) -> None:
