@@ -18,7 +18,7 @@ from touche.collection.parts import Parts
 from touche.scan.counting import Vocabulary
 from touche.scan.kernel import Array
 from touche.scan.known import known_or_counted
-from touche.scan.reading import kept
+from touche.scan.reading import read_parts
 from touche.scan.statistics import Statistics
 
 
@@ -88,7 +88,7 @@ class Collected:
     @classmethod
     def of(cls, documents: Documents, asked: Sequence[Asked], wanted: Wanted) -> "Collected":
         """Reads the pages, once."""
-        parts, fields = kept(documents, wanted.reading()), wanted.vocabularies
+        parts, fields = read_parts(documents, wanted.reading()), wanted.vocabularies
         totals = parts.folded(Totals.nothing(fields), _with_totals, Totals.__add__)
         known = known_or_counted(documents.statistics, fields, [totals.statistics[name] for name in fields])
         statistics = dict(zip(fields, known, strict=True))

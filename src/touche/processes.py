@@ -21,50 +21,54 @@ class CannotStartError(ToucheError):
     """A process cannot be started."""
 
 
-def executor(processes: int, begin: Callable[..., None] | None = None, *given: Any) -> ProcessPoolExecutor:
-    """So many processes, that are started as they are needed.
+class Pool(ProcessPoolExecutor):
+    """Processes that work for this one; they end with the ``with`` block, or with this process.
 
-    They are spawned, as a process that runs Java or threads cannot be forked.
-
-    Args:
-        processes: how many.
-        begin: what each does first.
-        given: what ``begin`` is given.
+    They are spawned, because a process that runs Java or threads cannot be forked.
     """
-    return ProcessPoolExecutor(
-        processes, mp_context=get_context("spawn"), initializer=_begin, initargs=(begin, given)
-    )
 
+    def __init__(self, processes: int, begin: Callable[..., None] | None = None, *args: Any) -> None:
+        """Prepares processes, which are started as they are needed.
 
-def check(executor: ProcessPoolExecutor, what: str) -> None:
-    """Makes sure that a process can be started, before anything that it is given can end it.
+        Args:
+            processes: how many.
+            begin: what each does first.
+            args: the arguments of ``begin``.
+        """
+        context = get_context("spawn")
+        super().__init__(processes, mp_context=context, initializer=_begin, initargs=(begin, args))
 
-    Each imports the script that the user runs. One without a guard comes here again, in that process.
+    def __exit__(self, *_: object) -> None:
+        """Ends the processes without waiting for work that they have not begun."""
+        self.shutdown(cancel_futures=True)
 
-    Args:
-        executor: of ``executor``.
-        what: what the processes are for, such as ``parse web pages``.
+    def check(self, purpose: str) -> None:
+        """Starts a process, before any work can end it.
 
-    Raises:
-        CannotStartError: if the processes cannot import that script.
-    """
-    if getattr(current_process(), "_inheriting", False):  # which Python itself asks, to refuse it
-        sys.exit()  # in silence, for the first process tells
-    try:
-        submit(executor, os.getpid).result()
-    except BrokenProcessPool:
-        problem = f"the processes that {what} cannot import your script"
-        remedy = 'save it in a file, and put what it does below: if __name__ == "__main__":'
-        raise CannotStartError(f"{problem}; {remedy}") from None
+        Each process imports the script that the user runs. One without a guard comes here again, there.
 
+        Args:
+            purpose: what the processes do, such as ``parse web pages``.
 
-def submit(executor: ProcessPoolExecutor, work: Callable[..., _T], *given: Any) -> Future[_T]:
-    """Hands out work; a process that is started for it hears of no interrupt, but is ended by this one."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which a new process inherits
-    try:
-        return executor.submit(work, *given)
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        Raises:
+            CannotStartError: if the processes cannot import that script.
+        """
+        if getattr(current_process(), "_inheriting", False):  # which Python itself asks, to refuse it
+            sys.exit()  # in silence, because the first process reports it
+        try:
+            self.submit(os.getpid).result()
+        except BrokenProcessPool:
+            problem = f"the processes that {purpose} cannot import your script"
+            remedy = 'save it in a file, and put what it does below: if __name__ == "__main__":'
+            raise CannotStartError(f"{problem}; {remedy}") from None
+
+    def submit(self, work: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
+        """Hands out work; a process that is started for it ignores interrupts, but is ended by this one."""
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which a new process inherits
+        try:
+            return super().submit(work, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def in_order(
@@ -86,11 +90,11 @@ def in_order(
         yield under_way.popleft()
 
 
-def _begin(begin: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
+def _begin(begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
     # It would wait for work for ever if that one were killed.
     threading.Thread(target=_wait_for_the_parent, daemon=True).start()
     if begin:
-        begin(*given)
+        begin(*args)
 
 
 def _wait_for_the_parent() -> None:

@@ -25,8 +25,9 @@ from touche.errors import InputError
 from touche.formats import pieces
 from touche.formats.documents import AnyDocument, Document
 from touche.formats.topics import Topic
-from touche.scan import counting, reading, sharing
+from touche.scan import counting, reading
 from touche.scan.counting import ONE_FIELD, Counting, Part, Vocabulary, joined
+from touche.scan.reading import Reading, parts_in_parallel
 from touche.scan.tokens import analysis_named
 
 TOPICS = [Topic("1", "cats and dogs"), Topic("2", "a cat", candidates=frozenset({"d3", "d9"}))]
@@ -154,8 +155,8 @@ def test_what_other_processes_cannot_do_this_one_does(
     collection: Files, text_of: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     vocabulary = Vocabulary.of(["cats"], "english")
-    make = partial(reading._making, partial(Counting, vocabulary, {"text": text_of}))
-    assert sharing.shared(collection.pieces() or (), 2, make, list) is None
+    counted = Reading(partial(Counting, vocabulary, {"text": text_of}), joined, str)
+    assert parts_in_parallel(counted, collection, 2) is None
     assert ranked(collection, fields={"text": text_of}) == ranked(list(collection))
     told = [record.getMessage() for record in caplog.records]
     warning = "the collection is read by one process alone, which takes longer: a process died"
@@ -227,7 +228,7 @@ def test_large_parts_are_scored_one_after_the_other(
     collection: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     together = ranked(list(collection), depth=7)
-    monkeypatch.setattr(reading, "_TOGETHER", 3)
+    monkeypatch.setattr(reading, "_MERGED", 3)
     monkeypatch.setattr(reading, "_BATCH", 2)
     assert ranked(list(collection), depth=7) == together
 

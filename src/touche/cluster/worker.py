@@ -14,8 +14,8 @@ from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument
 from touche.formats.parquet import kept
 from touche.formats.pieces import Piece, Splitter
-from touche.web.page import RawPage, Skipped
-from touche.web.parsing import LeftOut, Parser, parsed
+from touche.web.page import Parser, RawPage, Skipped
+from touche.web.parsing import LeftOut, parsed
 
 _T = TypeVar("_T")
 

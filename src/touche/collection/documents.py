@@ -11,7 +11,7 @@ from touche.errors import InputError, ToucheError
 from touche.formats.documents import AnyDocument
 from touche.formats.pieces import Piece
 from touche.formats.statistics import StatisticsFiles
-from touche.web.parsing import Parser
+from touche.web.page import Parser
 
 _T = TypeVar("_T")
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from touche.identify.fitting import SCALES, Fit, Problem, fit, fit_of
 from touche.identify.hypotheses import MAXIMUM, Hypothesis, space
 from touche.identify.samples import Integers, Sample
 from touche.identify.votes import voted
-from touche.processes import check, executor
+from touche.processes import Pool
 from touche.progress import processors, watched
 
 _VARYING, _VARIED = 2, 3  # after this round weights and lengths of so many leading hypotheses are varied
@@ -189,18 +188,17 @@ def _scales(of_round: Round, sample: Sample) -> tuple[float, ...]:
 
 
 @contextmanager
-def _pool() -> Iterator[ProcessPoolExecutor]:
+def _pool() -> Iterator[Pool]:
     """Starts a process for each processor, with one thread each for linear algebra."""
     threads = "OPENBLAS_NUM_THREADS"
     before = os.environ.get(threads)
     os.environ[threads] = "1"  # read when a process begins
-    pool = executor(processors())
     try:
-        check(pool, "fit")
-        yield pool
+        with Pool(processors()) as pool:
+            pool.check("fit")
+            yield pool
     except BrokenProcessPool as error:
         raise ToucheError("the processes that fit have died; give them more memory") from error
     finally:
-        pool.shutdown(cancel_futures=True)
         os.environ.pop(threads)
         os.environ.update({threads: before} if before is not None else {})

@@ -1,4 +1,4 @@
-"""A whole collection, read once: by all processors where it is large."""
+"""A collection, read once: batches of documents are counted, here or by several processes, and merged."""
 
 import logging
 import time
@@ -7,11 +7,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
-from typing import Generic, Protocol, TypeVar
+from pickle import PicklingError, dumps
+from typing import Any, Generic, Protocol, TypeVar
 
 from touche.collection.documents import Documents
 from touche.collection.parts import LocalParts, Parts
-from touche.errors import InputError
+from touche.errors import InputError, one_line
 from touche.formats.documents import AnyDocument
 from touche.formats.pieces import Piece
 from touche.progress import processors
@@ -20,22 +21,20 @@ from touche.web.page import RawPage, Skipped
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
-_R = TypeVar("_R")
-Work = Callable[[Piece], tuple[Sequence[str], _T]]  # gives the ids that it read, and what it is for
 
 _log = logging.getLogger(__name__)
 
 _BATCH = 1000  # documents that one process reads at a time
 _FEW = 16  # pieces, which one process has read before others have started
 _MOST = 16  # processes, which are as many as one can cut pieces for
-_TOGETHER = 1 << 16  # documents that are scored together: their numbers fit into a processor's cache
+_MERGED = 1 << 16  # documents that are scored together: their numbers fit into a processor's cache
 
 
 class Maker(Protocol[_T_co]):
     """Makes a part of documents, again and again."""
 
     def part(self, documents: Sequence[AnyDocument]) -> _T_co:
-        """What is kept of these documents."""
+        """Returns what is kept of these documents."""
 
 
 @dataclass(frozen=True)
@@ -43,58 +42,35 @@ class Reading(Generic[_T]):
     """How a collection is read.
 
     Attributes:
-        begin: gives what makes parts, to be closed by a ``with`` block; each process calls it once.
-        joined: makes one part of several.
-        told: what ``--verbose`` says of all parts.
+        begin: returns what makes parts, to be closed by a ``with`` block; each process calls it once.
+        merge: makes one part of several.
+        summary: describes all parts for ``--verbose``.
+        among: ids of the only documents to read, whose ids are not checked then; None for all.
     """
 
     begin: Callable[[], AbstractContextManager[Maker[_T]]]
-    joined: Callable[[Sequence[_T]], _T]
-    told: Callable[[Sequence[_T]], str]
+    merge: Callable[[Sequence[_T]], _T]
+    summary: Callable[[Sequence[_T]], str]
+    among: Collection[str] | None = None
+
+
+class _OneProcessError(Exception):
+    """The collection has to be read by one process."""
 
 
 def read(documents: Iterable[AnyDocument], vocabulary: Vocabulary, fields: Fields) -> Parts[Part]:
-    """Reads a collection and counts; what is found does not depend on the number of processes.
+    """Reads a collection and counts; the result does not depend on the number of processes.
 
     Args:
         documents: the collection; never held in memory as a whole.
         vocabulary: the terms to count.
         fields: the fields by name, each a function of the document.
     """
-    return kept(documents, Reading(partial(Counting, vocabulary, fields), joined, partial(_told, fields)))
+    begin = partial(Counting, vocabulary, fields)
+    return read_parts(documents, Reading(begin, joined, partial(_summary, fields)))
 
 
-def kept(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Parts[_T]:
-    """Reads a collection, once, and keeps what is made of its documents.
-
-    Args:
-        documents: the collection; never held in memory as a whole.
-        reading: how it is read.
-    """
-    collection = Documents.of(documents)
-    if parts_of_workers := collection.read_by_workers(partial(_made, reading)):
-        return parts_of_workers
-    began = time.monotonic()
-    gather = partial(_together, reading.joined)
-    found = _shared(collection, partial(_making, reading.begin), lambda parts: list(gather(parts)))
-    parts = found or list(_made(reading, collection.records()))  # which says if there are none
-    seconds, processes = time.monotonic() - began, _processes() if found else 1
-    told = (seconds, processes, processors(), reading.told(parts))
-    _log.debug("read in %.1f s by %d of %d processors: %s", *told)
-    return LocalParts(parts)
-
-
-def in_batches(
-    documents: Iterable[AnyDocument], begin: Callable[[], AbstractContextManager[Maker[_T]]]
-) -> Iterator[tuple[int, _T]]:
-    """Reads documents, some at a time, and yields how many these were, and what was made of them."""
-    ahead = iter(documents)
-    with begin() as maker:
-        while batch := list(islice(ahead, _BATCH)):
-            yield len(batch), maker.part(batch)
-
-
-def _told(fields: Fields, parts: Sequence[Part]) -> str:
+def _summary(fields: Fields, parts: Sequence[Part]) -> str:
     terms = [sum(part.statistics[n].tokens for part in parts) for n in range(len(fields))]
     terms_of = [f"{count} terms in {name}" for count, name in zip(terms, fields, strict=True)]
     return ", ".join([f"{sum(part.documents for part in parts)} documents", *terms_of])
@@ -107,80 +83,191 @@ def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDo
         documents: the collection; read once, by all processors if it lies in large files.
         ids: of the documents that are wanted; the others are not held in memory.
     """
+    reading = Reading(partial(_Picking, ids), _chained, lambda parts: f"{sum(map(len, parts))} picked", ids)
+    return _chained(_local_parts(Documents.of(documents), reading))
+
+
+def read_parts(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Parts[_T]:
+    """Reads a collection, once, and keeps what is made of its documents.
+
+    Args:
+        documents: the collection; never held in memory as a whole.
+        reading: how it is read.
+    """
     collection = Documents.of(documents)
-    found = _shared(collection, partial(_picking, ids), _chained)
-    return [each for each in collection.records() if each.id in ids] if found is None else found
+    on_workers = collection.read_by_workers(partial(parts_in_process, reading))
+    return on_workers or LocalParts(_local_parts(collection, reading))
 
 
-def _made(reading: Reading[_T], documents: Iterable[AnyDocument]) -> Iterator[_T]:
-    return _together(reading.joined, in_batches(documents, reading.begin))
+def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
+    """The parts that the processes of this machine make."""
+    began, processes = time.monotonic(), min(processors(), _MOST)
+    parts = parts_in_parallel(reading, collection, processes) if processes > 1 else None
+    if parts is None:
+        parts, processes = list(parts_in_process(reading, collection.records())), 1
+    about = (time.monotonic() - began, processes, processors(), reading.summary(parts))
+    _log.debug("read in %.1f s by %d of %d processors: %s", *about)
+    return parts
 
 
-def _making(begin: Callable[[], AbstractContextManager[Maker[_T]]]) -> Work[tuple[int, _T]]:
-    maker = begin().__enter__()  # in a process of its own, with which it ends
-
-    def make_part(piece: Piece) -> tuple[Sequence[str], tuple[int, _T]]:
-        documents = _ready(piece.documents())
-        return [each.id for each in documents], (len(documents), maker.part(documents))
-
-    return make_part
+def parts_in_process(reading: Reading[_T], documents: Iterable[AnyDocument]) -> Iterator[_T]:
+    """Yields the parts of documents, read by this process."""
+    return merge_batches(reading.merge, in_batches(documents, reading.begin))
 
 
-def _picking(ids: Collection[str]) -> Work[list[AnyDocument]]:
-    return lambda piece: ((), _ready(piece.documents(among=ids)))
+def in_batches(
+    documents: Iterable[AnyDocument], begin: Callable[[], AbstractContextManager[Maker[_T]]]
+) -> Iterator[tuple[int, _T]]:
+    """Reads documents, some at a time, and yields how many these were, and the part made of them."""
+    ahead = iter(documents)
+    with begin() as maker:
+        while batch := list(islice(ahead, _BATCH)):
+            yield len(batch), maker.part(batch)
 
 
-def _ready(documents: Iterable[AnyDocument | RawPage | Skipped]) -> list[AnyDocument]:
+def merge_batches(merge: Callable[[Sequence[_T]], _T], batches: Iterable[tuple[int, _T]]) -> Iterator[_T]:
+    """Yields the same documents in larger parts; each batch comes with its number of documents."""
+    waiting: list[_T] = []
+    size = 0
+    for documents, part in batches:
+        waiting.append(part)
+        size += documents
+        if size >= _MERGED:
+            yield merge(waiting)
+            waiting, size = [], 0
+    if size:
+        yield merge(waiting)
+
+
+def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: int) -> list[_T] | None:
+    """Returns the parts of a collection, whose pieces are handed out to processes.
+
+    Returns:
+        All parts; None if one process has to read the collection: it is small or cannot be split, processes
+        cannot call the reading's functions or cannot start, one dies, or a file cannot be cut. That one
+        process then meets an error where it is; a warning reports processes that die or cannot start.
+
+    Raises:
+        InputError: if a piece is broken, or an id occurs twice.
+    """
+    try:
+        pieces = _many_pieces(collection)
+        dumps(reading.begin)  # another process finds functions by their names: no lambdas, none in another
+    except (_OneProcessError, PicklingError, AttributeError, TypeError):
+        return None
+    # Here, because they take as long to import as a small run.
+    from concurrent.futures.process import BrokenProcessPool
+
+    from touche.processes import CannotStartError
+
+    try:
+        return list(merge_batches(reading.merge, _batches_of_pieces(reading, pieces, processes))) or None
+    except _OneProcessError:
+        return None
+    except (CannotStartError, BrokenProcessPool, OSError) as error:
+        reason = "a process died" if isinstance(error, BrokenProcessPool) else one_line(str(error))
+        _log.warning("the collection is read by one process alone, which takes longer: %s", reason)
+        return None
+
+
+def _many_pieces(collection: Documents) -> Iterator[Piece]:
+    """The pieces of a large collection.
+
+    Raises:
+        _OneProcessError: if it is small, or cannot be split.
+    """
+    pieces = _whole_pieces(collection)
+    first = list(islice(pieces, _FEW))
+    if len(first) < _FEW:
+        raise _OneProcessError
+    return chain(first, pieces)
+
+
+def _whole_pieces(collection: Documents) -> Iterator[Piece]:
+    try:
+        yield from collection.pieces() or ()
+    except InputError as error:  # there may be others before it
+        raise _OneProcessError from error
+
+
+def _batches_of_pieces(
+    reading: Reading[_T], pieces: Iterable[Piece], processes: int
+) -> Iterator[tuple[int, _T]]:
+    """The number of documents and the part of each piece, in order."""
+    from touche.processes import Pool, in_order
+
+    seen: set[str] = set()
+    with Pool(processes, _begin_work, reading.begin, reading.among) as pool:
+        pool.check("read the collection")
+        for piece, future in in_order(pieces, partial(pool.submit, _work), processes):
+            result = future.result()
+            if result is None or not seen.isdisjoint(result[0]):
+                for _ in piece.documents(seen):
+                    pass  # which reports what is wrong with it
+                raise _OneProcessError
+            ids, count, part = result
+            seen.update(ids)
+            yield count, part
+
+
+_Worker = Callable[[Piece], tuple[Sequence[str], int, Any]]
+_workers: list[_Worker] = []  # of a process of its own, the one that it has
+
+
+def worker(begin: Callable[[], AbstractContextManager[Maker[Any]]], among: Collection[str] | None) -> _Worker:
+    """Returns what makes ids, number of documents and part of a piece; in a process, with which it ends."""
+    maker = begin().__enter__()
+
+    def read_piece(piece: Piece) -> tuple[Sequence[str], int, Any]:
+        documents = _parsed_already(piece.documents(among=among))
+        ids = [each.id for each in documents] if among is None else []
+        return ids, len(documents), maker.part(documents)
+
+    return read_piece
+
+
+def _begin_work(
+    begin: Callable[[], AbstractContextManager[Maker[Any]]], among: Collection[str] | None
+) -> None:
+    _workers.append(worker(begin, among))
+
+
+def _work(piece: Piece) -> tuple[Sequence[str], int, Any] | None:
+    try:
+        return _workers[0](piece)
+    except Exception:  # the first process meets it as well, and reports it
+        return None
+
+
+def _parsed_already(documents: Iterable[AnyDocument | RawPage | Skipped]) -> list[AnyDocument]:
     """The documents of a piece.
 
     Raises:
         ValueError: if a page is still to be parsed.
     """
-    found = list[AnyDocument]()
+    parsed = list[AnyDocument]()
     for each in documents:
         if isinstance(each, RawPage | Skipped):
             raise ValueError("a page that is still to be parsed")
-        found.append(each)
-    return found
+        parsed.append(each)
+    return parsed
+
+
+class _Picking:
+    """Keeps the documents that have some ids."""
+
+    def __init__(self, ids: Collection[str]) -> None:
+        self._ids = ids
+
+    def __enter__(self) -> "_Picking":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def part(self, documents: Sequence[AnyDocument]) -> list[AnyDocument]:
+        return [each for each in documents if each.id in self._ids]
 
 
 def _chained(parts: Iterable[list[AnyDocument]]) -> list[AnyDocument]:
-    return list(chain(*parts))
-
-
-def _together(joined: Callable[[Sequence[_T]], _T], parts: Iterable[tuple[int, _T]]) -> Iterator[_T]:
-    """The same documents in larger parts; of each part is told how many documents were read for it."""
-    waiting: list[_T] = []
-    size = 0
-    for documents, part in parts:
-        waiting.append(part)
-        size += documents
-        if size >= _TOGETHER:
-            yield joined(waiting)
-            waiting, size = [], 0
-    if size:
-        yield joined(waiting)
-
-
-def _shared(
-    documents: Documents,
-    make: Callable[[], Work[_T]],
-    gather: Callable[[Iterator[_T]], _R],
-) -> _R | None:
-    """What processes find in the pieces of a collection; None where this process is to read it itself."""
-    pieces = documents.pieces() if processors() > 1 else None
-    if pieces is None:
-        return None
-    try:
-        first = list(islice(pieces, _FEW))
-    except InputError:  # others may come before it
-        return None
-    if len(first) < _FEW:
-        return None
-    from touche.scan.sharing import shared  # here, for it takes as long to import as a small run
-
-    return shared(chain(first, pieces), _processes(), make, gather)
-
-
-def _processes() -> int:
-    return min(processors(), _MOST)
+    return list(chain.from_iterable(parts))

@@ -1,5 +1,6 @@
 """Web pages, as they come and in fields."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,6 +72,9 @@ class Skipped:
 def page_of(document: Any) -> Page:
     """A document as a page; of anything but a page the text is the main content, and all else is missing."""
     return document if isinstance(document, Page) else Page(document.id, body=document.text)
+
+
+Parser = Callable[[RawPage], Page]
 
 
 class PageError(ValueError):

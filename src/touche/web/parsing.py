@@ -9,11 +9,10 @@ from typing import Any
 
 from touche.errors import ToucheError
 from touche.progress import processors
-from touche.web.page import Page, RawPage, Skipped
+from touche.web.page import Page, Parser, RawPage, Skipped
 
 _log = logging.getLogger(__name__)
 
-Parser = Callable[[RawPage], Page]
 _RULES = "parse"  # of touche.web.extraction
 
 
@@ -73,10 +72,10 @@ def parsed(
     documents = iter(documents)
     for document in documents:
         if isinstance(document, RawPage | Skipped):  # from here on there may be more of them
-            from touche.web.workers import in_processes  # here, for only web pages need processes
+            from touche.web.workers import parsed_in_processes  # here, for only web pages need processes
 
             rest, by = chain([document], documents), parser or _extraction()
-            for each in in_processes(rest, by, processes or processors()):
+            for each in parsed_in_processes(rest, by, processes or processors()):
                 pages += isinstance(each, Page)
                 if isinstance(each, Skipped):
                     reasons[each.reason] += 1
