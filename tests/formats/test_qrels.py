@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import ROOT, Write
+from conftest import Write
 from touche.errors import InputError
 from touche.formats.qrels import read_qrels
 
@@ -29,10 +29,6 @@ def test_excluded_topics_are_left_out(write: Write) -> None:
     [
         ("1 0 b", "3 columns instead of 4"),
         ("1 0 b 1 2", "5 columns instead of 4"),
-        ("1 0 b FIRST", "label 'FIRST' is not a whole number"),
-        ("1 0 b 0.5", "label '0.5' is not a whole number"),
-        ("1 0 b inf", "label 'inf' is not a whole number"),
-        ("1 0 b nan", "label 'nan' is not a whole number"),
         ("1 0 b 2000000000", "label 2000000000 is beyond 1,000,000"),  # took 160 s
         ("1 0 b -1000001", "label -1000001 is beyond 1,000,000"),
         ("1 0 a 2", "document 'a' of topic 1 has two labels"),
@@ -75,10 +71,3 @@ def test_a_label_is_a_whole_number_of_ascii_or_refused_in_one_line(
 def test_a_file_without_judgments_is_an_error(write: Write) -> None:
     with pytest.raises(InputError, match="no judgments in it"):
         read_qrels(write("a.qrels", "25 0 a 1\n"), excluded_topics=["25"])
-
-
-@pytest.mark.parametrize("part", ["arguments", "passages"])
-def test_the_spot_check_is_judged_from_minus_two_to_two(part: str) -> None:
-    qrels = read_qrels(ROOT / "qrels" / f"spot-check-{part}-relevance.qrels")
-    for labels in qrels.values():
-        assert {-2, 0, 1, 2} == set(labels.values())

@@ -44,11 +44,8 @@ def test_a_run_is_read_as_teams_send_them(write: Write) -> None:
     [
         ("1 Q0 d 2 0.5", "5 columns instead of 6"),
         ("1 Q0 d two 0.5 t", "rank 'two' is not a whole number"),
-        ("1 Q0 d 1.0 0.5 t", "rank '1.0' is not a whole number"),
         (f"1 Q0 d {'9' * 5000} 0.5 t", "rank '9{59} ... is not a whole number; "),
         ("1 Q0 d 2 high t", "score 'high' is no finite number"),
-        ("1 Q0 d 2 ınf t", "score 'ınf' is no finite number"),
-        ("1 Q0 d 2 1e39 t", "score '1e39' is no finite number"),
         ("1 Q0 c 2 0.6 t", "document 'c' occurs a second time for topic 1"),
     ],
 )

@@ -242,15 +242,6 @@ def test_ids_of_one_s_own(write: Write) -> None:
     assert found == [page("a"), *(Skipped(id, "without an id of its own") for id in ("a", "b", "a b"))]
 
 
-def test_an_archive_that_breaks_is_reported(write: Write, caplog: pytest.LogCaptureFixture) -> None:
-    content = bytearray(b"".join(gzip.compress(record(each, b"<p>words" * 40), 0) for each in "abc"))
-    content[len(content) // 2] ^= 0xFF
-    path = write("a.warc", bytes(content))
-    assert next(iter(read_warc(path))).id == "a"
-    list(read_warc(path))
-    assert any(text.startswith(f"{path} is ") and text.endswith("is kept") for text in caplog.messages)
-
-
 @pytest.mark.parametrize("content", [b"once upon a time", b"", INFO])
 def test_an_archive_without_a_page_does_not_end_a_run(
     write: Write, content: bytes, caplog: pytest.LogCaptureFixture

@@ -11,7 +11,7 @@ from touche.identify.samples import Sample
 
 WORST = 10
 _SMALL = 1e-4
-_LONGEST = 300  # tokens by which a text may differ
+_LONGEST, _SHORT = 300, 40  # tokens by which a text may differ, and changes of length that go with terms
 
 
 @dataclass(frozen=True)
@@ -81,20 +81,11 @@ def _changes(problem: Problem, row: int) -> Iterator[_Change]:
         for at, counts in enumerate(problem.counts)
         for term in counts.terms[counts.rows == row]
     ]
+    lengths = [sign * by for by in range(1, _LONGEST + 1) for sign in (1, -1)]
+    small = (0, *lengths[:_SHORT])
     yield from (_Change(at, more, term, more) for at, term in terms for more in (1, -1))
-    yield from (
-        _Change(at, longer)
-        for by in range(1, _LONGEST + 1)
-        for longer in (by, -by)
-        for at in range(len(problem.counts))
-    )
-    yield from (
-        _Change(at, longer, term, more)
-        for by in range(21)
-        for longer in (by, -by)
-        for at, term in terms
-        for more in (1, -1, 2, -2)
-    )
+    yield from (_Change(at, longer) for longer in lengths for at in range(len(problem.counts)))
+    yield from (_Change(at, by, term, more) for by in small for at, term in terms for more in (1, -1, 2, -2))
 
 
 def _changed(counts: Counts, row: int, at: int, changes: list[_Change]) -> Counts:
