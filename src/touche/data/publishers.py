@@ -4,9 +4,10 @@ import shutil
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 from textwrap import shorten
 from typing import IO, Any
@@ -249,30 +250,27 @@ def _place(source: Source, file: Path, target: Path) -> Status:
 @contextmanager
 def _member(name: str, archive: Path) -> Iterator[IO[bytes]]:
     """Opens the file of that name in an archive, in whatever folder; no path in it is ever used."""
-    member = _zip_member if zipfile.is_zipfile(archive) else _tar_member
     try:
-        yield from member(name, archive)
+        with opened(archive) as content:
+            for path, open_file in _members(content, zipfile.is_zipfile(archive)):
+                if PurePosixPath(path).name == name:
+                    with open_file() as file:
+                        yield file
+                    return
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError, zlib.error) as error:
         raise RefusedError(archive, f"broken archive ({error})", "get it again") from error
-
-
-def _zip_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
-    with opened(archive) as content, zipfile.ZipFile(content) as packed:
-        for path in packed.namelist():
-            if PurePosixPath(path).name == name:
-                with packed.open(path) as file:
-                    yield file
-                return
     raise RefusedError(archive, f"no {name} in it", "get it again")
 
 
-def _tar_member(name: str, archive: Path) -> Iterator[IO[bytes]]:
-    with opened(archive) as content, tarfile.open(fileobj=content, mode="r|*") as packed:
-        for each in packed:
-            if each.isfile() and PurePosixPath(each.name).name == name and (file := packed.extractfile(each)):
-                yield file
-                return
-    raise RefusedError(archive, f"no {name} in it", "get it again")
+def _members(content: IO[bytes], is_zip: bool) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """The paths of the files in an archive, without links and folders, and how to open each."""
+    if is_zip:
+        with zipfile.ZipFile(content) as packed:
+            yield from ((each.filename, partial(packed.open, each)) for each in packed.infolist())
+    else:
+        with tarfile.open(fileobj=content, mode="r|*") as packed_tar:
+            files = (each for each in packed_tar if each.isfile())
+            yield from ((each.name, partial(packed_tar.extractfile, each)) for each in files)
 
 
 def _why_not_verified(source: Source) -> str:
