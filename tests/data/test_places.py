@@ -118,7 +118,8 @@ def test_a_corpus_without_a_folder_is_read_through_ir_datasets(
     write("topics/touche-2021-task-2.xml", (tmp_path / "topics/touche-2022-task-2.xml").read_text())
     assert places.open_dataset("touche-2021-task-2").documents == IrDataset("clueweb12")
     ranks = write("topics/spam-ranks.txt.gz", "73 a\n")
-    assert places.open_dataset("touche-2021-task-2").documents == IrDataset(id="clueweb12", side_files=(ranks,))
+    documents = places.open_dataset("touche-2021-task-2").documents
+    assert documents == IrDataset(id="clueweb12", side_files=(ranks,))
     with pytest.raises(NotAtHandError, match=r"get it with: touche data fetch touche-2022-task-2"):
         places.open_dataset("touche-2022-task-2")  # which would be downloaded unasked
     with pytest.raises(NotAtHandError, match="corpora/touche-2022-task-2-sample is not at hand"):
