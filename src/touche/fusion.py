@@ -7,7 +7,7 @@ from math import fsum
 from pathlib import Path
 
 from touche.errors import InputError, ToucheError
-from touche.formats.runs import RunLine, in_order_of_score, ranking, read_run
+from touche.formats.runs import RunLine, by_topic, in_order_of_score, ranking, read_run
 from touche.formats.statistics import parts_of
 from touche.formats.topics import Topic
 from touche.io.opening import md5
@@ -45,7 +45,7 @@ def fused(runs: Iterable[Iterable[RunLine]], method: Method) -> Iterator[tuple[s
     """
     topics: dict[str, dict[str, list[float]]] = {}
     for run in runs:
-        for topic, lines in _by_topic(run).items():
+        for topic, lines in by_topic(run).items():
             for document, share in method.given(lines).items():
                 topics.setdefault(topic, {}).setdefault(document, []).append(share)
     for topic, documents in topics.items():
@@ -162,10 +162,3 @@ def check_ranked_by(statistics: Path, paths: Sequence[Path]) -> None:
         if statistics_of(path.with_name(METADATA_FILE)) != digest:
             remedy = "run the baseline with --statistics, and leave ir-metadata.yml beside run.txt"
             raise InputError(path, f"not ranked by {statistics}", remedy)
-
-
-def _by_topic(run: Iterable[RunLine]) -> dict[str, list[RunLine]]:
-    found: dict[str, list[RunLine]] = {}
-    for line in run:
-        found.setdefault(line.topic, []).append(line)
-    return found

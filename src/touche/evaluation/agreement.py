@@ -18,7 +18,7 @@ import numpy as np
 from touche.errors import ToucheError
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import t_test
-from touche.formats.runs import RunLine, in_order_of_score, read_run
+from touche.formats.runs import RunLine, by_topic, in_order_of_score, read_run
 
 NEAR, FAR = 5, 100  # ranks
 PERSISTENCE = 0.95  # p of rank-biased overlap, as in repro_eval 0.5
@@ -260,10 +260,8 @@ def delta_ri(a: float, baseline_a: float, b: float, baseline_b: float) -> float 
 
 def rankings(run: Sequence[RunLine]) -> Rankings:
     """The documents of each topic, best first, in the order of trec_eval."""
-    found: dict[str, list[str]] = {}
-    for line in in_order_of_score(run):
-        found.setdefault(line.topic, []).append(line.document)
-    return found
+    ordered = by_topic(in_order_of_score(run))
+    return {topic: [line.document for line in lines] for topic, lines in ordered.items()}
 
 
 def _two(paths: Sequence[Path]) -> Sequence[Path]:

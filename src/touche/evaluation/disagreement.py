@@ -10,7 +10,7 @@ from statistics import fmean
 
 import numpy as np
 
-from touche.evaluation.ndcg import by_topic, gains, ndcg
+from touche.evaluation.ndcg import gains, in_qrels, ndcg
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
 
@@ -40,12 +40,12 @@ def reasons(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> list[Reason]:
         ToucheError: if run and qrels have no topic in common.
     """
     labels = gains(qrels)
-    ranked = by_topic(in_order_of_rank(run), qrels)
+    ranked = in_qrels(in_order_of_rank(run), qrels)
     judged = {
         topic: [line for line in lines[:cutoff] if line.document in labels[topic]]
         for topic, lines in ranked.items()
     }
-    before = _scores(by_topic(in_order_of_score(run), qrels), labels, cutoff)
+    before = _scores(in_qrels(in_order_of_score(run), qrels), labels, cutoff)
     found = []
     for text, after in _steps(run, qrels, ranked, judged, cutoff):
         if after != before:
@@ -75,7 +75,7 @@ def _steps(
 
 
 def _ties_by_rank(run: Iterable[RunLine], qrels: Qrels) -> dict[str, list[RunLine]]:
-    return by_topic(sorted(run, key=lambda line: (-np.float32(line.score), line.rank)), qrels)
+    return in_qrels(sorted(run, key=lambda line: (-np.float32(line.score), line.rank)), qrels)
 
 
 def _scores(order: Mapping[str, Sequence[RunLine]], labels: Qrels, cutoff: int) -> PerTopic:

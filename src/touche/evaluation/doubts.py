@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from touche.evaluation.ndcg import TREC_EVAL_VERSION, Evaluation, by_topic, by_trec_eval
+from touche.evaluation.ndcg import TREC_EVAL_VERSION, Evaluation, by_trec_eval, in_qrels
 from touche.formats.qrels import Qrels
-from touche.formats.runs import RunLine, in_order_of_score
+from touche.formats.runs import RunLine, by_topic, in_order_of_score
 from touche.tasks import Measure
 
 UNJUDGED_LIMIT = 0.10  # of the first results; above it a score is not comparable with published ones
@@ -99,20 +99,14 @@ def _topics_without_results(run: Sequence[RunLine], qrels: Qrels, measure: Measu
 
 
 def _equal_ranks(run: Sequence[RunLine]) -> Iterator[str]:
-    ranks: dict[str, set[int]] = {}
-    repeated: dict[str, None] = {}
-    for line in run:
-        seen = ranks.setdefault(line.topic, set())
-        if line.rank in seen:
-            repeated[line.topic] = None
-        seen.add(line.rank)
-    if repeated:
-        yield f"ranks stand twice in {listed(list(repeated))}, which touche leaves in the order of the file"
+    topics = by_topic(run).items()
+    if repeated := [topic for topic, lines in topics if len({line.rank for line in lines}) < len(lines)]:
+        yield f"ranks stand twice in {listed(repeated)}, which touche leaves in the order of the file"
 
 
 def _near_ties(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Iterator[str]:
     """Where scores differ by less than a float32 can tell: trec_eval read these until 2020, now doubles."""
-    orders = [by_topic(order, qrels) for order in (in_order_of_score(run), _in_order_of_double(run))]
+    orders = [in_qrels(order, qrels) for order in (in_order_of_score(run), _in_order_of_double(run))]
     if orders[0] == orders[1]:
         return
     before, after = (by_trec_eval(_places(order), qrels, measure) for order in orders)

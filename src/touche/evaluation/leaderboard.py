@@ -1,7 +1,6 @@
 """Where a score stands among the published ones, comparing only like with like."""
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 from touche.tasks import Published, Task
 
@@ -43,8 +42,8 @@ def shortlist(published: Sequence[Published]) -> list[Published]:
 
 def names(published: Sequence[Published]) -> list[str]:
     """What rows are called: team and run; the organizers' own with their tags, if there are several."""
-    several = _several(published)
-    return [_name(row, several) for row in published]
+    several = sum(row.baseline for row in published) > 1
+    return [f"{row.name} ({row.tag})" if several and row.baseline else row.name for row in published]
 
 
 def standing(value: float, published: Sequence[Published]) -> str:
@@ -55,7 +54,12 @@ def standing(value: float, published: Sequence[Published]) -> str:
         published: the results to compare with, at least one, the best first.
     """
     rounded, best = round(value, DIGITS), shortlist(published)
-    label = partial(_label, several=_several(published))
+    called = dict(zip(published, names(published), strict=True))
+
+    def label(row: Published, before: str = " ") -> str:
+        name = f"the baseline {called[row]}" if row.baseline else called[row]
+        return f"{name}{before}{row.value:.{DIGITS}f}"
+
     higher = [row for row in published if row.value > rounded]
     level = [row for row in published if row.value == rounded]
     lower = [row for row in published if row.value < rounded]
@@ -86,15 +90,3 @@ def _not_stated(published: Sequence[Published]) -> Iterator[str]:
 
 def _end(which: str, published: Sequence[Published]) -> str:
     return f", the {which} published" if len(published) > 1 else ""
-
-
-def _several(published: Sequence[Published]) -> bool:
-    return sum(row.baseline for row in published) > 1
-
-
-def _name(row: Published, several: bool) -> str:
-    return f"{row.name} ({row.tag})" if several and row.baseline else row.name
-
-
-def _label(row: Published, before: str = " ", *, several: bool) -> str:
-    return f"{'the baseline ' if row.baseline else ''}{_name(row, several)}{before}{row.value:.{DIGITS}f}"

@@ -13,7 +13,7 @@ from statistics import fmean
 
 from touche.errors import ToucheError
 from touche.formats.qrels import Qrels
-from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
+from touche.formats.runs import RunLine, by_topic, in_order_of_rank, in_order_of_score
 from touche.tasks.measures import Measure, parsed, uncut
 
 TREC_EVAL_VERSION = "9.0.8"  # the one that pytrec_eval-terrier holds
@@ -53,7 +53,7 @@ def trec_eval(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluat
     Raises:
         ToucheError: if the run has no topic of the qrels.
     """
-    order = by_topic(in_order_of_score(run), qrels)
+    order = in_qrels(in_order_of_score(run), qrels)
     scores = {topic: {line.document: line.score for line in lines} for topic, lines in order.items()}
     return Evaluation(by_trec_eval(scores, qrels, measure), _judged(order, qrels, measure.cutoff))
 
@@ -89,7 +89,7 @@ def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation
     Raises:
         ToucheError: if the run has no topic of the qrels.
     """
-    order, cutoff = by_topic(in_order_of_rank(run), qrels), measure.cutoff or 0
+    order, cutoff = in_qrels(in_order_of_rank(run), qrels), measure.cutoff or 0
     labels = gains(qrels)
     per_topic = {}
     for topic in (topic for topic in qrels if topic in order):
@@ -137,16 +137,13 @@ def gains(qrels: Qrels) -> Qrels:
     }
 
 
-def by_topic(ordered: Iterable[RunLine], qrels: Qrels) -> dict[str, list[RunLine]]:
+def in_qrels(ordered: Iterable[RunLine], qrels: Qrels) -> dict[str, list[RunLine]]:
     """The lines of each topic of the qrels, in the order given.
 
     Raises:
         ToucheError: if the run has no topic of the qrels.
     """
-    topics: dict[str, list[RunLine]] = {}
-    for line in ordered:
-        if line.topic in qrels:
-            topics.setdefault(line.topic, []).append(line)
+    topics = {topic: lines for topic, lines in by_topic(ordered).items() if topic in qrels}
     if not topics:
         problem = "the run and the qrels have no topic in common"
         raise ToucheError(f"{problem}; check that --task is the run's task")

@@ -85,6 +85,14 @@ def in_order_of_rank(lines: Iterable[RunLine]) -> list[RunLine]:
     return sorted(lines, key=lambda line: line.rank)
 
 
+def by_topic(lines: Iterable[RunLine]) -> dict[str, list[RunLine]]:
+    """Returns the lines of each topic, in their order."""
+    topics: dict[str, list[RunLine]] = {}
+    for line in lines:
+        topics.setdefault(line.topic, []).append(line)
+    return topics
+
+
 def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[tuple[str, np.float32]]:
     """Brings scored documents into the one order in which rank and score cannot disagree.
 

@@ -5,7 +5,7 @@ from statistics import mean
 
 from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument
-from touche.formats.runs import RunLine, in_order_of_score
+from touche.formats.runs import RunLine, by_topic, in_order_of_score
 from touche.pairs.coherence import of_embeddings
 from touche.pairs.ranking import Pair, ScoredSentence, unscored
 from touche.pairs.sentences import arguments_in_sentences
@@ -31,9 +31,7 @@ def coherence(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float
     Raises:
         ToucheError: if a sentence is not in the corpus.
     """
-    topics: dict[str, list[RunLine]] = {}
-    for line in in_order_of_score(run):
-        topics.setdefault(line.topic, []).append(line)
+    topics = by_topic(in_order_of_score(run))
     first_five = [_ids_of(line) for lines in topics.values() for line in lines[:_FIRST]]
     found = _read({id for ids in first_five for id in ids}, documents)
     (coherences,) = of_embeddings([[Pair(found[one], found[other], 0.0) for one, other in first_five]])

@@ -16,7 +16,7 @@ from touche.data.places import at_hand, open_dataset
 from touche.errors import ToucheError, choice
 from touche.evaluation.agreement import EVALUATOR, Overlap, overlap, scored_overlap
 from touche.evaluation.scores import Evaluated, TopicScore, evaluated
-from touche.formats.runs import RunLine, in_order_of_score
+from touche.formats.runs import RunLine, by_topic, in_order_of_score
 from touche.identify.counts import NAMED
 from touche.identify.fitting import Fit, Problem
 from touche.identify.hypotheses import Hypothesis
@@ -173,10 +173,5 @@ def _within(lines: Sequence[RunLine], dataset_id: str) -> list[RunLine]:
 
 def _first(run: Sequence[RunLine], counts: Mapping[str, int]) -> list[RunLine]:
     """So many lines of each topic."""
-    taken = Counter[str]()
-    found = []
-    for line in in_order_of_score(run):
-        taken[line.topic] += 1
-        if taken[line.topic] <= counts[line.topic]:
-            found.append(line)
-    return found
+    topics = by_topic(in_order_of_score(run))
+    return [line for topic, lines in topics.items() for line in lines[: counts[topic]]]
