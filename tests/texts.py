@@ -14,6 +14,16 @@ from touche.errors import InputError
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 IDS = TEXTS.filter(lambda text: text.isprintable() and len(text.split(" ")) == 1 and text)
 BYTES = st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace"))
+# What is a number here or there, besides numbers of all lengths and short texts.
+NUMBERS = st.one_of(
+    st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=5),
+    st.from_regex(r"\A[+-]?[0-9]{1,25}(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?\Z"),
+    st.integers(4000, 6000).map(lambda length: "1" * length),
+    st.sampled_from(
+        "4.0 -2.0 1e3 1_0 nan inf ınf -Infinity 1e39 １２ ٣ ٤.0 0x10 1e 1. .5 + 1e-999 1e999 0 00 ²".split()
+    ),
+    st.just(f"0.{'0' * 5000}"),
+)
 # What readers have stumbled over: bytes that are no UTF-8, half a pair of surrogates, very long numbers.
 ODD = st.sampled_from(
     [b"\xff", b"\xed\xa0\x80", b"\xc0\x80", b"\\ud800", b"\0", b"\r", b'"', b"'", b"[", b"{"]

@@ -7,7 +7,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import Write
-from touche.errors import InputError
 from touche.formats.clueweb22 import NAME, is_clueweb22_json, read_clueweb22_json
 from touche.web.page import Page
 
@@ -37,23 +36,6 @@ def test_pages_have_a_text_an_address_and_a_language_and_nothing_else(write: Wri
         Page(f"{ID}0", body="Cats\nCats hunt birds.", host="a.example", path="/cats/0", language="en"),
         Page(f"{ID}1", body="Cats\nCats hunt birds.", language="de"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        ([fields(0), fields(0)], rf"en0000-00\.json:2: page \'{ID}0\' occurs a second time"),
-        ([{"ClueWeb22-ID": "a", "url": "b", "anchors": []}], r'json:1: no "Clean-Text"'),
-        ([fields(0, URL=None)], r'json:1: "URL" is not a text'),
-        (
-            [fields(0, **{"ClueWeb22-ID": "a b"})],
-            r"json:1: page 'a b' is empty, too long, or has white space",
-        ),
-    ],
-)
-def test_broken_lines_are_named(write: Write, lines: list[dict[str, object]], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        list(read_clueweb22_json(write("en0000-00.json", packed(*lines))))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Write
-from touche.errors import InputError, ToucheError
+from texts import NUMBERS
+from touche.errors import ToucheError
 from touche.formats.runs import (
     LineError,
     RunLine,
@@ -39,27 +40,6 @@ def test_a_run_is_read_as_teams_send_them(write: Write) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("1 Q0 d 2 0.5", "5 columns instead of 6"),
-        ("1 Q0 d two 0.5 t", "rank 'two' is not a whole number"),
-        (f"1 Q0 d {'9' * 5000} 0.5 t", "rank '9{59} ... is not a whole number; "),
-        ("1 Q0 d 2 high t", "score 'high' is no finite number"),
-        ("1 Q0 c 2 0.6 t", "document 'c' occurs a second time for topic 1"),
-    ],
-)
-def test_unusable_lines_are_named(write: Write, line: str, message: str) -> None:
-    with pytest.raises(InputError, match=rf"a\.run:2: {message}"):
-        read_run(write("a.run", f"1 Q0 c 1 0.7 t\n{line}\n"))
-
-
-# What is taken for a number here or there, beside numbers of all lengths and any text.
-NUMBERS = st.one_of(
-    st.from_regex(r"\A[+-]?[0-9]{1,25}(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?\Z"),
-    st.integers(4000, 6000).map(lambda length: "1" * length),
-    st.sampled_from("1.0 1e3 1_0 nan inf ınf -Infinity 1e39 １２ ٣ 0x10 1e 1. .5 + 1e-999 0 00 ²".split()),
-)
 FIELDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
     lambda text: not any(blank in text for blank in " \t\n\v\f\r")
 )
@@ -115,11 +95,6 @@ def test_any_text_is_a_line_or_refused_in_one(text: str) -> None:
 def test_only_what_c_calls_a_blank_parts_columns() -> None:
     line = parse_line("1 Q0 a\x1fb\u2003c 1 0.5 t\x1c \u00a0 \t\r\n", Path("a.run"), 1)
     assert (line.document, line.tag) == ("a\x1fb\u2003c", "t\x1c \u00a0")
-
-
-def test_an_empty_run_is_an_error(write: Write) -> None:
-    with pytest.raises(InputError, match="the run is empty"):
-        read_run(write("a.run", "\n"))
 
 
 def trec_eval_finds_in_first_place(scores: dict[str, float], document: str) -> bool:

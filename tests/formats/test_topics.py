@@ -1,12 +1,8 @@
-import json
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conftest import Write
 from touche.errors import InputError
-from touche.formats.topics import Topic, read_queries_jsonl, read_topics_xml
+from touche.formats.topics import Topic, read_topics_xml
 
 
 def test_white_space_is_folded_and_the_optional_parts_may_be_absent(write: Write) -> None:
@@ -25,13 +21,6 @@ def test_white_space_is_folded_and_the_optional_parts_may_be_absent(write: Write
         Topic("2", "Which is better, a laptop or a desktop?", ("laptop", "desktop"), "d", "n & m"),
         Topic("51", "Only a title?"),
     ]
-
-
-def test_queries_take_the_details_of_the_original_query(write: Write) -> None:
-    original = {"query_id": "3", "title": "t", "description": "d", "narrative": "n", "objects": ["a", "b"]}
-    lines = [{"qid": "3", "query": "t", "original_query": original}, {"qid": 4, "query": "no details"}]
-    path = write("queries.jsonl.gz", "\n".join(map(json.dumps, lines)))
-    assert read_queries_jsonl(path) == [Topic("3", "t", ("a", "b"), "d", "n"), Topic("4", "no details")]
 
 
 @pytest.mark.parametrize(
@@ -68,47 +57,6 @@ def test_latin1_is_read_if_declared_and_refused_if_not(write: Write) -> None:
     assert read_topics_xml(write("a.xml", declared.encode("latin-1")))[0].title == "café?"
     with pytest.raises(InputError, match=r"b\.xml:1: broken XML"):
         read_topics_xml(write("b.xml", body.encode("latin-1")))
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ('{"query": "q"}', 'no "qid"'),
-        ('{"qid": "2"}', 'no "query"'),
-        ('{"qid": "2", "query": ["q"]}', '"query" is not a text'),
-        ('{"qid": true, "query": "q"}', '"qid" is not a text'),
-        (
-            '{"qid": "2", "query": "q", "original_query": {"objects": 5}}',
-            '"objects" is neither a text nor a list',
-        ),
-        (
-            '{"qid": "2", "query": "q", "original_query": {"objects": ["a", 5]}}',
-            '"objects" is neither a text nor a list of texts',
-        ),
-        (
-            '{"qid": "2", "query": "q", "original_query": {"narrative": ' + "[" * 900 + "]" * 900 + "}}",
-            '"narrative" is not a text',
-        ),
-        ('{"qid": 1e3, "query": "q"}', '"qid" is not a text'),
-        ('{"qid": "1", "query": "q"}', "topic '1' occurs a second time"),
-    ],
-)
-def test_unusable_queries_are_named_with_their_line(write: Write, line: str, message: str) -> None:
-    with pytest.raises(InputError, match=rf"queries\.jsonl:2: {message}"):
-        read_queries_jsonl(write("queries.jsonl", '{"qid": "1", "query": "q"}\n' + line))
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"])) | st.integers(500, 1500).map(lambda n: "7" * n))
-def test_a_number_of_a_topic_reads_back_or_the_topic_is_refused(
-    tmp_path_factory: pytest.TempPathFactory, number: str
-) -> None:
-    path = tmp_path_factory.mktemp("fuzz") / "queries.jsonl"
-    path.write_text(json.dumps({"qid": number, "query": "q"}), encoding="utf-8")
-    if number and len(number) <= 1000 and number.isprintable() and " " not in number:
-        assert read_queries_jsonl(path) == [Topic(number, "q")]
-    else:
-        with pytest.raises(InputError, match=r"queries\.jsonl:1: topic .{2,70} is empty, too long, or has"):
-            read_queries_jsonl(path)
 
 
 def test_what_is_too_large_for_a_file_of_topics_is_refused_before_it_costs_memory(write: Write) -> None:

@@ -1,7 +1,5 @@
 """The scores of a run, and those of its documents that are at hand."""
 
-import re
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +7,7 @@ from hypothesis import strategies as st
 
 from conftest import Write
 from identifying import line, sample
-from touche.errors import InputError, ToucheError
+from touche.errors import ToucheError
 from touche.formats.documents import Argument
 from touche.identify.samples import PER_TOPIC, decimals_of, fields_of, read_scores
 
@@ -22,21 +20,6 @@ def test_runs_and_tables_of_three_columns_are_read(write: Write) -> None:
             ("1", "a", 0.5),
             ("2", "b", 0.25),
         ]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("1 a 0.5\n1 a\n", ":2: 2 columns instead of 3"),
-        ("1 a x\n", ":1: score 'x' is not a finite number"),
-        ("1 a nan\n", ":1: score 'nan' is not a finite number"),
-        ("1 a 0.5\n1 a 0.4\n", ":2: document 'a' occurs a second time for topic 1"),
-        ("\n", ": the run is empty"),
-    ],
-)
-def test_a_broken_table_is_named_with_its_line(write: Write, text: str, said: str) -> None:
-    with pytest.raises(InputError, match=re.escape(said)):
-        read_scores(write("a.tsv", text))
 
 
 @given(st.lists(st.floats(1, 30), min_size=20, max_size=50), st.integers(0, 4))

@@ -1,0 +1,192 @@
+"""Formats with a record on each line: what is read, and that a broken line is named."""
+
+import json
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Write
+from texts import NUMBERS
+from touche.errors import InputError
+from touche.formats.clueweb22 import read_clueweb22_json
+from touche.formats.documents import Document
+from touche.formats.jsonl import read_documents_jsonl, read_passages_jsonl, read_rerank_jsonl
+from touche.formats.qrels import read_qrels
+from touche.formats.runs import read_run
+from touche.formats.side_files import read_scores
+from touche.formats.topics import Topic, read_queries_jsonl
+from touche.identify.samples import read_scores as read_scores_of_run
+
+WANTED = {"clueweb12-a", "clueweb12-b", "7"}
+PAGE = {"URL": "http://a/", "Language": "en", "ClueWeb22-ID": "p", "Clean-Text": "text"}
+FORMATS: dict[str, tuple[Callable[[Path], Iterable[Any]], str]] = {  # readers, and a good line
+    "a.run": (read_run, "1 Q0 c 1 0.7 t"),
+    "scores.tsv": (read_scores_of_run, "1 a 0.5"),
+    "a.qrels": (read_qrels, "1 0 a 1"),
+    "spam-ranks.txt": (partial(read_scores, wanted=WANTED), "73 clueweb12-b"),
+    "queries.jsonl": (read_queries_jsonl, '{"qid": "1", "query": "q"}'),
+    "rerank.jsonl": (read_rerank_jsonl, '{"qid": "1", "query": "q", "docno": "d", "text": "t"}'),
+    "documents.jsonl": (read_documents_jsonl, '{"docno": "d", "text": "t"}'),
+    "passages.jsonl": (read_passages_jsonl, '{"id": "d", "contents": "t"}'),
+    "en0000-00.json": (read_clueweb22_json, json.dumps(PAGE)),
+}
+DEEP = "[" * 900 + "]" * 900
+BROKEN = [
+    ("a.run", "1 Q0 d 2 0.5", "5 columns instead of 6"),
+    ("a.run", "1 Q0 d two 0.5 t", "rank 'two' is not a whole number"),
+    ("a.run", f"1 Q0 d {'9' * 5000} 0.5 t", "rank '9{59} ... is not a whole number; "),
+    ("a.run", "1 Q0 d 2 high t", "score 'high' is no finite number"),
+    ("a.run", "1 Q0 c 2 0.6 t", "document 'c' occurs a second time for topic 1"),
+    ("scores.tsv", "1 b", "2 columns instead of 3"),
+    ("scores.tsv", "1 b nan", "score 'nan' is not a finite number"),
+    ("scores.tsv", "1 a 0.4", "document 'a' occurs a second time for topic 1"),
+    ("a.qrels", "1 0 b", "3 columns instead of 4"),
+    ("a.qrels", "1 0 b 1 2", "5 columns instead of 4"),
+    ("a.qrels", "1 0 b 2000000000", "label 2000000000 is beyond 1,000,000"),  # took 160 s
+    ("a.qrels", "1 0 a 2", "document 'a' of topic 1 has two labels"),
+    ("spam-ranks.txt", "clueweb12-a,73", "'clueweb12-a,73' is no number and id; "),
+    ("spam-ranks.txt", "clueweb12-x sixty", "'clueweb12-x sixty' is no number and id"),
+    ("spam-ranks.txt", "73 clueweb12-a 5", "'73 clueweb12-a 5' is no number and id"),
+    ("spam-ranks.txt", "74 clueweb12-b", "page 'clueweb12-b' occurs a second time"),
+    ("queries.jsonl", '{"query": "q"}', 'no "qid"'),
+    ("queries.jsonl", '{"qid": "2"}', 'no "query"'),
+    ("queries.jsonl", '{"qid": "2", "query": ["q"]}', '"query" is not a text'),
+    ("queries.jsonl", '{"qid": true, "query": "q"}', '"qid" is not a text'),
+    ("queries.jsonl", '{"qid": 1e3, "query": "q"}', '"qid" is not a text'),
+    ("queries.jsonl", '{"qid": 2, "query": "q", "original_query": {"objects": 5}}', '"objects" is neither'),
+    (
+        "queries.jsonl",
+        '{"qid": 2, "query": "q", "original_query": {"objects": ["a", 5]}}',
+        '"objects" is nei',
+    ),
+    (
+        "queries.jsonl",
+        f'{{"qid": 2, "query": "q", "original_query": {{"narrative": {DEEP}}}}}',
+        '"narrative" is',
+    ),
+    ("queries.jsonl", '{"qid": "1", "query": "q"}', "topic '1' occurs a second time"),
+    (
+        "rerank.jsonl",
+        '{"qid": 1, "query": "q", "docno": "d", "text": "t"}',
+        "document 'd' occurs a second time",
+    ),
+    ("rerank.jsonl", '{"qid": 1, "query": "r", "docno": "e", "text": "t"}', "topic '1' has another text"),
+    ("rerank.jsonl", '{"qid": 2, "query": "q", "docno": "d", "text": "u"}', "document 'd' has another text"),
+    ("documents.jsonl", '{"docno": "d", "text": ""}', "document 'd' occurs a second time"),
+    ("passages.jsonl", '{"id": "d", "contents": ""}', "document 'd' occurs a second time"),
+    ("en0000-00.json", json.dumps(PAGE), "page 'p' occurs a second time"),
+    ("en0000-00.json", '{"ClueWeb22-ID": "a", "url": "b", "anchors": []}', 'no "Clean-Text"'),
+    ("en0000-00.json", json.dumps(PAGE | {"ClueWeb22-ID": "q", "URL": None}), '"URL" is not a text'),
+    ("en0000-00.json", json.dumps(PAGE | {"ClueWeb22-ID": "a b"}), "page 'a b' is empty, too long, or has"),
+]
+
+
+@pytest.mark.parametrize(("name", "line", "message"), BROKEN)
+def test_a_broken_line_is_named(write: Write, name: str, line: str, message: str) -> None:
+    read, good = FORMATS[name]
+    with pytest.raises(InputError, match=rf"{name}:2: {message}"):
+        list(read(write(name, f"{good}\n{line}\n")))
+
+
+@pytest.mark.parametrize("name", ["a.run", "scores.tsv", "a.qrels", "queries.jsonl"])
+def test_a_file_without_a_record_is_an_error(write: Write, name: str) -> None:
+    with pytest.raises(InputError, match=rf"{name}: .*(empty|no judgments|no topics)"):
+        FORMATS[name][0](write(name, "\n"))
+
+
+def test_labels_are_whole_numbers_of_the_card_and_topics_may_be_left_out(write: Write) -> None:
+    path = write("a.qrels", "1 0 a 4.0\n1\t0\tb\t-2.0\n25 0 a 0\n")
+    assert read_qrels(path, labels={-2, 0, 4}) == {"1": {"a": 4, "b": -2}, "25": {"a": 0}}
+    assert read_qrels(path, excluded_topics=["25"], labels={-2, 4}) == {"1": {"a": 4, "b": -2}}
+    with pytest.raises(InputError, match=r"a\.qrels:2: label -2.0 is unknown; .* 0, 4;"):
+        read_qrels(path, labels={0, 4})
+
+
+@pytest.mark.parametrize("name", ["spam-ranks.txt", "spam-ranks.txt.gz"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "73 clueweb12-a\n0 clueweb12-x\n1.5e-09 clueweb12-b\n",
+        "clueweb12-b\t1.5e-09\n\nclueweb12-x 0\nclueweb12-a  73\n",
+        "0 clueweb12-x\n5 clueweb12-x\n73 clueweb12-a\r\nclueweb12-b 1.5e-09",
+    ],
+)
+def test_scores_of_pages_are_numbers_and_ids_in_either_order(write: Write, text: str, name: str) -> None:
+    assert read_scores(write(name, text), WANTED) == {"clueweb12-a": 73.0, "clueweb12-b": 1.5e-09}
+    assert read_scores(write("number", "73 7\n"), WANTED) == {"7": 73.0}, "of two numbers the id comes second"
+
+
+@given(NUMBERS)
+def test_a_label_is_a_whole_number_of_ascii_or_refused_in_one_line(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
+    path = tmp_path_factory.mktemp("fuzz") / "a.qrels"
+    path.write_text(f"1 0 a 1\n1 0 b {text}\n", encoding="utf-8")
+    whole, _, rest = text.partition(".")
+    digits = whole.removeprefix("-" if whole[0:1] == "-" else "+")
+    is_whole = digits.isascii() and digits.isdigit() and len(digits) <= 18 and rest == "0" * len(rest[:9])
+    if is_whole and int(digits) <= 10**6:
+        assert read_qrels(path) == {"1": {"a": 1, "b": int(whole)}}
+    else:
+        why = "(not a whole number|beyond 1,000,000)"
+        with pytest.raises(InputError, match=rf"a\.qrels:2: label .{{1,70}} is {why}; write .*$"):
+            read_qrels(path)
+
+
+@given(NUMBERS)
+def test_a_score_of_a_page_is_a_finite_number_of_ascii_or_the_line_is_refused(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
+    path = tmp_path_factory.mktemp("fuzz") / "spam-ranks.txt"
+    path.write_text(f"{text} clueweb12-a\n", encoding="utf-8", newline="")
+    scores: dict[str, float] = {}
+    try:
+        scores = read_scores(path, WANTED)
+    except InputError as error:
+        assert len(str(error).splitlines()) == 1 and len(str(error)) < 300
+    good = set(text) <= set("0123456789+-.eE")
+    with suppress(ValueError):
+        good = good and isfinite(float(text))
+        assert scores == ({"clueweb12-a": float(text)} if good else {})
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])) | st.integers(500, 1500).map(lambda n: "7" * n))
+def test_a_number_of_a_topic_reads_back_or_the_topic_is_refused(
+    tmp_path_factory: pytest.TempPathFactory, number: str
+) -> None:
+    path = tmp_path_factory.mktemp("fuzz") / "queries.jsonl"
+    path.write_text(json.dumps({"qid": number, "query": "q"}), encoding="utf-8")
+    if number and len(number) <= 1000 and number.isprintable() and " " not in number:
+        assert read_queries_jsonl(path) == [Topic(number, "q")]
+    else:
+        with pytest.raises(InputError, match=r"queries\.jsonl:1: topic .{2,70} is empty, too long, or has"):
+            read_queries_jsonl(path)
+
+
+def test_queries_take_the_details_of_the_original_query(write: Write) -> None:
+    original = {"query_id": "3", "title": "t", "description": "d", "narrative": "n", "objects": ["a", "b"]}
+    lines = [{"qid": "3", "query": "t", "original_query": original}, {"qid": 4, "query": "no details"}]
+    path = write("queries.jsonl.gz", "\n".join(map(json.dumps, lines)))
+    assert read_queries_jsonl(path) == [Topic("3", "t", ("a", "b"), "d", "n"), Topic("4", "no details")]
+
+
+def test_a_document_may_be_a_candidate_of_two_topics(write: Write) -> None:
+    lines = (f'{{"qid": {qid}, "query": "q?", "docno": "d", "text": "t", "rank": 1}}\n' for qid in (1, 2))
+    first, second = read_rerank_jsonl(write("rerank.jsonl.gz", "".join(lines)))
+    assert (first.topic, second.topic) == (Topic("1", "q?"), Topic("2", "q?"))
+    assert first.document == second.document == Document("d", "t")
+
+
+def test_ids_are_checked_across_the_files_of_a_collection(write: Write) -> None:
+    seen: set[str] = set()
+    first = write("a.jsonl", '{"docno": 1, "text": "", "original_document": {}}')
+    assert list(read_documents_jsonl(first, seen)) == [Document("1", "")]
+    with pytest.raises(InputError, match=r"b\.jsonl:1: document '1' occurs a second time"):
+        list(read_documents_jsonl(write("b.jsonl", '{"docno": "1", "text": ""}'), seen))
