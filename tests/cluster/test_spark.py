@@ -437,7 +437,7 @@ def test_files_that_are_enough_for_all_processors_are_not_cut(context: Any, tmp_
     with cluster.folder_sent(context, None) as ship:
         documents = cluster.find(context, ship, find(passages(tmp_path, 2))).documents
         assert isinstance(documents, OnSpark)
-        tasks = [replace(documents, size=1 << 29, parallelism=each).kept(list) for each in (3, 4)]
+        tasks = [replace(documents, size=1 << 29, parallelism=each).read_by_workers(list) for each in (3, 4)]
         assert [found.parts.getNumPartitions() for found in tasks] == [3, 4]
 
 
@@ -447,8 +447,10 @@ def test_what_is_found_again_with_an_error_is_no_result(context: Any, write: Wri
     with cluster.folder_sent(context, None) as ship:
         documents = cluster.find(context, ship, find(path.parent)).documents
         assert isinstance(documents, OnSpark)
-        whole = replace(documents, files=replace(documents.files, splitter=None))  # or a shuffle keeps it
-        found = whole.kept(list)
+        whole = replace(
+            documents, files=replace(documents.files, format=replace(documents.files.format, splitter=None))
+        )  # or a shuffle keeps it
+        found = whole.read_by_workers(list)
         count = partial(found.folded, 0, lambda count, _: count + 1, operator.add)
         assert count() == 1
         found.parts.unpersist(blocking=True)  # as if the worker was lost
