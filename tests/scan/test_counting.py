@@ -1,7 +1,6 @@
 from collections import Counter
 from functools import partial
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +9,7 @@ from touche.collection.parts import LocalParts
 from touche.formats.documents import Document
 from touche.scan.counting import ONE_FIELD, Counting, Part, Vocabulary
 from touche.scan.reading import in_batches
-from touche.scan.statistics import Statistics, added
+from touche.scan.statistics import added
 from touche.scan.tokens import analysis_named
 
 WORDS = "Cats cat's the THE running Runs ran naïve 日本 skies 3.5 it's x".split()
@@ -61,13 +60,6 @@ def test_documents_are_read_some_at_a_time_and_statistics_add_up() -> None:
     assert (found.df.tolist(), found.ttf.tolist()) == ([700, 700], [1400, 700])
     term = found.term(0)
     assert (term.df, term.ttf, term.mean_length, term.probability) == (700, 1400, 2.0, 1401 / 2801)
-
-
-def test_nothing_has_the_statistics_of_nothing() -> None:
-    (found,) = added(LocalParts([]), 1, 2)
-    assert (found.documents, found.tokens, found.df.tolist()) == (0, 0, [0, 0])
-    both = found + Statistics(1, 2, np.array([1, 0]), np.array([2, 0]))
-    assert (both.documents, both.tokens, both.ttf.tolist()) == (1, 2, [2, 0])
 
 
 def test_documents_are_read_once_and_only_as_they_are_needed() -> None:

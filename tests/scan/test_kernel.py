@@ -28,12 +28,6 @@ def postings(counts: kernel.Counts) -> list[tuple[int, int, int]]:
     return [(text, term, tf) for term in terms for text, tf in zip(*map(list, counts.of(term)), strict=True)]
 
 
-def test_lengths_and_frequencies() -> None:
-    found = read([b"a cat, a dog", b"", b"...", b"dog dog cat dog"], {b"cat": 0, b"dog": 1, b"cow": 2})
-    assert found.lengths.tolist() == [4, 0, 0, 4]
-    assert postings(found) == [(0, 0, 1), (3, 0, 1), (0, 1, 1), (3, 1, 3)]
-
-
 @given(st.lists(st.lists(st.sampled_from("a bb ccccccccc ccccccccd Bb é a_b_c_d_e_f".split())), max_size=5))
 def test_counts_are_those_of_a_dictionary(texts: list[list[str]]) -> None:
     places = {"a": 0, "bb": 1, "ccccccccc": 2, "ccccccccd": 3, "é": 4, "a_b_c_d_e_f": 5}

@@ -1,0 +1,160 @@
+"""Corpora of ir_datasets as collections."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import ir_datasets
+import pytest
+
+from archives import record
+from conftest import Write
+from touche.collection.discovery import find
+from touche.collection.ir_datasets import IrDataset, document_of
+from touche.errors import ToucheError
+from touche.formats.documents import Argument, Document, Sentence
+from touche.web.page import RawPage, Skipped
+
+TOPICS = "<topics><topic><number>1</number><title>One?</title></topic></topics>"
+HTML = b"<title>Cats</title><p>Cats hunt birds."
+
+
+@pytest.fixture
+def register(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Makes local files known to ir_datasets under an id."""
+
+    def register_files(id: str, **files: Path) -> None:
+        dataset = ir_datasets.create_dataset(**{kind: str(path) for kind, path in files.items()})
+        monkeypatch.setitem(ir_datasets.registry._registered, id, dataset)
+
+    return register_files
+
+
+def test_a_corpus_of_ir_datasets_stands_in_for_documents(
+    write: Write, tmp_path: Path, register: Callable[..., None]
+) -> None:
+    write("topics.xml", TOPICS)
+    register("touche-test", docs_tsv=write("docs.tsv", "d1\tone text\nd2\tanother\n"))
+    given = find(tmp_path, corpus="touche-test")
+    assert list(given.documents) == [Document("d1", "one text"), Document("d2", "another")]
+    assert given.took == "1 topics from topics.xml, documents from touche-test (ir_datasets)"
+
+
+@pytest.mark.parametrize(
+    ("corpus", "files", "error"),
+    [
+        ("args-me", {}, "ir_datasets knows no 'args-me'"),
+        ("touche-test", {"queries_tsv": "queries.tsv"}, "'touche-test' of ir_datasets has no documents"),
+        (
+            "touche-test",
+            {"docs_tsv": "nowhere.tsv"},
+            r"cannot read 'touche-test' \(FileNotFoundError: .*\); see",
+        ),
+        ("car/v1.5", {}, r"ImportError: This dataset requires .* 'pip install ir_datasets\[car\]'"),
+    ],
+)
+def test_a_corpus_that_cannot_be_read_is_an_error(
+    write: Write,
+    tmp_path: Path,
+    register: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    corpus: str,
+    files: dict[str, str],
+    error: str,
+) -> None:
+    for module in ("trec_car", "trec_car.read_data"):  # which its readers import lazily
+        monkeypatch.setitem(sys.modules, module, None)
+    write("queries.tsv", "1\tone\n")
+    register("touche-test", **{kind: tmp_path / name for kind, name in files.items()})
+    with pytest.raises(ToucheError, match=error):
+        list(IrDataset(corpus))
+
+
+def test_arguments_of_ir_datasets_keep_their_parts() -> None:
+    """The record class of ir_datasets itself, filled from an argument in the format of the corpus."""
+    from ir_datasets.formats.argsme import ArgsMeDoc, ArgsMeProcessedDoc, ArgsMeSentence
+
+    json_argument = {
+        "id": "S1-A1",
+        "conclusion": "c",
+        "premises": [{"text": "p q", "stance": "CON", "annotations": []}],
+        "context": {
+            "sourceId": "S1",
+            "sourceTitle": "t",
+            "acquisitionTime": "2019-01-01T00:00:00Z",
+            "topic": "t",
+        },
+    }
+    record = ArgsMeDoc.from_json(json_argument)
+    expected = Argument("S1-A1", "c", ("p q",), "CON", discussion="t")
+    assert document_of(record) == expected
+    assert expected.text == record.default_text()
+    processed = ArgsMeProcessedDoc(*record, sentences=[ArgsMeSentence("S1-A1__CONC__1", "c")])
+    assert document_of(processed).sentences == (Sentence("S1-A1__CONC__1", "c"),)  # type: ignore[union-attr]
+
+
+def test_web_pages_of_ir_datasets_are_as_in_an_archive() -> None:
+    """The record class of ir_datasets for web pages; those of .gov have texts as headers."""
+    from ir_datasets.formats import WarcDoc
+
+    def found(headers: bytes | str, body: bytes = b"<p>x") -> object:
+        return document_of(WarcDoc("a", "http://a.example/b", "2012", headers, body, ""))
+
+    page = RawPage("a", "http://a.example/b", b"<p>x", "iso-8859-1")
+    html = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=ISO-8859-1"
+    assert found(html.encode()) == found(html) == found(html.replace("\r\n", "\n") + "\n") == page
+    assert found(html.replace("html", "css").encode()) == Skipped("a", "not of text")
+    chunked = f"{html}\r\nTransfer-Encoding: chunked".encode()
+    assert found(chunked, b"4\r\n<p>x\r\n0\r\n\r\n") == page
+
+
+ASKED = """
+import sys
+from pathlib import Path
+from touche.errors import ToucheError
+from touche.collection.discovery import find
+
+if __name__ == "__main__":
+    given = find(Path(sys.argv[1]), corpus=sys.argv[2])
+    try:
+        print([each.id for each in given.documents], given.documents.side_file("spam-ranks.txt"))
+    except ToucheError as error:
+        print(error)
+"""
+
+
+@pytest.fixture
+def asked(write: Write, tmp_path: Path) -> Callable[[str], str]:
+    """What comes of a corpus of ir_datasets, which looks for its home as it is imported."""
+    script = write("asked.py", ASKED)
+    write("in/topics.xml", TOPICS)
+    write("in/spam-ranks.txt", "73 clueweb12-0000tw-00-00000\n")
+
+    def ask(corpus: str) -> str:
+        command = [sys.executable, str(script), str(tmp_path / "in"), corpus]
+        environment = os.environ | {"IR_DATASETS_HOME": str(tmp_path / "home")}
+        return subprocess.run(command, capture_output=True, text=True, env=environment).stdout.strip()
+
+    return ask
+
+
+def test_clueweb12_is_read_through_ir_datasets_with_spam_ranks_beside_the_topics(
+    write: Write, tmp_path: Path, asked: Callable[[str], str]
+) -> None:
+    missing = asked("clueweb12")
+    assert missing == (
+        f"ir_datasets finds no archives of 'clueweb12' in {tmp_path}/home/clueweb12/corpus; "
+        "get the corpus from its publisher, and link its folder there"
+    )
+    corpus = "home/clueweb12/corpus"
+    id = "clueweb12-0000tw-00-00000"
+    write(f"{corpus}/ClueWeb12_00/0000tw/0000tw-00.warc.gz", record(id, HTML))
+    write(f"{corpus}/ClueWeb12_00/0001wb/0001wb-00.warc.gz", b"broken")
+    write(f"{corpus}/ClueWeb12_19/1900tw/1900tw-00.warc.gz", record("clueweb12-1900tw-00-00000", HTML))
+    expected = f"['{id}', 'clueweb12-1900tw-00-00000'] {tmp_path}/in/spam-ranks.txt"
+    assert asked("clueweb12/touche-2021-task-2") == expected
+    write("home/clueweb09/corpus/ClueWeb09_English_1/en0000/00.warc.gz", record("e", HTML, version="0.18"))
+    write("home/clueweb09/corpus/ClueWeb09_German_1/de0000/00.warc.gz", record("d", HTML, version="0.18"))
+    assert asked("clueweb09/en").startswith("['e']")
