@@ -10,16 +10,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from neighbours import neighbour
-from oracles import simple_queries
-from touche import baselines, lucene
-from touche.formats.documents import Document
+from oracles import chatnoir
+from touche.collection.documents import Documents
 from touche.formats.topics import Topic
 from touche.scan.tokens import analysis_named
 from touche.web.page import Page
 
-frequency = neighbour("chatnoir-bm25f", "phrases").frequency
-plain = neighbour("chatnoir-bm25f", "queries").plain
-Syntax = neighbour("chatnoir-bm25f", "titles").Syntax
+baseline, match, query, rescore = (
+    neighbour("chatnoir-bm25f", name) for name in ("baseline", "match", "query", "rescore")
+)
+NUMBERS = neighbour("chatnoir-bm25f", "fields").NUMBERS
 
 BOOSTS, ANALYSES = {"title": 154.0, "host": 2.2, "body": 1.0}, {"host": "unstemmed"}
 PIECES = ['"', "-", "+", "|", "*", "~", "(", "\\", " ", "  ", "\t", "\x0b", "?", " AND ", " OR ", " and "]
@@ -28,10 +28,6 @@ TITLES = st.one_of(
     st.lists(st.sampled_from(PIECES + WORDS), max_size=9).map("".join),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
 )
-
-
-def terms_of(field: str, text: str) -> list[str]:
-    return analysis_named(ANALYSES.get(field, "plural")).terms(text)
 
 
 @pytest.mark.parametrize("share", [1.0, 0.5, 0.0])
@@ -46,8 +42,11 @@ def terms_of(field: str, text: str) -> list[str]:
 def test_a_title_is_read_as_lucene_s_parser_reads_it(
     share: float, boosts: dict[str, float], title: str
 ) -> None:
-    ours = Syntax(boosts, terms_of).query(title, share)
-    assert plain(ours) == plain(simple_queries.record(simple_queries.lucenes(title, boosts, ANALYSES, share)))
+    def terms_of(field: str, text: str) -> list[str]:
+        return analysis_named(ANALYSES.get(field, "plural")).terms(text)
+
+    ours = query.Syntax(boosts, terms_of).query(title, share)
+    assert ours == chatnoir.record(chatnoir.lucenes(title, boosts, ANALYSES, share))
 
 
 TEXTS = ["".join(each) for size in range(1, 8) for each in product("ab", repeat=size)]
@@ -55,10 +54,8 @@ LONGER = ["".join(Random(n).choices("aabcd", k=3 + n % 30)) for n in range(300)]
 
 
 @cache
-def index() -> lucene.Index:
-    documents = [Document(str(n), " ".join(text)) for n, text in enumerate(TEXTS + LONGER)]
-    by_formula = lucene.bm25(1.2, 0.75)
-    return lucene.index(documents, analyzer="standard", similarity=by_formula, phrases=["text"], threads=1)
+def letters() -> Any:
+    return chatnoir.searcher([{"text": " ".join(text)} for text in TEXTS + LONGER], chatnoir.per_field({}))
 
 
 @given(st.text("aabcd", min_size=2, max_size=6), st.integers(0, 4))
@@ -67,37 +64,34 @@ def index() -> lucene.Index:
 @pytest.mark.slow
 def test_a_phrase_is_as_frequent_as_lucene_counts(phrase: str, slop: int) -> None:
     """Lucene takes words for each other where two of them occur twice, and so do we."""
-    query, explain = index().phrase("text", [*phrase], slop), index()._searcher.explain
-    matched = {int(id) for id, _ in index().run(query, 9999)}
+    asked = chatnoir.phrase("text", [*phrase], slop)
+    matched = chatnoir.scores(letters(), asked).keys()
     for number, text in enumerate(TEXTS + LONGER):
         places = [[n for n, letter in enumerate(text) if letter == each] for each in phrase]
-        found = frequency(places, [*map(ord, phrase)], slop) if all(places) else 0.0
-        assert (found > 0) == (number in matched)
-        if found and len(text) > 20:
-            assert found == _lucenes(explain(query, number))
+        count = match.frequency(places, [*map(ord, phrase)], slop) if all(places) else 0.0
+        assert (count > 0) == (number in matched)
+        if count and len(text) > 20:
+            assert count == _lucenes(letters().explain(asked, number))
 
 
 def _lucenes(explanation: Any) -> float:
     """The frequency in an explanation."""
     if str(explanation.getDescription()).startswith("phraseFreq="):
         return float(explanation.getValue().floatValue())
-    return next((found for each in explanation.getDetails() if (found := _lucenes(each)) >= 0), -1.0)
+    return next((count for each in explanation.getDetails() if (count := _lucenes(each)) >= 0), -1.0)
 
 
 SENTENCES = st.lists(st.sampled_from("a b b's bs c café Cafés x-y".split()), max_size=12).map(" ".join)
-PAGES = st.builds(
-    dict[str, str],
-    st.fixed_dictionaries(
-        {"title": SENTENCES, "body": SENTENCES},
-        optional={
-            "headings": SENTENCES,
-            "full_body": SENTENCES,
-            "meta_keywords": SENTENCES,
-            "host": st.sampled_from(["en.wikipedia.org", "www.cafe.example", "bs.bbb.example"]),
-            "path": st.sampled_from(["/", "/a"]),
-            "language": st.sampled_from(["en", "de"]),
-        },
-    ),
+PAGES = st.fixed_dictionaries(
+    {"title": SENTENCES, "body": SENTENCES.map(lambda text: f"{text} ".ljust(120, "z"))},
+    optional={
+        "headings": SENTENCES,
+        "full_body": SENTENCES,
+        "meta_keywords": SENTENCES,
+        "host": st.sampled_from(["en.wikipedia.org", "www.cafe.example", "bs.bbb.example"]),
+        "path": st.sampled_from(["/", "/a"]),
+        "language": st.sampled_from(["en", "de"]),
+    },
 )
 ASKED = st.one_of(
     SENTENCES,
@@ -105,6 +99,7 @@ ASKED = st.one_of(
         st.sampled_from(['"', "-", "|", " ", " ", "+", " OR ", "a", "b", "b's", "café"]), max_size=9
     ).map("".join),
 )
+SAME = {"title": "a b", "body": "a b a b".ljust(120, "z")}
 
 
 @given(
@@ -112,30 +107,19 @@ ASKED = st.one_of(
     st.lists(ASKED, min_size=1, max_size=4),
     st.sampled_from(["2020", "today"]),
     st.sampled_from(["fields", "bm25f"]),
-    st.sampled_from(["all", "1%", "50%"]),
+    st.sampled_from([1.0, 0.01, 0.5]),
     st.booleans(),
 )
-@example(
-    [{"title": "a b", "body": "a b a b"}, {"title": "a", "body": "b"}],
-    ["a a b a", "*"],
-    "2020",
-    "fields",
-    "all",
-    False,
-)
-@example([{"title": "a b", "body": "a b"}] * 3, ["-c", "a|b -c a"], "today", "bm25f", "50%", True)
-@example([{"title": "", "body": ""}], [""], "2020", "fields", "all", True)
+@example([SAME, SAME | {"title": "a"}], ["a a b a", "*"], "2020", "fields", 1.0, False)
+@example([SAME] * 3, ["-c", "a|b -c a"], "today", "bm25f", 0.5, True)
+@example([SAME | {"title": ""}], [""], "2020", "fields", 1.0, True)
 @settings(max_examples=30)
 def test_scores_are_those_of_lucene_to_the_last_bit_for_any_pages_and_titles(
-    fields: list[dict[str, str]], titles: list[str], year: str, model: str, match: str, some: bool
+    fields: list[dict[str, str]], titles: list[str], year: str, model: str, share: float, some: bool
 ) -> None:
-    known = [
-        Page(f"p{n}", **{**each, "body": (each["body"] + " ").ljust(120, "z")})
-        for n, each in enumerate(fields)
-    ]
+    pages = [Page(f"p{n}", **each) for n, each in enumerate(fields)]
     among = frozenset({"p0", "p2", "p5"}) if some else None
     topics = [Topic(str(n), title, candidates=among) for n, title in enumerate(titles)]
-    options = {"year": year, "model": model, "match": match}
-    method = baselines.load("chatnoir-bm25f")
-    ours, theirs = (list(method(topics, known, **options, engine=each)) for each in ("scan", "lucene"))
-    assert ours == theirs
+    collecting = baseline.Method(NUMBERS[year], model, share).collecting(topics)
+    ours = rescore.Collection.of(Documents.of(pages), collecting).best(frozenset(), 9)
+    assert [*map(list, ours)] == [hits[:9] for hits in chatnoir.best(pages, collecting)]

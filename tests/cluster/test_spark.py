@@ -259,7 +259,9 @@ def test_baselines_of_the_repository(same: Same, baseline: str, part: str) -> No
 
 
 def test_chatnoir_with_its_filters(same: Same) -> None:
-    assert "the filters leave out 1 with a bad spam rank" in same("chatnoir-bm25f", "-i", "spot-check/pages")
+    assert "removed 1 of 26 pages that match a title: bad spam rank" in same(
+        "chatnoir-bm25f", "-i", "spot-check/pages"
+    )
 
 
 @pytest.mark.nightly
@@ -472,7 +474,7 @@ def test_what_lies_beside_the_documents_is_found_in_any_file_system(
     for n, address in enumerate(("viewfs://tests/data", f"file://{elsewhere}")):
         kept, far = tmp_path / f"kept-{n}", tmp_path / f"far-{n}"
         _, _, said = touche(*chatnoir, kept.as_uri(), "-i", address, "-o", far, "--runner", "spark")
-        assert "the filters leave out 1 with a bad spam rank" in said
+        assert "removed 1 of 26 pages that match a title: bad spam rank" in said
         assert (far / "run.txt").read_bytes() == (tmp_path / "one" / "run.txt").read_bytes()
         assert all(path.match("pages-*.parquet") for path in kept.iterdir()) and any(kept.iterdir())
 

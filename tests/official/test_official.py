@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -22,6 +21,7 @@ from conftest import OFFICIAL, ROOT
 from neighbours import neighbour
 from oracles.formulas import Collection, length_in_one_byte
 from touche import baselines, lucene, tasks
+from touche.collection.documents import Documents
 from touche.data.places import qrels_of
 from touche.evaluation import ndcg
 from touche.evaluation.agreement import overlaps, scored_overlaps
@@ -357,8 +357,9 @@ def test_every_run_file_is_evaluated_by_the_command(official: Path) -> None:
 
 def test_chatnoir_s_parts_on_the_real_passages(official: Path) -> None:
     """BM25 and BM25F of the main content, the only field of passages, for every one of them."""
-    ranking, queries = (neighbour("chatnoir-bm25f", name) for name in ("ranking", "queries"))
-    baseline = baselines.load("chatnoir-bm25f").method.__globals__
+    baseline, match, query, rescore = (
+        neighbour("chatnoir-bm25f", name) for name in ("baseline", "match", "query", "rescore")
+    )
     passages = list(read_passages_jsonl(official / "corpora/touche-2022-task-2-sample/passages.jsonl.gz"))
     topics = read_topics_xml(official / "topics/touche-2022-task-2.xml")[:5]
     terms_of = analysis_named("plural").terms
@@ -366,20 +367,19 @@ def test_chatnoir_s_parts_on_the_real_passages(official: Path) -> None:
 
     def scored(model: str, topic: Topic) -> dict[str, float]:
         """The passages that are long enough for the filter."""
-        method = baseline["Method"](baseline["NUMBERS"]["2020"], model, 1.0)
-        wanted = replace(method.wanted([topic], ""), queries=[queries.Everything()])
-        found = ranking.Collected.of(passages, [], wanted)
+        method = baseline.Method(baseline.NUMBERS["2020"], model, 1.0)
         parts = method.parts(topic)
-        query = parts["body"] if model == "fields" else queries.Some(tuple(parts.values()))
-        asked = replace(found, asked=[ranking.Asked(queries.plain(query), queries.NOTHING, None)])
-        return {hit.id: hit.first for hit in asked.best(frozenset(), 5000)[0]}
+        first = parts["body"] if model == "fields" else query.any_of(parts.values())
+        collecting = match.Collecting(method.analyses, [match.Search(first, query.NOTHING, None)], "")
+        (hits,) = rescore.Collection.of(Documents.of(passages), collecting).best(frozenset(), 5000)
+        return {hit.id: hit.first for hit in hits}
 
     for topic in topics:
-        query = terms_of(topic.title)
+        words_of = terms_of(topic.title)
         sums, combined = scored("fields", topic), scored("bm25f", topic)
         assert len(sums) == len(combined) > 1000
         for id in (passage.id for passage in passages if len(passage.text) >= 100):
-            expected = words.bm25(query, id, 1.2, 0.75)
+            expected = words.bm25(words_of, id, 1.2, 0.75)
             assert sums.get(id, 0.0) == pytest.approx(2.2 * 10 * expected, rel=1e-4, abs=1e-4)
             length = length_in_one_byte(2 * length_in_one_byte(words.documents[id].total()))
             norm = 1.2 * (0.25 + 0.75 * length / (2 * words.tokens / words.n))
@@ -389,7 +389,7 @@ def test_chatnoir_s_parts_on_the_real_passages(official: Path) -> None:
                 * 2
                 * words.documents[id][term]
                 / (2 * words.documents[id][term] + norm)
-                for term in query
+                for term in words_of
                 if term in words.documents[id]
             )
             assert combined.get(id, 0.0) == pytest.approx(sum(of_terms), rel=1e-4, abs=1e-4)

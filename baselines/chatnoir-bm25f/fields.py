@@ -1,0 +1,104 @@
+"""Fields: what ChatNoir's index stores of a page, what its filters test, and what earns a bonus."""
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, compress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from touche.scan.counting import joined_counts
+from touche.scan.kernel import Array, Counts
+from touche.web.page import Page
+
+NUMBERS: Mapping[str, Any] = tomllib.loads(
+    (Path(__file__).parent / "chatnoir.toml").read_text(encoding="utf-8")
+)
+FILTERS = NUMBERS["filters"]
+FOREIGN, SHORT = "in another language", "with too little main content"
+ANY = "any"
+
+
+def text_of(field: str, page: Page) -> str:
+    """Returns the text of a field; none where it is missing."""
+    return labels_of(page.host or "") if field == "host" else getattr(page, field) or ""
+
+
+def labels_of(host: str) -> str:
+    """Returns the labels of a host that are searched; each is one token, even with hyphens in it."""
+    left_out = NUMBERS["host"]["left_out"]
+    labels = (label.replace("-", "_") for label in host.split("."))
+    return " ".join(label for label in labels if len(label) > 2 and label not in left_out)
+
+
+def stopped_by(page: Page) -> str:
+    """Returns which filter stops a page, empty if none does; a filter keeps what it cannot test."""
+    if page.language not in (None, FILTERS["language"]):
+        return FOREIGN
+    return SHORT if page.body is not None and len(page.body) < FILTERS["shortest_body"] else ""
+
+
+def is_wikipedia(page: Page) -> bool:
+    """Tests whether a page is from the Wikipedia of the language that is searched."""
+    return page.host == f"{FILTERS['language']}.wikipedia.org"
+
+
+def is_shallow(page: Page) -> bool:
+    """Tests whether the path is /, /wiki/ or /index.*"""
+    return re.fullmatch(r"/(wiki/|index\.[a-z]+)?", page.path or "") is not None
+
+
+LABELS: Mapping[str, Callable[[Page], bool]] = {
+    ANY: lambda page: True,
+    "wikipedia": is_wikipedia,
+    "shallow": is_shallow,
+}
+
+
+class Row(NamedTuple):
+    """A page without its texts.
+
+    Attributes:
+        id: the id.
+        host: the host; empty where unknown.
+        labels: those of ``LABELS`` that it has.
+        stopped: which filter stops it, or empty.
+        matches: whether it matches some topic.
+    """
+
+    id: str
+    host: str
+    labels: Sequence[str]
+    stopped: str
+    matches: bool = False
+
+    @classmethod
+    def of(cls, page: Page) -> "Row":
+        """Returns the row of a page, before it is matched."""
+        labels = tuple(name for name, has in LABELS.items() if has(page))
+        return cls(page.id, page.host or "", labels, stopped_by(page))
+
+
+@dataclass(frozen=True)
+class Pages:
+    """Pages, and how often and where their fields have the terms of the queries.
+
+    Attributes:
+        rows: one for each page.
+        fields: the counts of each field, by name.
+    """
+
+    rows: Sequence[Row]
+    fields: Mapping[str, Counts]
+
+    def only(self, wanted: Array) -> "Pages":
+        """Returns some of the pages."""
+        fields = {name: counts.only(wanted) for name, counts in self.fields.items()}
+        return Pages([*compress(self.rows, wanted.tolist())], fields)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Pages]") -> "Pages":
+        """Returns the pages of all parts, of which there is at least one."""
+        fields = {name: joined_counts([part.fields[name] for part in parts]) for name in parts[0].fields}
+        return cls([*chain.from_iterable(part.rows for part in parts)], fields)

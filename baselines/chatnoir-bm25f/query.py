@@ -1,0 +1,248 @@
+"""Queries: trees of terms, phrases and labels, and the syntax in which ChatNoir reads a title.
+
+Queries are in the form to which Lucene rewrites them before it scores: a sum in a sum is one sum, a query
+that occurs twice counts twice, and a query alone is no sum. Scores are rounded to float32 where this form has
+a node.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from fields import ANY
+
+
+@dataclass(frozen=True)
+class Term:
+    """A term in a field; scores BM25."""
+
+    field: str
+    term: str
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """Two or more terms close together in a field; scores BM25.
+
+    Attributes:
+        field: the field.
+        terms: the terms in their order.
+        slop: by how many places they may be apart.
+    """
+
+    field: str
+    terms: tuple[str, ...]
+    slop: int
+
+
+@dataclass(frozen=True)
+class Combined:
+    """A term in several fields at once; scores BM25F (Robertson et al. 2004).
+
+    Attributes:
+        term: the term.
+        weights: the fields, each with the weight of its term frequencies and lengths, a whole number.
+    """
+
+    term: str
+    weights: tuple[tuple[str, float], ...]
+
+    @property
+    def terms(self) -> list[Term]:
+        """The term in each of the fields."""
+        return [Term(field, self.term) for field, _ in self.weights]
+
+
+@dataclass(frozen=True)
+class Label:
+    """A property of a page; scores 1."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Bool:
+    """A combination of queries, as in Lucene; scores the sum of must and should.
+
+    Attributes:
+        must: queries that all have to match.
+        should: queries that add to the score; without must and filters, some of them have to match.
+        filters: queries that all have to match, and score nothing.
+        without: queries of which none may match.
+        least: how many of should have to match.
+    """
+
+    must: "tuple[Query, ...]" = ()
+    should: "tuple[Query, ...]" = ()
+    filters: "tuple[Query, ...]" = ()
+    without: "tuple[Query, ...]" = ()
+    least: int = 1
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether any of its queries may match alone."""
+        return self == Bool(should=self.should)
+
+
+@dataclass(frozen=True)
+class Boosted:
+    """A query whose score is multiplied by a float32 value."""
+
+    query: "Query"
+    boost: float
+
+
+Leaf = Term | Phrase | Combined | Label
+Query = Leaf | Bool | Boosted
+Operator = Callable[[Iterable[Query]], Query]
+
+NOTHING: Query = Bool()
+EVERYTHING = Label(ANY)
+
+
+def boosted(query: Query, boost: float) -> Query:
+    """Returns a query whose score is multiplied."""
+    alone, before = (query.query, query.boost) if isinstance(query, Boosted) else (query, 1.0)
+    product = float(np.float32(boost) * np.float32(before))
+    return alone if product == 1 or alone == NOTHING else Boosted(alone, product)
+
+
+def any_of(queries: Iterable[Query], least: int = 1) -> Query:
+    """Returns a query for pages that match so many of these queries; of none, it matches nothing."""
+    some = tuple(query for query in queries if query != NOTHING)
+    if least > 1:
+        return Bool(should=some, least=least) if least <= len(some) else NOTHING
+    summed = _merged(
+        part
+        for query in some
+        for part in (query.should if isinstance(query, Bool) and query.is_sum else (query,))
+    )
+    return summed[0] if len(summed) == 1 else Bool(should=summed)
+
+
+def all_of(
+    queries: Iterable[Query],
+    filters: Iterable[Query] = (),
+    without: Iterable[Query] = (),
+    extra: Iterable[Query] = (),
+) -> Query:
+    """Returns a query for pages that match all queries and filters, and none without which they have to be.
+
+    The scores of the queries are added up, with those of what is extra and need not match.
+    """
+    must, filters = tuple(queries), tuple(filters)
+    if NOTHING in (*must, *filters):
+        return NOTHING
+    without, extra = (tuple(query for query in some if query != NOTHING) for some in (without, extra))
+    merged = _merged(must)
+    alone = len(merged) == 1 and not (filters or without or extra)
+    return merged[0] if alone else Bool(merged, extra, filters, without)
+
+
+def _merged(queries: Iterable[Query]) -> tuple[Query, ...]:
+    """Returns the queries, each once, with the sums of their boosts."""
+    boosts: dict[Query, float] = {}
+    for query in queries:
+        alone, boost = (query.query, query.boost) if isinstance(query, Boosted) else (query, 1.0)
+        boosts[alone] = boosts.get(alone, 0.0) + boost
+    return tuple(boosted(query, boost) for query, boost in boosts.items())
+
+
+def leaves(query: Query) -> Iterator[Leaf]:
+    """Yields the terms, phrases and labels of a query."""
+    if isinstance(query, Boosted):
+        yield from leaves(query.query)
+    elif isinstance(query, Bool):
+        for part in (*query.must, *query.should, *query.filters, *query.without):
+            yield from leaves(part)
+    else:
+        yield query
+
+
+_OPERATORS = {r"\s+AND\s+": " +", r"\s+OR\s+": " | "}
+_QUOTED = re.compile('("[^"]*")')
+_PART = re.compile(r'"[^"]*"|[^\s"]+')
+_NEGATED = re.compile(r'(?:^|(?<=\s))-("[^"]*"|[^\s"]\S*)')
+_TOKEN = re.compile(
+    r'"(?P<phrase>[^"]*)"|(?P<operator>[+|])|(?P<minus>-)|(?P<word>[^"|+ \t\n\r-][^"|+ \t\n\r]*)|.', re.DOTALL
+)
+_BLANKS = "".join(map(chr, range(33)))  # of Java
+
+
+@dataclass(frozen=True)
+class Syntax:
+    """Elasticsearch's simple_query_string: quotes, minus, AND and OR; all else is text.
+
+    Attributes:
+        boosts: the fields in which a token may match, each with its weight.
+        terms_of: returns the terms of a text in a field.
+    """
+
+    boosts: Mapping[str, float]
+    terms_of: Callable[[str, str], list[str]]
+
+    def query(self, text: str, share: float = 1.0) -> Query:
+        """Returns the query that a text stands for.
+
+        Args:
+            text: what somebody typed.
+            share: of the words and phrases that must match in some field; rounded down, but at least one.
+        """
+        if share == 1.0:
+            return self._parsed(text, all_of)
+        parts = [self._parsed(part, all_of) for part in _PART.findall(wanted(text))]
+        known = [part for part in parts if part != NOTHING]
+        unwanted = self._parsed(" ".join(_NEGATED.findall(text)), any_of)
+        return all_of([any_of(known, max(1, int(share * len(known))))], without=[unwanted])
+
+    def _parsed(self, text: str, usual: Operator) -> Query:
+        """Returns what Lucene's parser makes of a text; operators bind to the left, none before the other."""
+        if text.strip(_BLANKS) == "*":
+            return EVERYTHING
+        top, operands, previous = NOTHING, tuple[Query, ...](), usual
+        for operator, query in self._operands(_with_operators(text, _OPERATORS), usual):
+            if top == NOTHING:
+                top, operands = query, (query,)
+            else:
+                operands = (*(operands if operator is previous else (top,)), query)
+                top, previous = operator(operands), operator
+        return top
+
+    def _operands(self, text: str, usual: Operator) -> Iterator[tuple[Operator, Query]]:
+        """Yields words and phrases, each with the first of the operators before it, or the usual one."""
+        operator, negated = None, False
+        for token in _TOKEN.finditer(text):
+            if token["operator"]:
+                operator = operator or (all_of if token["operator"] == "+" else any_of)
+            elif token["phrase"] == "":
+                operator = None
+            elif (query := self._anywhere(token, usual)) != NOTHING:
+                yield operator or usual, all_of([EVERYTHING], without=[query]) if negated else query
+                operator = None
+            negated = bool(token["minus"]) and not negated
+
+    def _anywhere(self, token: re.Match[str], usual: Operator) -> Query:
+        """Returns a query for a word or a phrase in any field; NOTHING if it has no term."""
+        return any_of(
+            boosted(self._in_field(field, token, usual), boost) for field, boost in self.boosts.items()
+        )
+
+    def _in_field(self, field: str, token: re.Match[str], usual: Operator) -> Query:
+        terms = tuple(self.terms_of(field, token["phrase"] or token["word"] or ""))
+        if len(terms) > 1 and token["phrase"]:
+            return Phrase(field, terms, 0)
+        return usual(Term(field, term) for term in terms)
+
+
+def wanted(text: str) -> str:
+    """Returns a text without its operators, and without what it wants to exclude."""
+    return _with_operators(_NEGATED.sub(" ", text), dict.fromkeys(_OPERATORS, " "))
+
+
+def _with_operators(text: str, operators: Mapping[str, str]) -> str:
+    """Returns a text with its upper-case words AND and OR replaced, except in quotes."""
+    parts = _QUOTED.split(text)
+    for word, operator in operators.items():
+        parts[::2] = [re.sub(word, operator, part) for part in parts[::2]]
+    return "".join(parts)

@@ -1,0 +1,170 @@
+"""Rescore: for each topic the best pages of the first query are scored again by the second one."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from fields import Pages
+from match import Collecting, Matching, Part, Search, Totals
+from score import Scoring
+
+from touche.collection.documents import Documents
+from touche.collection.parts import Parts
+from touche.scan.counting import Vocabulary
+from touche.scan.kernel import Array
+from touche.scan.known import known_or_counted
+from touche.scan.reading import read_parts
+from touche.scan.statistics import Statistics
+
+PER_PAGE = 10  # results
+
+
+class Hit(NamedTuple):
+    """A page that matches; of two the better one is the greater.
+
+    Attributes:
+        first: its score in the first query.
+        id: its id.
+        second: its score in the second query.
+        host: its host.
+    """
+
+    first: float
+    id: str
+    second: float
+    host: str
+
+
+Hits = Sequence[Sequence[Hit]]  # of each topic
+
+
+@dataclass(frozen=True)
+class Collection:
+    """A collection that has been read.
+
+    Attributes:
+        searches: those of all topics.
+        totals: of all pages; the statistics are those of a larger collection if they are known.
+        parts: the pages that match some topic.
+        vocabularies: the terms of each field.
+    """
+
+    searches: Sequence[Search]
+    totals: Totals
+    parts: Parts[Part]
+    vocabularies: Mapping[str, Vocabulary]
+
+    @classmethod
+    def of(cls, documents: Documents, collecting: Collecting) -> "Collection":
+        """Reads the pages, once."""
+        parts, fields = read_parts(documents, collecting.reading), collecting.vocabularies
+        with collecting.reading.begin() as collector:
+            nothing = collector.part([]).totals
+        totals = parts.folded(nothing, _with_totals, Totals.__add__)
+        known = known_or_counted(documents.statistics, fields, [totals.statistics[name] for name in fields])
+        totals = replace(totals, statistics=dict(zip(fields, known, strict=True)))
+        return cls(collecting.searches, totals, parts, fields)
+
+    def ids(self) -> frozenset[str]:
+        """Returns the ids of the pages that pass the filters and match some topic."""
+        return self.parts.folded(frozenset(), _with_ids, frozenset.union)
+
+    def page(self, id: str) -> Scoring | None:
+        """Returns the scoring of one page, if it was stored."""
+        pages = self.parts.folded(None, partial(_with_page, id), _either)
+        return Scoring(Matching(pages, self.vocabularies), self.totals.statistics) if pages else None
+
+    def best(self, spam: frozenset[str], window: int) -> Hits:
+        """Returns for each topic the best pages by the first query, best first.
+
+        Args:
+            spam: the ids of the only pages that are left out.
+            window: how many pages at the most.
+        """
+        best = _Best(self.searches, spam, window, self.totals.statistics, self.vocabularies)
+        return self.parts.folded([() for _ in self.searches], best.with_part, best.added)
+
+
+@dataclass(frozen=True)
+class _Best:
+    """The search for the best pages of a part; on a cluster it goes to where the parts are."""
+
+    searches: Sequence[Search]
+    spam: frozenset[str]
+    window: int
+    statistics: Mapping[str, Statistics]
+    vocabularies: Mapping[str, Vocabulary]
+
+    def with_part(self, before: Hits, part: Part) -> Hits:
+        """Returns the best for each topic of those before and of one more part."""
+        scoring = Scoring(Matching(part.pages, self.vocabularies), self.statistics)
+        rows = part.pages.rows
+        passes = np.array([row.matches and row.id not in self.spam for row in rows], dtype=bool)
+        topics = zip(self.searches, before, strict=True)
+        return self.added(before, [self._hits(scoring, search, passes, hits) for search, hits in topics])
+
+    def added(self, some: Hits, others: Hits) -> Hits:
+        """Returns the best for each topic of both."""
+        both = zip(some, others, strict=True)
+        return [sorted((*one, *other), reverse=True)[: self.window] for one, other in both]
+
+    def _hits(self, scoring: Scoring, search: Search, passes: Array, before: Sequence[Hit]) -> Sequence[Hit]:
+        """Returns the pages that may be among the best, in no order."""
+        rows = scoring.matching.pages.rows
+        texts, first = scoring.scored(search.first)
+        if search.among is not None:
+            passes = passes & np.array([row.id in search.among for row in rows], dtype=bool)
+        texts, first = texts[passes[texts]], first[passes[texts]]
+        chosen = first >= self._least(first, before)
+        again, scores = scoring.scored(search.second)
+        second = np.zeros(len(rows))
+        second[again] = scores
+        hits = zip(first[chosen].tolist(), texts[chosen].tolist(), strict=True)
+        return [Hit(score, rows[n].id, float(second[n]), rows[n].host) for score, n in hits]
+
+    def _least(self, scores: Array, before: Sequence[Hit]) -> float:
+        """Returns what a page has to score to be among the best."""
+        least = before[-1].first if len(before) == self.window else -np.inf
+        if self.window < len(scores):
+            least = max(least, float(np.partition(scores, -self.window)[-self.window]))
+        return least
+
+
+def _with_totals(before: Totals, part: Part) -> Totals:
+    return before + part.totals
+
+
+def _with_ids(before: frozenset[str], part: Part) -> frozenset[str]:
+    return before.union(row.id for row in part.pages.rows if row.matches)
+
+
+def _with_page(id: str, before: Pages | None, part: Part) -> Pages | None:
+    found = np.array([row.id == id for row in part.pages.rows], dtype=bool)
+    return part.pages.only(found) if found.any() else before
+
+
+def _either(one: Pages | None, other: Pages | None) -> Pages | None:
+    return one or other
+
+
+def scored(hits: Iterable[Hit], numbers: Mapping[str, Any]) -> list[tuple[Hit, float]]:
+    """Returns pages with the weighted sums of both of their scores, best first."""
+    first, second = numbers["match_weight"], numbers["rescore_weight"]
+    scores = [(hit, first * hit.first + second * hit.second) for hit in hits]
+    return sorted(scores, key=lambda scored: (scored[1], scored[0].id), reverse=True)
+
+
+def grouped(ranked: Sequence[tuple[Hit, float]]) -> list[tuple[str, float]]:
+    """Returns a ranking as ChatNoir showed it: on each page of ten, results of a host follow its best.
+
+    The scores only express the order, which is no longer that of the original ones.
+    """
+    shown: list[str] = []
+    for start in range(0, len(ranked), PER_PAGE):
+        hosts: dict[str, list[str]] = {}
+        for hit, _ in ranked[start : start + PER_PAGE]:
+            hosts.setdefault(hit.host or hit.id, []).append(hit.id)
+        shown += [id for group in hosts.values() for id in group]
+    return [(id, float(len(shown) - rank)) for rank, id in enumerate(shown)]

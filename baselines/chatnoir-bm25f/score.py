@@ -1,0 +1,100 @@
+"""Score: BM25 and BM25F as Lucene computes them: in float32 where it does, sums as double."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+from fields import NUMBERS
+from match import Matching, Texts
+from query import Bool, Boosted, Combined, Phrase, Query, Term
+
+from touche.scan.kernel import Array
+from touche.scan.lengths import one_byte
+from touche.scan.statistics import Statistics
+from touche.scan.statistics import Term as TermStatistics
+
+K1, B = (np.float32(NUMBERS["bm25"][name]) for name in ("k1", "b"))
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """The scoring of pages by the statistics of the whole collection.
+
+    Attributes:
+        matching: the pages.
+        statistics: of each field.
+    """
+
+    matching: Matching
+    statistics: Mapping[str, Statistics]
+
+    def scored(self, query: Query, boost: float = 1.0) -> tuple[Texts, Array]:
+        """Returns the pages that match, ascending, and their scores times the boost, float32."""
+        match query:
+            case Boosted():
+                return self.scored(query.query, float(np.float32(boost) * np.float32(query.boost)))
+            case Term() | Phrase():
+                return self._bm25(query, boost)
+            case Combined():
+                return self._bm25f(query, boost)
+        texts = np.flatnonzero(self.matching.matches(query))
+        if isinstance(query, Bool):
+            return texts, self._sum(query.must, boost)[texts] + self._sum(query.should, boost)[texts]
+        return texts, np.full(len(texts), boost, dtype=np.float32)
+
+    def _sum(self, queries: Iterable[Query], boost: float) -> Array:
+        """Returns what each page scores for all of the queries."""
+        total = np.zeros(len(self.matching.pages.rows))
+        for query in queries:
+            texts, scores = self.scored(query, boost)
+            total[texts] += scores
+        return total.astype(np.float32)
+
+    def _bm25(self, query: Term | Phrase, boost: float) -> tuple[Texts, Array]:
+        """BM25 of a term, or of a phrase, which is as rare as its terms together."""
+        texts, tf = self.matching.postings(query)
+        terms = (query.term,) if isinstance(query, Term) else query.terms
+        numbers = [self._numbers(Term(query.field, term)) for term in terms]
+        idf = np.float32(sum(float(_idf(term)) for term in numbers))
+        lengths = self._lengths(query.field, texts)
+        return texts, _saturated(tf.astype(np.float32), lengths, numbers[0], np.float32(boost) * idf)
+
+    def _bm25f(self, query: Combined, boost: float) -> tuple[Texts, Array]:
+        """BM25F (Robertson et al. 2004): frequencies and lengths are summed over fields first."""
+        texts = np.flatnonzero(self.matching.matches(query))
+        tf, lengths = np.zeros((2, len(self.matching.pages.rows)), dtype=np.float32)
+        for field, weight in query.weights:
+            having, times = self.matching.postings(Term(field, query.term))
+            tf[having] += np.float32(weight) * times.astype(np.float32)
+            lengths += np.float32(weight) * self._lengths(field, slice(None))
+        numbers = self._combined(query)
+        stored = one_byte(np.floor(lengths[texts].astype(np.float64) + 0.5)).astype(np.float32)
+        return texts, _saturated(tf[texts], stored, numbers, np.float32(boost) * _idf(numbers))
+
+    def _lengths(self, field: str, texts: Texts | slice) -> Array:
+        lengths = self.matching.pages.fields[field].lengths[texts]
+        return one_byte(lengths.astype(np.float64)).astype(np.float32)
+
+    def _combined(self, query: Combined) -> TermStatistics:
+        """Returns the statistics of a term in several fields; its df is the highest one."""
+        known = [(weight, self._numbers(Term(field, query.term))) for field, weight in query.weights]
+        df = max(term.df for _, term in known)
+        documents = max(term.documents for _, term in known)
+        ttf = sum(int(weight * term.ttf) for weight, term in known)
+        return TermStatistics(df, ttf, documents, sum(int(weight * term.tokens) for weight, term in known))
+
+    def _numbers(self, term: Term) -> TermStatistics:
+        return self.statistics[term.field].term(self.matching.place(term))
+
+
+def _idf(term: TermStatistics) -> np.float32:
+    return np.float32(log(1 + (term.documents - term.df + 0.5) / (term.df + 0.5)))
+
+
+def _saturated(tf: Array, lengths: Array, term: TermStatistics, weight: np.float32) -> Array:
+    """Returns weight tf / (tf + k1 (1 - b + b length / mean)), in the order in which Lucene computes it."""
+    one, mean = np.float32(1), np.float32(term.mean_length if len(tf) else 1)
+    inverse = one / (K1 * ((one - B) + B * lengths / mean))
+    scores: Array = weight - weight / (one + tf * inverse)
+    return scores

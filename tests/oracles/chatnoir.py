@@ -1,0 +1,177 @@
+"""Lucene itself, asked as ChatNoir asks it: it parses titles, matches and scores pages."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from neighbours import neighbour
+from touche import lucene
+from touche.lucene.analysis import analyzer_named
+from touche.lucene.java import bytes_ref, java, string
+from touche.web.page import Page
+
+fields, queries = (neighbour("chatnoir-bm25f", name) for name in ("fields", "query"))
+
+_OPERATORS = {r"\s+AND\s+": " +", r"\s+OR\s+": " | "}
+_QUOTED = re.compile('("[^"]*")')
+_PART = re.compile(r'"[^"]*"|[^\s"]+')
+_NEGATED = re.compile(r'(?:^|(?<=\s))-("[^"]*"|[^\s"]\S*)')
+
+
+def lucenes(text: str, boosts: Mapping[str, float], analyses: Mapping[str, str], share: float) -> Any:
+    """What Lucene's SimpleQueryParser makes of a text, of which so many words and phrases have to match."""
+    analyzer = per_field(analyses)
+    if share == 1.0:
+        return _parsed(text, analyzer, boosts, every=True)
+    without_operators = _with_operators(_NEGATED.sub(" ", text), dict.fromkeys(_OPERATORS, " "))
+    parts = [_parsed(part, analyzer, boosts, every=True) for part in _PART.findall(without_operators)]
+    parts = [
+        part for part in parts if not isinstance(part, java("org.apache.lucene.search.MatchNoDocsQuery"))
+    ]
+    without = _parsed(" ".join(_NEGATED.findall(text)), analyzer, boosts, every=False)
+    return boolean(MUST=[boolean(max(1, int(share * len(parts))), SHOULD=parts)], MUST_NOT=[without])
+
+
+def per_field(analyses: Mapping[str, str]) -> Any:
+    """An analyzer that is another one in some fields."""
+    by_field = java("java.util.HashMap")({name: analyzer_named(each) for name, each in analyses.items()})
+    wrapper = java("org.apache.lucene.analysis.miscellaneous.PerFieldAnalyzerWrapper")
+    return wrapper(analyzer_named("plural"), by_field)
+
+
+def boolean(least: int = 0, **clauses: Sequence[Any]) -> Any:
+    """A BooleanQuery."""
+    builder = java("org.apache.lucene.search.BooleanQuery").Builder()
+    for how, some in clauses.items():
+        for query in some:
+            builder.add(query, getattr(java("org.apache.lucene.search.BooleanClause").Occur, how))
+    return builder.setMinimumNumberShouldMatch(least).build()
+
+
+def boosted(query: Any, boost: float) -> Any:
+    """A BoostQuery."""
+    return java("org.apache.lucene.search.BoostQuery")(query, boost)
+
+
+def phrase(field: str, terms: Sequence[str], slop: int) -> Any:
+    """A PhraseQuery."""
+    builder = java("org.apache.lucene.search.PhraseQuery").Builder()
+    for each in terms:
+        builder.add(java("org.apache.lucene.index.Term")(field, bytes_ref(each)))
+    return builder.setSlop(slop).build()
+
+
+def searcher(texts: Sequence[Mapping[str, str]], analyzer: Any) -> Any:
+    """An IndexSearcher of texts by field, numbered as they come."""
+    config = java("org.apache.lucene.index.IndexWriterConfig")(analyzer)
+    config.setSimilarity(lucene.bm25(1.2, 0.75))
+    directory = java("org.apache.lucene.store.ByteBuffersDirectory")()
+    writer, store = java("org.apache.lucene.index.IndexWriter")(directory, config), _field("Field").Store.NO
+    for each in texts:
+        document = _field("Document")()
+        for name, text in each.items():
+            document.add(_field("TextField")(name, string(text), store))
+        writer.addDocument(document)
+    writer.close()
+    found = java("org.apache.lucene.search.IndexSearcher")(
+        java("org.apache.lucene.index.DirectoryReader").open(directory)
+    )
+    found.setSimilarity(lucene.bm25(1.2, 0.75))
+    return found
+
+
+def scores(found: Any, query: Any) -> dict[int, float]:
+    """The scores of all texts that match, by their numbers; with a filter, as ChatNoir has some."""
+    everything = java("org.apache.lucene.search.MatchAllDocsQuery")()
+    hits = found.search(boolean(MUST=[query], FILTER=[everything]), 1 << 20).scoreDocs
+    return {int(hit.doc): float(hit.score) for hit in hits}
+
+
+def best(pages: Sequence[Page], collecting: Any) -> list[list[tuple[float, str, float, str]]]:
+    """For each search the pages that match: score in the first query, id, score in the second, host."""
+    texts = [
+        {name: fields.text_of(name, page) for name in collecting.analyses}
+        | {name: "x" if has(page) else "" for name, has in fields.LABELS.items()}
+        for page in pages
+    ]
+    index, rankings = searcher(texts, per_field(collecting.analyses)), []
+    for search in collecting.searches:
+        again = scores(index, query_of(search.second))
+        ranking = [
+            (score, pages[n].id, again.get(n, 0.0), pages[n].host or "")
+            for n, score in scores(index, query_of(search.first)).items()
+            if not fields.stopped_by(pages[n]) and (search.among is None or pages[n].id in search.among)
+        ]
+        rankings.append(sorted(ranking, reverse=True))
+    return rankings
+
+
+def query_of(query: Any) -> Any:
+    """A query of the replica's as one of Lucene's."""
+    match query:
+        case queries.Boosted():
+            return boosted(query_of(query.query), query.boost)
+        case queries.Bool():
+            groups = {"MUST": query.must, "SHOULD": query.should, "FILTER": query.filters}
+            groups["MUST_NOT"] = query.without
+            least = 0 if query.must or query.filters else query.least
+            return boolean(least, **{how: [*map(query_of, some)] for how, some in groups.items()})
+        case queries.Combined():
+            builder = java("org.apache.lucene.sandbox.search.CombinedFieldQuery").Builder()
+            for field, weight in query.weights:
+                builder.addField(field, java("java.lang.Float")(weight).floatValue())
+            return builder.addTerm(bytes_ref(query.term)).build()
+        case queries.Label():
+            return java("org.apache.lucene.search.ConstantScoreQuery")(phrase(query.name, ["x"], 0))
+    terms = (query.term,) if isinstance(query, queries.Term) else query.terms
+    return phrase(query.field, terms, getattr(query, "slop", 0))
+
+
+def record(query: Any) -> Any:
+    """A query of Lucene's as one of the replica's."""
+    kind = query.getClass().getSimpleName()
+    if kind == "BoostQuery":
+        return queries.boosted(record(query.getQuery()), query.getBoost())
+    if kind == "TermQuery":
+        return queries.Term(str(query.getTerm().field()), str(query.getTerm().text()))
+    if kind == "PhraseQuery":
+        terms = tuple(str(term.text()) for term in query.getTerms())
+        return queries.Phrase(str(query.getField()), terms, int(query.getSlop()))
+    if kind == "BooleanQuery":
+        return _record_of_clauses(query)
+    return {"MatchAllDocsQuery": queries.EVERYTHING, "MatchNoDocsQuery": queries.NOTHING}[str(kind)]
+
+
+def _record_of_clauses(query: Any) -> Any:
+    found: dict[str, list[Any]] = {"MUST": [], "SHOULD": [], "MUST_NOT": [], "FILTER": []}
+    for clause in query.clauses():
+        found[str(clause.getOccur().name())].append(record(clause.getQuery()))
+    must, should, without, filters = found.values()
+    if must or filters:
+        return queries.all_of(must, filters, without, should)
+    alone = queries.any_of(should, max(1, int(query.getMinimumNumberShouldMatch())))
+    return queries.all_of([alone], without=without)
+
+
+def _field(name: str) -> Any:
+    return java(f"org.apache.lucene.document.{name}")
+
+
+def _parsed(text: str, analyzer: Any, boosts: Mapping[str, float], *, every: bool) -> Any:
+    weights = java("java.util.LinkedHashMap")()
+    for field, boost in boosts.items():
+        weights.put(field, java("java.lang.Float")(boost))
+    parser_class = java("org.apache.lucene.queryparser.simple.SimpleQueryParser")
+    names = ("AND", "OR", "NOT", "PHRASE", "WHITESPACE")
+    flags = sum(getattr(parser_class, f"{name}_OPERATOR") for name in names)
+    parser = parser_class(analyzer, weights, flags)
+    occur = java("org.apache.lucene.search.BooleanClause").Occur
+    parser.setDefaultOperator(occur.MUST if every else occur.SHOULD)
+    return parser.parse(string(_with_operators(text, _OPERATORS)))
+
+
+def _with_operators(text: str, operators: Mapping[str, str]) -> str:
+    parts = _QUOTED.split(text)
+    for word, operator in operators.items():
+        parts[::2] = [re.sub(word, operator, part) for part in parts[::2]]
+    return "".join(parts)
