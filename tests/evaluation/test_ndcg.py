@@ -79,12 +79,6 @@ def test_ties_of_float32_go_by_document_id_descending_for_trec_eval() -> None:
     assert ndcg.touche(lines, QRELS, FIVE).mean < 1.0
 
 
-def test_a_topic_that_the_run_lacks_counts_nothing_for_trec_eval_only() -> None:
-    qrels: Qrels = QRELS | {"2": {"a": 1}}
-    assert ndcg.trec_eval(run("b", "a"), qrels, FIVE).per_topic == {"1": pytest.approx(1.0), "2": 0.0}
-    assert ndcg.touche(run("b", "a"), qrels, FIVE).per_topic == {"1": 1.0}
-
-
 def test_topics_without_a_judged_result_or_a_relevant_document_are_left_out_by_the_organizers_only() -> None:
     qrels: Qrels = QRELS | {"2": {"a": 0, "b": -2}, "3": {"a": 1}}
     lines = run("b", "a") + run("a", "b", topic="2") + run("x", topic="3")
