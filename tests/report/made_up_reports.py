@@ -10,7 +10,7 @@ from conftest import Write
 from spotcheck import made_up, run_of
 from touche import tasks
 from touche.evaluation.scores import evaluate
-from touche.report import Page, Part, part_of, write
+from touche.report import Report, TaskReport, part_of, write
 from touche.tasks import Corpus, Published, Task
 
 
@@ -39,14 +39,14 @@ class Reports:
         self.monkeypatch.setattr("touche.regression.reruns.published_scores", list)  # those of real tasks
         return task
 
-    def part(self, *runs: str, dataset: str = "made-up", reference: str | None = None) -> Part:
+    def part(self, *runs: str, dataset: str = "made-up", reference: str | None = None) -> TaskReport:
         """Returns the part of a report on runs."""
         paths = [self.write(f"{number}.txt", text) for number, text in enumerate(runs)]
         return part_of(evaluate(paths, tasks.task(dataset)), dataset, reference)
 
-    def page(self, part: Part, folder: str = "out", title: str = "Title") -> Path:
+    def page(self, part: TaskReport, folder: str = "out", title: str = "Title") -> Path:
         """Writes a report; returns its page."""
-        return write(Page(title, "touche report", [part]), self.folder / folder)
+        return write(Report(title, "touche report", [part]), self.folder / folder)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def reports(tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch) -> Re
 
 
 @pytest.fixture
-def part(reports: Reports) -> Part:
+def part(reports: Reports) -> TaskReport:
     """Two runs of a made-up task with two dimensions: of four topics the first wins two and loses none."""
     rows = (
         published("Zorro", 0.95, low=0.9, high=1.0),

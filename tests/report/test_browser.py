@@ -14,7 +14,7 @@ from playwright.sync_api import sync_playwright
 from conftest import Touche, Write
 from spotcheck import run_of
 from touche import tasks
-from touche.report import Part
+from touche.report import TaskReport
 
 pytest_plugins = ["made_up_reports"]
 pytestmark = pytest.mark.slow
@@ -49,7 +49,7 @@ def browse() -> Iterator[Browse]:
 
 
 @pytest.fixture
-def path(reports: Reports, part: Part, plain: None) -> Path:
+def path(reports: Reports, part: TaskReport, plain: None) -> Path:
     return reports.page(part, title="Two runs")
 
 

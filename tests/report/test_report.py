@@ -18,9 +18,8 @@ from spotcheck import BEST, QRELS, run_of, run_text
 from touche import tasks
 from touche.errors import ToucheError
 from touche.formats.documents import Argument, Document, Sentence
-from touche.report import Part, plots
-from touche.report.page import _digits
-from touche.report.rendering import FILE
+from touche.report import TaskReport, plots
+from touche.report.page import RENDERING_FILE, _digits
 from touche.report.texts import Passage, passage, terms_of, texts_of
 from touche.tasks import Corpus
 from touche.web.page import Page as WebPage
@@ -30,7 +29,7 @@ SECOND = 1 / log2(3)  # the only relevant document at rank 2
 ALL = ("1 a", "2 a", "3 a", "4 a")
 
 
-def test_given_runs_stand_among_what_they_may_be_compared_with(part: Part) -> None:
+def test_given_runs_stand_among_what_they_may_be_compared_with(part: TaskReport) -> None:
     boards = {
         view.id: [(place.name, place.kind, pytest.approx(place.value)) for place in view.board]
         for view in part.views
@@ -47,19 +46,19 @@ def test_given_runs_stand_among_what_they_may_be_compared_with(part: Part) -> No
     assert [place.judged for place in part.views[0].board if place.kind == "given"] == [7 / 8, 7 / 8]
 
 
-def test_topics_documents_depths_and_comparisons(part: Part) -> None:
+def test_topics_documents_depths_and_comparisons(part: TaskReport) -> None:
     view = part.views[0]
     assert [view.spread(topic) for topic in view.topics] == pytest.approx([1 - SECOND, 1 - SECOND, 0, 0])
     (compared,) = view.comparisons
     assert (compared.run_a, compared.won, compared.lost, compared.tied) == ("first", 2, 0, 2)
     places = [
-        (each.document, [(p.run, p.rank, p.score) for p in each.places]) for each in part.topics[1].found
+        (each.document, [(p.run, p.rank, p.score) for p in each.places]) for each in part.topics[1].documents
     ]
     assert places == [
         ("a", [("first", 1, -1.0), ("second", 2, -2.0)]),
         ("b", [("first", 2, -2.0), ("second", 1, -1.0)]),
     ]
-    labels = [(each.document, each.labels) for each in part.topics[3].found]
+    labels = [(each.document, each.labels) for each in part.topics[3].documents]
     assert labels == [("b", {"relevance": 0, "quality": 1}), ("x", {"relevance": None, "quality": None})]
     assert "corpora/nowhere" in part.missing_texts
     means = {depth.cutoff: depth.means for depth in view.depths}
@@ -136,7 +135,7 @@ def test_of_many_runs_the_best_of_each_team_stand_out_and_all_can_be_opened(
 def test_a_report_names_the_measure_of_its_task(reports: Reports) -> None:
     reports.task(measure=tasks.measure_of("nDCG@10"))
     part = reports.part(run_of("1 b c d e x y a", *ALL[1:]))
-    assert len(part.topics[0].found) == 7  # not five
+    assert len(part.topics[0].documents) == 7  # not five
     html = reports.page(part).read_text()
     assert "Judged@10" in html and "Judged@5" not in html and html.count("nDCG@5") == 2  # by depth
 
@@ -155,7 +154,7 @@ def test_where_the_evaluators_see_other_results_both_are_shown(reports: Reports)
     assert [
         (topic.number, each.document, place.rank, place.other)
         for topic in part.topics
-        for each in topic.found
+        for each in topic.documents
         for place in each.places
     ] == [("1", "b", 1, 2), ("1", "a", 2, 1), ("2", "a", 1, None), ("2", "b", 2, None)]
 
@@ -218,7 +217,9 @@ def test_what_is_shown_of_a_text_is_a_part_of_it(text: str, title: str) -> None:
     assert all(terms_of(piece) <= terms_of(title) for piece, marked in pieces if marked)
 
 
-def test_the_page_and_its_plots_are_the_same_every_time(reports: Reports, part: Part, tmp_path: Path) -> None:
+def test_the_page_and_its_plots_are_the_same_every_time(
+    reports: Reports, part: TaskReport, tmp_path: Path
+) -> None:
     contents = []
     for name in ("one", "other"):
         reports.page(part, name)
@@ -226,7 +227,7 @@ def test_the_page_and_its_plots_are_the_same_every_time(reports: Reports, part: 
     assert contents[0] == contents[1] and len(contents[0]) == 1 + 4 * 2  # two formats of each plot
 
 
-def test_a_dollar_in_a_tag_is_a_dollar_in_plots(part: Part, tmp_path: Path) -> None:
+def test_a_dollar_in_a_tag_is_a_dollar_in_plots(part: TaskReport, tmp_path: Path) -> None:
     r"""Matplotlib takes what stands between two for a formula, and \foo for an error in it."""
     board = [replace(place, name=rf"$\foo${place.name}") for place in part.views[0].listed]
     plots.save(plots.intervals(board, r"$\bar$"), tmp_path / "plot")
@@ -247,7 +248,7 @@ def test_what_strangers_write_is_text(
     document = {"docno": "<b>a</b>", "text": f"script {HOSTILE}"}
     write("corpora/strange/documents.jsonl", json.dumps(document) + "\n")
     part = reports.part(*(run_of("1 <b>a</b> a", tag=f"{HOSTILE}{n}") for n in (1, 2)))
-    assert part.topics[0].found[0].passages
+    assert part.topics[0].documents[0].passages
     html = reports.page(replace(part, winners=HOSTILE), title=HOSTILE).read_text()
     assert html.count("<script") == 1 and not re.search("<img|<b>a|innerHTML", html)
     assert "&lt;img/src=x&gt;$x^$" in html and "<mark>script</mark>" in html
@@ -345,7 +346,7 @@ def test_what_other_viewers_read_lies_beside_the_page(touche: Touche, tmp_path: 
     """As TIRA's evaluators write it: topics, texts and labels of the first ten of each topic."""
     run = write("run.txt", run_text(strangers=7))
     touche("report", run, "--task", "spot-check/passages", "-o", tmp_path / "out")
-    rendering = json.loads(gzip.decompress((tmp_path / "out" / FILE).read_bytes()))
+    rendering = json.loads(gzip.decompress((tmp_path / "out" / RENDERING_FILE).read_bytes()))
     assert (
         rendering.keys() == {"queries", "documents", "qrels"} and rendering["queries"].keys() == BEST.keys()
     )

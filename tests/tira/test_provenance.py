@@ -12,7 +12,7 @@ from tira.check_format import _fmt, check_format
 
 from conftest import ROOT, Touche, Write, use_clone
 from touche.baselines.method import tag_of
-from touche.tira.provenance import NotedFiles, Software, metadata
+from touche.tira.provenance import Software, data_of_files, metadata
 
 START, STOP = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), datetime(2026, 1, 2, 3, 4, 7, tzinfo=UTC)
 SOFTWARE = Software("a", "us", "touche run ./a", "")
@@ -163,7 +163,7 @@ def test_tira_accepts_the_metadata(touche: Touche, tmp_path: Path) -> None:
 def test_awkward_texts_stay_what_they_are(write: Write) -> None:
     file = write("to: pics #1.xml", "x")
     software = replace(SOFTWARE, description='says "no":\n- so')
-    text = metadata(software, "t: #x", {"k": "ü", "w": (1, 2.5)}, NotedFiles.of([file]), START, STOP)
+    text = metadata(software, "t: #x", {"k": "ü", "w": (1, 2.5)}, data_of_files([file]), START, STOP)
     record = YAML(typ="safe").load(text)
     assert (record["tag"], record["method"]["description"]) == ("t: #x", 'says "no":\n- so')
     assert record["method"]["parameters"] == {"k": "ü", "w": [1, 2.5]}
@@ -174,12 +174,12 @@ def test_awkward_texts_stay_what_they_are(write: Write) -> None:
 
 def test_the_image_says_which_commit_it_was_built_from(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOUCHE_REVISION", "abc123")
-    assert "    commit: abc123\n" in metadata(SOFTWARE, "t", {}, NotedFiles.of([]), START, STOP)
+    assert "    commit: abc123\n" in metadata(SOFTWARE, "t", {}, data_of_files([]), START, STOP)
 
 
 def files_of(files: list[Path]) -> tuple[str, dict[str, dict[str, object]]]:
     """The name of the collection, and what is noted of its files."""
-    record = YAML(typ="safe").load(metadata(SOFTWARE, "t", {}, NotedFiles.of(files), START, STOP))
+    record = YAML(typ="safe").load(metadata(SOFTWARE, "t", {}, data_of_files(files), START, STOP))
     collection = record["data"]["test collection"]
     return collection["name"], collection["files"]
 

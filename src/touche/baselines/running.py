@@ -21,7 +21,7 @@ from touche.io.writing import write_whole
 from touche.origin import origin
 from touche.progress import watched
 from touche.tira.outputs import METADATA_FILE, replacing_run, write_run
-from touche.tira.provenance import NotedFiles, Software, metadata
+from touche.tira.provenance import Software, data_of_files, metadata
 
 _T = TypeVar("_T")
 
@@ -50,7 +50,7 @@ def run(
         raise ParameterError(f"depth = {depth}: a run holds 1 to {MAX_DEPTH} documents per topic")
     started, tag = datetime.now(UTC), tag or ranker.tag(options)
     statistics = given.documents.statistics.known if given.documents.statistics else None
-    noted = _beside(lambda: NotedFiles.of(given.files, statistics))  # md5 reads them once more
+    data = _beside(lambda: data_of_files(given.files, statistics))  # md5 reads them once more
     software = Software(ranker.name, team, _command(ranker, options), ranker.description)
     if ranker.folder:
         # Not in a thread: a child that the baseline forks meanwhile would hold what git is waited for by.
@@ -61,7 +61,7 @@ def run(
         )
         first = [*islice(rankings, 1)]
     without_hits = write_run(output, given.topics, chain(first, rankings), tag)
-    about = (software, tag, options, noted())
+    about = (software, tag, options, data())
     write_whole(output / METADATA_FILE, metadata(*about, started, datetime.now(UTC)))
     return without_hits
 

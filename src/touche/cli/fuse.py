@@ -14,7 +14,7 @@ from touche.formats.runs import read_run
 from touche.fusion import METHODS, doubts_of, fused_rankings
 from touche.io.writing import write_whole
 from touche.tira.outputs import METADATA_FILE, RUN_FILE, write_run
-from touche.tira.provenance import NotedRuns, Software, metadata
+from touche.tira.provenance import Software, data_of_runs, metadata
 
 
 @click.command(
@@ -49,13 +49,13 @@ def fuse(
             output / RUN_FILE, "one of the runs would be written over", "choose another directory"
         )
     started = datetime.now(UTC)
-    read, noted = [read_run(path) for path in each_once(runs)], NotedRuns.of(runs)
+    read, data = [read_run(path) for path in each_once(runs)], data_of_runs(runs)
     warn(*doubts_of(read))
     rankings = list(fused_rankings(read, METHODS[method], depth))
     write_run(output, [topic for topic, _ in rankings], rankings, tag)
     about = (fuse.help or "").partition("\n")[0]
     software = Software(f"touche fuse --method {method}", team or "", command_line(), about)
     options = {"method": method, "depth": depth, "tag": tag}
-    text = metadata(software, tag, options, noted, started, datetime.now(UTC))
+    text = metadata(software, tag, options, data, started, datetime.now(UTC))
     write_whole(output / METADATA_FILE, text)
     tell(f"fuse: {output / RUN_FILE} of {len(runs)} runs, {counted(len(rankings), 'topic')}")

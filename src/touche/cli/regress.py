@@ -166,7 +166,7 @@ def _write(outcomes: Sequence[Outcome], junit_file: Path | None) -> None:
 
 
 def _report(outcomes: Sequence[Outcome], folder: Path, runner: str) -> None:
-    from touche.report import Page, part_of, write  # here, for it takes a second to import
+    from touche.report import Report, part_of, write  # here, for it takes a second to import
 
     runs: dict[str, dict[tuple[Path, str], Evaluated]] = {}
     for outcome in outcomes:
@@ -179,4 +179,4 @@ def _report(outcomes: Sequence[Outcome], folder: Path, runner: str) -> None:
         except Exception as error:  # one odd run does not cost the report
             remarks.append(f"There is no report on {dataset}: {error}.")
     title = "Regression of the baselines of Touché"
-    click.echo(write(Page(title, command_line(), parts, outcomes, remarks=remarks), folder))
+    click.echo(write(Report(title, command_line(), parts, outcomes, remarks=remarks), folder))

@@ -36,14 +36,14 @@ def report(
     texts of the first results for TIRA's viewers. With --all-published it leads to a page for each task that
     has published results, with the runs that lie in runs/TASK of the data: a site that any server can offer.
     """
-    from touche.report import Page, part_of, published_parts, write  # here, for it takes a second to import
+    from touche.report import Report, part_of, published_parts, write  # here, for it takes a second to import
 
     if all_published:
         if runs or reference or any(scoring.values()):
             raise click.UsageError("--all-published takes no RUNs and none of their options; leave them out")
-        page = Page("Published results of Touché", command_line(), list(published_parts()), gallery=True)
+        page = Report("Published results of Touché", command_line(), list(published_parts()), gallery=True)
     else:
         task = scored(**scoring)
         part = part_of(evaluate(runs, task), scoring["task_id"] or task.id, reference)
-        page = Page(f"{counted(len(part.runs), 'run')} of {part.dataset}", command_line(), [part])
+        page = Report(f"{counted(len(part.runs), 'run')} of {part.dataset}", command_line(), [part])
     click.echo(one_line(str(write(page, output))))

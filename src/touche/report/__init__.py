@@ -1,8 +1,7 @@
 """The report: runs among all published results of their task, on one page that opens without a network."""
 
-from touche.report.content import part_of
-from touche.report.gallery import published_parts
+from touche.report.content import part_of, published_parts
 from touche.report.page import write
-from touche.report.records import Page, Part
+from touche.report.records import Report, TaskReport
 
-__all__ = ["Page", "Part", "part_of", "published_parts", "write"]
+__all__ = ["Report", "TaskReport", "part_of", "published_parts", "write"]

@@ -1,41 +1,36 @@
-"""From runs to what a report shows of them."""
+"""From runs, and from published results, to what a report shows of them."""
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from string import ascii_uppercase
+from typing import TypeVar
 
 from touche import tasks
 from touche.collection.discovery import find_documents
-from touche.data.places import corpus_at_hand, locate, locate_corpus
+from touche.data.places import at_hand, corpus_at_hand, locate, locate_corpus
+from touche.errors import ToucheError
 from touche.evaluation.comparison import Comparison, comparisons, not_compared, run_named
 from touche.evaluation.leaderboard import comparable, names, shortlist
 from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.notes import notes_of, warnings_of
-from touche.evaluation.scores import Evaluated
+from touche.evaluation.scores import Evaluated, evaluate
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
 from touche.io.opening import md5
 from touche.regression.reruns import tags_of
-from touche.report.records import (
-    BASELINE,
-    GIVEN,
-    PUBLISHED,
-    Depth,
-    Part,
-    Place,
-    RunFile,
-    View,
-)
-from touche.report.rendering import rendering_of
-from touche.report.results import Texts, first, ids_of, ranks_of, topics_of, whole_texts
+from touche.report.records import BASELINE, GIVEN, PUBLISHED, Depth, Place, RunFile, TaskReport, View
+from touche.report.results import Texts, first, ids_of, ranks_of, rendering_of, topics_of
 from touche.report.texts import texts_of
 from touche.tasks import Corpus, Measure, Published, Task
 from touche.tasks.records import STANCE
 
 _DEPTHS = (1, 3, 5, 10, 20)
+_RUN_FILES = (".run", ".txt")
+_Row = TypeVar("_Row", Evaluated, Published)
 
 
-def part_of(found: Sequence[Evaluated], dataset: str, reference: str | None = None) -> Part:
+def part_of(found: Sequence[Evaluated], dataset: str, reference: str | None = None) -> TaskReport:
     """What is to be shown of evaluated runs of a task, with the texts of what they rank first.
 
     Args:
@@ -53,14 +48,12 @@ def part_of(found: Sequence[Evaluated], dataset: str, reference: str | None = No
     views, faults = _views(found)
     chosen = _reference(runs, views, reference) if len(runs) > 1 else ""
     ranks = ranks_of(runs)
-    corpora = [
-        *([tasks.dataset(dataset)[1]] if dataset in tasks.datasets() else []),
-        *task.corpora.values(),
-    ]
-    at_hand = next(filter(corpus_at_hand, corpora), None)
+    own = [tasks.dataset(dataset)[1]] if dataset in tasks.datasets() else []
+    corpora = [*own, *task.corpora.values()]
+    available = next(filter(corpus_at_hand, corpora), None)
     wanted = {id for _, document, _ in ranks for id in ids_of(document, task)}
-    texts = texts_of(wanted, find_documents(locate_corpus(at_hand))) if at_hand else {}
-    return Part(
+    texts = texts_of(wanted, find_documents(locate_corpus(available))) if available else {}
+    return TaskReport(
         dataset,
         task,
         _files(runs),
@@ -70,28 +63,45 @@ def part_of(found: Sequence[Evaluated], dataset: str, reference: str | None = No
         _winners(views),
         topics_of(ranks, found, texts),
         [*_partial(task, corpora), *faults, *warnings_of(found)],
-        _missing(corpora, at_hand, wanted, texts),
-        rendering_of(ranks, found[0], whole_texts(ranks, task, texts)) if at_hand else None,
+        _missing(corpora, available, wanted, texts),
+        rendering_of(ranks, found[0], texts) if available else None,
     )
 
 
-def _missing(corpora: Sequence[Corpus], at_hand: Corpus | None, wanted: Set[str], texts: Texts) -> str:
-    if at_hand is None:
+def _missing(corpora: Sequence[Corpus], available: Corpus | None, wanted: Set[str], texts: Texts) -> str:
+    if available is None:
         place = f"corpora/{corpora[0].directory}" if corpora else "a corpus"
         return f"Texts are not shown, as {place} is not at hand."
     missing = len(wanted) - len(texts)
-    return f"Of {len(wanted)} texts {missing} are not in corpora/{at_hand.directory}." if missing else ""
+    return f"Of {len(wanted)} texts {missing} are not in corpora/{available.directory}." if missing else ""
 
 
-def published_part(task: Task) -> Part:
-    """The published results of a task alone: a leaderboard for each dimension, that of stances included."""
-    of_dimension: dict[str, list[Published]] = {}
-    for row in task.all_published:
-        of_dimension.setdefault(row.dimension, []).append(row)
-    stance = of_dimension.pop(STANCE, [])
-    views = [_printed(dimension, rows) for dimension, rows in of_dimension.items()]
-    alone = [_printed(STANCE, stance)] if stance else []
-    return Part(task.id, task, [], "", views, {}, "", [], [], stance=alone)
+def published_parts() -> Iterator[TaskReport]:
+    """Yields a part for each task with published results; with runs where these and their judgments exist.
+
+    Where a run or judgments are unusable, a warning says so, and the part has the published results alone.
+    """
+    for task in tasks.all_tasks().values():
+        if task.all_published:
+            alone, runs = _published_part(task), _runs_at_hand(task)
+            try:
+                yield replace(part_of(evaluate(runs, task), task.id), stance=alone.stance) if runs else alone
+            except ToucheError as error:
+                yield replace(alone, warnings=[f"the runs at hand are left out: {error}"])
+
+
+def _runs_at_hand(task: Task) -> Sequence[Path]:
+    """The files in runs/TASK, wherever data is."""
+    paths = locate("runs", task.id).iterdir() if at_hand("runs", task.id) else ()
+    return sorted(path for path in paths if path.suffix in _RUN_FILES)
+
+
+def _published_part(task: Task) -> TaskReport:
+    """The published results alone: a leaderboard for each dimension, that of stances included."""
+    rows_of = _by_dimension(task.all_published)
+    views = {dimension: _printed(dimension, rows) for dimension, rows in rows_of.items()}
+    stance = [views.pop(STANCE)] if STANCE in views else []
+    return TaskReport(task.id, task, [], "", [*views.values()], {}, "", [], [], stance=stance)
 
 
 def _printed(dimension: str, rows: Sequence[Published]) -> View:
@@ -151,10 +161,10 @@ def _partial(task: Task, corpora: Sequence[Corpus]) -> Iterator[str]:
         )
 
 
-def _by_dimension(found: Iterable[Evaluated]) -> dict[str, list[Evaluated]]:
-    dimensions: dict[str, list[Evaluated]] = {}
-    for each in found:
-        dimensions.setdefault(each.dimension, []).append(each)
+def _by_dimension(rows: Iterable[_Row]) -> dict[str, list[_Row]]:
+    dimensions: dict[str, list[_Row]] = {}
+    for row in rows:
+        dimensions.setdefault(row.dimension, []).append(row)
     return dimensions
 
 

@@ -1,22 +1,24 @@
 """The pages of a report: HTML files with everything in them, and what lies beside them."""
 
+import gzip
+import json
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
 from touche.errors import ToucheError, installing
 from touche.evaluation.ndcg import TREC_EVAL_VERSION
-from touche.io.writing import make_folder, write_whole
+from touche.io.writing import make_folder, whole, write_whole
 from touche.origin import origin
 from touche.progress import watched
 from touche.report import plots
-from touche.report.records import Page, Part
-from touche.report.rendering import write_rendering
+from touche.report.records import Report, TaskReport
 
 PAGE_FILE = "index.html"
+RENDERING_FILE = ".data-top-10-for-rendering.jsonl.gz"  # as TIRA's viewers look for it
 
 
-def write(page: Page, folder: Path) -> Path:
+def write(page: Report, folder: Path) -> Path:
     """Writes a report.
 
     Args:
@@ -58,10 +60,11 @@ def write(page: Page, folder: Path) -> Path:
     return folder / PAGE_FILE
 
 
-def _beside(part: Part, folder: Path) -> Mapping[tuple[str, str], str]:
+def _beside(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str]:
     """Writes what lies beside a page: what other viewers read, and plots, whose names it returns by view."""
     if part.rendering:
-        write_rendering(part.rendering, folder)
+        with whole(folder / RENDERING_FILE) as file:
+            file.write(gzip.compress(json.dumps(part.rendering).encode(), mtime=0))
     names = {}
     for view in watched(part.views, "drawing", "plots", len(part.views)):
         name = f"{part.id}-{view.id}-intervals"

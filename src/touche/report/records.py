@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from math import ceil, floor
 from pathlib import Path
 
@@ -81,7 +82,7 @@ class Ranked:
 
 
 @dataclass(frozen=True)
-class Found:
+class ShownDocument:
     """A document that runs have among their first results of a topic.
 
     Attributes:
@@ -103,7 +104,7 @@ class TopicResults:
 
     number: str
     title: str
-    found: Sequence[Found]
+    documents: Sequence[ShownDocument]
 
 
 @dataclass(frozen=True)
@@ -170,15 +171,13 @@ class View:
     @cached_property
     def topics(self) -> list[str]:
         """The topics that one of the runs has a score for, in their order."""
-        found = {topic for scores in self.topic_scores.values() for topic in scores}
-        return sorted(found, key=in_order)
+        return sorted({*chain.from_iterable(self.topic_scores.values())}, key=in_order)
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
         """From where to where the intervals of the leaderboard reach, in tenths."""
-        ends = [
-            end for place in self.board for end in (place.low, place.value, place.high) if end is not None
-        ]
+        places = [end for place in self.board for end in (place.low, place.value, place.high)]
+        ends = [end for end in places if end is not None]
         low, high = floor(10 * min(ends, default=0.0)) / 10, ceil(10 * max(ends, default=1.0)) / 10
         return low, max(high, low + 0.1)
 
@@ -228,7 +227,7 @@ class RunFile:
 
 
 @dataclass(frozen=True)
-class Part:
+class TaskReport:
     """Runs of one task among its published results, or these alone.
 
     Attributes:
@@ -256,7 +255,7 @@ class Part:
     topics: Sequence[TopicResults]
     warnings: Sequence[str]
     missing_texts: str = ""
-    rendering: Mapping[str, Mapping[str, object]] | None = None
+    rendering: Mapping[str, object] | None = None
     stance: Sequence[View] = ()
 
     @property
@@ -307,7 +306,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Page:
+class Report:
     """A whole report.
 
     Attributes:
@@ -321,7 +320,7 @@ class Page:
 
     title: str
     command: str
-    parts: Sequence[Part]
+    parts: Sequence[TaskReport]
     outcomes: Sequence[Outcome] = ()
     remarks: Sequence[str] = ()
     gallery: bool = False

@@ -1,13 +1,17 @@
-"""What runs rank first: each document once, with its place in every run, its labels and its text."""
+"""What runs rank first: each document once, with its place in every run, its labels and its text.
+
+Also as TIRA's viewers read it (TIRA's rendering of runs, and DiffIR).
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from touche.evaluation.scores import Evaluated
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
-from touche.report.records import Found, Ranked, TopicResults, in_order
-from touche.report.rendering import DEPTH
+from touche.report.records import Ranked, ShownDocument, TopicResults, in_order
 from touche.report.texts import passage, terms_of
 from touche.tasks import PAIR, Task
+
+RENDERED = 10  # results of each topic that viewers show
 
 Texts = Mapping[str, Sequence[tuple[str, str]]]  # kind and text of what a document consists of
 Ranks = Mapping[tuple[str, str, str], Ranked]  # by topic, document and run
@@ -27,7 +31,7 @@ def ranks_of(runs: Iterable[Evaluated]) -> dict[tuple[str, str, str], Ranked]:
     """Where each run has the documents that it ranks first, by either evaluator."""
     ranks = {}
     for run in runs:
-        depth = max(run.task.cutoff, DEPTH)
+        depth = max(run.task.cutoff, RENDERED)
         by_score, by_rank = (
             first(order(run.lines), depth) for order in (in_order_of_score, in_order_of_rank)
         )
@@ -48,28 +52,50 @@ def ids_of(document: str, task: Task) -> list[str]:
     return document.split(",") if task.rules.unit == PAIR else [document]
 
 
-def whole_texts(ranks: Ranks, task: Task, texts: Texts) -> dict[str, str]:
-    """The whole text of each document that is known."""
-    documents = {document for _, document, _ in ranks}
-    known = {each: [text for id in ids_of(each, task) for _, text in texts.get(id, ())] for each in documents}
-    return {document: " ".join(filter(None, found)) for document, found in known.items() if found}
+def rendering_of(ranks: Ranks, run: Evaluated, texts: Texts) -> dict[str, object]:
+    """Returns what a viewer needs of a run: the topics, the texts, and the labels of one dimension.
+
+    Args:
+        ranks: everything that is among the first results.
+        run: one of the runs, whose judgments and titles are taken.
+        texts: those that are known.
+    """
+    topics: dict[str, dict[str, int | None]] = {}
+    for topic, document, _ in ranks:
+        topics.setdefault(topic, {})[document] = run.judgments.get(topic, {}).get(document)
+    return {
+        "queries": {topic: {"qid": topic, "query": run.titles.get(topic, "")} for topic in topics},
+        "documents": {
+            id: {"docno": id, "text": _whole_text(id, run.task, texts)}
+            for id in dict.fromkeys(id for labels in topics.values() for id in labels)
+        },
+        "qrels": {
+            topic: {id: label for id, label in labels.items() if label is not None}
+            for topic, labels in topics.items()
+        },
+    }
 
 
-def topics_of(ranks: Ranks, found: Sequence[Evaluated], texts: Texts) -> list[TopicResults]:
+def _whole_text(document: str, task: Task, texts: Texts) -> str:
+    """The text of a document; empty where it is not known."""
+    return " ".join(text for id in ids_of(document, task) for _, text in texts.get(id, ()) if text)
+
+
+def topics_of(ranks: Ranks, runs: Sequence[Evaluated], texts: Texts) -> list[TopicResults]:
     """Each topic that has judgments, with what is among the first results that are scored."""
-    task, titles = found[0].task, found[0].titles
-    qrels = {each.dimension: each.judgments for each in found}
+    task, titles = runs[0].task, runs[0].titles
+    qrels = {each.dimension: each.judgments for each in runs}
     judged = {topic for of_dimension in qrels.values() for topic in of_dimension}
     topics: dict[str, dict[str, list[Ranked]]] = {}
     for (topic, document, _), place in ranks.items():
         if topic in judged and _is_scored(place, task.cutoff):
             topics.setdefault(topic, {}).setdefault(document, []).append(place)
 
-    def one(topic: str, document: str, places: Sequence[Ranked]) -> Found:
+    def one(topic: str, document: str, places: Sequence[Ranked]) -> ShownDocument:
         labels = {name: of.get(topic, {}).get(document) for name, of in qrels.items()}
         parts = [part for id in ids_of(document, task) for part in texts.get(id, ()) if part[1].strip()]
         terms = terms_of(titles.get(topic, ""))
-        return Found(document, labels, places, [passage(*part, terms) for part in parts])
+        return ShownDocument(document, labels, places, [passage(*part, terms) for part in parts])
 
     return [
         TopicResults(
@@ -85,7 +111,7 @@ def _is_scored(place: Ranked, cutoff: int) -> bool:
     return any(0 < rank <= cutoff for rank in (place.rank, place.other or 0))
 
 
-def _best_first(found: tuple[str, Sequence[Ranked]]) -> tuple[int, int]:
+def _best_first(document: tuple[str, Sequence[Ranked]]) -> tuple[int, int]:
     """The best place that a document has, then how many runs have it."""
-    _, places = found
+    _, places = document
     return min(place.rank or place.other or 0 for place in places), -len(places)

@@ -49,65 +49,32 @@ class Software:
     modules: Collection[str] = ()
 
 
-@dataclass(frozen=True)
-class NotedFiles:
-    """The input of a run.
+def data_of_files(paths: Sequence[Path], statistics: Path | None = None) -> dict[str, Any]:
+    """Describes the input of a run; reads the files for their md5.
 
-    Attributes:
-        paths: the files.
-        told: what is said of each by its name, or of many by what they have in common.
-        statistics: the md5 of the statistics that were given, or None.
+    Args:
+        paths: topics first, then documents. Of very many or very large files, such as the archives of
+            ClueWeb12 with their 27 TB, the md5 is that of a list of their names and sizes.
+        statistics: the file with those of the whole collection, if the run was given any.
     """
-
-    paths: Sequence[Path]
-    told: Mapping[str, Mapping[str, Any]]
-    statistics: str | None = None
-
-    @classmethod
-    def of(cls, paths: Sequence[Path], statistics: Path | None = None) -> "NotedFiles":
-        """Reads files, for their md5; of very many or very large ones, such as the archives of ClueWeb12 with
-        their 27 TB, it is that of a list of their names and sizes.
-        """
-        return cls(paths, _files(paths), _md5(statistics) if statistics else None)
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """What the metadata says of it."""
-        collection = {
-            "name": os.environ.get(DATASET_VARIABLE) or _folder(self.paths),
-            "files": _plain(self.told),
-        }
-        statistics = {STATISTICS: {"md5": self.statistics}} if self.statistics else {}
-        return {"test collection": collection, **statistics}
+    collection = {"name": os.environ.get(DATASET_VARIABLE) or _folder(paths), "files": _files(paths)}
+    known = {STATISTICS: {"md5": _md5(statistics)}} if statistics else {}
+    return {"test collection": collection, **known}
 
 
-@dataclass(frozen=True)
-class NotedRuns:
-    """The runs that a run is made of.
-
-    Attributes:
-        told: what is said of each by its name.
-    """
-
-    told: Mapping[str, Mapping[str, Any]]
-
-    @classmethod
-    def of(cls, paths: Sequence[Path]) -> "NotedRuns":
-        """Reads runs, for their md5."""
-        return cls(_files(paths))
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """What the metadata says of them; what collection they rank, runs do not tell."""
-        name = os.environ.get(DATASET_VARIABLE) or "not known"
-        return {"test collection": {"name": name}, "runs": _plain(self.told)}
+def data_of_runs(paths: Sequence[Path]) -> dict[str, Any]:
+    """Describes the runs that a run is made of; reads them for their md5. No run names its collection."""
+    return {
+        "test collection": {"name": os.environ.get(DATASET_VARIABLE) or "not known"},
+        "runs": _files(paths),
+    }
 
 
 def metadata(
     software: Software,
     tag: str,
     parameters: Mapping[str, Any],
-    source: NotedFiles | NotedRuns,
+    data: Mapping[str, Any],
     started: datetime,
     stopped: datetime,
 ) -> str:
@@ -117,7 +84,7 @@ def metadata(
         software: what made it.
         tag: the tag of the run.
         parameters: its options with the values that they had.
-        source: its input.
+        data: its input, described by ``data_of_files`` or ``data_of_runs``.
         started, stopped: when the run began and ended.
     """
     team = software.team or os.environ.get(TEAM_VARIABLE)
@@ -148,7 +115,7 @@ def metadata(
             "parameters": dict(parameters),
             **_files_among(parameters),
         },
-        "data": source.data,
+        "data": dict(data),
     }
     return _yaml(record)
 
@@ -177,10 +144,6 @@ def statistics_of(metadata: Path) -> str | None:
         return None
     except yaml.YAMLError as error:
         raise InputError(metadata, "no YAML", "run the baseline again") from error
-
-
-def _plain(told: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {name: dict(each) for name, each in told.items()}
 
 
 def _folder(files: Sequence[Path]) -> str:
