@@ -45,7 +45,7 @@ BROKEN = [
     ("a.run", "1 Q0 d 2 high t", "score 'high' is no finite number"),
     ("a.run", "1 Q0 c 2 0.6 t", "document 'c' occurs a second time for topic 1"),
     ("scores.tsv", "1 b", "2 columns instead of 3"),
-    ("scores.tsv", "1 b nan", "score 'nan' is not a finite number"),
+    ("scores.tsv", "1 b nan", "score 'nan' is no finite number"),
     ("scores.tsv", "1 a 0.4", "document 'a' occurs a second time for topic 1"),
     ("a.qrels", "1 0 b", "3 columns instead of 4"),
     ("a.qrels", "1 0 b 1 2", "5 columns instead of 4"),

@@ -4,15 +4,17 @@ import json
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-import orjson
+import msgspec
 
 from touche.errors import InputError
 from touche.io.opening import open_binary
 from touche.io.writing import make_folder, write_whole
 
 _LARGEST = 1 << 26  # bytes; those of fifty topics have some 20,000
+
+Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
 
 
 @dataclass(frozen=True)
@@ -27,9 +29,9 @@ class FieldStatistics:
     """
 
     analysis: str
-    documents: int
-    tokens: int
-    terms: Mapping[str, tuple[int, int]]
+    documents: Count
+    tokens: Count
+    terms: Mapping[str, tuple[Count, Count]]
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def read_statistics(path: Path) -> dict[str, FieldStatistics]:
     Raises:
         InputError: if the file cannot be read, or holds anything else.
     """
-    return _read(path)[0]
+    return _read(path).fields
 
 
 def parts_of(path: Path) -> int:
@@ -81,18 +83,25 @@ def parts_of(path: Path) -> int:
     Raises:
         InputError: as ``read_statistics`` does.
     """
-    return _read(path)[1]
+    return _read(path).parts
 
 
-def _read(path: Path) -> tuple[dict[str, FieldStatistics], int]:
+class _Statistics(msgspec.Struct):
+    parts: Count
+    fields: dict[str, FieldStatistics]
+
+
+def _read(path: Path) -> _Statistics:
     with open_binary(path) as file:
         raw = file.read(_LARGEST)
     try:
-        read = orjson.loads(raw)
-        return {name: _field(each) for name, each in read["fields"].items()}, _whole(read["parts"])
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        statistics = msgspec.json.decode(raw, type=_Statistics)
+        for field in statistics.fields.values():
+            _check(field)
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         remedy = "give a file that --keep-statistics has written"
         raise InputError(path, "these are no statistics of a collection", remedy) from error
+    return statistics
 
 
 def joined(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) -> dict[str, FieldStatistics]:
@@ -124,23 +133,10 @@ def _sum(one: FieldStatistics, other: FieldStatistics) -> FieldStatistics:
     return FieldStatistics(one.analysis, one.documents + other.documents, one.tokens + other.tokens, terms)
 
 
-def _field(raw: Mapping[str, Any]) -> FieldStatistics:
-    """A field as it was read.
-
-    Raises:
-        ValueError: if the numbers cannot be those of any documents.
-    """
-    terms = {term: (_whole(df), _whole(ttf)) for term, (df, ttf) in raw["terms"].items()}
-    found = FieldStatistics(str(raw["analysis"]), _whole(raw["documents"]), _whole(raw["tokens"]), terms)
-    if not found.documents <= found.tokens:
+def _check(field: FieldStatistics) -> None:
+    """Raises ValueError if the numbers cannot be those of any documents."""
+    if field.documents > field.tokens:
         raise ValueError("fewer tokens than documents")
-    for df, ttf in terms.values():
-        if not (df <= min(ttf, found.documents) and ttf <= found.tokens and (df or not ttf)):
+    for df, ttf in field.terms.values():
+        if not (df <= min(ttf, field.documents) and ttf <= field.tokens and (df or not ttf)):
             raise ValueError("a term in more documents than there are, or in none but often")
-    return found
-
-
-def _whole(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 62:
-        raise ValueError(f"{value!r} is no number of documents or tokens")
-    return value

@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from touche.errors import InputError, ToucheError
-from touche.formats.columns import decimal, split_columns
+from touche.formats.columns import split_columns
 from touche.formats.documents import AnyDocument, Argument
-from touche.formats.runs import RunLine, checked, read_run
+from touche.formats.runs import RunLine, checked, parse_line, read_run
 from touche.formats.topics import Topic
-from touche.io.identifiers import quoted
 from touche.io.opening import read_lines
 
 PER_TOPIC = 150  # documents; more make a fit slower, not surer
@@ -126,10 +125,9 @@ def _drawn(line: RunLine) -> bytes:
 
 
 def _line(path: Path, number: int, text: str) -> RunLine:
-    columns, remedy = split_columns(text), "write: topic document score"
+    columns = split_columns(text)
     if len(columns) != 3:
-        raise InputError(path, f"{len(columns)} columns instead of 3", remedy, number)
+        problem = f"{len(columns)} columns instead of 3"
+        raise InputError(path, problem, "write: topic document score", number)
     topic, document, score = columns
-    if (value := decimal(score)) is None:
-        raise InputError(path, f"score {quoted(score)} is not a finite number", remedy, number)
-    return RunLine(topic, "Q0", document, 0, value, path.stem)
+    return parse_line(f"{topic} Q0 {document} 0 {score} tsv", path, number)
