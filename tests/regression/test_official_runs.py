@@ -166,7 +166,9 @@ def test_official_scores_that_the_formula_does_not_meet_lower_the_share(clone: P
 
 
 def test_the_median_error_is_held_too(clone: Path, made: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(official, "held", lambda *_: official.Held(1.0, 0.00002, 100, 10, 1.0, 1.0))
+    monkeypatch.setattr(
+        official, "formula_fit", lambda *_: official.FormulaFit(1.0, 0.00002, 100, 10, 1.0, 1.0)
+    )
     found = outcome(clone, ONE_FIELD, made("bm25"), made("bm25"))
     assert found.verdict == "failed" and found.remark.startswith("the median error is 2e-05, above 1e-05")
 

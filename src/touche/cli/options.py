@@ -91,7 +91,7 @@ def scored(task_id: str | None, measure: str | None, qrels: Path | None) -> Task
         raise click.UsageError(
             f"Missing option '--task'. Choose among {known}, or name judgments by --qrels."
         )
-    return tasks.asked(task_id, measure, qrels)
+    return tasks.task_scored_by(task_id, measure, qrels)
 
 
 def each_once(files: Sequence[Path]) -> Sequence[Path]:

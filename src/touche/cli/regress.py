@@ -15,7 +15,7 @@ from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, paint, 
 from touche.cli.overlap import show_overlaps
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError
-from touche.evaluation.scores import Evaluated, told_apart
+from touche.evaluation.scores import Evaluated, with_names
 from touche.io.writing import make_folder, write_whole
 from touche.progress import processors
 from touche.regression import running
@@ -175,7 +175,7 @@ def _report(outcomes: Sequence[Outcome], folder: Path, runner: str) -> None:
     parts, remarks = [], [f"The runner is {runner}, on {processors()} processors ({machine()})."]
     for dataset, found in runs.items():
         try:
-            parts += [part_of(told_apart(list(found.values())), dataset)] if found else []
+            parts += [part_of(with_names(list(found.values())), dataset)] if found else []
         except Exception as error:  # one odd run does not cost the report
             remarks.append(f"There is no report on {dataset}: {error}.")
     title = "Regression of the baselines of Touché"

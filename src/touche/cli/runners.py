@@ -128,7 +128,7 @@ def _run_sandboxed(
 ) -> None:
     from touche.sandbox.runs import RUNNERS, Job  # here, because it takes as long to import as a small run
 
-    places.check_there(given)
+    places.check_exists(given)
     job = Job(name, arguments, given, output)
     usage = RUNNERS[runner](job, Limits(**limits), tell)
     tell(f"{job.name}: {output / RUN_FILE} by {runner}: {usage}")

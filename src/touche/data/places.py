@@ -80,13 +80,13 @@ def opened(given: str, corpus: str | None = None, *, needs_documents: bool = Tru
     """
     if Path(given).exists():
         return find(Path(given), corpus, needs_documents=needs_documents)
-    check_there(given)
+    check_exists(given)
     if corpus is not None:
         raise ToucheError(f"the dataset {given} has its own corpus; leave --corpus out")
     return open_dataset(given)
 
 
-def check_there(given: str) -> None:
+def check_exists(given: str) -> None:
     """Makes sure that there is such a directory or dataset, at hand or not.
 
     Raises:

@@ -127,7 +127,7 @@ def published(task: str | None = None) -> "DataFrame":
 def _asked(task: str | None, measure: "str | Measure | None", qrels: str | PathLike[str] | None) -> Task:
     """The measure may be one of ir_measures, too, which is written as it is called."""
     named = None if measure is None else str(measure)
-    return tasks.asked(task, named, None if qrels is None else Path(qrels))
+    return tasks.task_scored_by(task, named, None if qrels is None else Path(qrels))
 
 
 def _score(runs: Runs, task: Task, evaluators: Iterable[str], *, any_order: bool = False) -> list[Evaluated]:

@@ -154,7 +154,7 @@ def evaluate(
     shown = watched(paths, "reading", "runs", len(paths))
     runs = {path: in_memory[path] if path in in_memory else read_run(path) for path in shown}
     titles = titles_of(task)
-    return told_apart(
+    return with_names(
         [
             _evaluated(path, run, task, titles, dimension, qrels, evaluators, turned)
             for path, run in watched(runs.items(), "evaluating", "runs", len(runs))
@@ -174,19 +174,17 @@ def evaluated(path: Path, run: Sequence[RunLine], task: Task, dimension: str) ->
     return _evaluated(path, run, task, titles_of(task), dimension, judgments, evaluators_of(task.measure))
 
 
-def told_apart(found: Sequence[Evaluated]) -> list[Evaluated]:
-    """The same records, named by their tags, or by their paths where several runs have that tag."""
-    tags = Counter({each.path: each.tag for each in found}.values())
-    return [
-        replace(each, name=one_line(each.tag if tags[each.tag] == 1 else str(each.path))) for each in found
-    ]
+def with_names(runs: Sequence[Evaluated]) -> list[Evaluated]:
+    """Returns the records named by their tags, or by their paths where several runs have that tag."""
+    tags = Counter({run.path: run.tag for run in runs}.values())
+    return [replace(run, name=one_line(run.tag if tags[run.tag] == 1 else str(run.path))) for run in runs]
 
 
-def shared_tags(found: Iterable[Evaluated]) -> Iterator[str]:
-    """A sentence for every tag that several of the runs have."""
+def shared_tags(runs: Iterable[Evaluated]) -> Iterator[str]:
+    """Yields a sentence for every tag that several of the runs have."""
     paths: dict[str, dict[str, None]] = {}
-    for each in found:
-        paths.setdefault(each.tag, {})[str(each.path)] = None
+    for run in runs:
+        paths.setdefault(run.tag, {})[str(run.path)] = None
     for tag, files in paths.items():
         if len(files) > 1:
             yield f"{' and '.join(files)} have the same tag, {tag!r}; they are named by their paths"

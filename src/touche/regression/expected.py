@@ -312,11 +312,14 @@ class ExpectedFormula(Expected, kw_only=True):
         return at_hand("runs", self.run) and super().at_hand
 
     def measured(self, rerun: Rerun) -> Measured:
-        from touche.regression.official import formula_of, held  # here: touche tasks does without identify
+        from touche.regression.official import (  # here: touche tasks does without identify
+            formula_fit,
+            formula_of,
+        )
 
         formula = formula_of(self.model, self.analysis, self.fields, self.combination)
         known = self.parameters | self.official_parameters, self.parameters | self.rerun_parameters
-        fit = held(locate("runs", self.run), rerun.lines, self.dataset, formula, known)
+        fit = formula_fit(locate("runs", self.run), rerun.lines, self.dataset, formula, known)
         if fit.median > self.median:
             problem = f"the median error is {fit.median:.2g}, above {self.median:g}"
             raise ToucheError(f"{problem} ({fit.share:.1%} of the scores are met)")

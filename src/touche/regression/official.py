@@ -1,4 +1,4 @@
-"""A baseline beside an official run: does one formula explain the scores of both, and how alike are they?
+"""A baseline compared with an official run: does one formula explain both, and how alike are they?
 
 Of a corpus only a part may be at hand. What the whole one would tell (a collection probability or a weight
 for each term and field, the same over all topics) is fitted, all else is the formula's; so the mean of a
@@ -31,7 +31,7 @@ _NEAR = 1e-4  # of a parameter, relatively
 
 
 @dataclass(frozen=True)
-class Held:
+class FormulaFit:
     """How well a formula meets the scores of an official run, and those of the rerun.
 
     Attributes:
@@ -66,14 +66,14 @@ def formula_of(model: str, analysis: str, fields: tuple[str, ...], combination: 
     return Hypothesis(model, NAMED[analysis], fields, combination)
 
 
-def held(
+def formula_fit(
     official: Path,
     rerun: Sequence[RunLine],
     dataset_id: str,
     hypothesis: Hypothesis,
     known: tuple[Mapping[str, float], Mapping[str, float]],
-) -> Held:
-    """Holds a rerun against an official run: the same formula has to meet the scores of both.
+) -> FormulaFit:
+    """Fits a formula to the scores of an official run and of a rerun: it has to meet both.
 
     Args:
         official: a run, or a file ``*.tsv`` with topic, document and score on each line.
@@ -99,7 +99,9 @@ def held(
     _check(own_problem, ours, known[1], "the rerun")
     _check(problem, theirs, known[0], "the official run")
     tau = _tau(samples[0], problem.predicted(theirs.numbers))
-    return Held(theirs.share(), theirs.median, len(theirs.errors), len(theirs.numbers), tau, ours.share())
+    return FormulaFit(
+        theirs.share(), theirs.median, len(theirs.errors), len(theirs.numbers), tau, ours.share()
+    )
 
 
 def agreements(
@@ -111,7 +113,7 @@ def agreements(
     rerun the first of each topic, as many as that leaves.
 
     Args:
-        official: as in ``held``.
+        official: as in ``formula_fit``.
         rerun: the run of the baseline on the dataset.
         dataset_id: the dataset.
         names: what both are called in the records.

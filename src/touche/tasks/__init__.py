@@ -91,7 +91,7 @@ def task(task_id: str) -> Task:
     raise ToucheError(f"there is no task {task_id!r}; {choice(task_id, ids())}")
 
 
-def asked(task_id: str | None, measure: str | None = None, qrels: Path | None = None) -> Task:
+def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path | None = None) -> Task:
     """A task as runs are to be scored for it: by its own measure and judgments, or by others.
 
     Args:
