@@ -6,8 +6,7 @@ import pytest
 from conftest import ROOT, Touche, Write
 from spotcheck import run_text
 from touche import errors, origin
-from touche.errors import InputError, one_line
-from touche.io.opening import read_lines
+from touche.errors import one_line
 
 
 @pytest.mark.parametrize(
@@ -21,13 +20,6 @@ from touche.io.opening import read_lines
 )
 def test_signs_that_would_break_a_line_or_steer_a_terminal_are_written_out(text: str, shown: str) -> None:
     assert one_line(text) == shown
-
-
-def test_an_error_about_a_file_of_an_odd_name_stays_on_its_line(write: Write) -> None:
-    path = write("a\nb\x1b[2J.txt", b"\xff\n")
-    with pytest.raises(InputError) as error:
-        list(read_lines(path))
-    assert str(error.value).startswith(f"{path.parent}/a\\nb\\x1b[2J.txt:1: not UTF-8")
 
 
 def test_no_tag_and_no_name_of_a_file_reaches_the_terminal_as_it_is(touche: Touche, write: Write) -> None:

@@ -108,6 +108,7 @@ def test_a_missing_package_is_named(place: Path, touche: Touche, monkeypatch: py
 REFUSED = {
     "Our_Team": "the name of its image would be invalid",
     "a--b-": "the name of its image would be invalid",
+    "bm25": "there is a baseline bm25 already, whose image and runs",
     "base": "touche/base is the image below others",
     "2022": "its function in Python cannot be called 2022",
     "lambda": "its function in Python cannot be called lambda",
@@ -129,7 +130,7 @@ def test_what_cannot_be_is_refused_in_one_sentence_and_nothing_is_left(
     write("a place/full/notes.txt", "")
     code, out, err = touche("new", name)
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert f"{name}: {REFUSED[name]}" in err
+    assert name in err and REFUSED[name] in err
     assert sorted(path.name for path in place.iterdir()) == ["file", "full"]
     assert [path.name for path in (place / "full").iterdir()] == ["notes.txt"]
 
@@ -155,12 +156,6 @@ def test_its_workflow_is_valid(place: Path, touche: Touche) -> None:
     touche("new", "our-team")
     checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
     subprocess.run([*checker, "our-team/.github/workflows/check.yml"], check=True)
-
-
-def test_the_name_of_a_shipped_baseline_is_refused(place: Path, touche: Touche) -> None:
-    code, _, err = touche("new", "bm25")
-    assert code == 2 and "there is a baseline bm25 already, whose image and runs it would be taken for" in err
-    assert not Path("bm25").exists()
 
 
 def test_the_baseline_rank_bm25_is_what_it_writes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 import os
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -13,13 +13,15 @@ from touche import tasks
 from touche.cli.commands import DATASET_ID, Group
 from touche.cli.output import BROKEN, DOUBTFUL, GOOD, counted, show, tell
 from touche.data import publishers as sources
-from touche.data.places import at_hand, home
+from touche.data.places import home
 from touche.data.publishers import (
     DIFFERS,
     NOT_AT_HAND,
     NOT_IN_MIRROR,
+    NOT_PUBLISHED,
+    Source,
     Status,
-    copy_unpublished,
+    copy_samples,
     fetch,
     verify,
 )
@@ -87,15 +89,7 @@ def fetch_(chosen: Sequence[str], mirror: Path | None, folder: Path | None, no_c
     missing = [each for each in wanted if not each.place(folder) and each.url]
     size = in_bytes(sum(each.size for each in missing))
     tell(f"{len(wanted)} files, {len(missing)} of them to fetch ({size}) to {folder or home()}")
-    problems = []
-    for each in wanted:
-        try:
-            status = fetch(each, mirror, folder)
-            _say(status)
-            if chosen and status.word == NOT_IN_MIRROR:
-                problems.append(f"{each.path} is not in {mirror}; put it or its archive there")
-        except ToucheError as error:
-            problems.append(str(error))
+    problems = [*_fetch_files(wanted, mirror, folder, bool(chosen))]
     if not no_corpora:
         problems += _copy_samples(chosen, mirror, folder)
     if folder and folder not in tasks.data_folders():
@@ -130,20 +124,25 @@ def verify_(chosen: Sequence[str]) -> int:
     return BROKEN if counts[DIFFERS] else 0
 
 
-def _copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None) -> list[str]:
-    """Copies corpora that only a mirror can have; returns what is missing of those named."""
-    published = {each.name.partition("/")[0] for each in sources.official() if each.kind == "corpora"}
-    problems = []
-    for corpus in dict.fromkeys(tasks.dataset(each)[1] for each in chosen or tasks.datasets()):
-        if corpus.directory not in published and not (
-            at_hand("corpora", corpus.directory) and folder is None
-        ):
-            copied = copy_unpublished(corpus, mirror, folder) if mirror else []
-            for status in copied:
-                _say(status)
-            if chosen and not copied:
-                problems.append(f"corpora/{corpus.directory} is not published; take it --from where it is")
-    return problems
+def _fetch_files(
+    wanted: Sequence[Source], mirror: Path | None, folder: Path | None, is_chosen: bool
+) -> Iterator[str]:
+    """Fetches files; yields what is missing."""
+    for source in wanted:
+        try:
+            _say(status := fetch(source, mirror, folder))
+            if is_chosen and status.word == NOT_IN_MIRROR:
+                yield f"{source.path} is not in {mirror}; put it or its archive there"
+        except ToucheError as error:
+            yield str(error)
+
+
+def _copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None) -> Iterator[str]:
+    for status in copy_samples(chosen, mirror, folder):
+        if status.word != NOT_PUBLISHED:
+            _say(status)
+        elif chosen:
+            yield f"{status.path} is not published; take it --from where it is"
 
 
 def _say(status: Status) -> None:

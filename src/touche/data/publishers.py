@@ -22,6 +22,7 @@ from touche.progress import bar
 from touche.tasks import Corpus
 
 NOT_IN_MIRROR, NOT_AT_HAND, VERIFIED, DIFFERS = "not in the mirror", "not at hand", "verified", "differs"
+NOT_PUBLISHED = "not published"
 _CHUNK = 1 << 16  # bytes; what is lost of a download at the most
 _TIMEOUT = 30  # seconds without a byte
 _PARTIAL, _UNSATISFIABLE = 206, 416  # HTTP status codes
@@ -156,6 +157,25 @@ def copy_unpublished(corpus: Corpus, mirror: Path, folder: Path | None = None) -
     unpublished = [Source(f"corpora/{corpus.directory}/{name}", corpus.directory, "", "") for name in names]
     missing = [each for each in unpublished if not each.place(folder)]
     return [_place(each, mirror / each.path, (folder or home()) / each.path) for each in missing]
+
+
+def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None = None) -> Iterator[Status]:
+    """Copies the missing corpora of datasets that nobody publishes, such as samples, from a mirror.
+
+    Args:
+        chosen: ids of datasets; none for all.
+        mirror: the folder that has them, or None.
+        folder: where they belong; by default the clone or the user's folder.
+
+    Yields:
+        A status for each file, and ``not published`` for a corpus that the mirror lacks.
+    """
+    published = {source.name.partition("/")[0] for source in official() if source.kind == "corpora"}
+    for corpus in dict.fromkeys(tasks.dataset(each)[1] for each in chosen or tasks.datasets()):
+        name = corpus.directory
+        if name not in published and not (folder is None and at_hand("corpora", name)):
+            copied = copy_unpublished(corpus, mirror, folder) if mirror else []
+            yield from copied or [Status(f"corpora/{name}", NOT_PUBLISHED)]
 
 
 def verify(source: Source) -> Status:
