@@ -18,10 +18,10 @@ from tempfile import TemporaryDirectory
 
 from touche.data.places import locate, open_dataset
 from touche.formats.html_folder import read_pages_csv
+from touche.formats.pages import Parser, RawPage
 from touche.sandbox.limits import Limits
 from touche.sandbox.runs import Job, run_locally
 from touche.web.extraction import parse, parse_as_in_2020
-from touche.web.page import Parser, RawPage
 from touche.web.parsing import parsed
 
 PAGES, PASSAGES, SIZE = 4_000, 1_000_000, 30_000

@@ -8,9 +8,9 @@ from itertools import chain, compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from touche.formats.pages import Page
 from touche.scan.counting import joined_counts
 from touche.scan.kernel import Array, Counts
-from touche.web.page import Page
 
 NUMBERS: Mapping[str, Any] = tomllib.loads(
     (Path(__file__).parent / "chatnoir.toml").read_text(encoding="utf-8")

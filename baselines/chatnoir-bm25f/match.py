@@ -12,11 +12,11 @@ from fields import Pages, Row, text_of
 from query import Boosted, Combined, Label, Phrase, Query, Term, leaves
 
 from touche.formats.documents import AnyDocument
+from touche.formats.pages import page_of
 from touche.scan.counting import Counting, Vocabulary
 from touche.scan.kernel import Array
 from touche.scan.reading import Reading
 from touche.scan.statistics import Statistics
-from touche.web.page import page_of
 
 PAGES, NO_LANGUAGE = "pages", "no language"
 

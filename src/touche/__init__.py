@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from touche.errors import ToucheError, check_range
     from touche.evaluation.frames import compare, evaluate, published
     from touche.formats.documents import AnyDocument, Argument, Document, Sentence, conclusion_of, premises_of
+    from touche.formats.pages import Page
     from touche.formats.topics import Topic
-    from touche.web.page import Page
 
 __all__ = [
     "AnyDocument",
@@ -64,7 +64,7 @@ _HOMES = {
         "premises_of",
     ),
     "touche.formats.topics": ("Topic",),
-    "touche.web.page": ("Page",),
+    "touche.formats.pages": ("Page",),
 }
 
 

@@ -23,11 +23,11 @@ from touche.collection.discovery import find_documents
 from touche.collection.documents import Documents
 from touche.data import places
 from touche.formats.html_folder import read_pages_csv
+from touche.formats.pages import Page, RawPage, page_of
 from touche.formats.topics import Topic
 from touche.scan import reading
 from touche.scan.tokens import analysis_named
 from touche.web.extraction import parse_as_in_2020
-from touche.web.page import Page, RawPage, page_of
 
 baseline, fields, match, query, rescore, score = (
     neighbour("chatnoir-bm25f", name) for name in ("baseline", "fields", "match", "query", "rescore", "score")

@@ -16,8 +16,8 @@ from touche.collection.discovery import find, find_documents
 from touche.collection.documents import SPAM_RANKS
 from touche.errors import InputError
 from touche.formats.documents import Document
+from touche.formats.pages import Page
 from touche.formats.topics import Topic
-from touche.web.page import Page
 
 TOPICS = "<topics><topic><number>1</number><title>One?</title></topic></topics>"
 QUERIES = '{"qid": "2", "query": "Two?"}\n'

@@ -15,7 +15,7 @@ from touche.collection.discovery import find
 from touche.collection.ir_datasets import IrDataset, document_of
 from touche.errors import ToucheError
 from touche.formats.documents import Argument, Document, Sentence
-from touche.web.page import RawPage, Skipped
+from touche.formats.pages import RawPage, Skipped
 
 TOPICS = "<topics><topic><number>1</number><title>One?</title></topic></topics>"
 HTML = b"<title>Cats</title><p>Cats hunt birds."

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from conftest import Write
 from touche.formats.clueweb22 import NAME, is_clueweb22_json, read_clueweb22_json
-from touche.web.page import Page
+from touche.formats.pages import Page
 
 ID = "clueweb22-en0000-00-0000"
 

@@ -15,9 +15,9 @@ from touche.collection.discovery import find
 from touche.data.places import locate, open_dataset
 from touche.errors import InputError, ToucheError
 from touche.formats.documents import Document
+from touche.formats.pages import Page, RawPage
 from touche.formats.parquet import kept, read_documents_parquet
 from touche.io import writing
-from touche.web.page import Page, RawPage
 
 pyarrow = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install 'touche-baselines[parquet]'")
 parquet = pytest.importorskip("pyarrow.parquet")

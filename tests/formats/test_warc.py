@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from archives import record, record_of_clueweb22
 from conftest import Write
 from touche.errors import InputError
+from touche.formats.pages import LARGEST, RawPage, Skipped
 from touche.formats.warc import page_of_response, read_warc
-from touche.web.page import LARGEST, RawPage, Skipped
 
 INFO = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 3\r\n\r\na:b\r\n\r\n"
 

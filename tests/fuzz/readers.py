@@ -19,6 +19,7 @@ from touche.formats.argsme import read_argsme_json
 from touche.formats.clueweb22 import read_clueweb22_json
 from touche.formats.html_folder import read_pages_csv
 from touche.formats.jsonl import read_documents_jsonl, read_passages_jsonl, read_rerank_jsonl
+from touche.formats.pages import Page, PageError, RawPage
 from touche.formats.qrels import read_qrels
 from touche.formats.runs import read_run
 from touche.formats.side_files import read_scores
@@ -28,7 +29,6 @@ from touche.lint import lint
 from touche.regression.expected import read_expected
 from touche.tasks.cards import read_card
 from touche.web.extraction import parse
-from touche.web.page import Page, PageError, RawPage
 
 
 @dataclass(frozen=True)

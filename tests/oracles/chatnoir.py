@@ -6,9 +6,9 @@ from typing import Any
 
 from neighbours import neighbour
 from touche import lucene
+from touche.formats.pages import Page
 from touche.lucene.analysis import analyzer_named
 from touche.lucene.java import bytes_ref, java, string
-from touche.web.page import Page
 
 fields, queries = (neighbour("chatnoir-bm25f", name) for name in ("fields", "query"))
 

@@ -18,11 +18,11 @@ from spotcheck import BEST, QRELS, run_of, run_text
 from touche import tasks
 from touche.errors import ToucheError
 from touche.formats.documents import Argument, Document, Sentence
+from touche.formats.pages import Page as WebPage
 from touche.report import TaskReport, plots
 from touche.report.page import RENDERING_FILE, _digits
 from touche.report.texts import Passage, passage, terms_of, texts_of
 from touche.tasks import Corpus
-from touche.web.page import Page as WebPage
 
 pytest_plugins = ["made_up_reports"]
 SECOND = 1 / log2(3)  # the only relevant document at rank 2

@@ -14,10 +14,11 @@ from resiliparse.parse.html import HTMLTree
 
 from conftest import ROOT, Write
 from touche.errors import InputError
+from touche.formats import pages
 from touche.formats.html_folder import read_pages_csv
-from touche.web import extraction, page, workers
+from touche.formats.pages import Page, PageError, RawPage, Skipped
+from touche.web import extraction, workers
 from touche.web.extraction import parse, parse_as_in_2020
-from touche.web.page import Page, PageError, RawPage, Skipped
 from touche.web.parsing import parsed
 
 HTML = """<!DOCTYPE html>
@@ -87,7 +88,7 @@ def test_encodings_are_repaired(encoding: str, declared: str, charset: str | Non
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"a" * (page.LARGEST + 1), "larger than 1 MiB"),
+        (b"a" * (pages.LARGEST + 1), "larger than 1 MiB"),
         (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "not of text"),
         (b"%PDF-1.4\n" + bytes(range(256)), "not of text"),
         (bytes(range(256)) * 20, "without readable text"),

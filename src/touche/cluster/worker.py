@@ -12,9 +12,9 @@ from touche.cluster.fields import Fields
 from touche.collection.files import Reader
 from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument
+from touche.formats.pages import Parser, RawPage, Skipped
 from touche.formats.parquet import kept
 from touche.formats.pieces import Piece, Splitter
-from touche.web.page import Parser, RawPage, Skipped
 from touche.web.parsing import LeftOut, parsed
 
 _T = TypeVar("_T")

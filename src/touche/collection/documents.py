@@ -9,9 +9,9 @@ from typing import Any, Self, TypeVar
 from touche.collection.parts import Parts
 from touche.errors import InputError, ToucheError
 from touche.formats.documents import AnyDocument
+from touche.formats.pages import Parser
 from touche.formats.pieces import Piece
 from touche.formats.statistics import StatisticsFiles
-from touche.web.page import Parser
 
 _T = TypeVar("_T")
 

@@ -13,11 +13,11 @@ from touche.collection.folders import folder_of, names_of
 from touche.errors import InputError, ToucheError
 from touche.formats.documents import AnyDocument
 from touche.formats.jsonl import read_rerank_jsonl
+from touche.formats.pages import RawPage, Skipped
 from touche.formats.parquet import kept
 from touche.formats.pieces import Piece, Splitter
 from touche.io.writing import make_folder, whole
 from touche.progress import watched
-from touche.web.page import RawPage, Skipped
 from touche.web.parsing import parsed
 
 _T = TypeVar("_T")

@@ -10,10 +10,10 @@ from touche.collection.documents import Documents
 from touche.collection.files import not_empty
 from touche.errors import ToucheError, one_line
 from touche.formats.documents import AnyDocument, Argument, Document, Sentence
+from touche.formats.pages import RawPage, Skipped
 from touche.formats.warc import page_of_response, read_warc
 from touche.io.identifiers import new_id
 from touche.progress import watched
-from touche.web.page import RawPage, Skipped
 from touche.web.parsing import parsed
 
 _T = TypeVar("_T")

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from touche.errors import InputError
+from touche.formats.pages import Page, host_and_path
 from touche.io.identifiers import new_id
 from touche.io.json_lines import read_jsonl, text_field
 from touche.io.opening import open_binary
-from touche.web.page import Page
 
 NAME = re.compile(r"[a-z]{2}[a-z_]*[0-9]{4}-[0-9]{2}\.json(?:\.gz)?")  # language, directory, file
 LINKS = ("inlink", "outlink")  # folders in which files of the same names hold something else
@@ -30,7 +29,7 @@ def read_clueweb22_json(path: Path, seen: set[str] | None = None) -> Iterator[Pa
         id, text, url, language = (
             text_field(fields, name, path, line) for name in ("ClueWeb22-ID", "Clean-Text", "URL", "Language")
         )
-        host, where = _split(url.strip())  # which ends in a line break
+        host, where = host_and_path(url.strip())  # which ends in a line break
         yield Page(new_id(id, "page", seen, path, line), body=text, host=host, path=where, language=language)
 
 
@@ -41,12 +40,3 @@ def is_clueweb22_json(path: Path) -> bool:
             return bool(_FIRST.match(file.readline(_HEAD)))
     except InputError:
         return False
-
-
-def _split(url: str) -> tuple[str | None, str | None]:
-    """Host and path, None where there is no host."""
-    try:
-        parts = urlsplit(url)
-        return (parts.hostname, parts.path) if parts.hostname else (None, None)
-    except ValueError:  # such as a broken IPv6 address
-        return None, None

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from touche.web.page import Page
+from touche.formats.pages import Page
 
 
 @dataclass(frozen=True, slots=True)

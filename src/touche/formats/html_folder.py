@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from touche.errors import InputError
+from touche.formats.pages import LARGEST, RawPage, Skipped
 from touche.io.identifiers import new_id, quoted
 from touche.io.opening import decoded_lines
-from touche.web.page import LARGEST, RawPage, Skipped
 
 
 def read_pages_csv(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Skipped]:

@@ -9,11 +9,11 @@ from typing import Any
 
 from touche.errors import InputError
 from touche.formats.documents import Document
+from touche.formats.pages import Page, RawPage
 from touche.formats.pieces import Piece, documents_in, pieces_of_lines
 from touche.formats.topics import Topic, topic_of_query
 from touche.io.identifiers import new_id
 from touche.io.json_lines import read_jsonl, records_of_lines, text_field
-from touche.web.page import Page, RawPage
 
 PAGE_FIELDS = [each.name for each in dataclasses.fields(Page) if each.name != "id"]
 

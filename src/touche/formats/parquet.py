@@ -8,10 +8,10 @@ from typing import IO, Any, TypeVar
 from touche.errors import InputError, ToucheError, installing, one_line
 from touche.formats.documents import Document
 from touche.formats.jsonl import PAGE_FIELDS, document_of_record
+from touche.formats.pages import Page, RawPage
 from touche.io.identifiers import new_id
 from touche.io.json_lines import text_field
 from touche.io.opening import open_binary, unpacks_too_far
-from touche.web.page import Page, RawPage
 
 _T = TypeVar("_T")
 

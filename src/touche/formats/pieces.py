@@ -9,8 +9,8 @@ from typing import IO, Any
 from touche.errors import InputError
 from touche.formats.boundaries import line_breaks
 from touche.formats.documents import AnyDocument
+from touche.formats.pages import RawPage, Skipped
 from touche.io.opening import LONGEST_LINE, open_binary
-from touche.web.page import RawPage, Skipped
 
 SIZE = 1 << 20  # bytes of a piece, about; larger ones make the system hand out new memory each time
 

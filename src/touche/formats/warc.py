@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from touche.errors import InputError, one_line
+from touche.formats.pages import LARGEST, TEXTS, RawPage, Skipped
 from touche.io.identifiers import new_id
 from touche.io.opening import open_binary, opened
-from touche.web.page import LARGEST, TEXTS, RawPage, Skipped
 
 _GZIP, _GZIPPED = b"\x1f\x8b\x08", 31  # how a gzip stream begins, and what zlib calls one
 _ENCODED = ("Transfer-Encoding", "Content-Encoding")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from touche.formats.documents import AnyDocument, Argument
+from touche.formats.pages import Page
 from touche.scan.tokens import analysis_named, encoded, words
-from touche.web.page import Page
 
 _ENGLISH = analysis_named("english")
 _term = lru_cache(maxsize=100_000)(_ENGLISH.term)

@@ -14,10 +14,10 @@ from touche.collection.documents import Documents
 from touche.collection.parts import LocalParts, Parts
 from touche.errors import InputError, one_line
 from touche.formats.documents import AnyDocument
+from touche.formats.pages import RawPage, Skipped
 from touche.formats.pieces import Piece
 from touche.progress import processors
 from touche.scan.counting import Counting, Fields, Part, Vocabulary, joined
-from touche.web.page import RawPage, Skipped
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)

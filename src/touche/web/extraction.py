@@ -8,15 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
 
 from resiliparse.extract.html2text import extract_plain_text
 from resiliparse.parse.encoding import bytes_to_str, detect_encoding, detect_mime
 from resiliparse.parse.html import HTMLTree
 from resiliparse.parse.lang import detect_fast
 
+from touche.formats.pages import LARGEST, Page, PageError, RawPage, host_and_path
 from touche.web.main_content import main_content, shortened
-from touche.web.page import LARGEST, Page, PageError, RawPage
 
 _TITLE, _DESCRIPTION, _META, _ALL_HEADINGS = 90, 400, 8192, 16384  # characters
 _KEYWORDS_2020 = 400
@@ -72,8 +71,7 @@ def _read(raw: RawPage) -> tuple[HTMLTree, Page]:
     full_body = extract_plain_text(tree, preserve_formatting=False)
     if not full_body or _unreadable(full_body) > _UNREADABLE * len(full_body):
         raise PageError("without readable text")
-    url = _split(raw.url)
-    host, path = (url.hostname, url.path) if url.hostname else (None, None)
+    host, path = host_and_path(raw.url)
     language = detect_fast(full_body)[0]
     full_body = full_body.replace("\ufffd", "")
     return tree, Page(raw.id, full_body=full_body, host=host, path=path, language=language)
@@ -167,10 +165,3 @@ def _meta_2020(tree: HTMLTree, name: str) -> str:
 
 def _blanks(text: str) -> str:
     return " ".join(text.split())
-
-
-def _split(url: str) -> SplitResult:
-    try:
-        return urlsplit(url)
-    except ValueError:  # such as a broken IPv6 address
-        return urlsplit("")

@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any
 
 from touche.errors import ToucheError
+from touche.formats.pages import Page, Parser, RawPage, Skipped
 from touche.progress import processors
-from touche.web.page import Page, Parser, RawPage, Skipped
 
 _log = logging.getLogger(__name__)
 

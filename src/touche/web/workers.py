@@ -7,8 +7,8 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from typing import Any
 
+from touche.formats.pages import PageError, Parser, RawPage, Skipped
 from touche.processes import Pool, in_order
-from touche.web.page import PageError, Parser, RawPage, Skipped
 
 _BATCH = 32  # pages that are handed to a process at a time
 _SECONDS = 5.0  # of a processor for a page; most take five thousandths

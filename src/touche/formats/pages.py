@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 TEXTS = ("text/html", "application/xhtml+xml", "text/plain")  # types of content that are parsed
 LARGEST = 1 << 20  # bytes of a page; ChatNoir takes no larger ones
@@ -75,6 +76,15 @@ def page_of(document: Any) -> Page:
 
 
 Parser = Callable[[RawPage], Page]
+
+
+def host_and_path(url: str) -> tuple[str | None, str | None]:
+    """Splits an address; both parts are None where there is no host."""
+    try:
+        parts = urlsplit(url)
+        return (parts.hostname, parts.path) if parts.hostname else (None, None)
+    except ValueError:  # such as a broken IPv6 address
+        return None, None
 
 
 class PageError(ValueError):
