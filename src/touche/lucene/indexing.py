@@ -3,7 +3,8 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -24,6 +25,7 @@ _RAM_BUFFER_MB = 256.0
 _log = logging.getLogger(__name__)
 
 Fields = Mapping[str, Callable[[Any], str]]  # of a document
+_Fill = Callable[[AnyDocument], Any]
 
 
 def index(
@@ -32,9 +34,6 @@ def index(
     analyzer: str | Chain,
     similarity: Any,
     fields: Fields | None = None,
-    phrases: Container[str] = (),
-    labels: Fields | None = None,
-    others: Mapping[str, str] | None = None,
     queries: Iterable[str] | None = None,
     threads: int | None = None,
 ) -> Index:
@@ -46,9 +45,6 @@ def index(
             and ``plural`` is close to ChatNoir's; or a ``Chain``.
         similarity: what ``dirichlet``, ``bm25`` or ``classic`` returns.
         fields: the fields by name, each a function of the document; by default one, ``text``.
-        phrases: the fields that are to be searched for phrases, too.
-        labels: further fields by name, each of one string as it is, to filter by.
-        others: the fields that have another analyzer, with its name.
         queries: all texts that will be searched for, where they are known. Then only their terms are told
             apart in the index, which makes it faster to build and a quarter of the size; lengths, totals
             and scores are the same.
@@ -61,8 +57,9 @@ def index(
     fields = fields or {"text": lambda document: document.text}
     threads = threads or processors()
     analysis = analyzer_named(analyzer)
-    analyses = {name: analyzer_named(name) for name in (analyzer, *(others or {}).values())}.values()
-    vocabulary = None if queries is None else _vocabulary(analyses, queries)
+    vocabulary = None
+    if queries is not None:
+        vocabulary = frozenset().union(*(terms(analysis, text) for text in queries))
     config = java("org.apache.lucene.index.IndexWriterConfig")(analysis)
     config.setSimilarity(similarity).setRAMBufferSizeMB(_buffer_size()).setUseCompoundFile(False)
     # Merging pays for an index that is searched for years, not once.
@@ -70,8 +67,8 @@ def index(
     began = time.monotonic()
     with temporary_folder("touche-index-") as folder:
         directory = java("org.apache.lucene.store.MMapDirectory")(java_path(folder))
-        filling = _Filling(fields, phrases, labels or {}, analyzer, others or {}, vocabulary)
-        _write(directory, config, iter(documents), filling, threads)
+        begin = partial(_filler, fields, analyzer, vocabulary)
+        _write(directory, config, iter(documents), begin, threads)
         # Once opened, every file is mapped into memory, and the directory can go.
         reader = java("org.apache.lucene.index.DirectoryReader").open(directory)
     seconds = time.monotonic() - began
@@ -80,79 +77,42 @@ def index(
     return Index(reader, analysis, similarity, tuple(fields), vocabulary, threads)
 
 
-class _Filling:
-    """How a document becomes Lucene fields; each thread fills one set of them again and again."""
-
-    def __init__(
-        self,
-        fields: Fields,
-        phrases: Container[str],
-        labels: Fields,
-        analyzer: str | Chain,
-        others: Mapping[str, str],
-        vocabulary: frozenset[str] | None,
-    ) -> None:
-        self._fields, self._labels = fields, labels
-        self._analyzer, self._others, self._vocabulary = analyzer, others, vocabulary
-        self._options = {name: _options(name in phrases) for name in fields}
-
-    def for_a_thread(self) -> Callable[[AnyDocument], Any]:
-        """A function that fills one set of fields with a document and returns them."""
-        id_field = java("org.apache.lucene.document.SortedDocValuesField")("id", bytes_ref(""))
-        # An analyzer has one token stream for each thread, so that each field needs an analyzer of its own.
-        named = {name: self._others.get(name, self._analyzer) for name in self._fields}
-        analyzers = {field: analyzer_named(name) for field, name in named.items()}
-        store = java("org.apache.lucene.document.Field").Store.NO
-        labels = {
-            name: java("org.apache.lucene.document.StringField")(name, "", store) for name in self._labels
-        }
-        filled = java("java.util.ArrayList")()
-        for each in (id_field, *labels.values(), *map(self._text_field, analyzers.items())):
-            filled.add(each)
-
-        def fill(document: AnyDocument) -> Any:
-            id_field.setBytesValue(bytes_ref(document.id))
-            for name, text_of in self._fields.items():
-                analyzers[name].tokenStream(name, string(text_of(document)))  # sets the stream to the text
-            for name, label_of in self._labels.items():
-                labels[name].setStringValue(string(label_of(document)))
-            return filled
-
-        return fill
-
-    def _text_field(self, named: tuple[str, Any]) -> Any:
-        name, analyzer = named
-        tokens = analyzer.tokenStream(name, "")
-        if self._vocabulary is not None:
-            tokens = only_telling_apart(self._vocabulary, tokens)
-        return java("org.apache.lucene.document.Field")(name, tokens, self._options[name])
-
-
-def _vocabulary(analyses: Iterable[Any], queries: Iterable[str]) -> frozenset[str]:
-    texts = list(queries)
-    return frozenset().union(*(terms(analysis, text) for analysis in analyses for text in texts))
-
-
-def _options(phrases: bool) -> Any:
+def _filler(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[str] | None) -> _Fill:
+    """Returns a function that fills one set of Lucene's fields with a document, and returns them."""
+    id_field = java("org.apache.lucene.document.SortedDocValuesField")("id", bytes_ref(""))
+    # An analyzer has one token stream for each thread, so that each field needs an analyzer of its own.
+    analyzers = {name: analyzer_named(analyzer) for name in fields}
     options = java("org.apache.lucene.document.FieldType")()
     options.setTokenized(True)
     # A bag of words asks for no positions, and they are half of an index.
-    of_index = java("org.apache.lucene.index.IndexOptions")
-    options.setIndexOptions(of_index.DOCS_AND_FREQS_AND_POSITIONS if phrases else of_index.DOCS_AND_FREQS)
-    options.freeze()
-    return options
+    options.setIndexOptions(java("org.apache.lucene.index.IndexOptions").DOCS_AND_FREQS)
+    filled = java("java.util.ArrayList")()
+    filled.add(id_field)
+    for name, each in analyzers.items():
+        tokens = each.tokenStream(name, "")
+        if vocabulary is not None:
+            tokens = only_telling_apart(vocabulary, tokens)
+        filled.add(java("org.apache.lucene.document.Field")(name, tokens, options))
+
+    def fill(document: AnyDocument) -> Any:
+        id_field.setBytesValue(bytes_ref(document.id))
+        for name, text_of in fields.items():
+            analyzers[name].tokenStream(name, string(text_of(document)))  # sets the stream to the text
+        return filled
+
+    return fill
 
 
 def _write(
-    directory: Any, config: Any, documents: Iterator[AnyDocument], filling: _Filling, threads: int
+    directory: Any, config: Any, documents: Iterator[AnyDocument], begin: Callable[[], _Fill], threads: int
 ) -> None:
     writer = java("org.apache.lucene.index.IndexWriter")(directory, config)
     try:
         # The first goes in alone: JPype learns of a class where it is first used, and can crash where two
         # threads make it do so at once.
         for document in islice(documents, 1):
-            writer.addDocument(filling.for_a_thread()(document))
-        _add_all(writer, documents, filling, threads)
+            writer.addDocument(begin()(document))
+        _add_all(writer, documents, begin, threads)
         writer.commit()
     except jpype.JException as error:
         raise (_understood(error) or error) from error
@@ -160,14 +120,14 @@ def _write(
         writer.rollback()  # closes the writer without another flush; what is committed stays
 
 
-def _add_all(writer: Any, documents: Iterator[AnyDocument], filling: _Filling, threads: int) -> None:
+def _add_all(writer: Any, documents: Iterator[AnyDocument], begin: Callable[[], _Fill], threads: int) -> None:
     """Adds all documents by several threads: the work is done in Java, which needs no lock of Python."""
     taking = threading.Lock()
     faults: list[BaseException] = []
 
     def add_until_none_is_left() -> None:
         try:
-            fill = filling.for_a_thread()
+            fill = begin()
             while not faults and (chunk := take()):
                 for document in chunk:
                     writer.addDocument(fill(document))

