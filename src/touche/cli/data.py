@@ -12,19 +12,8 @@ import click
 from touche import tasks
 from touche.cli.commands import DATASET_ID, Group
 from touche.cli.output import BROKEN, DOUBTFUL, GOOD, counted, show, tell
-from touche.data import publishers as sources
+from touche.data import publishers
 from touche.data.places import home
-from touche.data.publishers import (
-    DIFFERS,
-    NOT_AT_HAND,
-    NOT_IN_MIRROR,
-    NOT_PUBLISHED,
-    Source,
-    Status,
-    copy_samples,
-    fetch,
-    verify,
-)
 from touche.data.remedies import in_bytes, remedy
 from touche.errors import ToucheError
 from touche.progress import say
@@ -46,7 +35,7 @@ def list_(chosen: Sequence[str]) -> None:
     """Show every official file: whether it is at hand, size, md5, licence, publisher."""
     header = ("at hand", "size", "md5 (* of the archive)", "file")
     for (title, page, licence), files in groupby(
-        sources.official(chosen), lambda each: (each.title, each.page, each.licence)
+        publishers.official(chosen), lambda each: (each.title, each.page, each.licence)
     ):
         rows = [
             (
@@ -85,7 +74,7 @@ def fetch_(chosen: Sequence[str], mirror: Path | None, folder: Path | None, no_c
     folder. A download that was interrupted goes on where it stopped. A mirror is laid out in the same way, or
     holds the archives as they are published.
     """
-    wanted = [each for each in sources.official(chosen) if not (no_corpora and each.kind == "corpora")]
+    wanted = [each for each in publishers.official(chosen) if not (no_corpora and each.kind == "corpora")]
     missing = [each for each in wanted if not each.place(folder) and each.url]
     size = in_bytes(sum(each.size for each in missing))
     tell(f"{len(wanted)} files, {len(missing)} of them to fetch ({size}) to {folder or home()}")
@@ -105,7 +94,7 @@ def fetch_(chosen: Sequence[str], mirror: Path | None, folder: Path | None, no_c
 @_DATASETS
 def verify_(chosen: Sequence[str]) -> int:
     """Compare the files at hand with the publishers' md5; exits with 1 if one differs."""
-    statuses = [verify(each) for each in sources.official(chosen)]
+    statuses = [publishers.verify(each) for each in publishers.official(chosen)]
     if not statuses:
         raise ToucheError(
             f"nothing of {' '.join(chosen)} is published, so nothing was verified; name other data"
@@ -114,36 +103,36 @@ def verify_(chosen: Sequence[str]) -> int:
         _say(status)
     counts = Counter(status.word for status in statuses)
     click.echo(", ".join(f"{count} {word}" for word, count in counts.items()))
-    if counts[NOT_AT_HAND] == len(statuses):
+    if counts[publishers.NOT_AT_HAND] == len(statuses):
         named = "".join(
             dict.fromkeys(f" {tasks.task(each).id}" for each in chosen)
         )  # samples are not published
-        fetched = any(each.url for each in sources.official(chosen))
+        fetched = any(each.url for each in publishers.official(chosen))
         advice = f"get them with: touche data fetch{named}" if fetched else remedy(statuses[-1].path)
         raise ToucheError(f"nothing was verified, as no file is at hand; {advice}")
-    return BROKEN if counts[DIFFERS] else 0
+    return BROKEN if counts[publishers.DIFFERS] else 0
 
 
 def _fetch_files(
-    wanted: Sequence[Source], mirror: Path | None, folder: Path | None, is_chosen: bool
+    wanted: Sequence[publishers.Source], mirror: Path | None, folder: Path | None, is_chosen: bool
 ) -> Iterator[str]:
     """Fetches files; yields what is missing."""
     for source in wanted:
         try:
-            _say(status := fetch(source, mirror, folder))
-            if is_chosen and status.word == NOT_IN_MIRROR:
+            _say(status := publishers.fetch(source, mirror, folder))
+            if is_chosen and status.word == publishers.NOT_IN_MIRROR:
                 yield f"{source.path} is not in {mirror}; put it or its archive there"
         except ToucheError as error:
             yield str(error)
 
 
 def _copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None) -> Iterator[str]:
-    for status in copy_samples(chosen, mirror, folder):
-        if status.word != NOT_PUBLISHED:
+    for status in publishers.copy_samples(chosen, mirror, folder):
+        if status.word != publishers.NOT_PUBLISHED:
             _say(status)
         elif chosen:
             yield f"{status.path} is not published; take it --from where it is"
 
 
-def _say(status: Status) -> None:
+def _say(status: publishers.Status) -> None:
     click.echo(f"{status.path}: {status.word}{f' ({status.remark})' if status.remark else ''}")

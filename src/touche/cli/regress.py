@@ -20,27 +20,14 @@ from touche.io.writing import make_folder, write_whole
 from touche.progress import processors
 from touche.regression import running
 from touche.regression.results import COLUMNS, junit, markdown, row_of, summary
-from touche.regression.running import (
-    CHANGED,
-    FAILED,
-    NOT_AS_REPORTED,
-    NOT_AT_HAND,
-    NOT_INSTALLED,
-    NOT_THE_SAME,
-    PASSED,
-    TOO_HIGH,
-    TOO_LOW,
-    UNCHECKED,
-    Outcome,
-)
 from touche.sandbox.limits import Limits
 from touche.sandbox.runs import RUNNERS
 
 _COLOURS = {
-    PASSED: GOOD,
-    NOT_AS_REPORTED: DOUBTFUL,
-    **dict.fromkeys(UNCHECKED, DOUBTFUL),
-    **dict.fromkeys((TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME), BAD),
+    running.PASSED: GOOD,
+    running.NOT_AS_REPORTED: DOUBTFUL,
+    **dict.fromkeys(running.UNCHECKED, DOUBTFUL),
+    **dict.fromkeys(running.BROKEN, BAD),
 }
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
@@ -104,35 +91,35 @@ def regress(
     if update:
         outcomes = _update(outcomes)
     _show(outcomes)
-    if twice and not any(outcome.verdict in (NOT_THE_SAME, FAILED) for outcome in outcomes):
+    if twice and not any(outcome.verdict in (running.NOT_THE_SAME, running.FAILED) for outcome in outcomes):
         click.echo("every run.txt was the same twice, byte by byte")
     _write_json(outcomes, json_file)
     _write(outcomes, junit_file)
     if report_folder:
         _report(outcomes, report_folder, runner)
-    if all(outcome.verdict in UNCHECKED for outcome in outcomes):
+    if all(outcome.verdict in running.UNCHECKED for outcome in outcomes):
         raise ToucheError(f"nothing was checked: {_reason(outcomes)}")
     return BROKEN if any(outcome.broken for outcome in outcomes) else 0
 
 
-def _reason(outcomes: Sequence[Outcome]) -> str:
+def _reason(outcomes: Sequence[running.Outcome]) -> str:
     """Why nothing was checked, and what to do."""
-    remarks = [outcome.remark for outcome in outcomes if outcome.verdict == NOT_INSTALLED]
-    missing = [outcome.expected.dataset for outcome in outcomes if outcome.verdict == NOT_AT_HAND]
+    remarks = [outcome.remark for outcome in outcomes if outcome.verdict == running.NOT_INSTALLED]
+    missing = [outcome.expected.dataset for outcome in outcomes if outcome.verdict == running.NOT_AT_HAND]
     return remarks[0] if remarks else f"no dataset is at hand; {remedy_for(missing)}"
 
 
-def _show(outcomes: Sequence[Outcome]) -> None:
+def _show(outcomes: Sequence[running.Outcome]) -> None:
     """Prints a row for each outcome, and in a line each what is not at hand and what to install."""
-    if rows := [row_of(outcome) for outcome in outcomes if outcome.verdict != NOT_AT_HAND]:
+    if rows := [row_of(outcome) for outcome in outcomes if outcome.verdict != running.NOT_AT_HAND]:
         show(COLUMNS, rows, _COLOURS)
         click.echo()
-    missing = [outcome.expected.dataset for outcome in outcomes if outcome.verdict == NOT_AT_HAND]
+    missing = [outcome.expected.dataset for outcome in outcomes if outcome.verdict == running.NOT_AT_HAND]
     if missing:
-        paint((f"{NOT_AT_HAND}: ", DOUBTFUL), (", ".join(dict.fromkeys(missing)), ""))
-    remarks = [outcome.remark for outcome in outcomes if outcome.verdict == NOT_INSTALLED]
+        paint((f"{running.NOT_AT_HAND}: ", DOUBTFUL), (", ".join(dict.fromkeys(missing)), ""))
+    remarks = [outcome.remark for outcome in outcomes if outcome.verdict == running.NOT_INSTALLED]
     for remark in dict.fromkeys(remarks):
-        paint((f"{NOT_INSTALLED}: ", DOUBTFUL), (remark, ""))
+        paint((f"{running.NOT_INSTALLED}: ", DOUBTFUL), (remark, ""))
     usages = [outcome.usage for outcome in outcomes if outcome.usage and outcome.usage.memory_of]
     kinds = ", ".join(dict.fromkeys(usage.memory_of for usage in usages))
     click.echo(f"{summary(outcomes)}{f'; memory: {kinds}' if kinds else ''}")
@@ -141,7 +128,7 @@ def _show(outcomes: Sequence[Outcome]) -> None:
         show_overlaps(agreements)
 
 
-def _update(outcomes: Sequence[Outcome]) -> list[Outcome]:
+def _update(outcomes: Sequence[running.Outcome]) -> list[running.Outcome]:
     updated = running.update(outcomes)
     for before, after in zip(outcomes, updated, strict=True):
         entry, old, difference = after.expected, before.expected.value, before.difference
@@ -152,12 +139,12 @@ def _update(outcomes: Sequence[Outcome]) -> list[Outcome]:
     return updated
 
 
-def _write_json(outcomes: Sequence[Outcome], file: Path | None) -> None:
+def _write_json(outcomes: Sequence[running.Outcome], file: Path | None) -> None:
     if file:
         write_whole(file, json.dumps([outcome.record for outcome in outcomes], indent=2) + "\n")
 
 
-def _write(outcomes: Sequence[Outcome], junit_file: Path | None) -> None:
+def _write(outcomes: Sequence[running.Outcome], junit_file: Path | None) -> None:
     if junit_file:
         write_whole(junit_file, junit(outcomes))
     if summary_file := os.environ.get(SUMMARY_VARIABLE):
@@ -165,7 +152,7 @@ def _write(outcomes: Sequence[Outcome], junit_file: Path | None) -> None:
             file.write(markdown(outcomes))
 
 
-def _report(outcomes: Sequence[Outcome], folder: Path, runner: str) -> None:
+def _report(outcomes: Sequence[running.Outcome], folder: Path, runner: str) -> None:
     from touche.report import Report, part_of, write  # here, for it takes a second to import
 
     runs: dict[str, dict[tuple[Path, str], Evaluated]] = {}

@@ -30,6 +30,7 @@ NOT_AT_HAND, FAILED, NOT_THE_SAME = "not at hand", "failed", "not the same twice
 NOT_INSTALLED, NOTHING_EXPECTED = "not installed", "nothing expected"
 UNCHECKED = (NOT_AT_HAND, NOT_INSTALLED, NOTHING_EXPECTED)
 NOT_AS_REPORTED = "not as reported"  # of another implementation, which binds nobody
+BROKEN = (TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME)  # verdicts that make the regression fail
 
 _log = logging.getLogger(__name__)
 
@@ -68,7 +69,7 @@ class Outcome:
     @property
     def broken(self) -> bool:
         """Whether it makes the regression fail."""
-        return self.verdict not in (PASSED, NOT_AS_REPORTED, *UNCHECKED)
+        return self.verdict in BROKEN
 
     @property
     def record(self) -> dict[str, Any]:
