@@ -1,6 +1,7 @@
 import gzip
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,21 +19,103 @@ INFO = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 3\r\n\r\na:b\r\n\r\n
 CUT = "cut off, or of a wrong length"
 
 
-def page(id: str) -> RawPage:
-    return RawPage(id, f"http://a.example/{id}", b"<p>words", "utf-8")
+def page(id: str, html: bytes = b"<p>words", charset: str | None = "utf-8") -> RawPage:
+    return RawPage(id, f"http://a.example/{id}", html, charset)
 
 
-@pytest.mark.parametrize("packed", ["not", "each", "whole"])
-def test_pages_of_an_archive(write: Write, packed: str) -> None:
-    records = [INFO, record("a"), record("b"), record("c", kind="image/png")]
-    content = b"".join(gzip.compress(each) if packed == "each" else each for each in records)
-    path = write("a.warc", gzip.compress(content) if packed == "whole" else content)
-    assert list(read_warc(path)) == [page("a"), page("b"), Skipped("c", "not of text")]
+def encoded(id: str, header: bytes, content: bytes) -> bytes:
+    """A record whose content a server has encoded; its length is that of the whole response."""
+    plain = record(id, content, length=0)
+    head, blank, http = plain.partition(b"\r\n\r\n")
+    http = http[:-4].replace(b"200 OK\r\n", b"200 OK\r\n" + header + b"\r\n")
+    return head.replace(b"Length: 0", b"Length: %d" % len(http)) + blank + http + b"\r\n\r\n"
 
 
-def test_the_id_is_that_of_trec_or_of_the_record(write: Write) -> None:
+def old(id: str, newline: str = "\n", **others: Any) -> bytes:
+    """A record of ClueWeb09: WARC/0.18, with lines that end in LF alone, those of the server, too."""
+    return record(id, version="0.18", newline=newline, **others)
+
+
+SHOWN = b"<pre>\nWARC/1.0\nWARC-Type: response\n"
+MIXED = b"\n<p>words\n\n<p>more\r\n\r\n<p>words"
+OF_CLUEWEB22 = b"<html>\n\n<meta charset=latin1><p>caf\xc3\xa9"  # no first line that a server said
+HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>words"
+ARCHIVES: dict[str, tuple[list[bytes], list[RawPage | Skipped]]] = {
+    "pages": ([INFO, record("a"), record("b")], [page("a"), page("b")]),
+    "an image": ([record("a", kind="image/png")], [Skipped("a", "not of text")]),
+    "an archive on a page": ([record("a", SHOWN)], [page("a", SHOWN)]),
+    "chunks": (
+        [encoded("a", b"Transfer-Encoding: chunked", b"8\r\n<p>words\r\n0\r\n\r\n"), record("b")],
+        [page("a"), page("b")],
+    ),
+    "not gzipped": (
+        [record("a"), encoded("b", b"Content-Encoding: gzip", b"<p>"), record("c")],
+        [page("a"), Skipped("b", "that is broken"), page("c")],
+    ),
+    "ids": (
+        [record("a"), record("a"), record("seen"), record("a b")],
+        [page("a"), *(Skipped(id, "without an id of its own") for id in ("a", "seen", "a b"))],
+    ),
+    **{
+        f"with {newline!a}, of servers with both": (
+            [
+                record("a", MIXED, newline=newline, of_server="\n"),
+                record("b", MIXED, newline=newline, of_server="\r\n"),
+            ],
+            [page("a", MIXED), page("b", MIXED)],
+        )
+        for newline in ("\n", "\r\n")
+    },
+    "of ClueWeb09": (
+        [
+            INFO.replace(b"1.0", b"0.18").replace(b"\r\n", b"\n"),
+            old("a", charset="; charset=cp1252"),
+            old("b"),
+        ],
+        [page("a", charset="cp1252"), page("b")],
+    ),
+    "of ClueWeb09 by the standard": ([old("a", "\r\n"), old("b", "\r\n")], [page("a"), page("b")]),
+    "of ClueWeb22": (
+        [
+            record_of_clueweb22(id, each)
+            for id, each in (("a", OF_CLUEWEB22), ("b", HTTP), ("c", b"<p>caf\xe9"))
+        ],
+        [page("a", OF_CLUEWEB22), page("b", charset=None), page("c", b"<p>caf\xe9", None)],
+    ),
+}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_pages_of_an_archive(write: Write, name: str, packed: bool, caplog: pytest.LogCaptureFixture) -> None:
+    records, pages = ARCHIVES[name]
+    content = b"".join(map(gzip.compress, records) if packed else records)
+    assert list(read_warc(write("a.warc", content), {"seen"})) == pages
+    assert bool(caplog.messages) is (name == "not gzipped")
+
+
+def test_a_page_without_an_id_of_trec_has_that_of_the_record(write: Write) -> None:
     (found,) = read_warc(write("a.warc", record("")))
     assert found.id == "<urn:uuid:12345678-0000-0000-0000-000000000000>"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (record("a") + b"junk\r\n" * 9 + record("b"), "broken after 1 records (Invalid WARC header)"),
+        (gzip.compress(record("a"))[:-6] + b"\0" * 6, "broken after "),
+        (record("a")[:-9], "is cut off after "),
+        (b"once upon a time", "holds no record; is it a web archive?"),
+        (b"", "holds no record; is it a web archive?"),
+    ],
+)
+def test_what_is_wrong_with_an_archive_is_reported_on_a_line(
+    write: Write, content: bytes, message: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    pages = [each.id for each in read_warc(write("odd\n\x1b/a.warc", content)) if isinstance(each, RawPage)]
+    assert pages == (["a", "b"] if b"junk" in content else [])
+    assert any(message in each for each in caplog.messages)
+    assert all(each.isprintable() and r"odd\n\x1b" in each for each in caplog.messages)
 
 
 @pytest.mark.parametrize("packed", [True, False])
@@ -84,46 +167,7 @@ def test_a_large_gzip_stream_that_is_cut_off_is_noticed(
         assert any(isinstance(each, Skipped) for each in found) or f"{path} is cut off after " in caplog.text
 
 
-def test_a_gzip_stream_with_a_wrong_sum_is_no_traceback(
-    write: Write, caplog: pytest.LogCaptureFixture
-) -> None:
-    content = bytearray(gzip.compress(record("a")))
-    content[-6] ^= 1
-    path = write("a.warc", bytes(content))
-    list(read_warc(path))
-    assert any(text.startswith(f"{path} is broken after ") for text in caplog.messages)
-
-
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_archives_of_clueweb09(
-    write: Write, newline: str, packed: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    """WARC/0.18, with lines that end in LF alone, those of the server, too."""
-    records = [record(each, charset="; charset=cp1252", version="0.18", newline=newline) for each in "ab"]
-    info = INFO.replace(b"1.0", b"0.18").replace(b"\r\n", newline.encode())
-    content = info + b"".join(records)
-    path = write("00.warc", gzip.compress(content) if packed else content)
-    assert list(read_warc(path)) == [
-        RawPage(each, f"http://a.example/{each}", b"<p>words", "cp1252") for each in "ab"
-    ]
-    assert not caplog.messages
-
-
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_what_a_server_sent_may_have_other_lines_than_the_archive(write: Write, newline: str) -> None:
-    html = b"\n<p>words\n\n<p>more\r\n\r\n<p>words"
-    ends = {"a": "\n", "b": "\r\n"}
-    content = b"".join(record(id, html, newline=newline, of_server=end) for id, end in ends.items())
-    assert list(read_warc(write("a.warc", content))) == [
-        RawPage(id, f"http://a.example/{id}", html, "utf-8") for id in "ab"
-    ]
-
-
 def test_what_is_wrong_in_clueweb09_costs_only_the_page_where_it_is(write: Write) -> None:
-    def old(id: str, length: int | None = None) -> bytes:
-        return record(id, length=length, version="0.18", newline="\n")
-
     blank = old("b").replace(b"WARC-TREC-ID", b"\nWARC-TREC-ID")  # ends the headers too early
     odd = (
         old("d").replace(b"WARC-TREC-ID", b"no header\nWARC-TREC-ID").replace(b"a.example", b"a\xff.example")
@@ -132,33 +176,6 @@ def test_what_is_wrong_in_clueweb09_costs_only_the_page_where_it_is(write: Write
     found = list(read_warc(write("00.warc", content)))
     assert [each.id for each in found if isinstance(each, RawPage)] == ["a", "c", "d", "g"]
     assert Skipped("e", "of a wrong length, with another page in it") in found
-
-
-def test_pages_of_clueweb22(write: Write, caplog: pytest.LogCaptureFixture) -> None:
-    """The first line of a page is not taken for one that a server said."""
-    html = "<html>\n\n<meta charset=latin1><p>caf\u00e9".encode()
-    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>words"
-    records = [
-        record_of_clueweb22("clueweb22-en0000-00-00000", html),
-        record_of_clueweb22("clueweb22-en0000-00-00001", http),
-        record_of_clueweb22("clueweb22-en0000-00-00002", b"<p>caf\xe9"),
-    ]
-    ids = [f"clueweb22-en0000-00-0000{number}" for number in range(3)]
-    content = b"".join(map(gzip.compress, records))
-    assert list(read_warc(write("en0000-00.warc", content))) == [
-        RawPage(ids[0], f"http://a.example/{ids[0]}", html, "utf-8"),
-        RawPage(ids[1], f"http://a.example/{ids[1]}", b"<p>words"),
-        RawPage(ids[2], f"http://a.example/{ids[2]}", b"<p>caf\xe9"),
-    ]
-    assert not caplog.messages
-
-
-def test_a_page_that_cannot_be_unpacked_is_left_out_alone(write: Write) -> None:
-    encoded = record("b").replace(b"HTTP/1.1 200 OK\r\n", b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n")
-    broken = encoded.replace(b"Length: 67", b"Length: 91")
-    assert broken != encoded
-    found = list(read_warc(write("a.warc", record("a") + broken + record("c"))))
-    assert found == [page("a"), Skipped("b", "that is broken"), page("c")]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -201,32 +218,6 @@ def test_a_wrong_length_costs_as_few_pages_as_can_be(write: Write, caplog: pytes
     assert found[0] == Skipped("a", "of a wrong length, with another page in it")
 
 
-def test_a_page_that_shows_an_archive_is_kept(write: Write) -> None:
-    html = b"<pre>\nWARC/1.0\nWARC-Type: response\n"
-    (found,) = read_warc(write("a.warc", record("a", html)))
-    assert isinstance(found, RawPage) and found.content == html
-
-
-def test_junk_between_records_costs_none(write: Write, caplog: pytest.LogCaptureFixture) -> None:
-    path = write("a.warc", record("a") + b"junk\r\n" * 9 + record("b"))
-    assert list(read_warc(path)) == [page("a"), page("b")]
-    assert (
-        f"{path} is broken after 1 records (Invalid WARC header); what can be read is kept" in caplog.messages
-    )
-
-
-def test_chunks_are_put_together(write: Write) -> None:
-    content = record("a", b"8\r\n<p>words\r\n0\r\n\r\n").replace(
-        b"200 OK", b"200 OK\r\nTransfer-Encoding: chunked"
-    )
-    length = content.index(b"\r\n\r\nHTTP")
-    size = len(content) - 4 - length - 4
-    old = content[:length].rpartition(b" ")[2]
-    assert list(read_warc(write("a.warc", content.replace(b"Length: " + old, b"Length: %d" % size)))) == [
-        page("a")
-    ]
-
-
 def test_a_bomb_is_read_to_its_limit_only(write: Write) -> None:
     bomb = gzip.compress(record("bomb", b"a" * (100 << 20)))
     content = gzip.compress(record("a")) + bomb + gzip.compress(record("b"))
@@ -234,29 +225,6 @@ def test_a_bomb_is_read_to_its_limit_only(write: Write) -> None:
     first, second, third = read_warc(write("a.warc", content))
     assert (first, third) == (page("a"), page("b"))
     assert isinstance(second, RawPage) and len(second.content) == LARGEST + 1
-
-
-def test_ids_of_one_s_own(write: Write) -> None:
-    seen = {"b"}
-    found = list(read_warc(write("a.warc", record("a") + record("a") + record("b") + record("a b")), seen))
-    assert found == [page("a"), *(Skipped(id, "without an id of its own") for id in ("a", "b", "a b"))]
-
-
-@pytest.mark.parametrize("content", [b"once upon a time", b"", INFO])
-def test_an_archive_without_a_page_does_not_end_a_run(
-    write: Write, content: bytes, caplog: pytest.LogCaptureFixture
-) -> None:
-    path = write("a.warc", content)
-    assert list(read_warc(path)) == []
-    if content != INFO:
-        assert f"{path} holds no record; is it a web archive?" in caplog.messages
-
-
-@pytest.mark.parametrize("content", [b"", record("a", b"<p>words")[:-9], record("a", b"<p>words") + b"junk"])
-def test_warnings_stay_on_their_line(write: Write, content: bytes, caplog: pytest.LogCaptureFixture) -> None:
-    list(read_warc(write("odd\n\x1b/a.warc", content)))
-    assert caplog.messages
-    assert all(each.isprintable() and r"odd\n\x1b" in each for each in caplog.messages)
 
 
 def test_a_missing_archive_is_an_error(tmp_path: Path) -> None:
