@@ -30,7 +30,7 @@ CHAPTERS = {  # where names are imported from, and the names in the order in whi
     ),
     "Lucene": (
         "touche.lucene",
-        "index Index Chain stop_words dirichlet bm25 classic any_of all_of having_id labelled jar PYSERINI",
+        "index Index Chain stop_words dirichlet bm25 classic jar PYSERINI",
     ),
     "Pairs of sentences": (
         "touche.pairs",
