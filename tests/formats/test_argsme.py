@@ -28,47 +28,6 @@ def test_the_text_of_an_argument_is_premises_then_conclusion(write: Write) -> No
 
 
 @pytest.mark.parametrize(
-    ("record", "message"),
-    [
-        ({"id": "S1-A1", "conclusion": "c"}, "an argument without premises"),
-        ({"id": "S1-A1", "conclusion": "c", "premises": "p"}, "an argument without premises"),
-        ({"id": "S1-A1", "conclusion": "c", "premises": [{"stance": "PRO"}]}, "an argument without premises"),
-        ({"id": "S1-A1", "premises": []}, 'no "conclusion"'),
-        ({"conclusion": "c", "premises": []}, 'no "id"'),
-        (argument("S1 A1"), "argument 'S1 A1' is empty, too long, or has white space"),
-        (argument("S0-A0"), "argument 'S0-A0' occurs a second time; remove one of the two"),
-    ],
-)
-def test_unusable_arguments_are_named_with_their_line(
-    write: Write, record: dict[str, Any], message: str
-) -> None:
-    text = '{"arguments": [\n' + json.dumps(argument("S0-A0")) + ",\n" + json.dumps(record) + "\n]}"
-    with pytest.raises(InputError, match=rf"args-me\.json:3: {message}"):
-        list(read_argsme_json(write("args-me.json", text)))
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        (b'"\xed\xa0\x80"', r"not UTF-8 \(byte 0xed\)"),
-        (b'"caf\xe9"', r"not UTF-8 \(byte 0xe9\);"),
-        (b"9" * 5000, r"broken JSON \(number is infinity"),
-        (b"-" + b"9" * 5000, r"broken JSON \(number is infinity"),
-        (b"1e999", r"broken JSON \(number is infinity"),
-        (b"9" * 20, '"id" is not a text'),
-        (b"NaN", r"broken JSON \(unexpected character"),
-    ],
-)
-def test_what_is_no_text_or_number_of_json_is_named_with_its_line(
-    write: Write, bad: bytes, message: str
-) -> None:
-    """Half a pair of surrogates, and numbers that no machine holds."""
-    raw = b'{"arguments": [\n{"id": ' + bad + b', "conclusion": "c", "premises": []}]}'
-    with pytest.raises(InputError, match=rf"args-me\.json:2: {message}"):
-        list(read_argsme_json(write("args-me.json", raw)))
-
-
-@pytest.mark.parametrize(
     ("escaped", "text"),
     [
         (r"\ud800x\udc00", "?x?"),
@@ -85,9 +44,32 @@ def test_half_a_pair_of_surrogates_is_a_question_mark(write: Write, escaped: str
     assert (read.conclusion, other.conclusion) == (text, "c")
 
 
+def only(**changes: object) -> str:
+    """A file whose second line is an argument with these parts in place of its own."""
+    record = {name: value for name, value in (argument("S1-A1") | changes).items() if value is not None}
+    return f'{{"arguments": [A,\n{json.dumps(record)}\n]}}'
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (only(premises=None), "2: an argument without premises"),
+        (only(premises="p"), "2: an argument without premises"),
+        (only(premises=[{"stance": "PRO"}]), "2: an argument without premises"),
+        (only(conclusion=None), '2: no "conclusion"'),
+        (only(id=None), '2: no "id"'),
+        (only(id=10**20), '2: "id" is not a text'),
+        (only(id="S1 A1"), "2: argument 'S1 A1' is empty, too long, or has white space"),
+        (only(id="A"), "2: argument 'A' occurs a second time; remove one of the two"),
+        ('{"arguments": [A,\n{"id": "\udced\udca0\udc80"}]}', r"2: not UTF-8 \(byte 0xed\)"),
+        ('{"arguments": [A,\n{"id": "caf\udce9"}]}', r"2: not UTF-8 \(byte 0xe9\)"),
+        *(
+            (
+                f'{{"arguments": [A,\n{{"id": {number}}}]}}',
+                r"2: broken JSON \((number is inf|unexpected char)",
+            )
+            for number in ("9" * 5000, "-" + "9" * 5000, "1e999", "NaN")
+        ),
         ('{"arguments": [A,\n,\nB]}', r"2: broken JSON \("),
         ('{"arguments": [A,\nB\n,]}', r"3: broken JSON \("),
         ('{"arguments": [\n,A]}', r"2: broken JSON \("),
@@ -103,12 +85,14 @@ def test_half_a_pair_of_surrogates_is_a_question_mark(write: Write, escaped: str
     ],
 )
 @pytest.mark.parametrize("size", [1, 1 << 22])
-def test_what_surrounds_arguments_is_checked_with_its_lines(
+def test_what_is_broken_is_named_with_its_line(
     write: Write, monkeypatch: pytest.MonkeyPatch, text: str, message: str, size: int
 ) -> None:
     monkeypatch.setattr(pieces, "SIZE", size)
     for id in "AB":
-        text = text.replace(id, json.dumps(argument(id)))
+        text = text.replace(f"[{id}", f"[{json.dumps(argument(id))}").replace(
+            f"\n{id}", f"\n{json.dumps(argument(id))}"
+        )
     with pytest.raises(InputError, match=rf"a\.json:{message}"):
         list(read_argsme_json(write("a.json", text.encode(errors="surrogateescape"))))
 
