@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from conftest import Write, on_terminal
-from touche import progress
 from touche.io import opening
 from touche.io.opening import md5, read_lines
 
@@ -31,12 +30,8 @@ def test_a_bar_with_rate_and_time_left_comes_after_a_while_and_goes_in_the_end()
     shown = on_terminal("-c", SLOW, "0.3", "INFO")
     bars = re.findall(r"counting: +(\d+)%\|.*?(\d)/8 \[00:0\d<00:0\d, .*? sheep/s\]", shown)
     assert bars and int(bars[0][1]) >= 2  # not from the start
+    assert re.search(r"\r +\ra line of its own\r\n\rcounting: ", shown)  # which goes on below it
     assert re.search(r"\r +\rdone\r\n$", shown)
-
-
-def test_a_line_is_whole_and_the_bar_goes_on_below_it() -> None:
-    shown = on_terminal("-c", SLOW, "0.3", "INFO")
-    assert re.search(r"\r +\ra line of its own\r\n\rcounting: ", shown)
 
 
 @pytest.mark.parametrize(("delay", "level"), [("1.3", "INFO"), ("0.3", "WARNING")])
@@ -114,12 +109,6 @@ def test_a_large_file_is_read_as_it_is(write: Write, monkeypatch: pytest.MonkeyP
     watched = md5(path)
     monkeypatch.undo()
     assert watched == md5(path)
-
-
-def test_what_is_gone_through_is_unchanged_whatever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where standard error is closed."""
-    monkeypatch.setattr("sys.stderr", None)
-    assert list(progress.watched((each for each in "abc"), "", "letters", None)) == ["a", "b", "c"]
 
 
 def test_files_that_are_opened_are_told_to_those_who_ask(
