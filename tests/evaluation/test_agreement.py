@@ -1,24 +1,20 @@
 import json
-import random
 import warnings
 from collections.abc import Sequence
 from itertools import combinations
 from math import prod, sqrt
 from pathlib import Path
 
-import ir_measures
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, ttest_rel
 
 from conftest import ROOT, Touche, Write
-from spotcheck import QRELS, SPOT, run_text
+from spotcheck import run_text
 from touche.errors import ToucheError
 from touche.evaluation import agreement
-from touche.evaluation.agreement import PERSISTENCE, overlap, overlaps, rbo, scored_overlaps, tau_union
-from touche.evaluation.ndcg import gains
-from touche.evaluation.scores import evaluate
+from touche.evaluation.agreement import PERSISTENCE, overlap, overlaps, rbo, tau_union
 from touche.evaluation.significance import t_test
 from touche.formats.qrels import read_qrels
 from touche.formats.runs import read_run
@@ -26,7 +22,6 @@ from touche.formats.runs import read_run
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # it imports from scipy by old names
     from repro_eval import RBO_P
-    from repro_eval.Evaluator import RpdEvaluator
     from repro_eval.measure.document_order import KTU, RBO
     from repro_eval.measure.effectiveness import RMSE
     from repro_eval.measure.overall_effects import DRI, ER
@@ -139,43 +134,6 @@ def test_errors_and_effects_are_those_of_repro_eval(four: tuple[list[float], ...
     else:
         expected = DRI(of_a, of_baseline_a, of_b, of_baseline_b)["m"]
         assert agreement.delta_ri(*means) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.filterwarnings("ignore:convert_trec_name")  # their use of ir_measures
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.integers(0, 2**32))
-def test_files_are_compared_as_repro_eval_does(write: Write, seed: int) -> None:
-    """From run files and judgments to figures; a run may lack topics, which score 0 then."""
-    draw = random.Random(seed)
-    paths = [_drawn(write, name, draw) for name in ("original", "rerun", "baseline", "baseline-rerun")]
-    evaluated = evaluate(paths, SPOT, ["trec_eval"])
-    (found,) = scored_overlaps(paths[:2], evaluated, paths[2:])
-    assume(found.p_t_test is not None and found.effect_ratio is not None and found.delta_ri is not None)
-    lines = (
-        f"{topic} 0 {id} {label}\n" for topic, labels in gains(QRELS).items() for id, label in labels.items()
-    )
-    oracle = RpdEvaluator(
-        qrels_orig_path=str(write("gains.qrels", "".join(lines))),
-        run_a_orig_path=str(paths[0]),
-        run_a_rep_path=str(paths[1]),
-        run_b_orig_path=str(paths[2]),
-        run_b_rep_path=str(paths[3]),
-    )
-    oracle.measures = [ir_measures.nDCG @ 5]
-    oracle.evaluate()
-    expected = {
-        "rmse": oracle.rmse()["advanced"]["nDCG@5"],
-        "p_t_test": oracle.ttest()["advanced"]["nDCG@5"],
-        "effect_ratio": oracle.er()["nDCG@5"],
-        "delta_ri": oracle.dri()["nDCG@5"],
-    }
-    assert {name: getattr(found, name) for name in expected} == pytest.approx(expected)
-
-
-def _drawn(write: Write, name: str, draw: random.Random) -> Path:
-    """A run of some judged documents and one that is not, on all topics but one at times."""
-    topics = draw.sample(sorted(QRELS), draw.choice([3, 4]))
-    return run(write, name, **{f"t{each}": draw.sample([*QRELS[each], "unjudged"], 8) for each in topics})
 
 
 def test_the_order_is_that_of_scores_and_the_original_comes_first(write: Write) -> None:
