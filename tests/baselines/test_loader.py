@@ -23,27 +23,24 @@ from touche.sandbox.images import check_name
 
 TOPICS = read_topics_xml(ROOT / "topics" / "spot-check-arguments.xml")
 ARGUMENTS = list(read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"))
+FORMULAS: list[tuple[str, dict[str, Any], Any]] = [
+    ("tfidf", {}, lambda c, q, d: c.terrier_tfidf(q, d, 1.2, 0.75)),
+    ("tfidf", {"k1": 0.5, "b": 0.1}, lambda c, q, d: c.terrier_tfidf(q, d, 0.5, 0.1)),
+    ("dph", {}, lambda c, q, d: c.by_chance(q, d, dph)),
+    ("dph", {"model": "DLH"}, lambda c, q, d: c.by_chance(q, d, dlh)),
+    ("dph", {"model": "PL2", "c": 7.0}, lambda c, q, d: c.by_chance(q, d, partial(pl2, c=7))),
+]
 
-EXPECTED: dict[str, tuple[str, dict[str, Any], Any]] = {
-    "tfidf": ("english", {}, lambda c, q, d: c.terrier_tfidf(q, d, 1.2, 0.75)),
-    "dph": ("english", {}, lambda c, q, d: c.by_chance(q, d, dph)),
-    "dph DLH": ("english", {"model": "DLH"}, lambda c, q, d: c.by_chance(q, d, dlh)),
-    "dph PL2": ("english", {"model": "PL2", "c": 7.0}, lambda c, q, d: c.by_chance(q, d, partial(pl2, c=7))),
-    "tfidf k1 b": ("english", {"k1": 0.5, "b": 0.1}, lambda c, q, d: c.terrier_tfidf(q, d, 0.5, 0.1)),
-}
 
-
-@pytest.mark.parametrize("case", EXPECTED)
-def test_every_baseline_scores_by_its_formula(case: str) -> None:
-    analyzer, options, formula = EXPECTED[case]
-    with lucene.index(ARGUMENTS, analyzer=analyzer, similarity=lucene.classic()) as index:
+@pytest.mark.parametrize(("name", "options", "formula"), FORMULAS)
+def test_every_baseline_scores_by_its_formula(name: str, options: dict[str, Any], formula: Any) -> None:
+    with lucene.index(ARGUMENTS, analyzer="english", similarity=lucene.classic()) as index:
         collection = Collection({each.id: index.terms(each.text) for each in ARGUMENTS})
-        for topic, hits in baselines.load(case.split()[0])(TOPICS, ARGUMENTS, **options):
-            query = list(index.terms(topic.title).elements())
-            found = dict(hits)
-            assert len(found) > 20
-            for document, score in found.items():
-                assert score == pytest.approx(formula(collection, query, document), abs=1e-4)
+        for topic, hits in baselines.load(name)(TOPICS, ARGUMENTS, **options):
+            query, scores = list(index.terms(topic.title).elements()), dict(hits)
+            assert len(scores) > 20
+            expected = {document: formula(collection, query, document) for document in scores}
+            assert scores == pytest.approx(expected, abs=1e-4)
 
 
 def test_rank_bm25_scores_by_its_formula() -> None:
@@ -129,14 +126,6 @@ def test_a_depth_that_no_run_can_have_is_refused(tmp_path: Path, depth: int) -> 
 
 
 SOURCE = "from touche import baseline\n@baseline\ndef mine(topics, documents):\n    yield from ()\n"
-
-
-def test_a_folder_must_hold_one_baseline(write: Write, tmp_path: Path) -> None:
-    write("none/baseline.py", "")
-    write("two/baseline.py", SOURCE + "@baseline\ndef other(topics, documents):\n    yield from ()\n")
-    for folder, count in (("none", 0), ("two", 2)):
-        with pytest.raises(ToucheError, match=f"{count} baselines in it; decorate one function"):
-            baselines.load(str(tmp_path / folder))
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
@@ -371,39 +360,6 @@ def test_annotations_of_the_future_and_options_of_several_values(
     assert arguments_of(options) == ["--weights", "0.5", "2.0", "--pair", "2", "b", "--no-loud"]
 
 
-@pytest.mark.parametrize("name", ["given", "output", "seconds", "time_limit", "quiet", "help"])
-def test_an_option_cannot_have_a_name_that_the_command_uses(
-    touche: Touche, write: Write, tmp_path: Path, name: str
-) -> None:
-    folder = write("mine/baseline.py", SOURCE.replace("documents", f"documents, *, {name}=1")).parent
-    code, _, err = touche("run", folder, "-i", "spot-check/passages", "-o", tmp_path / "out")
-    assert (code, err.count("\n")) == (2, 1)
-    assert err.startswith(f"touche: {folder}/baseline.py:2: an option cannot be called '{name}', as ")
-    assert err.endswith(" is taken; give it another name\n")
-
-
-def test_two_options_cannot_be_written_alike(touche: Touche, write: Write) -> None:
-    folder = write(
-        "mine/baseline.py", SOURCE.replace("documents", "documents, *, no_loud=1, loud=True")
-    ).parent
-    assert "an option cannot be called 'loud', as --no-loud is taken" in touche("run", folder, "--help")[2]
-
-
-@pytest.mark.parametrize("default", ["=None", "=()", "=(1, None)", "=[1]", "=((1, 2), 3)", ""])
-def test_defaults_are_of_types_that_can_be_typed(write: Write, default: str) -> None:
-    folder = write("mine/baseline.py", SOURCE.replace("documents", f"documents, *, k{default}")).parent
-    with pytest.raises(
-        ToucheError, match=r"py:2: the default of option 'k' is no int, .* or tuple of these;"
-    ):
-        baselines.load(str(folder))
-
-
-def test_a_method_that_returns_nothing_is_told_so(touche: Touche, write: Write, tmp_path: Path) -> None:
-    folder = write("mine/baseline.py", SOURCE.replace("yield from ()", "pass")).parent
-    code, _, err = touche("run", folder, "-i", "spot-check/passages", "-o", tmp_path / "out")
-    assert code == 2 and err.splitlines()[-1].startswith("touche: the baseline mine returned None")
-
-
 def test_what_a_method_holds_open_is_closed_with_its_rankings(write: Write, tmp_path: Path) -> None:
     body = "try:\n        yield topics[0], []\n    finally:\n        closed.append(1)"
     write("mine/baseline.py", "closed = []\n" + SOURCE.replace("yield from ()", body))
@@ -412,6 +368,40 @@ def test_what_a_method_holds_open_is_closed_with_its_rankings(write: Write, tmp_
     next(rankings)
     rankings.close()
     assert mine.method.__globals__["closed"] == [1]
+
+
+def with_options(options: str) -> str:
+    return SOURCE.replace("documents", f"documents, *, {options}")
+
+
+OTHER = "@baseline\ndef other(topics, documents):\n    yield from ()\n"
+REFUSED = {
+    "": "0 baselines in it; decorate one function",
+    SOURCE + OTHER: "2 baselines in it; decorate one function",
+    SOURCE.replace("yield from ()", "pass"): "the baseline mine returned None",
+    SOURCE.replace(
+        "yield from ()", "raise __import__('touche').ToucheError('no; do it')"
+    ): "touche: no; do it",
+    with_options("no_loud=1, loud=True"): "an option cannot be called 'loud', as --no-loud is taken",
+    **{
+        with_options(f"{name}=1"): f"baseline.py:2: an option cannot be called {name!r}, as "
+        for name in ("given", "output", "seconds", "time_limit", "quiet", "help")
+    },
+    **{
+        with_options(f"k{default}"): "baseline.py:2: the default of option 'k' is no int, "
+        for default in ("", "=None", "=()", "=(1, None)", "=[1]", "=((1, 2), 3)")
+    },
+}
+
+
+@pytest.mark.parametrize("source", REFUSED)
+def test_a_baseline_that_cannot_be_run_is_refused_in_one_line(
+    touche: Touche, write: Write, tmp_path: Path, source: str
+) -> None:
+    folder = write("mine/baseline.py", source).parent
+    code, _, err = touche("run", folder, "-i", "spot-check/passages", "-o", tmp_path / "out")
+    assert (code, REFUSED[source] in err.splitlines()[-1]) == (2, True), err
+    assert not list(tmp_path.glob("out/*"))
 
 
 FAULTY = """from touche import baseline
