@@ -8,14 +8,11 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import ir_measures
-import numpy as np
 import pytest
-from scipy import stats
 
 from conftest import OFFICIAL, ROOT
 from neighbours import neighbour
@@ -27,13 +24,12 @@ from touche.evaluation import ndcg
 from touche.evaluation.agreement import overlaps, scored_overlaps
 from touche.evaluation.ndcg import EVALUATORS, Evaluation
 from touche.evaluation.scores import evaluate
-from touche.evaluation.significance import bootstrap_interval
 from touche.formats.args_processed import read_args_processed_csv
 from touche.formats.argsme import read_argsme_json
 from touche.formats.documents import conclusion_of, premises_of
 from touche.formats.jsonl import read_passages_jsonl
 from touche.formats.qrels import read_qrels
-from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score, read_run
+from touche.formats.runs import RunLine, in_order_of_score, read_run
 from touche.formats.topics import Topic, read_topics_xml
 from touche.lint import lint
 from touche.lucene.analysis import analyzer_named, terms
@@ -72,45 +68,20 @@ def test_official_runs_score_what_was_published(official: Path, name: str, evalu
         assert (result.judged, len(result.per_topic)) == (1.0, 50)
 
 
-@pytest.mark.parametrize(
-    ("file", "topics", "first", "last"),
-    [
-        (
-            "touche-2020-task-1.xml",
-            49,
-            "Should teachers get tenure?",
-            "Should everyone get a universal basic income?",
-        ),
-        (
-            "touche-2020-task-2.xml",
-            50,
-            "What is the difference between sex and love?",
-            "Whose salary is higher: basketball or soccer players?",
-        ),
-        ("touche-2021-task-1.xml", 50, "Do we need sex education in schools?", "Do we need cash?"),
-        (
-            "touche-2021-task-2.xml",
-            50,
-            "What is better at reducing fever in children, Ibuprofen or Aspirin?",
-            "Should I learn Python or R for data analysis?",
-        ),
-        (
-            "touche-2022-task-1.xml",
-            50,
-            "Should teachers get tenure?",
-            "Should everyone get a universal basic income?",
-        ),
-        (
-            "touche-2022-task-2.xml",
-            50,
-            "Which is better, a laptop or a desktop?",
-            "Should I learn Python or R for data analysis?",
-        ),
-    ],
-)
-def test_official_topics_are_read(official: Path, file: str, topics: int, first: str, last: str) -> None:
-    read = read_topics_xml(official / "topics" / file)
-    assert (len(read), read[0].title, read[-1].title) == (topics, first, last)
+TITLES = {  # how many topics there are, and the first title
+    "touche-2020-task-1": (49, "Should teachers get tenure?"),
+    "touche-2020-task-2": (50, "What is the difference between sex and love?"),
+    "touche-2021-task-1": (50, "Do we need sex education in schools?"),
+    "touche-2021-task-2": (50, "What is better at reducing fever in children, Ibuprofen or Aspirin?"),
+    "touche-2022-task-1": (50, "Should teachers get tenure?"),
+    "touche-2022-task-2": (50, "Which is better, a laptop or a desktop?"),
+}
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_official_topics_are_read(official: Path, name: str) -> None:
+    topics = read_topics_xml(official / "topics" / f"{name}.xml")
+    assert (len(topics), topics[0].title) == TITLES[name]
 
 
 @pytest.mark.parametrize(
@@ -267,7 +238,7 @@ def test_the_bytes_of_a_run_do_not_depend_on_the_number_of_threads(
 def test_what_the_program_writes_passes_the_linter(
     official: Path, measured: Callable[..., Path], task_id: str
 ) -> None:
-    """With topics and corpus at hand."""
+    """With topics and corpus: ranks, order of ties, and depths among the rest."""
     task = tasks.task(task_id)
     paths = [measured(command, task_id) for command in ("dirichletlm", "bm25", "tfidf", CLASSIC)]
     assert lint(paths, task, task.corpora["sample"]) == ([], [])
@@ -291,23 +262,6 @@ def test_what_the_linter_finds_in_official_runs(official: Path, name: str) -> No
     task = tasks.task(name.split("/")[0])
     findings, _ = lint([official / "runs" / f"{name}.run"], task, task.corpora["full"])
     assert Counter(finding.code for finding in findings) == FINDINGS[name]
-
-
-def test_intervals_are_those_of_a_bootstrap_of_scipy(official: Path) -> None:
-    run = official / "runs" / "touche-2022-task-2" / "puss-in-boots-1.run"
-    values = [*score(run, PASSAGES, "relevance", "trec_eval").per_topic.values()]
-    expected = stats.bootstrap((values,), np.mean, n_resamples=10_000, method="percentile", rng=1)
-    assert bootstrap_interval(values) == pytest.approx(tuple(expected.confidence_interval), abs=0.004)
-
-
-@pytest.mark.parametrize("baseline", ["dirichletlm", "bm25", "tfidf", CLASSIC])
-def test_the_order_of_a_written_run_is_the_one_of_trec_eval(
-    official: Path, measured: Callable[..., Path], baseline: str
-) -> None:
-    for _, lines in groupby(read_run(measured(baseline)), key=lambda line: line.topic):
-        of_topic = list(lines)
-        assert len(of_topic) <= 1000
-        assert in_order_of_score(of_topic) == in_order_of_rank(of_topic) == of_topic
 
 
 FORMULAS: dict[str, tuple[str, Any]] = {

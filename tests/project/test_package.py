@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -9,37 +10,30 @@ import tarfile
 import venv
 import zipfile
 from email import message_from_bytes
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, Write
 from pages import commands, follow, reason
 
 pytestmark = pytest.mark.xdist_group("package")  # which is built once
 
 REPOSITORY = "https://github.com/Some-Body/touche.fork"
-# What README promises of an empty folder: the exit code of each, and what it says.
-PROMISED = [
-    ("run bm25 -i spot-check/arguments -o out", 0, "wrote out/run.txt"),
-    ("evaluate out/run.txt --task spot-check/arguments", 0, "touche-bm25  relevance  trec_eval   0.721"),
-    ("new my-team", 0, "touche images build ./my-team"),
-    ("run ./my-team -i spot-check/passages -o out/mine", 0, "wrote out/mine/run.txt"),
-    ("regress bm25 --dataset spot-check/passages", 0, "2 passed"),
-    ("tasks", 0, "touche-2022-task-2"),
-    ("run chatnoir-bm25f -i spot-check/pages -o out/pages", 0, "wrote out/pages/run.txt"),
-]
+# What README promises of an empty folder, and what it prints.
+PROMISED = {
+    "run bm25 -i spot-check/arguments -o out": "wrote out/run.txt",
+    "evaluate out/run.txt --task spot-check/arguments": "touche-bm25  relevance  trec_eval   0.721",
+    "new my-team": "touche images build ./my-team",
+    "run ./my-team -i spot-check/passages -o out/mine": "wrote out/mine/run.txt",
+    "regress bm25 --dataset spot-check/passages": "2 passed",
+    "tasks": "touche-2022-task-2",
+    "run chatnoir-bm25f -i spot-check/pages -o out/pages": "wrote out/pages/run.txt",
+}
 
 
-def script() -> ModuleType:
-    """hatch_build.py, which is no module of the package."""
-    spec = spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
-    assert spec and spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+SCRIPT = runpy.run_path(str(ROOT / "hatch_build.py"))  # which is no module of the package
 
 
 # What needs more than pip install touche-baselines, and the command that each names.
@@ -121,6 +115,12 @@ def told(command: str, folder: Path, *python: str | Path, **variables: str) -> t
     return done.returncode, done.stdout
 
 
+def keep_promises(folder: Path, *python: str | Path, **variables: str) -> None:
+    for command, said in PROMISED.items():
+        code, printed = told(command, folder, *python, **variables)
+        assert code == 0 and said in printed, f"touche {command}\n{printed}"
+
+
 def test_the_wheel_has_what_ships_and_nothing_else_that_lies_there(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     library = {path.removeprefix("src/") for path in tracked("src/touche", new=True)}
@@ -140,24 +140,17 @@ def test_the_sdist_has_what_images_and_tests_are_made_of(tmp_path: Path) -> None
 
 
 def test_a_clone_ships_what_git_tracks_and_without_git_what_is_not_ignored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in (
-        "baselines/a/baseline.py",
-        "baselines/mine/b.py",
-        "topics/touche-9.xml",
-        "qrels/__pycache__/a",
-    ):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).touch()
+    not_ignored = {"baselines/a/baseline.py", "baselines/mine/b.py"}
+    for name in (*not_ignored, "topics/touche-9.xml", "qrels/__pycache__/a"):
+        write(name, "")
     shutil.copy(ROOT / ".gitignore", tmp_path)
-    hatch_build = script()
-    monkeypatch.setattr(hatch_build, "ROOT", tmp_path)
+    monkeypatch.setitem(SCRIPT["shipped"].__globals__, "ROOT", tmp_path)
 
     def files() -> set[str]:
-        return {str(path) for path in hatch_build.shipped() if (tmp_path / path).is_file()}
+        return {str(path) for path in SCRIPT["shipped"]() if (tmp_path / path).is_file()}
 
-    not_ignored = {"baselines/a/baseline.py", "baselines/mine/b.py"}
     assert files() == not_ignored  # an sdist
     subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
     subprocess.run(["git", "add", "baselines/a"], cwd=tmp_path, check=True)
@@ -169,7 +162,7 @@ def test_a_clone_ships_what_git_tracks_and_without_git_what_is_not_ignored(
 def test_without_git_the_same_files_ship(monkeypatch: pytest.MonkeyPatch) -> None:
     tracked_paths = tracked("baselines", "topics", "qrels", "corpora", new=True)
     monkeypatch.setenv("PATH", "")
-    assert {str(path) for path in script().shipped() if (ROOT / path).is_file()} == tracked_paths
+    assert {str(path) for path in SCRIPT["shipped"]() if (ROOT / path).is_file()} == tracked_paths
 
 
 def test_links_and_pictures_of_the_page_lead_to_the_repository_of_the_release(wheel: Path) -> None:
@@ -189,25 +182,25 @@ def test_without_a_release_the_page_is_readme(tmp_path: Path) -> None:
     assert page == (ROOT / "README.md").read_text()
 
 
-@pytest.mark.parametrize("given", ["github.com/a/b", "https://github.com/", "git@github.com:a/b.git", "x y"])
-def test_an_address_that_is_none_stops_the_build(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TOUCHE_REPOSITORY", given)
-    with pytest.raises(SystemExit, match=r"; give an address as https://github\.com/OWNER/NAME"):
-        script().repository()
+@pytest.mark.parametrize(
+    "address", ["github.com/a/b", "https://github.com/", "git@github.com:a/b.git", "x y"]
+)
+def test_an_address_that_is_none_stops_the_build(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOUCHE_REPOSITORY", address)
+    with pytest.raises(SystemExit, match=r"https://github\.com/OWNER/NAME"):
+        SCRIPT["repository"]()
 
 
 def test_a_wheel_for_a_platform_that_nobody_tests_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHEEL_FOR", "arm64")  # as Docker calls what pip calls aarch64
     with pytest.raises(SystemExit, match="WHEEL_FOR is 'arm64'; choose among x86_64, aarch64, macos-"):
-        script().compile_one(Path("src/touche/scan/words.c"), Path("words.so"))
+        SCRIPT["compile_one"](Path("src/touche/scan/words.c"), Path("words.so"))
 
 
 def test_everything_works_at_once_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
-    for command, code, said in PROMISED:
-        found = told(command, folder, sys.executable, PYTHONPATH=str(installed))
-        assert found[0] == code and said in found[1], f"touche {command}\n{found[1]}"
+    keep_promises(folder, sys.executable, PYTHONPATH=str(installed))
     assert sorted(path.name for path in folder.iterdir()) == ["my-team", "out"]
     dockerfile = (folder / "my-team" / "Dockerfile").read_text()
     assert dockerfile.startswith("FROM ghcr.io/some-body/touche.fork/base:0.1.0\n")
@@ -263,9 +256,7 @@ def test_the_sdist_becomes_a_package_that_works_in_an_empty_environment(tmp_path
     command = [python, "-m", "pip", "install", "--quiet", "--constraint", ROOT / "constraints.txt", wheel]
     subprocess.run(command, check=True)
     folder.mkdir()
-    for line, code, said in PROMISED:
-        found = told(line, folder, python)
-        assert found[0] == code and said in found[1], f"touche {line}\n{found[1]}"
+    keep_promises(folder, python)
     assert subprocess.run([python, "-c", "import jpype"], capture_output=True).returncode == 1
     for name in ("README.md", "docs/participant.md"):
         (place := tmp_path / Path(name).stem).mkdir()

@@ -25,7 +25,7 @@ from touche.errors import ToucheError
 from touche.sandbox import images, runs
 from touche.sandbox.limits import PROGRAMS, Limits
 from touche.sandbox.programs import answer, succeeds
-from touche.sandbox.runs import Job, _mounts, run_in, run_in_tira, run_locally
+from touche.sandbox.runs import Job, Runner, Usage, _mounts, run_in, run_in_tira, run_locally
 
 # The images are built once, so their tests run on one processor.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("programs")]
@@ -58,17 +58,18 @@ def programs() -> list[str]:
     return [each for each in PROGRAMS if shutil.which(each) and succeeds(each, "info")]
 
 
-def need_tira() -> None:
-    """Skips the test where tira-run cannot run."""
-    if "docker" not in programs() or not (Path(sys.executable).parent / "tira-run").exists():
-        pytest.skip("needs a running docker, and tira-run: pip install 'touche-baselines[tira]'")
-    build_once("docker")
-
-
 @cache
-def build_once(program: str) -> None:
+def build_once(program: str, *names: str) -> None:
     """From the code as it is now."""
-    images.build(program, [*BASELINES, str(ROOT / "tests" / "faulty")], print)
+    images.build(program, names or [*BASELINES, str(ROOT / "tests" / "faulty")], print)
+
+
+def same_bytes(runner: Runner, folder: Path, baseline: str, given: str) -> Usage:
+    """Has a runner write the bytes that the local run writes; returns what it took."""
+    usage = runner(job(folder / "there", baseline, given=given), Limits(), print)
+    run_locally(job(folder / "here", baseline, given=given), Limits(), print)
+    assert (folder / "there" / "run.txt").read_bytes() == (folder / "here" / "run.txt").read_bytes()
+    return usage
 
 
 # Both go the same way, so CI runs one image by Podman, and the nightly tests run all of them.
@@ -83,6 +84,20 @@ def program(request: pytest.FixtureRequest) -> Iterator[str]:
     assert not containers(name, os.getpid())
 
 
+@pytest.fixture
+def docker() -> None:
+    """Docker with the images."""
+    if "docker" not in programs():
+        pytest.skip("needs a running docker: install and start it")
+    build_once("docker")
+
+
+@pytest.fixture
+def tira(docker: None) -> None:
+    if not (Path(sys.executable).parent / "tira-run").exists():
+        pytest.skip("needs tira-run: pip install 'touche-baselines[tira]'")
+
+
 def containers(program: str, pid: int) -> str:
     """The containers that a process has started and that are still there."""
     return answer(program, "ps", "--all", "--quiet", "--filter", f"name=touche-{pid}-")
@@ -92,32 +107,19 @@ def job(output: Path, baseline: str = "bm25", *arguments: str, given: str = "spo
     return Job(baseline, arguments, given, output)
 
 
-@cache
-def build_those_of_lucene_once(program: str) -> None:
-    images.build(program, OF_LUCENE, print)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("baseline", OF_LUCENE)
-def test_an_image_with_lucene_writes_the_bytes_that_the_local_run_writes(
-    program: str, tmp_path: Path, baseline: str
-) -> None:
-    build_those_of_lucene_once(program)
-    run_in(program)(job(tmp_path / "there", baseline, given="spot-check/arguments"), Limits(), print)
-    run_locally(job(tmp_path / "here", baseline, given="spot-check/arguments"), Limits(), print)
-    here, there = ((tmp_path / place / "run.txt").read_bytes() for place in ("here", "there"))
-    assert here == there
-
-
-@pytest.mark.parametrize(("baseline", "part"), [(name, part) for name in BASELINES for part in PARTS[name]])
+@pytest.mark.parametrize(
+    ("baseline", "part"),
+    [
+        *((name, part) for name in BASELINES for part in PARTS[name]),
+        *(pytest.param(name, "arguments", marks=pytest.mark.nightly) for name in OF_LUCENE),
+    ],
+)
 def test_an_image_writes_the_bytes_that_the_local_run_writes(
     program: str, tmp_path: Path, baseline: str, part: str
 ) -> None:
-    given = f"spot-check/{part}"
-    usage = run_in(program)(job(tmp_path / "there", baseline, given=given), Limits(), print)
-    run_locally(job(tmp_path / "here", baseline, given=given), Limits(), print)
-    here, there = ((tmp_path / place / "run.txt").read_bytes() for place in ("here", "there"))
-    assert here == there
+    if baseline in OF_LUCENE:
+        build_once(program, *OF_LUCENE)
+    usage = same_bytes(run_in(program), tmp_path, baseline, f"spot-check/{part}")
     assert (tmp_path / "there" / "run.txt").stat().st_uid == os.getuid()
     if sys.platform == "linux":
         assert 0.2 < (usage.cpu or 0) < usage.wall + 1
@@ -181,13 +183,9 @@ def test_an_image_explains_itself_and_carries_labels_but_no_tests_and_no_compile
 
 
 @pytest.mark.parametrize("baseline", with_the_rest_nightly(BASELINES, now=["argsrank", "rank-bm25"]))
-def test_tira_run_gets_the_same_bytes_from_every_image(tmp_path: Path, baseline: str) -> None:
-    """The unmodified tira-run."""
-    need_tira()
-    given = f"spot-check/{PARTS[baseline][-1]}"
-    run_in_tira(job(tmp_path / "there", baseline, given=given), Limits(), print)
-    run_locally(job(tmp_path / "here", baseline, given=given), Limits(), print)
-    assert (tmp_path / "there" / "run.txt").read_bytes() == (tmp_path / "here" / "run.txt").read_bytes()
+@pytest.mark.usefixtures("tira")
+def test_the_unmodified_tira_run_gets_the_same_bytes_from_every_image(tmp_path: Path, baseline: str) -> None:
+    same_bytes(run_in_tira, tmp_path, baseline, f"spot-check/{PARTS[baseline][-1]}")
 
 
 FAULTS = {
@@ -197,6 +195,7 @@ FAULTS = {
     "writes nothing": "faulty ended with exit code 0 but wrote no run.txt; see the lines above",
     "writes elsewhere": "faulty: exit code 1: .*baseline.py:[0-9]+: OSError: .*Read-only file system",
     "calls home": "faulty: exit code 1: .*baseline.py:[0-9]+: URLError: .*Network is unreachable",
+    "links": "faulty ended with exit code 0 but wrote no run.txt",
     "empty run": "run.txt.invalid: the run is empty",
     "bad run": r"run.txt.invalid:2: score 3.0 at rank 2 of topic 1 is above 2.0 \(the first of 2 errors\)",
 }
@@ -211,7 +210,7 @@ def test_a_faulty_baseline_is_one_line_and_leaves_nothing(program: str, tmp_path
     limits = Limits(memory="128m", seconds=4 if fault == "hangs" else 60)
     with pytest.raises(ToucheError, match=FAULTS[fault]):
         run_in(program)(faulty(tmp_path, fault), limits, print)
-    left = ["run.txt.invalid"] if fault in ("empty run", "bad run") else []
+    left = ["run.txt.invalid"] if "run" in fault else []
     assert [path.name for path in tmp_path.iterdir()] == left
 
 
@@ -237,16 +236,14 @@ def wait_for(found: Callable[[], str]) -> str:
 def test_an_interrupted_run_leaves_no_container(program: str, tmp_path: Path, stop: signal.Signals) -> None:
     process = start_hanging(tmp_path, program)
     container = wait_for(lambda: containers(program, process.pid))
-    settings = json.loads(answer(program, "inspect", container))[0]["HostConfig"]
+    (inspected,) = json.loads(answer(program, "inspect", container))
+    settings = inspected["HostConfig"]
     assert (settings["NanoCpus"], settings["Memory"], settings["MemorySwap"]) == (10**9, 2**32, 2**32)
     assert settings["ReadonlyRootfs"] and not settings["Privileged"]
     assert (settings["PidsLimit"], settings["NetworkMode"]) == (1024, "none")
     if program == "docker":
         assert settings["CapDrop"] == ["ALL"] and "no-new-privileges" in settings["SecurityOpt"]
-    mounts = {
-        each["Destination"]: each["RW"]
-        for each in json.loads(answer(program, "inspect", container))[0]["Mounts"]
-    }
+    mounts = {each["Destination"]: each["RW"] for each in inspected["Mounts"]}
     assert mounts == {"/input/topics.xml": False, "/input/passages.jsonl": False, "/output": True}
     process.send_signal(stop)
     assert process.wait(30) == 128 + stop
@@ -290,8 +287,8 @@ def test_only_containers_of_dead_processes_are_removed(monkeypatch: pytest.Monke
     assert removed == (["c1"] if owner in ("ended", "whose id is used again") else [])
 
 
+@pytest.mark.usefixtures("tira")
 def test_an_interrupted_tira_run_leaves_no_container(tmp_path: Path) -> None:
-    need_tira()
     process = start_hanging(tmp_path, "tira")
     mounted = ("docker", "ps", "--quiet", f"--filter=volume={tmp_path}")
     assert wait_for(lambda: answer(*mounted))
@@ -300,8 +297,8 @@ def test_an_interrupted_tira_run_leaves_no_container(tmp_path: Path) -> None:
     assert answer(*mounted) == ""
 
 
+@pytest.mark.usefixtures("tira")
 def test_tira_run_is_not_given_what_its_shell_would_change(tmp_path: Path) -> None:
-    need_tira()
     with pytest.raises(ToucheError, match='tira-run cannot hand on "it\'s"'):
         run_in_tira(job(tmp_path / "out", "tfidf", "--variant", "it's"), Limits(), print)
 
@@ -312,11 +309,6 @@ def test_a_log_that_breaks_off_does_not_hold_the_run_up(program: str, tmp_path: 
 
     with pytest.raises(BrokenPipeError):
         run_in(program)(faulty(tmp_path, "talks"), Limits(seconds=30), full)
-
-
-def test_a_link_is_no_run(program: str, tmp_path: Path) -> None:
-    with pytest.raises(ToucheError, match=r"faulty ended with exit code 0 but wrote no run.txt"):
-        run_in(program)(faulty(tmp_path, "links"), Limits(), print)
 
 
 def test_files_in_memory_count_as_memory(program: str, tmp_path: Path) -> None:
@@ -338,15 +330,11 @@ def test_an_image_older_than_its_files_is_named(
         file.write("# changed\n")
     run_in(program)(job(tmp_path / "changed", str(folder)), Limits(), print)
     (warning,) = (each for each in caplog.records if each.levelname == "WARNING")
-    assert warning.getMessage().startswith(
-        "touche/bm25 was built from other files than those of today; build it"
-    )
+    assert "touche/bm25 was built from other files" in warning.getMessage()
 
 
+@pytest.mark.usefixtures("docker")
 def test_what_a_program_refuses_is_told_in_its_words(tmp_path: Path) -> None:
-    if "docker" not in programs():
-        pytest.skip("needs a running docker: install and start it")
-    build_once("docker")
     with pytest.raises(ToucheError, match=r"bm25: exit code 125: docker: .*CPU"):
         run_in("docker")(job(tmp_path / "out"), Limits(cpus=10_000), print)
 
@@ -369,60 +357,36 @@ def test_a_colon_in_a_path_is_no_mount_option(program: str, write: Write, tmp_pa
         write(f"a:ro/{name}", content)
     run_in(program)(job(tmp_path / "b:ro", given=str(tmp_path / "a:ro")), Limits(), print)
     assert (tmp_path / "b:ro" / "run.txt").exists()
-    with pytest.raises(
-        ToucheError, match="a,b: Docker and Podman cannot mount a path with a comma or a quote; rename"
-    ):
+    with pytest.raises(ToucheError, match="a,b: Docker and Podman cannot mount"):
         run_in(program)(job(tmp_path / "a,b", given=str(tmp_path / "a:ro")), Limits(), print)
 
 
-def test_an_output_directory_that_is_not_empty_is_refused(program: str, write: Write) -> None:
+def test_an_output_directory_with_files_and_a_missing_image_are_refused(program: str, write: Write) -> None:
     output = write("out/notes.txt", "").parent
-    with pytest.raises(
-        ToucheError, match="out: the output directory is not empty; empty it, or choose another"
-    ):
+    with pytest.raises(ToucheError, match="out: the output directory is not empty"):
         run_in(program)(job(output), Limits(), print)
-
-
-def test_a_missing_image_is_named_with_the_command_that_builds_it(
-    program: str, write: Write, tmp_path: Path
-) -> None:
     folder = write("never-built/baseline.py", "").parent
-    with pytest.raises(
-        ToucheError, match=f"{program} has no image touche/never-built; build it with: touche images"
-    ):
-        run_in(program)(job(tmp_path / "out", str(folder)), Limits(), print)
+    with pytest.raises(ToucheError, match="no image touche/never-built; build it with: touche images"):
+        run_in(program)(job(output, str(folder)), Limits(), print)
 
 
-def test_a_missing_program_is_named(monkeypatch: pytest.MonkeyPatch, touche: Touche, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    command = ("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out", "--runner")
-    for runner, message in (
-        ("docker", "docker is not installed; install it"),
-        ("podman", "podman is not installed; install it"),
-    ):
-        code, _, err = touche(*command, runner)
-        assert (code, err) == (2, f"touche: {message}\n")
-
-
-def test_a_program_that_does_not_run_is_named(
+def test_a_program_that_is_missing_or_does_not_run_is_named(
     monkeypatch: pytest.MonkeyPatch, touche: Touche, write: Write, tmp_path: Path
 ) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    command = ("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out", "--runner")
+    for program in PROGRAMS:
+        assert touche(*command, program)[::2] == (2, f"touche: {program} is not installed; install it\n")
     write("bin/docker", "#!/bin/sh\necho first >&2; echo permission denied >&2; exit 1\n").chmod(0o755)
     write("bin/podman", "#!/bin/sh\nexit 0\n").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
-    command = ("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out", "--runner", "docker")
-    assert touche(*command)[2] == (
-        "touche: docker is installed, but its service cannot be reached (permission denied); start it, "
-        "or use podman, which is at hand\n"
-    )
+    _, _, err = touche(*command, "docker")
+    assert "its service cannot be reached (permission denied)" in err and "use podman" in err
 
 
+@pytest.mark.usefixtures("docker")
 @pytest.mark.parametrize("name", with_the_rest_nightly(["participant.md", "organizer.md"], now=[]))
 def test_the_commands_of_the_guides_work(tmp_path: Path, name: str) -> None:
     """Those that need images, and the ones before them; tests/project/test_docs.py leaves them out."""
-    if "docker" not in programs():
-        pytest.skip("needs a running docker: install and start it")
-    build_once("docker")
     page, folder, team = ROOT / "docs" / name, workspace(tmp_path / "clone"), f"guide-{os.getpid()}"
     try:
         tried = follow(page, folder, but=CONTAINERS, team=team)
@@ -438,10 +402,9 @@ def test_the_commands_of_the_guides_work(tmp_path: Path, name: str) -> None:
         assert by_hand == by_harness
 
 
+@pytest.mark.usefixtures("docker")
 @pytest.mark.parametrize("source", ["README.md", ".github/workflows/check.yml"])
 def test_a_new_baseline_becomes_an_image_as_its_files_say(tmp_path: Path, source: str) -> None:
-    if "docker" not in programs():
-        pytest.skip("needs a running docker: install and start it")
     team = f"starter-{os.getpid()}"
     write_baseline(tmp_path / team)
     text = (tmp_path / team / source).read_text()
@@ -468,11 +431,9 @@ def test_the_library_in_the_image_carries_the_starter_kit(program: str) -> None:
 
 
 @pytest.mark.nightly
+@pytest.mark.usefixtures("docker")
 def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Path, tmp_path: Path) -> None:
     """From a server on this machine; at run time there is no network."""
-    if "docker" not in programs():
-        pytest.skip("needs a running docker: install and start it")
-    build_once("docker")
     place = tmp_path / "hub" / "team" / "tiny" / "resolve" / "abc123"
     shutil.copytree(tiny, place)
     files = partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "hub"))
@@ -511,23 +472,11 @@ def test_every_baseline_has_a_dockerfile_of_its_name() -> None:
         assert f'LABEL org.opencontainers.image.title="touche/{folder.name}"' in lines
 
 
-def test_a_baseline_without_a_dockerfile_is_named_before_anything_is_built(
-    program: str, write: Write, touche: Touche
-) -> None:
-    folder = write("mine/baseline.py", "").parent
-    code, _, err = touche("images", "build", folder, "--runner", program)
-    assert (code, err) == (
-        2,
-        f"touche: {folder}: no Dockerfile in it; copy the one of bm25, and change its two names\n",
-    )
-
-
 @pytest.mark.parametrize("wrong", ["4gb", "0g", "-1g", "4", "lots"])
 def test_an_amount_of_memory_is_checked(touche: Touche, tmp_path: Path, wrong: str) -> None:
     command = ("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out", "--memory", wrong)
     code, _, err = touche(*command, "--runner", "docker")
-    assert code == 2
-    assert f"{wrong!r} is no amount of memory; write it as 512m or 8g" in err
+    assert code == 2 and f"{wrong!r} is no amount of memory" in err
 
 
 def test_a_corpus_of_ir_datasets_is_no_option_in_a_sandbox(touche: Touche, tmp_path: Path) -> None:
@@ -550,16 +499,18 @@ def test_a_limit_that_a_runner_cannot_keep_is_refused(
     assert touche("regress", option, value, "--runner", runner)[::2] == (2, f"touche: {message}\n")
 
 
-WRONG_FOLDERS = {
-    "My_Base-Line": ("FROM touche/base\n", "the name of its image would be invalid; choose a name of a-z"),
-    "mine": ("COPY baseline.py /opt/baselines/bm25/\n", "it does not copy to /opt/baselines/mine/; give it"),
+WRONG_FOLDERS = {  # with their Dockerfiles
+    "My_Base-Line": ("FROM touche/base\n", "the name of its image would be invalid"),
+    "mine": ("COPY baseline.py /opt/baselines/bm25/\n", "it does not copy to /opt/baselines/mine/"),
+    "without": (None, "no Dockerfile in it"),
 }
 
 
 @pytest.mark.parametrize("name", WRONG_FOLDERS)
 def test_a_folder_that_makes_no_image_of_its_own_is_named(program: str, write: Write, name: str) -> None:
     dockerfile, message = WRONG_FOLDERS[name]
-    write(f"{name}/baseline.py", "")
-    folder = write(f"{name}/Dockerfile", dockerfile).parent
+    folder = write(f"{name}/baseline.py", "").parent
+    if dockerfile:
+        write(f"{name}/Dockerfile", dockerfile)
     with pytest.raises(ToucheError, match=message):
         images.build(program, [str(folder)], print)
