@@ -76,7 +76,7 @@ class Comparison(PairOfRuns):
 
 @dataclass(frozen=True)
 class TopicDifference(PairOfRuns):
-    """Run A against run B on one topic; ``topic``, ``title`` and ``value`` as in ``TopicScore``."""
+    """Run A against run B on one topic; attributes as those of ``PairOfRuns`` and ``TopicScore``."""
 
     topic: str
     title: str
