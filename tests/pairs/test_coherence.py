@@ -47,20 +47,6 @@ def test_the_score_of_a_pair_is_relevance_and_coherence_less_the_penalty() -> No
     assert any(pair.contradicts_itself for pair in candidates)
 
 
-@pytest.mark.slow
-def test_coherence_is_higher_than_without_re_ranking(touche: Touche, tmp_path: Path) -> None:
-    runs = []
-    for name in ("dirichletlm-pairs", "sentence-coherence", "argsrank"):
-        touche("run", name, "-i", "spot-check/pairs", "-o", tmp_path / name)
-        runs.append(tmp_path / name / "run.txt")
-    _, out, _ = touche("evaluate", *runs, "--task", "spot-check/pairs", "--evaluator", "trec_eval")
-    rows = [line.split() for line in out.splitlines() if " coherence " in line and "judged" not in line]
-    scores = {row[0]: float(row[3]) for row in rows}
-    assert scores["touche-sentence-coherence"] > scores["touche-dirichletlm-pairs"]
-    assert len(set(scores.values())) == 3
-    assert {row[7] for row in rows} == {"1.00"}  # Judged@5
-
-
 @pytest.mark.parametrize(
     ("baseline", "option", "value", "most"),
     [
