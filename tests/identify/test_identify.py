@@ -18,6 +18,7 @@ from touche.formats.documents import Document
 from touche.formats.runs import RunLine, in_order_of_score
 from touche.identify import search
 from touche.identify.answer import Answer, answer
+from touche.identify.counts import NAMED
 from touche.identify.hypotheses import space
 from touche.identify.samples import sample_of
 from touche.identify.words import NOTHING, first_line, sentences
@@ -55,7 +56,11 @@ def by_baseline(name: str, **options: float | str) -> list[RunLine]:
 def of_bm25() -> Answer:
     """Among hypotheses with the analyses that engines have by default; nightly tests have all of them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "space", lambda fields: [each for each in space(fields) if each.analysis.named])
+        patch.setattr(
+            search,
+            "space",
+            lambda fields: [each for each in space(fields) if each.analysis in NAMED.values()],
+        )
         return answer_of(by_baseline("bm25"))
 
 

@@ -18,7 +18,6 @@ _ENCODED = ("Transfer-Encoding", "Content-Encoding")
 _CLUEWEB22_ID = "ClueWeb22-ID"
 _IDS = ("WARC-TREC-ID", _CLUEWEB22_ID, "WARC-Record-ID")  # the first that a record has is the page's
 _STATUS = re.compile(rb"HTTP/[0-9.]+ [0-9]{3}")  # how a response begins
-_BROKEN = "that is broken"
 _HEAD = 1 << 12  # bytes of a file that hold its first line
 _HEADERS = 1 << 15  # bytes that the headers of a record have at the most
 
@@ -69,7 +68,7 @@ def page_of_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
     record = WarcRecord()
     record.set_bytes_content(response)
     record.is_http = True
-    return _http_page(record, id, url, unix=False)
+    return _page_of_record(record, id, url, unix=False, is_bare=False)
 
 
 def _has_unix_lines(path: Path) -> bool:
@@ -111,21 +110,31 @@ def _page(record: Any, path: Path, seen: set[str], unix: bool) -> RawPage | Skip
         new_id(id, "page", seen, path)
     except InputError:
         return Skipped(id or "without id", "without an id of its own")
-    read = _bare_page if _CLUEWEB22_ID in headers else _http_page
-    return read(record, id, (headers.get("WARC-Target-URI") or "").strip(), unix)
+    url = (headers.get("WARC-Target-URI") or "").strip()
+    return _page_of_record(record, id, url, unix, is_bare=_CLUEWEB22_ID in headers)
 
 
-def _bare_page(record: Any, id: str, url: str, unix: bool) -> RawPage | Skipped:
-    """A page of ClueWeb22: in UTF-8, whatever it says itself, and without what the server said before it."""
+def _page_of_record(record: Any, id: str, url: str, unix: bool, *, is_bare: bool) -> RawPage | Skipped:
+    """Reads the content of a record.
+
+    A bare page, of ClueWeb22, lacks what the server said before it, and is in UTF-8, whatever it says itself.
+    """
     try:
+        if not is_bare:
+            # In either mode of the archive: what a server sent may end its lines by LF or by CRLF.
+            record.parse_http(auto_decode="all", quirks_mode=True)
         content = record.reader.read(LARGEST + 1)
     except OSError:
-        return Skipped(id, _BROKEN)
+        return Skipped(id, "that is broken")
     if reason := _wrong_length(record, content, unix):
         return Skipped(id, reason)
-    if _STATUS.match(content):
+    if is_bare and _STATUS.match(content):
         return page_of_response(id, url, content)
-    return RawPage(id, url, content, "utf-8" if _is_utf8(content) else None)
+    if is_bare:
+        return RawPage(id, url, content, "utf-8" if _is_utf8(content) else None)
+    if (record.http_content_type or "").lower() not in TEXTS:
+        return Skipped(id, "not of text")
+    return RawPage(id, url, content, record.http_charset)
 
 
 def _is_utf8(content: bytes) -> bool:
@@ -133,20 +142,6 @@ def _is_utf8(content: bytes) -> bool:
         return bool(content.decode())
     except UnicodeDecodeError:
         return False
-
-
-def _http_page(record: Any, id: str, url: str, unix: bool) -> RawPage | Skipped:
-    try:
-        # In either mode of the archive: what a server sent may end its lines by LF or by CRLF.
-        record.parse_http(auto_decode="all", quirks_mode=True)
-        content = record.reader.read(LARGEST + 1)
-    except OSError:
-        return Skipped(id, _BROKEN)
-    if reason := _wrong_length(record, content, unix):
-        return Skipped(id, reason)
-    if (record.http_content_type or "").lower() not in TEXTS:
-        return Skipped(id, "not of text")
-    return RawPage(id, url, content, record.http_charset)
 
 
 def _wrong_length(record: Any, content: bytes, unix: bool) -> str:

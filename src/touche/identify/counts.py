@@ -43,11 +43,6 @@ class Analysis:
         return f"{_NAMES[self]} analysis ({told})" if self in _NAMES else told
 
     @property
-    def named(self) -> bool:
-        """Whether it is that of an analyzer that engines have by default."""
-        return self in _NAMES
-
-    @property
     def stopping(self) -> str:
         """Which stop words are removed, in words."""
         return "no stop words" if self.stop == NO_STOP_WORDS else f"{self.stop} stop words"

@@ -85,13 +85,6 @@ class Problem:
             ]
         return np.concatenate([*numbers, [np.log(_WEIGHT)] * self._free_weight])
 
-    def bounds(self) -> tuple[Array, Array]:
-        """Between which each number has a meaning."""
-        begin, far = self.begin(), np.full(self.size, _FARTHEST)
-        for columns in self.own_columns:
-            far[columns] = np.inf
-        return begin - far, begin + far
-
     def weight(self, numbers: Array) -> float:
         """That of the second field."""
         return float(np.exp(numbers[-1])) if self.hypothesis.weight is None else self.hypothesis.weight
@@ -198,8 +191,11 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES, begin: Array | None 
     """
     from scipy.optimize import least_squares  # here, because it takes a second to import
 
-    low, high = problem.bounds()
-    numbers = np.clip(problem.begin() if begin is None else begin, low + 1e-9, high - 1e-9)
+    first, far = problem.begin(), np.full(problem.size, _FARTHEST)
+    for columns in problem.own_columns:
+        far[columns] = np.inf
+    low, high = first - far, first + far
+    numbers = np.clip(first if begin is None else begin, low + 1e-9, high - 1e-9)
     for scale in scales:
         numbers = least_squares(
             problem.residuals,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from touche.errors import ToucheError, choice
-from touche.identify.counts import Analysis, Fields, counts_of
+from touche.identify.counts import NAMED, Analysis, Fields, counts_of
 from touche.identify.fitting import SCALES, Fit, Problem, fit, fit_of
 from touche.identify.hypotheses import MAXIMUM, Hypothesis, space
 from touche.identify.samples import Integers, Sample
@@ -156,7 +156,8 @@ def ranked(fits: Iterable[Fit]) -> list[Fit]:
 
     Between equal shares the analyses go first that engines have by default.
     """
-    return sorted(fits, key=lambda fit: (-fit.gain, not fit.hypothesis.analysis.named, fit.median))
+    named = NAMED.values()
+    return sorted(fits, key=lambda fit: (-fit.gain, fit.hypothesis.analysis not in named, fit.median))
 
 
 def kept(fits: Sequence[Fit], count: int) -> list[Fit]:
