@@ -10,7 +10,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -28,6 +30,17 @@ def given(write: Write, tmp_path: Path) -> Path:
     write("in/topics.xml", TOPICS)
     write("in/documents.jsonl", DOCUMENTS)
     return tmp_path / "in"
+
+
+@pytest.fixture
+def mine(write: Write) -> Callable[..., Path]:
+    """Writes a baseline with a body and options, and returns its folder."""
+
+    def write_baseline(body: str, options: str = "") -> Path:
+        head = f"from touche import baseline\n@baseline\ndef mine(topics, documents{options}):\n"
+        return write("my-team/baseline.py", head + indent(body, "    ")).parent
+
+    return write_baseline
 
 
 def test_run_writes_run_txt_and_says_what_it_took(touche: Touche, given: Path, tmp_path: Path) -> None:
@@ -111,7 +124,7 @@ def test_unusable_input_is_one_line_and_no_run(
 
 
 def test_an_earlier_run_outlives_a_mistyped_command_but_not_a_run_that_fails_while_it_ranks(
-    touche: Touche, write: Write, given: Path, tmp_path: Path
+    touche: Touche, write: Write, mine: Callable[..., Path], given: Path, tmp_path: Path
 ) -> None:
     earlier, words = write("out/run.txt", "of an earlier run"), write("words.txt", "two words")
     (metadata := write("out/ir-metadata.yml", "of an earlier run")).chmod(0o600)
@@ -132,34 +145,28 @@ def test_an_earlier_run_outlives_a_mistyped_command_but_not_a_run_that_fails_whi
         code, _, err = touche("run", *mistyped.split(), *run)
         assert (code, earlier.read_text()) == (2, "of an earlier run"), err
         assert metadata.stat().st_mode & 0o777 == 0o600 and len([*earlier.parent.iterdir()]) == 2
-    fails = "    yield topics[0], []\n    raise ToucheError('late')\n"
-    head = "from touche import baseline\nfrom touche.errors import ToucheError\n@baseline\n"
-    write("late/baseline.py", f"{head}def late(topics, documents):\n{fails}")
-    assert touche("run", tmp_path / "late", *run)[0] == 2
+    late = mine("from touche import ToucheError\nyield topics[0], []\nraise ToucheError('late')")
+    assert touche("run", late, *run)[0] == 2
     assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_an_earlier_run_that_a_killed_run_set_aside_is_found_again(
-    touche: Touche, write: Write, given: Path, tmp_path: Path
+    touche: Touche, write: Write, mine: Callable[..., Path], given: Path, tmp_path: Path
 ) -> None:
     write("out/run.txt", "of an earlier run")
-    kills = "    import os, signal\n    os.kill(os.getpid(), signal.SIGKILL)\n    yield\n"
-    write(
-        "dies/baseline.py", f"from touche import baseline\n@baseline\ndef dies(topics, documents):\n{kills}"
-    )
+    dies = mine("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\nyield")
     run = ("-i", given, "-o", tmp_path / "out")
-    assert start("run", tmp_path / "dies", *run).wait() == -signal.SIGKILL
+    assert start("run", dies, *run).wait() == -signal.SIGKILL
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["run.txt.set-aside"]
     assert touche("run", "bm25", "--k1", "-1", *run)[0] == 2
     assert [path.read_text() for path in (tmp_path / "out").iterdir()] == ["of an earlier run"]
 
 
 def test_a_folder_of_a_baseline_that_goes_while_it_ranks_loses_no_run(
-    touche: Touche, write: Write, given: Path, tmp_path: Path
+    touche: Touche, mine: Callable[..., Path], given: Path, tmp_path: Path
 ) -> None:
-    goes = "    import shutil\n    shutil.rmtree(__file__[:-12])\n    yield topics[0], []\n"
-    write("goes/baseline.py", f"from touche import baseline\n@baseline\ndef goes(topics, documents):\n{goes}")
-    assert touche("run", tmp_path / "goes", "-i", given, "-o", tmp_path / "out")[0] == 0
+    goes = mine("import shutil\nshutil.rmtree(__file__[:-12])\nyield topics[0], []")
+    assert touche("run", goes, "-i", given, "-o", tmp_path / "out")[0] == 0
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"run.txt", "ir-metadata.yml"}
 
 
@@ -170,12 +177,10 @@ def test_without_arguments_the_help_is_shown_as_it_is(touche: Touche) -> None:
 
 
 def test_options_without_an_annotation_take_the_type_of_their_default(
-    touche: Touche, write: Write, given: Path, tmp_path: Path
+    touche: Touche, mine: Callable[..., Path], given: Path, tmp_path: Path
 ) -> None:
-    lines = ("from touche import baseline", "@baseline", "def mine(topics, documents, *, k=3, loud=True):")
-    body = '    return [(topic, [("a", k + loud)]) for topic in topics]'
-    write("my-team/baseline.py", "\n".join((*lines, body)))
-    command = ("run", tmp_path / "my-team", "-i", given, "-o", tmp_path / "out")
+    folder = mine('return [(topic, [("a", k + loud)]) for topic in topics]', ", *, k=3, loud=True")
+    command = ("run", folder, "-i", given, "-o", tmp_path / "out")
     assert touche(*command, "--k", "5", "--no-loud")[0] == 0
     assert (tmp_path / "out" / "run.txt").read_text() == "1 Q0 a 1 5.0 touche-my-team-k=5-loud=False\n"
     assert "'x' is not a valid integer" in touche(*command, "--k", "x")[2]
