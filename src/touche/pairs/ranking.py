@@ -181,20 +181,19 @@ class Arguments:
             sentences: how many different sentences an argument has to have at the least.
         """
         arguments: dict[str, Argument] = {}
-        enough, deep = False, depth
+        scoring = scan.Scoring(scan.dirichletlm(self.mu), [1.0 for _ in _FIELDS], best_field=True)
+        deep, enough = depth, False
         while not enough:
             deep *= 2
-            found = [hits for _, hits in self._ranked(deep)]
-            missing = {id for ranked in found for id, _ in ranked} - arguments.keys()
+            rankings = [hits for _, hits in self.collection.rank(self.topics, scoring, deep)]
+            missing = {id for hits in rankings for id, _ in hits} - arguments.keys()
             picked = scan.picked(self.documents, missing) if missing else []
             arguments |= {one.id: one for one in arguments_in_sentences(picked)}
-            kept = [_different(((arguments[id], score) for id, score in hits), sentences) for hits in found]
-            enough = all(len(k) >= depth or len(f) < deep for k, f in zip(kept, found, strict=True))
-        return [(topic, ranked[:depth]) for topic, ranked in zip(self.topics, kept, strict=True)]
-
-    def _ranked(self, depth: int) -> Iterator[tuple[Topic, list[tuple[str, float]]]]:
-        scoring = scan.Scoring(scan.dirichletlm(self.mu), [1.0 for _ in _FIELDS], best_field=True)
-        return self.collection.rank(self.topics, scoring, depth)
+            best = [
+                _different(((arguments[id], score) for id, score in hits), sentences) for hits in rankings
+            ]
+            enough = all(len(b) >= depth or len(r) < deep for b, r in zip(best, rankings, strict=True))
+        return [(topic, ranked[:depth]) for topic, ranked in zip(self.topics, best, strict=True)]
 
     def scored_sentences(
         self, topic: Topic, arguments: Iterable[tuple[Argument, float]]
@@ -250,7 +249,7 @@ def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
             same_text.setdefault(text, []).append(each)
     ranked = list(same_text.values())
     found = [
-        pair_of(*_from_one_argument(ranked[i], ranked[j]), _mean(ranked[i], ranked[j]))
+        pair_of(*_from_one_argument(ranked[i], ranked[j]), (ranked[i][0].score + ranked[j][0].score) / 2)
         for i, j in _places_of_the_best(len(ranked), depth)
     ]
     return sorted(found, key=lambda pair: (-pair.score, pair.id))[:depth]
@@ -314,7 +313,3 @@ def _from_one_argument(
         if one.argument in best_of:
             return one, best_of[one.argument]
     return ones[0], others[0]
-
-
-def _mean(ones: Sequence[ScoredSentence], others: Sequence[ScoredSentence]) -> float:
-    return (ones[0].score + others[0].score) / 2
