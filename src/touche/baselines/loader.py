@@ -1,11 +1,10 @@
 """Baselines are folders: finding one by its name or path, and loading its baseline.py."""
 
 import traceback
-from collections.abc import Iterator
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from touche.baselines.method import Baseline
 from touche.baselines.neighbours import module_of
@@ -82,25 +81,10 @@ def is_shipped(folder: Path) -> bool:
     return root is not None and folder.resolve().parent == (root / "baselines").resolve()
 
 
-class Frame(NamedTuple):
-    """A frame of a traceback that is in a baseline's own code.
-
-    Attributes:
-        number: its place in the traceback, from 0.
-        path: the file, within the folder.
-        line: the line.
-    """
-
-    number: int
-    path: Path
-    line: int
-
-
-def frames_of(folder: Path, error: BaseException) -> Iterator[Frame]:
+def frames_of(folder: Path, error: BaseException) -> list[traceback.FrameSummary]:
     """The frames of an error that are in the code of a folder, an absolute path without links."""
-    for number, frame in enumerate(traceback.extract_tb(error.__traceback__)):
-        if _is_of(folder, frame.filename):
-            yield Frame(number, Path(frame.filename).relative_to(folder), frame.lineno or 1)
+    frames = traceback.extract_tb(error.__traceback__)
+    return [frame for frame in frames if _is_of(folder, frame.filename)]
 
 
 def values_of(default: Any) -> tuple[Any, ...]:
@@ -116,16 +100,17 @@ def _is_of(folder: Path, file: str) -> bool:
 def _refuse(folder: Path, error: Exception) -> NoReturn:
     """Raises what is to be said of a baseline that cannot be loaded, with the line that did it."""
     place = folder.resolve()
-    frames = [(frame.path, frame.line) for frame in frames_of(place, error)]
+    lines = [(frame.filename, frame.lineno) for frame in frames_of(place, error)]
     if isinstance(error, SyntaxError) and _is_of(place, error.filename or ""):
-        frames.append((Path(error.filename or "").relative_to(place), error.lineno or 1))
-    path, line = frames[-1] if frames else (Path(FILE), None)
+        lines.append((error.filename or "", error.lineno))
+    file, line = lines[-1] if lines else (str(place / FILE), None)
+    path = folder / Path(file).relative_to(place)
     problem, remedy = f"cannot be loaded ({type(error).__name__}: {error})", "repair it"
     if isinstance(error, ModuleNotFoundError) and error.name:
-        problem, remedy = _missing(error.name, (folder / path).parent, folder)
+        problem, remedy = _missing(error.name, path.parent, folder)
     elif isinstance(error, ImportError) and _is_hidden(place / f"{error.name}.py", error.path):
         remedy = f"rename {error.name}.py, as a module of Python or of a library has that name"
-    raise InputError(folder / path, problem, remedy, line) from error
+    raise InputError(path, problem, remedy, line) from error
 
 
 def _is_hidden(neighbour: Path, imported: str | None) -> bool:
@@ -137,10 +122,8 @@ def _missing(module: str, *folders: Path) -> tuple[str, str]:
     name = module.partition(".")[0]
     files = [path for folder in folders for path in folder.iterdir()]
     beside = {path.stem for path in files if path.is_dir() or path.suffix == ".py"}
-    if name in beside:
-        return f"it imports {module}, which is not in the {name} beside it", "repair the import"
-    if nearest := get_close_matches(name, beside, n=1, cutoff=0.7):
-        return f"it imports {module}, but beside it stands {nearest[0]}", "repair the import"
+    if nearest := get_close_matches(name, beside, n=1, cutoff=0.7):  # or the name itself
+        return f"it imports {module}, which does not exist; beside it is {nearest[0]}", "repair the import"
     own = f"put it beside {FILE} if it is a file of your own"
     install = f"else install its package (pip install {name}, if that is its name)"
     return f"it imports {module}, which is neither beside it nor installed", f"{own}, {install}"

@@ -200,15 +200,17 @@ def _own_frames(baseline: Baseline) -> Iterator[None]:
     except ToucheError:
         raise
     except Exception as error:
-        frames = list(frames_of(baseline.folder, error)) if baseline.folder else []
+        folder = baseline.folder or Path()
+        frames = frames_of(folder, error) if baseline.folder else []
         if not frames or getattr(error, "errno", None) in _NOBODYS_FAULT:
             raise
         trace = traceback.TracebackException.from_exception(error)
         if not _log.isEnabledFor(logging.DEBUG):
-            trace.stack = traceback.StackSummary.from_list([trace.stack[frame.number] for frame in frames])
+            trace.stack = traceback.StackSummary.from_list(frames)
         for line in "".join(trace.format()).splitlines():
             say(line)
-        where = f"{baselines.folder_of(baseline.typed) / frames[-1].path}:{frames[-1].line}"
+        path = baselines.folder_of(baseline.typed) / Path(frames[-1].filename).relative_to(folder)
+        where = f"{path}:{frames[-1].lineno}"
         what = shorten(f"{type(error).__name__}: {error}", _LONGEST)
         more = "" if _log.isEnabledFor(logging.DEBUG) else ", or see all frames with --verbose"
         say(f"touche: {where}: {what}; repair it{more}")
