@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from touche.cluster.failing import caught, known
-from touche.cluster.worker import Cutting, Reading
+from touche.cluster.worker import Cutting, ReadTask
 from touche.errors import InputError
 from touche.formats.jsonl import pieces_of_documents, read_documents_jsonl
 from touche.io.json_lines import read_jsonl
@@ -18,7 +18,7 @@ from touche.io.json_lines import read_jsonl
     "work",
     [
         lambda paths: list(Cutting(pieces_of_documents)(paths)),
-        lambda paths: list(Reading(read_documents_jsonl, None, list, None)(paths)),  # type: ignore[arg-type]
+        lambda paths: list(ReadTask(read_documents_jsonl, None, list, None)(paths)),  # type: ignore[arg-type]
         lambda paths: caught(list, read_jsonl(paths[0])),
     ],
     ids=["cutting", "reading", "folding"],

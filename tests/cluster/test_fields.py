@@ -8,14 +8,14 @@ import pytest
 
 from conftest import Touche
 from touche.cluster import fields
-from touche.cluster.fields import Fields
+from touche.cluster.fields import FieldsFolder
 from touche.errors import InputError
 
 pyarrow_fs = pytest.importorskip("pyarrow.fs", reason="needs pyarrow: make .venv/spark")
 
 
 def test_a_task_that_is_done_twice_at_once_leaves_one_whole_file(tmp_path: Path) -> None:
-    kept = Fields.at(f"file://{tmp_path}/new/deep/")
+    kept = FieldsFolder.at(f"file://{tmp_path}/new/deep/")
     kept.begin()
     with ExitStack() as second:
         with kept.opened("p.parquet") as one:
@@ -30,7 +30,7 @@ def test_a_task_that_is_done_twice_at_once_leaves_one_whole_file(tmp_path: Path)
 
 
 def test_a_task_that_fails_or_is_killed_leaves_nothing_that_is_read(tmp_path: Path) -> None:
-    kept = Fields.at(str(tmp_path))
+    kept = FieldsFolder.at(str(tmp_path))
     kept.begin()
     with pytest.raises(ValueError, match="amid"), kept.opened("a.parquet") as file:
         file.write(b"pa")
@@ -45,7 +45,7 @@ def test_a_task_that_fails_or_is_killed_leaves_nothing_that_is_read(tmp_path: Pa
 def test_a_folder_with_fields_is_refused(tmp_path: Path) -> None:
     (tmp_path / "pages-00000.parquet").touch()
     with pytest.raises(InputError, match="there are fields in it; empty it"):
-        Fields.at(tmp_path.as_uri()).begin()
+        FieldsFolder.at(tmp_path.as_uri()).begin()
 
 
 def test_a_name_that_another_attempt_has_taken_is_left_to_it() -> None:
@@ -63,11 +63,11 @@ def test_a_name_that_another_attempt_has_taken_is_left_to_it() -> None:
 @pytest.mark.slow
 def test_an_address_that_cannot_be_opened_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    assert Fields.at("S3A://bucket/a/") == Fields("s3://bucket/a")
-    assert Fields.at("fields").address == str(Path.cwd() / "fields")
+    assert FieldsFolder.at("S3A://bucket/a/") == FieldsFolder("s3://bucket/a")
+    assert FieldsFolder.at("fields").address == str(Path.cwd() / "fields")
     for address in ("ftp://host/fields", f"file://{tmp_path}/file", "s3://"):
         with pytest.raises(InputError, match=r"cannot be written \(.*\); check the address"):
-            Fields.at(address).begin()
+            FieldsFolder.at(address).begin()
 
 
 @pytest.mark.parametrize(

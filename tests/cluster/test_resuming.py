@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from conftest import Write
-from touche.cluster.collection import OnSpark
+from touche.cluster.collection import SparkDocuments
 from touche.cluster.inputs import find
 from touche.collection import discovery
 
@@ -17,7 +17,7 @@ def stamp_of(given: Path) -> str:
     documents = find(
         SimpleNamespace(defaultParallelism=2, parallelize=list), None, discovery.find(given)
     ).documents  # type: ignore[arg-type]
-    assert isinstance(documents, OnSpark)
+    assert isinstance(documents, SparkDocuments)
     return documents.stamp
 
 

@@ -7,10 +7,10 @@ from functools import partial, reduce
 from typing import Any, Generic, TypeVar
 
 from touche.cluster.failing import Failed, caught, of_both, sentences
-from touche.cluster.fields import Fields
+from touche.cluster.fields import FieldsFolder
 from touche.cluster.saving import Saved
 from touche.cluster.shipping import Ship
-from touche.cluster.worker import Cutting, Find, Reading, Told, is_told, without_told
+from touche.cluster.worker import Cutting, Find, ReadTask, TaskReport, is_report, parts_among
 from touche.collection.documents import Documents
 from touche.collection.files import Files
 from touche.collection.parts import Parts
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class OnSpark(Documents):
+class SparkDocuments(Documents):
     """A collection that is read by the workers of a cluster.
 
     Attributes:
@@ -37,7 +37,7 @@ class OnSpark(Documents):
         parallelism: how many tasks there are at the least, as far as the files can be cut.
         ship: makes functions fit for the way to the workers.
         fields: where parsed web pages are kept, or None.
-        saved: where what is found is saved for a run that goes on, or None.
+        saved: where parts are saved for a run that goes on, or None.
     """
 
     files: Files
@@ -46,7 +46,7 @@ class OnSpark(Documents):
     sources: Callable[[int], Any]
     parallelism: int
     ship: Ship
-    fields: Fields | None = None
+    fields: FieldsFolder | None = None
     saved: Saved | None = None
 
     def __str__(self) -> str:
@@ -69,48 +69,49 @@ class OnSpark(Documents):
         Raises:
             ToucheError: if a file is broken, there is no document, or workers fail.
         """
-        reading = Reading(self.files.format.reader, self.parser, read, self.fields)
+        task = ReadTask(self.files.format.reader, self.parser, read, self.fields)
         with sentences():
-            found = self._kept(self._given().mapPartitions(self.ship(reading)), reading)
-            told = found.filter(is_told).collect()
+            items = self._persisted(self._sources().mapPartitions(self.ship(task)), task)
+            reports = items.filter(is_report).collect()
         if self.fields:
             self.fields.end()
-        self._say(reduce(Told.__add__, told, Told()))
-        return OnWorkers(found, self.ship)
+        self._check(reduce(TaskReport.__add__, reports, TaskReport()))
+        return WorkerParts(items, self.ship)
 
-    def _kept(self, found: Any, reading: Reading[_T]) -> Any:
+    def _persisted(self, items: Any, task: ReadTask[_T]) -> Any:
         from pyspark import StorageLevel, cloudpickle
 
         if self.saved is None:
-            return found.persist(StorageLevel.DISK_ONLY)
+            return items.persist(StorageLevel.DISK_ONLY)
         stamp = self.stamp.encode(errors="backslashreplace")
-        return self.saved.parts(found, (stamp, cloudpickle.dumps(reading)))
+        return self.saved.parts(items, (stamp, cloudpickle.dumps(task)))
 
-    def _given(self) -> Any:
+    def _sources(self) -> Any:
         """The files, or where they are too few for all processors their pieces, which Spark has to move."""
-        tasks, files = max(self.parallelism, self.size // _SHARE), len(self.files.paths)
-        if self.files.format.splitter is None or files >= self.parallelism:
+        tasks, files = max(self.parallelism, self.size // _SHARE), len(self.paths)
+        splitter = self.files.format.splitter
+        if splitter is None or files >= self.parallelism:
             return self.sources(min(files, tasks))
-        return self.sources(files).mapPartitions(Cutting(self.files.format.splitter)).repartition(tasks)
+        return self.sources(files).mapPartitions(Cutting(splitter)).repartition(tasks)
 
-    def _say(self, told: Told) -> None:
-        for warning in told.warnings:
+    def _check(self, report: TaskReport) -> None:
+        for warning in report.warnings:
             _log.warning("%s", warning)
-        told.left.tell()
-        if told.errors:
+        report.left.tell()
+        if report.errors:
             if self.saved:
                 self.saved.remove()
-            raise ToucheError(told.errors[0])
-        if not told.records:
-            raise InputError(self.files.paths[0], "no documents in it", "check that this is the right file")
+            raise ToucheError(report.errors[0])
+        if not report.records:
+            raise InputError(self.paths[0], "no documents in it", "check that this is the right file")
 
 
 @dataclass(frozen=True)
-class OnWorkers(Generic[_T]):
+class WorkerParts(Generic[_T]):
     """Parts of a collection on the disks of workers.
 
     Attributes:
-        parts: an RDD of them, and of what was told.
+        parts: an RDD of them, and of reports.
         ship: makes functions fit for the way to the workers.
     """
 
@@ -118,14 +119,14 @@ class OnWorkers(Generic[_T]):
     ship: Ship
 
     def folded(self, zero: _R, fold: Callable[[_R, _T], _R], add: Callable[[_R, _R], _R]) -> _R:
-        """What all parts come to: each task folds those of its partition, and the results are added up."""
+        """Folds all parts: each task folds those of its partition, and the results are added up."""
 
-        def of_partition(parts: Iterable[_T | Told]) -> Iterator[_R | Failed]:
-            yield caught(reduce, fold, without_told(parts), zero)
+        def of_partition(items: Iterable[_T | TaskReport]) -> Iterator[_R | Failed]:
+            yield caught(reduce, fold, parts_among(items), zero)
 
         with sentences():
             of_each = self.parts.mapPartitions(self.ship(of_partition))
-            found: _R | Failed = of_each.treeReduce(self.ship(partial(of_both, add)))
-        if isinstance(found, Failed):
-            raise ToucheError(found.reason)
-        return found
+            result: _R | Failed = of_each.treeReduce(self.ship(partial(of_both, add)))
+        if isinstance(result, Failed):
+            raise ToucheError(result.reason)
+        return result

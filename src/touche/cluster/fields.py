@@ -16,7 +16,7 @@ _UNFINISHED = ".unfinished"  # a folder in it, which no reader looks into
 
 
 @dataclass(frozen=True)
-class Fields:
+class FieldsFolder:
     """A folder in any file system that pyarrow opens: a mounted one, S3, Google's, Azure's or HDFS.
 
     Attributes:
@@ -26,7 +26,7 @@ class Fields:
     address: str
 
     @classmethod
-    def at(cls, given: str) -> "Fields":
+    def at(cls, given: str) -> "FieldsFolder":
         """As a user names it: ``s3a``, as Spark calls S3, is ``s3``, and workers are in other folders."""
         if "://" not in given:
             return cls(str(Path(given).absolute()))

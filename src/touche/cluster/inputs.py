@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from touche.cluster.collection import OnSpark
+from touche.cluster.collection import SparkDocuments
 from touche.cluster.failing import sentences
-from touche.cluster.fields import Fields
+from touche.cluster.fields import FieldsFolder
 from touche.cluster.saving import Saved
 from touche.cluster.shipping import Ship, version_of
 from touche.collection.discovery import Input, files_named, read_topics, side_files, topics_named
@@ -52,13 +52,13 @@ class _Entry:
 
 def _on_spark(
     context: Any, ship: Ship, files: Files, entries: Sequence[_Entry], sources: Callable[[int], Any]
-) -> OnSpark:
+) -> SparkDocuments:
     size, stamp = sum(each.size for each in entries), str(sorted(map(astuple, entries)))
     about = {name: getattr(files, name) for name in ("paths", "side_files", "parser", "statistics")}
-    fields = Fields.at(files.fields) if files.fields else None
+    fields = FieldsFolder.at(files.fields) if files.fields else None
     if fields:
         fields.begin()
-    return OnSpark(files, size, stamp, sources, context.defaultParallelism, ship, fields, **about)
+    return SparkDocuments(files, size, stamp, sources, context.defaultParallelism, ship, fields, **about)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a worker does: it reads its share of the files, or of their pieces, and says what it came across."""
+"""The work of a task: it reads its share of the files, or of their pieces, and reports what it met."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from touche.cluster.failing import Failed
-from touche.cluster.fields import Fields
+from touche.cluster.fields import FieldsFolder
 from touche.collection.files import Reader
 from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument
@@ -23,13 +23,13 @@ Find = Callable[[Iterable[AnyDocument]], Iterator[_T]]
 
 
 @dataclass(frozen=True)
-class Told:
-    """What a worker came across beside documents.
+class TaskReport:
+    """What a task met next to documents.
 
     Attributes:
-        records: how many documents and pages there were.
+        records: the number of documents and pages.
         left: the pages that were left out.
-        warnings: what a single machine would have said on standard error.
+        warnings: what a single machine would have printed on standard error.
         errors: what it would have ended with.
     """
 
@@ -38,78 +38,78 @@ class Told:
     warnings: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
 
-    def __add__(self, other: "Told") -> "Told":
-        """What two came across, of which the other comes later."""
+    def __add__(self, other: "TaskReport") -> "TaskReport":
+        """Joins two reports, of which the other comes later."""
         warnings, errors = self.warnings + other.warnings, self.errors + other.errors
-        return Told(self.records + other.records, self.left + other.left, warnings, errors)
+        return TaskReport(self.records + other.records, self.left + other.left, warnings, errors)
+
+
+Source = Path | Piece | TaskReport
 
 
 @dataclass(frozen=True)
-class Reading(Generic[_T]):
-    """Reads files, or pieces of files, and yields what is found in their documents, and last what it tells.
+class ReadTask(Generic[_T]):
+    """Reads files, or pieces of files, and yields the parts made of their documents, and last a report.
 
-    An error is told, not raised, unless Spark is to try again on another worker.
+    An error is reported, not raised, unless Spark is to try again on another worker.
 
     Attributes:
         reader: of a file.
-        parser: takes web pages apart, or None.
-        find: is given the documents.
-        fields: where parsed web pages are kept, or None.
+        parser: turns web pages into fields, or None.
+        find: makes parts of documents.
+        fields: where parsed web pages are saved, or None.
     """
 
     reader: Reader
     parser: Parser | None
     find: Find[_T]
-    fields: Fields | None
+    fields: FieldsFolder | None
 
-    def __call__(self, given: Iterable["Path | Piece | Told"]) -> Iterator["_T | Told"]:
-        """Reads what is given."""
-        told: list[Told] = []
-        with _heard(told):
+    def __call__(self, sources: Iterable[Source]) -> Iterator["_T | TaskReport"]:
+        """Reads these sources."""
+        reports: list[TaskReport] = []
+        with _warnings_noted(reports):
             try:
-                yield from self.find(self._documents(given, told))
+                yield from self.find(self._documents(sources, reports))
             except Exception as error:
-                told.append(Told(errors=(Failed.by(error).reason,)))
-        yield sum(told, Told())
+                reports.append(TaskReport(errors=(Failed.by(error).reason,)))
+        yield sum(reports, TaskReport())
 
-    def _documents(self, given: Iterable["Path | Piece | Told"], told: list[Told]) -> Iterator[AnyDocument]:
-        def tell(left: LeftOut) -> None:
-            told.append(Told(left=left))
+    def _documents(self, sources: Iterable[Source], reports: list[TaskReport]) -> Iterator[AnyDocument]:
+        def note(left: LeftOut) -> None:
+            reports.append(TaskReport(left=left))
 
         # One process of its own, that may die of a page, as Spark has one task on each processor.
-        documents = parsed(self._records(given, told), self.parser, 1, tell)
+        documents = parsed(self._records(sources, reports), self.parser, 1, note)
         yield from kept(documents, self.fields.opened(_part())) if self.fields else documents
 
     def _records(
-        self, given: Iterable["Path | Piece | Told"], told: list[Told]
+        self, sources: Iterable[Source], reports: list[TaskReport]
     ) -> Iterator[AnyDocument | RawPage | Skipped]:
-        for each in given:
-            if isinstance(each, Told):
-                told.append(each)
+        for source in sources:
+            if isinstance(source, TaskReport):
+                reports.append(source)
                 continue
             count = 0
+            # An id is not checked against those of other files or pieces, which are on other machines.
+            records = source.documents() if isinstance(source, Piece) else self.reader(source, set())
             try:
-                for count, record in enumerate(_read(each, self.reader), 1):  # noqa: B007 (needed in the end)
+                for count, record in enumerate(records, 1):  # noqa: B007 (needed in the end)
                     yield record
             finally:
-                told.append(Told(count))
+                reports.append(TaskReport(count))
 
 
 def _part() -> str:
-    """What a task keeps pages in: the same name if it is tried again, so that none are there twice."""
+    """The file that a task saves pages in: the same if it is tried again, so that none are there twice."""
     from pyspark import TaskContext
 
     return f"pages-{TaskContext().partitionId():05}.parquet"
 
 
-def _read(source: Path | Piece, reader: Reader) -> Iterator[AnyDocument | RawPage | Skipped]:
-    """An id is not checked against those of other files or pieces, which lie on other machines."""
-    return source.documents() if isinstance(source, Piece) else reader(source, set())
-
-
 @dataclass(frozen=True)
 class Cutting:
-    """Cuts files into pieces, and tells of one that cannot be read.
+    """Cuts files into pieces, and reports one that cannot be read.
 
     Attributes:
         splitter: of a file.
@@ -117,49 +117,39 @@ class Cutting:
 
     splitter: Splitter
 
-    def __call__(self, paths: Iterable[Path]) -> Iterator[Piece | Told]:
+    def __call__(self, paths: Iterable[Path]) -> Iterator[Piece | TaskReport]:
         """Cuts these files."""
         for path in paths:
             try:
                 yield from self.splitter(path)
             except ToucheError as error:
-                yield Told(errors=(Failed.by(error).reason,))
-
-
-class _Noting(logging.Handler):
-    """Notes warnings."""
-
-    def __init__(self, told: list[Told]) -> None:
-        super().__init__(logging.WARNING)
-        self._told = told
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._told.append(Told(warnings=(record.getMessage(),)))
+                yield TaskReport(errors=(Failed.by(error).reason,))
 
 
 @contextmanager
-def _heard(told: list[Told]) -> Iterator[None]:
-    logger, noting = logging.getLogger("touche"), _Noting(told)
-    logger.addHandler(noting)
+def _warnings_noted(reports: list[TaskReport]) -> Iterator[None]:
+    logger, handler = logging.getLogger("touche"), logging.Handler(logging.WARNING)
+    handler.emit = lambda record: reports.append(TaskReport(warnings=(record.getMessage(),)))  # type: ignore[method-assign]
+    logger.addHandler(handler)
     try:
         yield
     finally:
-        logger.removeHandler(noting)
+        logger.removeHandler(handler)
 
 
-def is_told(found: Any) -> bool:
-    """Whether something is told, and not found."""
-    return isinstance(found, Told)
+def is_report(item: Any) -> bool:
+    """Returns whether an item is a report, not a part."""
+    return isinstance(item, TaskReport)
 
 
-def without_told(found: Iterable["_T | Told"]) -> Iterator[_T]:
-    """What is found, and not told.
+def parts_among(items: Iterable["_T | TaskReport"]) -> Iterator[_T]:
+    """Yields the parts among parts and reports.
 
     Raises:
-        ToucheError: if an error is told, which may not have been there when the documents were first read.
+        ToucheError: if a report has an error, which it may not have had when the documents were first read.
     """
-    for each in found:
-        if not isinstance(each, Told):
-            yield each
-        elif each.errors:
-            raise ToucheError(each.errors[0])
+    for item in items:
+        if not isinstance(item, TaskReport):
+            yield item
+        elif item.errors:
+            raise ToucheError(item.errors[0])
