@@ -398,6 +398,7 @@ def test_a_run_of_chatnoir_itself(
     lines = [line.split() for line in (tmp_path / "out" / "run.txt").read_text().splitlines()]
     assert [line[2][-1] for line in lines[:4]] == ["0", "1", "2", "3"]
     assert "with --api ChatNoir ranks" in touche(*command, "--year", "today")[2]
+    assert "with --api ChatNoir ranks" in touche(*command, "--keep-statistics", "x.json")[2]
     monkeypatch.delenv("CHATNOIR_API_KEY")
     code, _, err = touche(*command)
     assert code == 2 and "CHATNOIR_API_KEY is not set; ask for a key at https://www.chatnoir.eu" in err

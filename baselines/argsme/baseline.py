@@ -42,8 +42,8 @@ def argsme(
     depth: how many arguments are returned per topic.
     """
     if api:
-        if match != "all":
-            raise ParameterError("with --api args.me ranks; leave --match out")
+        if match != "all" or documents.statistics:
+            raise ParameterError("with --api args.me ranks; leave --match and files of statistics out")
         yield from asked(topics, depth)
         return
     fields: dict[str, Callable[[AnyDocument], str]] = {

@@ -57,8 +57,8 @@ def chatnoir_bm25f(
     depth: how many pages are returned per topic.
     """
     if api:
-        if (year, model, match, any(explain)) != ("2020", "fields", "all", False):
-            problem = "leave --year, --model, --match and --explain out"
+        if documents.statistics or (year, model, match, any(explain)) != ("2020", "fields", "all", False):
+            problem = "leave --year, --model, --match, --explain and files of statistics out"
             raise ParameterError(f"with --api ChatNoir ranks; {problem}")
         yield from answered(topics, depth, group_by_host)
         return

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import Touche, Write
+from conftest import Write
 from touche import scan
 from touche.collection.discovery import find_documents
 from touche.collection.files import Files
@@ -166,10 +166,10 @@ def test_what_other_processes_cannot_do_this_one_does(
 SCRIPT = """
 from pathlib import Path
 from touche import scan
+from touche.collection.discovery import find_documents
 from touche.formats import pieces
 from touche.formats.topics import Topic
 from touche.scan import reading
-from touche.collection.discovery import find_documents
 
 pieces.SIZE, reading._FEW, reading.processors = 100, 4, lambda: 2
 documents = find_documents(Path.cwd())
@@ -231,10 +231,3 @@ def test_large_parts_are_scored_one_after_the_other(
     monkeypatch.setattr(reading, "_MERGED", 3)
     monkeypatch.setattr(reading, "_BATCH", 2)
     assert ranked(list(collection), depth=7) == together
-
-
-def test_an_empty_collection_is_told(touche: Touche, write: Write, tmp_path: Path) -> None:
-    write("topics.xml", "<topics><topic><number>1</number><title>cats</title></topic></topics>")
-    write("documents.jsonl", "\n")
-    code, _, err = touche("run", "dirichletlm", "-i", tmp_path, "-o", tmp_path / "out")
-    assert code == 2 and "documents.jsonl: no documents in it" in err

@@ -17,7 +17,6 @@ from touche.formats.documents import AnyDocument
 from touche.formats.jsonl import read_passages_jsonl
 from touche.lucene.analysis import analyzer_named, terms, tokens
 from touche.scan.kernel import table
-from touche.scan.porter import stem
 from touche.scan.tokens import analysis_named, words
 
 ANALYSES = ["standard", "stopped", "english", "plural", "unstemmed"]
@@ -108,17 +107,6 @@ def test_stems_are_those_of_lucene_and_begin_as_promised(lucenes: dict[str, Any]
         analysis = analysis_named(name)
         if term := analysis.term(word):
             assert word.startswith(tuple(analysis.beginnings(term)))
-
-
-def test_stems_by_the_examples_of_the_paper() -> None:
-    words = "caresses ponies ties agreed plastered hopping falling hissing failing filing happy sky".split()
-    stems = "caress poni ti agre plaster hop fall hiss fail file happi sky".split()
-    assert [stem(word) for word in words] == stems
-    words = (
-        "relational conditional digitizer archaeology triplicate goodness adoption probate controll".split()
-    )
-    stems = "relat condit digit archaeolog triplic good adopt probat control".split()
-    assert [stem(word) for word in words] == stems
 
 
 def spot_checks() -> list[AnyDocument]:
