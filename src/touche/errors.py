@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from touche.origin import clone
 
@@ -50,6 +52,19 @@ def installing(extra: str) -> str:
     what = f"--editable '{root}[{extra}]'" if root else f"'touche-baselines[{extra}]'"
     wheel = _WITHOUT_DEPENDENCIES.get(extra)
     return f"pip install {what}" + (f" && pip install --no-deps {wheel}" if wheel else "")
+
+
+def imported(module: str, extra: str) -> Any:
+    """Imports a module of an optional dependency.
+
+    Raises:
+        ToucheError: if it is not installed, with the command that installs its extra.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        name = module.partition(".")[0]
+        raise ToucheError(f"{name} is not installed; get it with: {installing(extra)}") from error
 
 
 def check_range(name: str, value: float, least: float, most: float) -> None:

@@ -1,5 +1,4 @@
 import math
-import re
 from pathlib import Path
 
 import numpy as np
@@ -82,14 +81,6 @@ def test_a_score_is_a_decimal_number_of_ascii_that_is_finite_as_float32(text: st
     except ValueError:
         good = False
     assert found == RunLine("1", "Q0", "d", 1, float(text), "t") if good else found.column == "score"  # type: ignore[union-attr]
-
-
-@given(st.text(max_size=40) | st.lists(FIELDS | NUMBERS, max_size=9).map(" ".join))
-def test_any_text_is_a_line_or_refused_in_one(text: str) -> None:
-    line = parsed_or_refused(text)
-    if isinstance(line, RunLine):
-        columns = re.split("[ \t\n\v\f\r]+", text.strip(" \t\n\v\f\r"))
-        assert [line.topic, line.stance, line.document] == columns[:3]
 
 
 def test_only_what_c_calls_a_blank_parts_columns() -> None:

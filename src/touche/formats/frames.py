@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from touche.errors import InputError, ToucheError, installing
+from touche.errors import InputError, ToucheError, imported
 from touche.formats.runs import RunLine, as_float32, checked, in_order_of_score
 from touche.io.identifiers import is_word, quoted
 
@@ -24,11 +24,7 @@ def pandas() -> Any:
     Raises:
         ToucheError: if it is not installed.
     """
-    try:
-        import pandas as found  # here, for only frames need it
-    except ImportError as error:
-        raise ToucheError(f"pandas is not installed; get it with: {installing('analysis')}") from error
-    return found
+    return imported("pandas", "analysis")  # here, because only frames need it
 
 
 def frame_of(run: Sequence[RunLine], tag: str) -> "DataFrame":

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from touche.errors import InputError, ToucheError, installing, one_line
+from touche.errors import InputError, imported, one_line
 from touche.formats.documents import Document
 from touche.formats.jsonl import PAGE_FIELDS, document_of_record
 from touche.formats.pages import Page, RawPage
@@ -87,15 +87,15 @@ def kept(documents: Iterable[_T], opened: AbstractContextManager[IO[bytes]]) -> 
     pyarrow = arrow()
     schema = pyarrow.schema([(name, pyarrow.string()) for name in COLUMNS])
     with opened as file, pyarrow.parquet.ParquetWriter(file, schema) as table:
-        waiting: list[tuple[str | None, ...]] = []
+        rows: list[dict[str, str | None]] = []
         for document in documents:
             yield document
             if isinstance(document, Page):
-                waiting.append((document.id, *(getattr(document, name) for name in PAGE_FIELDS)))
-            if len(waiting) == _ROWS:
-                table.write_batch(_batch(waiting, schema))
-                waiting.clear()
-        table.write_batch(_batch(waiting, schema))
+                rows.append({ID: document.id} | {name: getattr(document, name) for name in PAGE_FIELDS})
+            if len(rows) == _ROWS:
+                table.write_batch(pyarrow.RecordBatch.from_pylist(rows, schema))
+                rows.clear()
+        table.write_batch(pyarrow.RecordBatch.from_pylist(rows, schema))
 
 
 def check_no_fields(where: str, names: Iterable[str]) -> None:
@@ -104,19 +104,11 @@ def check_no_fields(where: str, names: Iterable[str]) -> None:
         raise InputError(where, "there are fields in it", "empty it, or give another folder")
 
 
-def _batch(rows: list[tuple[str | None, ...]], schema: Any) -> Any:
-    columns = zip(*rows, strict=True) if rows else [()] * len(COLUMNS)
-    return arrow().record_batch([list(each) for each in columns], schema=schema)
-
-
 def arrow() -> Any:
     """The library that reads and writes it.
 
     Raises:
         ToucheError: if it is not installed.
     """
-    try:
-        import pyarrow.parquet  # here, for only this format needs it
-    except ImportError as error:
-        raise ToucheError(f"pyarrow is not installed; get it with: {installing('parquet')}") from error
-    return pyarrow
+    imported("pyarrow.parquet", "parquet")  # here, because only this format needs it
+    return imported("pyarrow", "parquet")
