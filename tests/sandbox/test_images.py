@@ -38,7 +38,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     monkeypatch.setattr(images, "version", lambda name: "1.2.3")
     monkeypatch.setattr(images, "clone", lambda: None)
     monkeypatch.setattr(images, "check_program", lambda program: None)
-    monkeypatch.setattr(images, "succeeds", lambda *command: False)
+    monkeypatch.setattr(images, "answer", lambda *command: "")
     yield addresses
 
 

@@ -185,23 +185,17 @@ class View:
         """The row of a run that was given."""
         return next(place for place in self.board if place.kind == GIVEN and place.name == run)
 
-    def value(self, run: str, topic: str) -> float | None:
-        """The score, or None where the evaluator leaves the topic out."""
-        score = self.topic_scores[run].get(topic)
-        return score.value if score else None
+    def score(self, run: str, topic: str) -> TopicScore | None:
+        """Returns the score; None where the evaluator leaves the topic out, or the run lacks it."""
+        return self.topic_scores[run].get(topic)
 
     def title(self, topic: str) -> str:
         """The title of a topic; empty where it is not known."""
         return next(scores[topic].title for scores in self.topic_scores.values() if topic in scores)
 
-    def judged(self, run: str, topic: str) -> float | None:
-        """Judged@k, or None where the run lacks the topic."""
-        score = self.topic_scores[run].get(topic)
-        return score.judged if score else None
-
     def spread(self, topic: str) -> float:
         """How far apart the runs are on a topic."""
-        values = [value for run in self.runs if (value := self.value(run, topic)) is not None]
+        values = [scores[topic].value for scores in self.topic_scores.values() if topic in scores]
         return max(values) - min(values)
 
     def against(self, run: str, reference: str) -> int:
@@ -282,11 +276,6 @@ class TaskReport:
     def letters(self) -> dict[str, str]:
         """The letters of each run, by its name."""
         return {run.name: run.letters for run in self.runs}
-
-    @property
-    def others(self) -> list[str]:
-        """The runs that are held against the reference."""
-        return [run.name for run in self.runs if run.name != self.reference]
 
     def views_of(self, evaluator: str) -> list[View]:
         """A view for each dimension that has one by an evaluator."""

@@ -12,7 +12,7 @@ from touche.baselines.declaration import extra_of
 from touche.baselines.loader import folder_of, is_shipped, names
 from touche.errors import InputError, ToucheError
 from touche.origin import clone, origin
-from touche.sandbox.programs import Log, answer, check_exit, check_program, execute, succeeds
+from touche.sandbox.programs import Log, answer, check_exit, check_program, execute
 from touche.tira.provenance import PROJECT
 
 _BASES = ("base", "lucene", "models")  # a Dockerfile each in docker/
@@ -110,8 +110,13 @@ def size(program: str, name: str) -> str:
         ToucheError: if the program is not at hand.
     """
     check_program(program)
-    told = answer(program, "image", "inspect", "--format", "{{.Size}}", image_of(name))
-    return f"{int(told) / 1e6:.0f} MB" if told else ""
+    size = _inspected(program, name, ".Size")
+    return f"{int(size) / 1e6:.0f} MB" if size else ""
+
+
+def _inspected(program: str, name: str, field: str) -> str:
+    """What is known of an image; empty where it is not built."""
+    return answer(program, "image", "inspect", "--format", f"{{{{{field}}}}}", image_of(name))
 
 
 def check_image(program: str, baseline: str) -> None:
@@ -127,14 +132,13 @@ def check_image(program: str, baseline: str) -> None:
     folder, root = folder_of(baseline).resolve(), _workshop()
     image = image_of(folder.name)
     remedy = f"touche images build {baseline}{'' if program == 'docker' else f' --runner {program}'}"
-    if not _is_there(program, folder.name):
+    if not _inspected(program, folder.name, ".Id"):
         fetched = is_shipped(folder) and not root
         get = _remedy(program, folder.name) if fetched else f"build it with: {remedy}"
         raise ToucheError(f"{program} has no image {image}; {get}")
-    built = answer(
-        program, "image", "inspect", "--format", f'{{{{index .Config.Labels "{_CONTENT}"}}}}', image
-    )
-    if root is not None and built != _content(root, folder):
+    if root and _inspected(program, folder.name, f'index .Config.Labels "{_CONTENT}"') != _content(
+        root, folder
+    ):
         warning = "%s was built from other files than those of today; build it again: %s"
         _log.warning(warning, image, remedy)
 
@@ -143,10 +147,6 @@ def _workshop() -> Path | None:
     """The clone, if images can be built from it."""
     root = clone()
     return root if root and (root / "docker").is_dir() else None
-
-
-def _is_there(program: str, name: str) -> bool:
-    return succeeds(program, "image", "inspect", image_of(name))
 
 
 def _remedy(program: str, name: str) -> str:
@@ -170,22 +170,15 @@ def _with_dockerfile(name: str) -> Path:
 
 def _provide_bases(program: str, folders: Iterable[Path], root: Path | None, log: Log) -> None:
     """Builds them in a clone; elsewhere they have to be there."""
-    for below in _needed(folders, root):
+    for below in dict.fromkeys(base for folder in folders for base in _bases_of(folder / "Dockerfile", root)):
         if root:
             _build(program, image_of(below), root, ["--file", str(_dockerfile_of(below, root))], log)
-        elif not _is_there(program, below):
+        elif not _inspected(program, below, ".Id"):
             raise ToucheError(f"{program} has no image {image_of(below)}; {_remedy(program, below)}")
 
 
-def _needed(folders: Iterable[Path], root: Path | None) -> list[str]:
-    """The bases that the Dockerfiles in these folders start from, each after that below it in the clone."""
-    found = dict[str, None]()
-    for folder in folders:
-        found |= dict.fromkeys(_bases_of(folder / "Dockerfile", root))
-    return list(found)
-
-
 def _bases_of(dockerfile: Path, root: Path | None) -> Iterator[str]:
+    """The bases that a Dockerfile starts from, each after that below it in the clone."""
     text = dockerfile.read_text(encoding="utf-8")
     for below in re.findall(rf"^FROM {image_of('')}({'|'.join(_BASES)})\b", text, flags=re.MULTILINE):
         if root:

@@ -14,7 +14,6 @@ from math import inf
 from resource import struct_rusage
 from signal import SIGKILL, SIGTERM, Signals
 from threading import Thread
-from typing import IO
 
 from touche.errors import ToucheError
 from touche.sandbox.limits import PROGRAMS
@@ -106,7 +105,6 @@ def execute(
         Exception: what the log raised first.
     """
     _log.debug("calling: %s", shlex.join(command))
-    reader = _Reader(log)
     process = subprocess.Popen(
         command,
         env=environment,
@@ -118,8 +116,9 @@ def execute(
         errors="replace",
         start_new_session=True,
     )
+    reader = _Reader(process, log)
     try:
-        reader.follow(process)
+        reader.start()
         with _watched(process):
             used = _used_until_the_end(process, seconds)
     finally:
@@ -136,16 +135,11 @@ class _Reader(Thread):
     All is read even if the log fails, as a program waits when nobody reads what it writes.
     """
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, process: Process, log: Log) -> None:
         super().__init__(daemon=True)
-        self._log = log
-        self._pipe: IO[str] | None = None
+        self._pipe, self._log = process.stdout or nullcontext(()), log
         self.last = "it wrote nothing"
         self.fault: Exception | None = None
-
-    def follow(self, process: Process) -> None:
-        self._pipe = process.stdout
-        self.start()
 
     def finish(self) -> None:
         """Waits for the last lines, unless it has never begun."""
@@ -153,7 +147,7 @@ class _Reader(Thread):
             self.join(_LAST_WORDS)
 
     def run(self) -> None:
-        with self._pipe or nullcontext(()) as lines:
+        with self._pipe as lines:
             for line in lines:
                 if printable := "".join(each for each in line if each.isprintable()).strip():
                     self._take(printable)
