@@ -129,18 +129,15 @@ def test_an_interrupted_download_goes_on_where_it_stopped(
     assert Publisher.asked == ["bytes=0-", f"bytes={2 * 65536}-"]
 
 
-def test_a_publisher_without_ranges_is_asked_for_all(
-    publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("ranges", "part"), [(False, b"some older beginning"), (True, CONTENT)])
+def test_what_was_downloaded_before_is_used_or_replaced(
+    publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch, ranges: bool, part: bytes
 ) -> None:
-    monkeypatch.setattr(Publisher, "ranges", False)
-    write_part(home, b"some older beginning")
+    """It is replaced by a publisher without ranges; one with ranges has no more than the whole file."""
+    monkeypatch.setattr(Publisher, "ranges", ranges)
+    write_part(home, part)
     assert fetch(source(f"{publisher}/a.qrels")).word == "fetched"
     assert (home / "qrels" / "a.qrels").read_bytes() == CONTENT
-
-
-def test_a_download_that_was_complete_but_not_put_in_place_is_used(publisher: str, home: Path) -> None:
-    write_part(home, CONTENT)
-    assert fetch(source(f"{publisher}/a.qrels")).word == "fetched"
 
 
 def test_another_md5_is_refused_and_named(publisher: str, home: Path) -> None:
