@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -83,7 +83,8 @@ def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDo
         documents: the collection; read once, by all processors if it lies in large files.
         ids: of the documents that are wanted; the others are not held in memory.
     """
-    reading = Reading(partial(_Picking, ids), _chained, lambda parts: f"{sum(map(len, parts))} picked", ids)
+    begin = partial(_picking, ids)
+    reading = Reading(begin, _chained, lambda parts: f"{sum(map(len, parts))} picked", ids)
     return _chained(_local_parts(Documents.of(documents), reading))
 
 
@@ -253,20 +254,18 @@ def _parsed_already(documents: Iterable[AnyDocument | RawPage | Skipped]) -> lis
     return parsed
 
 
+@dataclass(frozen=True)
 class _Picking:
     """Keeps the documents that have some ids."""
 
-    def __init__(self, ids: Collection[str]) -> None:
-        self._ids = ids
-
-    def __enter__(self) -> "_Picking":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
+    ids: Collection[str]
 
     def part(self, documents: Sequence[AnyDocument]) -> list[AnyDocument]:
-        return [each for each in documents if each.id in self._ids]
+        return [each for each in documents if each.id in self.ids]
+
+
+def _picking(ids: Collection[str]) -> AbstractContextManager[Maker[list[AnyDocument]]]:
+    return nullcontext(_Picking(ids))
 
 
 def _chained(parts: Iterable[list[AnyDocument]]) -> list[AnyDocument]:
