@@ -139,14 +139,6 @@ def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / "touche" / "temporary"
 
 
-def test_a_temporary_folder_removes_those_of_killed_processes_and_none_in_use(private: Path) -> None:
-    (private / "touche-index-a1b2c3_d" / "index").mkdir(parents=True)
-    private.chmod(0o700)
-    with temporary_folder("touche-index-") as first, temporary_folder("touche-run-") as second:
-        assert {*private.iterdir()} == {first, second}
-    assert [*private.iterdir()] == []
-
-
 def test_a_users_folder_outside_of_the_private_one_is_never_removed(private: Path, tmp_path: Path) -> None:
     (own := tmp_path / "touche-run-argsrank").mkdir()
     private.mkdir(parents=True)
@@ -158,18 +150,19 @@ def test_a_users_folder_outside_of_the_private_one_is_never_removed(private: Pat
     assert own.is_dir() and stat.S_IMODE(private.stat().st_mode) == 0o700
 
 
-@pytest.mark.parametrize(("variable", "mounted"), [("TMPDIR", False), ("unset", True)])
-def test_with_tmpdir_or_for_a_container_the_private_folder_is_not_in_the_home(
+@pytest.mark.parametrize(("variable", "mounted"), [("unset", False), ("TMPDIR", False), ("unset", True)])
+def test_a_temporary_folder_removes_those_of_killed_processes_and_none_in_use(
     private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, mounted: bool
 ) -> None:
+    """The private folder is in the home, but not if TMPDIR is set, nor for a container."""
     monkeypatch.setenv(variable, str(tmp_path))
-    ours = tmp_path / f"touche-{os.geteuid()}"
+    ours = tmp_path / f"touche-{os.geteuid()}" if variable == "TMPDIR" or mounted else private
     with temporary_folder("touche-index-", mounted=mounted) as folder:
         assert folder.parent == ours and stat.S_IMODE(ours.stat().st_mode) == 0o700
         (ours / "touche-run-a1b2c3_d" / "index").mkdir(parents=True)
         with temporary_folder("touche-run-", mounted=mounted) as second:
             assert {*ours.iterdir()} == {folder, second}
-    assert [*ours.iterdir()] == [] and not private.exists()
+    assert [*ours.iterdir()] == [] and (ours == private or not private.exists())
 
 
 @pytest.mark.parametrize("in_tmpdir", [True, False])

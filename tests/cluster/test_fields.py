@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from conftest import Touche
 from touche.cluster import fields
 from touche.cluster.fields import FieldsFolder
 from touche.errors import InputError
@@ -68,15 +67,3 @@ def test_an_address_that_cannot_be_opened_is_a_sentence(tmp_path: Path) -> None:
     for address in ("ftp://host/fields", f"file://{tmp_path}/file", "s3://"):
         with pytest.raises(InputError, match=r"cannot be written \(.*\); check the address"):
             FieldsFolder.at(address).begin()
-
-
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        (["--keep-fields", "s3a://bucket/fields"], "s3a://bucket/fields: only Spark opens addresses"),
-        (["--keep-fields", "x", "--runner", "spark", "--resume"], "leave it or --keep-fields out"),
-    ],
-)
-def test_what_cannot_be_asked_for_together(touche: Touche, options: list[str], error: str) -> None:
-    code, _, said = touche("run", "bm25", "-i", "spot-check/pages", "-o", "x", *options)
-    assert code == 2 and error in said

@@ -7,6 +7,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
+from conftest import Touche
 from touche.cluster import session, started
 from touche.cluster.failing import SparkError
 from touche.errors import ToucheError
@@ -31,3 +32,18 @@ def test_the_log_of_a_spark_that_failed_stays(monkeypatch: pytest.MonkeyPatch, t
             assert Path(log[1]).read_text() == "ERROR no space left\n"
     assert log is None and len(list(tmp_path.iterdir())) == 1
     assert ended.call_count == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ("-i s3a://bucket/corpus", "add --runner spark, or give a folder"),
+        ("-i s3a://bucket/corpus --corpus argsme/2020-04-01 --runner spark", "leave --corpus out"),
+        ("--keep-fields s3a://bucket/fields", "s3a://bucket/fields: only Spark opens addresses"),
+        ("--keep-fields x --runner spark --resume", "leave it or --keep-fields out"),
+        ("--master yarn", "has no effect on the runner local; leave it out, or choose spark"),
+    ],
+)
+def test_options_that_exclude_each_other_are_refused(touche: Touche, options: str, error: str) -> None:
+    code, _, said = touche("run", "bm25", "-i", "spot-check/pages", "-o", "x", *options.split())
+    assert code == 2 and error in said

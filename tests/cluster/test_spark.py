@@ -492,12 +492,6 @@ def test_what_is_not_there_is_a_sentence(on_spark: Callable[..., str], elsewhere
     assert "no documents in it; put documents.jsonl" in on_spark("bm25", "-i", "viewfs://tests/data")
 
 
-def test_an_address_is_for_spark_alone(touche: Touche) -> None:
-    assert "add --runner spark" in touche("run", "bm25", "-i", "s3a://bucket/corpus", "-o", "x")[2]
-    both = ("--corpus", "argsme/2020-04-01", "--runner", "spark")
-    assert "leave --corpus out" in touche("run", "bm25", "-i", "s3a://bucket/corpus", "-o", "x", *both)[2]
-
-
 @pytest.fixture
 def on_spark(context: Any, same: Same, touche: Touche, tmp_path: Path) -> Callable[..., str]:
     """What a run on the cluster that cannot be done says, in one line."""
@@ -533,11 +527,6 @@ def test_an_id_that_two_tasks_have_read_is_refused_where_it_counts(
 def test_an_error_of_the_baseline_names_its_line(on_spark: Callable[..., str], write: Write) -> None:
     fails = folder(write, "fails", baseline=FAILS)
     assert "baseline.py:6: KeyError: 'spo'" in on_spark(fails, "-i", "spot-check/passages")
-
-
-def test_master_is_for_spark_alone(touche: Touche) -> None:
-    code, _, err = touche("run", "bm25", "-i", "spot-check/passages", "-o", "x", "--master", "yarn")
-    assert code == 2 and "has no effect on the runner local; leave it out, or choose spark" in err
 
 
 @pytest.mark.parametrize(
