@@ -34,12 +34,16 @@ def style(*kinds: str) -> Decorator:
     return click.option("--format", "style", type=click.Choice(kinds), default=kinds[0])
 
 
+class _NoValueError(Exception):
+    """A value of a cell is None."""
+
+
 class _Cells(Formatter):
     """Formats a cell; it has no text where a value is None, and ``p`` is the format of a p-value."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if value is None:
-            raise LookupError
+            raise _NoValueError
         if format_spec == "p":
             return f"{value:.4f}" if value >= 0.0001 else "< 0.0001"
         return format(value, format_spec)
@@ -48,7 +52,7 @@ class _Cells(Formatter):
         for cell in template.split("|"):
             try:
                 yield self.vformat(cell, (), values)
-            except LookupError:
+            except _NoValueError:
                 yield "–"
 
 

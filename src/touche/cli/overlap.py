@@ -1,7 +1,6 @@
 """touche overlap"""
 
 from collections.abc import Sequence
-from dataclasses import fields
 from math import comb
 from pathlib import Path
 
@@ -67,12 +66,11 @@ def _print(kind: type[Overlap], agreements: Sequence[Overlap], style: str) -> No
 
 def show_overlaps(agreements: Sequence[Overlap]) -> None:
     """Prints a table of what is compared without judgments, and one of scores where there are any."""
-    names = [field.name for field in fields(Overlap)]
-    without = dict.fromkeys(tuple(getattr(each, name) for name in names) for each in agreements)
+    pairs = {(each.run_a, each.run_b): vars(each) for each in agreements}  # the same in all dimensions
     show_records(
         f"A|B|topics|overlap@{NEAR}|overlap@{FAR}|Kendall's tau|tau of union|RBO",
         "{run_a}|{run_b}|{topics}|{overlap_5:.3f}|{overlap_100:.3f}|{tau:.3f}|{tau_union:.3f}|{rbo:.3f}",
-        (dict(zip(names, values, strict=True)) for values in without),  # one row for all dimensions
+        pairs.values(),
     )
     if scored := [each for each in agreements if isinstance(each, ScoredOverlap)]:
         effect = any(each.effect_ratio is not None or each.delta_ri is not None for each in scored)
