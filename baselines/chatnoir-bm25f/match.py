@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, Self
 
 import numpy as np
@@ -46,7 +46,10 @@ class Matching:
     def postings(self, leaf: Term | Phrase) -> tuple[Texts, Array]:
         """Returns the pages with a term or a phrase, ascending, and how often they have it."""
         if leaf not in self._postings:
-            self._postings[leaf] = self._phrase(leaf) if isinstance(leaf, Phrase) else self._term(leaf)
+            if isinstance(leaf, Phrase):
+                self._postings[leaf] = self._phrase(leaf)
+            else:
+                self._postings[leaf] = self.pages.fields[leaf.field].of(self.place(leaf))
         return self._postings[leaf]
 
     def place(self, term: Term) -> int:
@@ -76,9 +79,6 @@ class Matching:
             counts += self.matches(query)
         found: Array = counts >= least
         return found
-
-    def _term(self, term: Term) -> tuple[Texts, Array]:
-        return self.pages.fields[term.field].of(self.place(term))
 
     def _phrase(self, phrase: Phrase) -> tuple[Texts, Array]:
         terms = [Term(phrase.field, term) for term in phrase.terms]
@@ -366,9 +366,7 @@ class _Collector:
 
 def joined(parts: Sequence[Part]) -> Part:
     """Returns one part of several, of which there is at least one."""
-    totals = parts[0].totals
-    for part in parts[1:]:
-        totals += part.totals
+    totals = reduce(Totals.__add__, (part.totals for part in parts))
     return Part(totals, Pages.joined([part.pages for part in parts]))
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,18 +61,27 @@ class Collection:
         parts, fields = read_parts(documents, collecting.reading), collecting.vocabularies
         with collecting.reading.begin() as collector:
             nothing = collector.part([]).totals
-        totals = parts.folded(nothing, _with_totals, Totals.__add__)
+        totals = parts.folded(nothing, lambda before, part: before + part.totals, Totals.__add__)
         known = known_or_counted(documents.statistics, fields, [totals.statistics[name] for name in fields])
         totals = replace(totals, statistics=dict(zip(fields, known, strict=True)))
         return cls(collecting.searches, totals, parts, fields)
 
     def ids(self) -> frozenset[str]:
         """Returns the ids of the pages that pass the filters and match some topic."""
-        return self.parts.folded(frozenset(), _with_ids, frozenset.union)
+        return self.parts.folded(
+            frozenset(),
+            lambda before, part: before.union(row.id for row in part.pages.rows if row.matches),
+            frozenset.union,
+        )
 
     def page(self, id: str) -> Scoring | None:
         """Returns the scoring of one page, if it was stored."""
-        pages = self.parts.folded(None, partial(_with_page, id), _either)
+
+        def with_part(before: Pages | None, part: Part) -> Pages | None:
+            found = np.array([row.id == id for row in part.pages.rows], dtype=bool)
+            return part.pages.only(found) if found.any() else before
+
+        pages = self.parts.folded(None, with_part, lambda one, other: one or other)
         return Scoring(Matching(pages, self.vocabularies), self.totals.statistics) if pages else None
 
     def best(self, spam: frozenset[str], window: int) -> Hits:
@@ -130,23 +138,6 @@ class _Best:
         if self.window < len(scores):
             least = max(least, float(np.partition(scores, -self.window)[-self.window]))
         return least
-
-
-def _with_totals(before: Totals, part: Part) -> Totals:
-    return before + part.totals
-
-
-def _with_ids(before: frozenset[str], part: Part) -> frozenset[str]:
-    return before.union(row.id for row in part.pages.rows if row.matches)
-
-
-def _with_page(id: str, before: Pages | None, part: Part) -> Pages | None:
-    found = np.array([row.id == id for row in part.pages.rows], dtype=bool)
-    return part.pages.only(found) if found.any() else before
-
-
-def _either(one: Pages | None, other: Pages | None) -> Pages | None:
-    return one or other
 
 
 def scored(hits: Iterable[Hit], numbers: Mapping[str, Any]) -> list[tuple[Hit, float]]:
