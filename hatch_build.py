@@ -53,7 +53,8 @@ def compile_one(source: Path, library: Path) -> None:
     digest = hashlib.sha256((ROOT / source).read_bytes()).hexdigest()
     options = ["-std=c99", "-O3", "-fPIC", "-shared", f'-DSOURCE="{digest}"']
     try:
-        subprocess.run([*compiler, *options, "-o", unfinished, source], cwd=ROOT, check=True)
+        command = [*compiler, *options, "-o", unfinished, source]
+        subprocess.run(command, cwd=ROOT, env=_environment(), check=True)
         (ROOT / unfinished).replace(ROOT / library)
     except (OSError, subprocess.CalledProcessError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"it ended with {error.returncode}"
@@ -110,6 +111,14 @@ def repository() -> str:
 def _compiler() -> list[str] | None:
     named = os.environ.get("CC") or shutil.which("cc")
     return shlex.split(named) if named and not _platform() else None
+
+
+def _environment() -> dict[str, str]:
+    """Returns the variables for the compiler: ziglang stops where it cannot write its cache into the home."""
+    cache = Path(os.path.expanduser("~/.cache"))  # noqa: PTH111 - it raises without a home
+    if os.access(cache if cache.exists() else cache.parent, os.W_OK):
+        return dict(os.environ)
+    return {"ZIG_GLOBAL_CACHE_DIR": str(ROOT / "build" / "zig"), **os.environ}
 
 
 def _platform() -> tuple[str, str] | None:
