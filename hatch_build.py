@@ -53,7 +53,7 @@ def compile_one(source: Path, library: Path) -> None:
     digest = hashlib.sha256((ROOT / source).read_bytes()).hexdigest()
     options = ["-std=c99", "-O3", "-fPIC", "-shared", f'-DSOURCE="{digest}"']
     try:
-        command = [*compiler, *options, "-o", unfinished, source]
+        command = [*compiler, *options, "-o", str(unfinished), str(source)]
         subprocess.run(command, cwd=ROOT, env=_environment(), check=True)
         (ROOT / unfinished).replace(ROOT / library)
     except (OSError, subprocess.CalledProcessError) as error:

@@ -2,6 +2,7 @@
 
 import fcntl
 import gzip
+import logging
 import os
 import pty
 import struct
@@ -41,6 +42,7 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 @pytest.fixture(autouse=True)
 def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Tests run in the clone, see no data but what they ask for, and leave the user's cache alone."""
+    logging.getLogger("touche").setLevel(logging.NOTSET)  # --verbose of an earlier test is over
     monkeypatch.chdir(ROOT)
     for variable in ("TOUCHE_DATA", "inputDataset", "outputDir", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(variable, raising=False)

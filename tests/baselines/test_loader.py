@@ -382,6 +382,13 @@ REFUSED = {
     SOURCE.replace(
         "yield from ()", "raise __import__('touche').ToucheError('no; do it')"
     ): "touche: no; do it",
+    SOURCE.replace(
+        "yield from ()", "raise SystemExit"
+    ): "mine ended the program with exit code 0, and no run",
+    **{
+        SOURCE.replace("(topics, documents)", parameters): "baseline.py:2: the parameters of mine are not "
+        for parameters in ("(topics)", "(topics, documents, k=3)", "(topics, documents, **options)")
+    },
     with_options("no_loud=1, loud=True"): "an option cannot be called 'loud', as --no-loud is taken",
     **{
         with_options(f"{name}=1"): f"baseline.py:2: an option cannot be called {name!r}, as "

@@ -139,6 +139,10 @@ def test_a_missing_dataset_is_named_with_its_size(
     ask = {"Python": lambda: places.opened(job.given), "container": lambda: runs._mounts(job)}
     with pytest.raises(NotAtHandError, match=r"touche data fetch touche-2022-task-2 \(286 MB\), or set"):
         ask[runner]()
+    with monkeypatch.context() as image:  # which has no ir_datasets, and fetches nothing
+        image.setattr("touche.data.remedies.find_spec", lambda name: None)
+        with pytest.raises(NotAtHandError, match="is not at hand"):
+            ask[runner]()
     (places.home() / "corpora" / tasks.dataset(job.given)[1].directory).mkdir(parents=True)
     (topics := places.home() / "topics").mkdir()
     shutil.copy(ROOT / "topics" / "spot-check-passages.xml", topics / "touche-2022-task-2.xml")

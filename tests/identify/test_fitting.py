@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from identifying import PAIR, STANDARD, made_counts
-from touche.identify.fitting import Problem, fit, standard_errors
+from touche.identify.fitting import Problem, begin_of_maximum, fit, standard_errors
 from touche.identify.hypotheses import MAXIMUM, SUM, Hypothesis
 from touche.identify.models import BM25, DPH, LM_DIRICHLET, MODELS
 
@@ -72,6 +72,16 @@ def test_other_lengths_cannot_meet_the_scores() -> None:
     exact = Hypothesis(BM25, STANDARD, PAIR[:1], lengths="exact")
     wrong = Problem(exact, made.counts, scores)
     assert np.mean(np.abs(wrong.residuals(fit(wrong))) < 1e-5) < 0.3
+
+
+def test_a_maximum_begins_with_fields_that_are_fitted_one_after_the_other() -> None:
+    made = problem(LM_DIRICHLET, (PAIR, MAXIMUM, 1.0), seed=1, rows=200)
+    true, (first, second) = made.begin(), made.own_columns
+    true[first], true[second] = [1.0, 0.0, -1.0], [2.5, 2.0, 1.5]
+    again = Problem(made.hypothesis, made.counts, made.predicted(true))
+    begin = begin_of_maximum(again)
+    met = np.mean(np.abs(again.residuals(begin)) < 1e-5)
+    assert met > 0.9 > np.mean(np.abs(again.residuals(again.begin())) < 1e-5)
 
 
 def test_a_number_is_known_no_better_than_engines_store_it() -> None:

@@ -56,14 +56,19 @@ def test_a_container_needs_no_lucene_on_this_machine_and_its_absence_names_the_i
     assert "docker has no image touche/elrond" in touche(*command, "--runner", "docker").stderr
     assert "'x' is not a valid float" in touche(*command, "--runner", "docker", "--mu", "x").stderr
     said = touche(*command).stderr
-    assert "Lucene needs Java" in said and "touche images build elrond, then add --runner docker" in said
+    assert (
+        "Lucene is not installed" in said and "touche images build elrond, then add --runner docker" in said
+    )
 
 
 def test_what_ranks_by_lucene_says_what_is_missing(tmp_path: object) -> None:
     done = touche("run", "elrond", "-i", "spot-check/arguments", "-o", tmp_path)
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert last.startswith("touche: Lucene needs Java, ") and "FROM touche/lucene; else: pip install" in last
+    assert (
+        last.startswith("touche: Lucene is not installed; ")
+        and "FROM touche/lucene; else: pip install" in last
+    )
     assert "[lucene]' && pip install --no-deps pyserini==1.6.0" in last
 
 

@@ -21,8 +21,9 @@ def load(name: str) -> Baseline:
     Its baseline.py can import the modules beside it, which no other baseline sees.
 
     Raises:
-        ToucheError: if there is no such folder, its baseline.py does not hold just one baseline, or that has
-            an option whose default value is no int, float, str, bool or tuple of these.
+        ToucheError: if there is no such folder, its baseline.py does not hold just one baseline, its
+            parameters are not topics, documents and options, or the default value of an option is no int,
+            float, str, bool or tuple of these.
     """
     folder = folder_of(name)
     place = folder.resolve()
@@ -38,6 +39,9 @@ def load(name: str) -> Baseline:
         raise InputError(
             folder / FILE, f"{len(found)} baselines in it", "decorate one function with @baseline"
         )
+    if not found[0].takes_topics_and_documents:
+        problem = f"the parameters of {found[0].name} are not (topics, documents, *, options)"
+        raise InputError(folder / FILE, problem, "put a * before the first option", found[0].line)
     for option in options:
         if not all(type(value) in DEFAULTS for value in values_of(option.default)):
             problem = f"the default of option {option.name!r} is no int, float, str, bool or tuple of these"

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
+from inspect import Parameter
 from pathlib import Path
 from typing import Any, overload
 
@@ -78,7 +79,14 @@ class Baseline:
         return code.co_firstlineno if code else 1
 
     @property
-    def options(self) -> dict[str, inspect.Parameter]:
+    def takes_topics_and_documents(self) -> bool:
+        """Whether these two are its only parameters besides the options."""
+        parameters = inspect.signature(self.method).parameters.values()
+        kinds = [each.kind for each in parameters if each.kind is not each.KEYWORD_ONLY]
+        return len(kinds) == 2 and {*kinds} <= {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}
+
+    @property
+    def options(self) -> dict[str, Parameter]:
         """The options by name, with their type and default value."""
         parameters = inspect.signature(self.method, eval_str=True).parameters
         return {name: each for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY}

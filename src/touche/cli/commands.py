@@ -112,7 +112,10 @@ class Ids(click.ParamType[str]):
         self.name, self._known, self._folders, self._named = name, known, folders, named or known
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:
-        return f"Choose among {', '.join(self._named())}{', or name a folder' if self._folders else ''}."
+        names = ", ".join(self._named())
+        if not names:  # as in an image
+            return "Name a folder."
+        return f"Choose among {names}{', or name a folder' if self._folders else ''}."
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str

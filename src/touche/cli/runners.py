@@ -199,6 +199,11 @@ def _own_frames(baseline: Baseline) -> Iterator[None]:
         yield
     except ToucheError:
         raise
+    except SystemExit as error:
+        if type(error) is not SystemExit:  # a signal
+            raise
+        problem = f"the baseline {baseline.name} ended the program with exit code {error.code or 0}"
+        raise ToucheError(f"{problem}, and no run.txt is written; let it raise an error instead") from error
     except Exception as error:
         folder = baseline.folder or Path()
         frames = frames_of(folder, error) if baseline.folder else []

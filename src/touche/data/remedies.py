@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import Any
 
 from touche import tasks
@@ -64,6 +65,8 @@ def naming_size(dataset: str) -> Iterator[None]:
     try:
         yield
     except NotAtHandError:
+        if not find_spec("ir_datasets"):  # as in an image, which fetches nothing
+            raise
         from touche.data.places import at_hand  # here, because both import this module
         from touche.data.publishers import official
 

@@ -1,7 +1,7 @@
 """The numbers with which a hypothesis meets the scores best: scipy's least squares, with a Cauchy loss."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from touche.identify.counts import Counts
 from touche.identify.hypotheses import MAXIMUM, Hypothesis
 from touche.identify.models import LENGTHS, MODELS, Model, Part
-from touche.identify.samples import Array
+from touche.identify.samples import Array, Integers
 
 MET = 1e-5  # a score is met where it is missed by no more
 # Of the loss: at the first all scores pull, at the last only those that are met.
@@ -207,6 +207,30 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES, begin: Array | None 
             max_nfev=_FIRST_STEPS if scale == scales[0] else _STEPS,
         ).x
     return numbers
+
+
+def begin_of_maximum(problem: Problem) -> Array:
+    """Returns numbers to begin with for a maximum of two fields; a field that loses has no slope.
+
+    The first field is fitted to all scores by itself, and the second one to those that this leaves too low.
+    """
+    begin, chosen = problem.begin(), np.arange(len(problem.scores))
+    for at, own in enumerate(problem.own_columns):
+        if alone := _alone(problem, at, chosen):
+            numbers, common = fit(alone), len(problem.model.common) if at else 0
+            begin[problem.shared_columns[at][common:]] = numbers[alone.shared_columns[0][common:]]
+            places = [problem.counts[at].vocabulary.index(term) for term in alone.counts[0].vocabulary]
+            begin[own.start + np.array(places)] = numbers[alone.own_columns[0]]
+            chosen = np.flatnonzero(alone.residuals(numbers) < -MET)
+    return begin
+
+
+def _alone(problem: Problem, at: int, chosen: Integers) -> Problem | None:
+    """One field of a problem on some of its documents; None if these have no term in it."""
+    field = problem.hypothesis.fields[at]
+    hypothesis = replace(problem.hypothesis, fields=(field,), combination="", weight=1.0)
+    counts = problem.counts[at].of(chosen)
+    return Problem(hypothesis, (counts,), problem.scores[chosen]) if counts.vocabulary else None
 
 
 def standard_errors(problem: Problem, numbers: Array, met: Bits) -> Array:

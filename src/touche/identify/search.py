@@ -12,7 +12,7 @@ import numpy as np
 
 from touche.errors import ToucheError, choice
 from touche.identify.counts import NAMED, Analysis, Fields, counts_of
-from touche.identify.fitting import SCALES, Fit, Problem, fit, fit_of
+from touche.identify.fitting import SCALES, Fit, Problem, begin_of_maximum, fit, fit_of
 from touche.identify.hypotheses import MAXIMUM, Hypothesis, space
 from touche.identify.samples import Integers, Sample
 from touche.identify.votes import voted
@@ -146,7 +146,7 @@ def solve(problem: Problem, scales: Sequence[float], votes: bool) -> Fit:
     """
     if not votes or problem.hypothesis.combination != MAXIMUM:
         return fit_of(problem, fit(problem, scales))
-    first = voted(problem, fit(problem, scales))
+    first = voted(problem, fit(problem, scales, begin_of_maximum(problem)))
     second = voted(problem, fit(problem, scales[_COARSE:], first))
     return ranked([fit_of(problem, first), fit_of(problem, second)])[0]
 

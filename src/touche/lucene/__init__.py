@@ -7,7 +7,7 @@ try:
     import jpype as jpype
 except ModuleNotFoundError as error:
     remedy = f"in a Dockerfile: FROM touche/lucene; else: {installing('lucene')}"
-    raise NotInstalledError(f"Lucene needs Java, which is not installed; {remedy}") from error
+    raise NotInstalledError(f"Lucene is not installed; {remedy}") from error
 
 from touche.lucene.chains import Chain, stop_words
 from touche.lucene.indexing import index
