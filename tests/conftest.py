@@ -11,6 +11,7 @@ import sys
 import termios
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import hypothesis
 import pytest
@@ -31,6 +32,11 @@ hypothesis.settings.load_profile("touche")
 # For pytest-timeout, in seconds. It is not in pyproject.toml: pytest reads that file also for the test of a
 # baseline in a clone, where pytest-timeout may be missing.
 os.environ.setdefault("PYTEST_TIMEOUT", "900")
+
+# ir_datasets makes a folder when it is imported, and the home may be read-only.
+if "IR_DATASETS_HOME" not in os.environ:
+    ir_datasets_home = TemporaryDirectory(prefix="touche-tests-")
+    os.environ["IR_DATASETS_HOME"] = ir_datasets_home.name
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

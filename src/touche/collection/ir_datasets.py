@@ -21,6 +21,22 @@ _T = TypeVar("_T")
 _LONGEST = 120  # characters of an error of ir_datasets
 
 
+def library() -> Any:
+    """Imports ir_datasets, which makes a folder in the home when it is imported.
+
+    Raises:
+        ToucheError: if it is not installed, or cannot make its folder.
+    """
+    try:
+        import ir_datasets.util  # here, because it takes longer to import than all the rest
+    except ImportError as error:
+        raise ToucheError("ir_datasets is not installed; run this outside of the image") from error
+    except (OSError, RuntimeError) as error:  # a home that is read-only, or none
+        problem = f"ir_datasets cannot make its folder ({error})"
+        raise ToucheError(f"{problem}; set IR_DATASETS_HOME to a folder with room") from error
+    return ir_datasets
+
+
 @dataclass(frozen=True)
 class IrDataset(Documents):
     """A corpus of ir_datasets.
@@ -58,10 +74,8 @@ class IrDataset(Documents):
             yield document_of(record)
 
     def _dataset(self) -> Any:
-        import ir_datasets  # here, because it takes longer to import than all the rest
-
         try:
-            dataset = ir_datasets.load(self.id)
+            dataset = library().load(self.id)
         except KeyError as error:
             problem = f"ir_datasets knows no {self.id!r}"
             raise ToucheError(f"{problem}; choose a corpus from https://ir-datasets.com") from error

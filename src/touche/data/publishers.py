@@ -13,6 +13,7 @@ from textwrap import shorten
 from typing import IO, Any
 
 from touche import tasks
+from touche.collection.ir_datasets import library
 from touche.data.places import at_hand, home, locate
 from touche.data.remedies import needs, records
 from touche.errors import InputError, ToucheError
@@ -96,12 +97,10 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
         chosen: ids of datasets; none for every official file there is.
 
     Raises:
-        ToucheError: if there is no such dataset.
+        ToucheError: if there is no such dataset, or ir_datasets cannot be imported.
     """
-    import ir_datasets.util  # here, for it takes half a second to import
-
     needed = [tasks.dataset(each) for each in chosen]
-    listed = ir_datasets.util.DownloadConfig.contents()
+    listed = library().util.DownloadConfig.contents()
     found = [source for record in records() for source in _sources_of(record, listed)]
     return [each for each in found if not chosen or any(needs(*dataset, each.path) for dataset in needed)]
 

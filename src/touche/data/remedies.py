@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.resources import files
-from importlib.util import find_spec
 from typing import Any
 
 from touche import tasks
@@ -64,13 +63,14 @@ def naming_size(dataset: str) -> Iterator[None]:
     """Names the size of a published corpus in the error that it is missing."""
     try:
         yield
-    except NotAtHandError:
-        if not find_spec("ir_datasets"):  # as in an image, which fetches nothing
-            raise
+    except NotAtHandError as error:
         from touche.data.places import at_hand  # here, because both import this module
         from touche.data.publishers import official
 
-        missing = [source for source in official([dataset]) if source.url and not source.at_hand]
+        try:
+            missing = [source for source in official([dataset]) if source.url and not source.at_hand]
+        except ToucheError:  # as in an image, which fetches nothing
+            raise error from None
         folder = tasks.dataset(dataset)[1].directory
         if any(source.kind == "corpora" for source in missing) and not at_hand("corpora", folder):
             size = in_bytes(sum(source.size for source in missing))
