@@ -112,6 +112,7 @@ def test_a_baseline_can_be_called_and_run(tmp_path: Path) -> None:
     documents = [Document("a", "one two three"), Document("b", "abcdefghijklmnopqrst")]
     (topic, hits), *_ = longest_first(TOPICS[:1], documents, unit="words")
     assert (topic, list(hits)) == (TOPICS[0], [("a", 3.0), ("b", 1.0)])
+    assert (len(Documents.of(documents)), Documents.of(documents)[1]) == (2, documents[1])
     given = Input(tuple(TOPICS[:2]), Documents.of(documents), "")
     assert baselines.run(longest_first, given, tmp_path, {"depth": 1, "unit": "letters"}) == []
     assert (tmp_path / "run.txt").read_text() == (
@@ -387,7 +388,7 @@ REFUSED = {
     ): "mine ended the program with exit code 0, and no run",
     **{
         SOURCE.replace("(topics, documents)", parameters): "baseline.py:2: the parameters of mine are not "
-        for parameters in ("(topics)", "(topics, documents, k=3)", "(topics, documents, **options)")
+        for parameters in ("()", "(topics)", "(topics, documents, extra)")
     },
     with_options("no_loud=1, loud=True"): "an option cannot be called 'loud', as --no-loud is taken",
     **{

@@ -2,6 +2,7 @@ import csv
 import gzip
 import json
 import os
+import pickle
 import subprocess
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -214,6 +215,19 @@ def test_links_lead_neither_out_of_the_directory_nor_round_in_circles(
     assert found.paths == (tmp_path / "in" / "a" / "c.warc", page)
     (said,) = caplog.messages
     assert said.endswith(" and 7 more: left out, for such links are not followed, or it cannot be read")
+
+
+def test_a_link_to_nothing_is_no_file(write: Write, tmp_path: Path) -> None:
+    write("in/topics.xml", TOPICS)
+    write("in/passages.jsonl", '{"id": "a", "contents": "b"}')
+    for name in ("rerank.jsonl", "documents.jsonl"):
+        (tmp_path / "in" / name).symlink_to("nowhere")
+    assert ids(find(tmp_path / "in").documents) == ["a"]
+
+
+def test_the_documents_of_a_folder_can_be_sent_to_another_process(write: Write, tmp_path: Path) -> None:
+    write("in/passages.jsonl", '{"id": "a", "contents": "b"}')
+    assert ids(pickle.loads(pickle.dumps(find_documents(tmp_path / "in")))) == ["a"]
 
 
 def test_folders_that_the_directory_itself_links_to_are_read_once(

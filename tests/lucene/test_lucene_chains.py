@@ -21,6 +21,16 @@ def test_filters_work_in_their_order_and_with_their_parameters() -> None:
     assert tokens(analyzer_named(classic), "Soooo AT&T's aaa to") == ["soo", "at&t"]
 
 
+def test_filters_read_files_of_lucene_and_of_the_machine(write: Write) -> None:
+    """With stop words of their own as well as without."""
+    snowball = ("stop", "words", "org/apache/lucene/analysis/snowball/english_stop.txt", "format", "snowball")
+    without_articles = analyzer_named(lucene.Chain(("lowercase", snowball)))
+    assert tokens(without_articles, "The cat of a house") == ["cat", "house"]
+    protected = ("keywordMarker", "protected", str(write("protected.txt", "dogs\n")))
+    chain = lucene.Chain(("lowercase", protected, "stop", "porterStem"), frozenset({"cat"}))
+    assert tokens(analyzer_named(chain), "cat dogs houses") == ["dogs", "hous"]
+
+
 def test_an_index_takes_a_chain_and_a_field_that_is_required() -> None:
     arguments = [
         Argument("a", "", ("cats purr",), discussion="dogs"),

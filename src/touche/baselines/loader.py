@@ -41,7 +41,7 @@ def load(name: str) -> Baseline:
         )
     if not found[0].takes_topics_and_documents:
         problem = f"the parameters of {found[0].name} are not (topics, documents, *, options)"
-        raise InputError(folder / FILE, problem, "put a * before the first option", found[0].line)
+        raise InputError(folder / FILE, problem, "write them so", found[0].line)
     for option in options:
         if not all(type(value) in DEFAULTS for value in values_of(option.default)):
             problem = f"the default of option {option.name!r} is no int, float, str, bool or tuple of these"

@@ -80,10 +80,14 @@ class Baseline:
 
     @property
     def takes_topics_and_documents(self) -> bool:
-        """Whether these two are its only parameters besides the options."""
-        parameters = inspect.signature(self.method).parameters.values()
-        kinds = [each.kind for each in parameters if each.kind is not each.KEYWORD_ONLY]
-        return len(kinds) == 2 and {*kinds} <= {Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD}
+        """Whether it can be called with these two."""
+        signature = inspect.signature(self.method)
+        by_place = [each for each in signature.parameters.values() if each.kind is not each.KEYWORD_ONLY]
+        try:
+            signature.replace(parameters=by_place).bind(None, None)
+        except TypeError:
+            return False
+        return True
 
     @property
     def options(self) -> dict[str, Parameter]:

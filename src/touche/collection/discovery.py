@@ -189,7 +189,7 @@ def _listed(directory: Path) -> list[Path]:
         InputError: if it cannot be read.
     """
     try:
-        return sorted(_visible(directory.iterdir()))
+        return sorted(path for path in _visible(directory.iterdir()) if path.exists())
     except OSError as error:
         remedy = "give a directory that holds topics and documents"
         raise InputError(directory, f"cannot be read ({error.strerror})", remedy) from error

@@ -125,6 +125,14 @@ class PlainDocuments(Documents):
         """Yields every document."""
         return iter(self.items)
 
+    def __len__(self) -> int:
+        """Returns the number of documents, if they are in a list."""
+        return len(self.items)  # type: ignore[arg-type]
+
+    def __getitem__(self, place: Any) -> Any:
+        """Returns one of the documents, if they are in a list."""
+        return self.items[place]  # type: ignore[index]
+
 
 @dataclass(frozen=True)
 class MissingDocuments(Documents):

@@ -12,7 +12,7 @@ from touche.errors import InputError, choice
 
 Text = Annotated[str, Meta(min_length=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
-Name = Annotated[str, Meta(min_length=1, pattern=r"^(?!/|(.*/)?\.\.(/|$))")]
+Name = Annotated[str, Meta(min_length=1, pattern=r"^(?!/|([\s\S]*/)?\.\.(/|$))")]
 """The name of a file in its folder, which it does not leave."""
 Positive = Annotated[float, Meta(gt=0)]
 

@@ -36,11 +36,8 @@ class Chain:
 
     def built(self) -> Any:
         """The analyzer."""
-        # Lucene reads the list as a file; it gets the words from memory instead.
-        words = "\n".join(self.stop_words or ()).encode()
-        open_list = {"openResource": lambda name: java("java.io.ByteArrayInputStream")(words)}
-        loader = jpype.JProxy(java("org.apache.lucene.util.ResourceLoader"), dict=open_list)
-        builder = java("org.apache.lucene.analysis.custom.CustomAnalyzer").builder(loader)
+        custom = java("org.apache.lucene.analysis.custom.CustomAnalyzer")
+        builder = custom.builder() if self.stop_words is None else custom.builder(self._files())
         builder = builder.withTokenizer(self.tokenizer)
         for token_filter in self.filters:
             name, *parameters = (token_filter,) if isinstance(token_filter, str) else token_filter
@@ -48,6 +45,19 @@ class Chain:
                 parameters = ["words", STOP]
             builder = builder.addTokenFilter(name, *parameters)
         return builder.build()
+
+    def _files(self) -> Any:
+        """The files of Lucene and of the machine, and in memory one of the stop words."""
+        words = "\n".join(self.stop_words or ()).encode()
+        loader = java("java.lang.ClassLoader").getSystemClassLoader()
+        root = java("java.nio.file.Paths").get("/")
+        files = java("org.apache.lucene.analysis.util.FilesystemResourceLoader")(root, loader)
+
+        def opened(name: Any) -> Any:
+            return java("java.io.ByteArrayInputStream")(words) if name == STOP else files.openResource(name)
+
+        methods = {"openResource": opened, "findClass": files.findClass, "newInstance": files.newInstance}
+        return jpype.JProxy(java("org.apache.lucene.util.ResourceLoader"), dict=methods)
 
 
 def stop_words(name: str) -> frozenset[str]:

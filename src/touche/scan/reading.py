@@ -162,7 +162,8 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
     from touche.processes import CannotStartError
 
     try:
-        return list(merge_batches(reading.merge, _batches_of_pieces(reading, pieces, processes))) or None
+        parts = list(merge_batches(reading.merge, _batches_of_pieces(reading, pieces, processes)))
+        return parts if parts or reading.among is not None else None
     except _OneProcessError:
         return None
     except (CannotStartError, BrokenProcessPool, OSError) as error:
