@@ -29,7 +29,8 @@ from touche.regression.running import Outcome, regress
 from touche.sandbox import images
 from touche.sandbox.limits import Limits
 from touche.sandbox.runs import RUNNERS, Usage
-from touche.tasks import SPOT_CHECK, dataset
+from touche.tasks import dataset
+from touche.tasks.records import SPOT_CHECK
 
 ROOT = Path(__file__).parents[1]
 README, GUIDE, MEASURED = (

@@ -8,7 +8,7 @@ from touche.evaluation import ndcg
 from touche.evaluation.disagreement import reasons
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine
-from touche.tasks import MEASURE
+from touche.tasks.records import MEASURE
 
 LINES = st.lists(
     st.tuples(

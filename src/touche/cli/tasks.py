@@ -18,6 +18,7 @@ from touche.evaluation.leaderboard import shortlist
 from touche.regression.expected import ExpectedScore
 from touche.regression.reruns import command_of, published_scores, rerun_of
 from touche.tasks import Published, Rules, Task
+from touche.tasks.cards import read_card
 from touche.tasks.records import OF_STANCE
 
 
@@ -115,8 +116,6 @@ def _with_rerun(row: Published, scores: Sequence[ExpectedScore]) -> _Listed:
 
 def _fault(card: Path) -> str:
     """What is wrong with a card; empty where nothing is."""
-    from touche.tasks.cards import read_card  # here, because it imports msgspec
-
     try:
         read_card(card)
         library.check_name(card)

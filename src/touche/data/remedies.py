@@ -9,7 +9,8 @@ from typing import Any
 
 from touche import tasks
 from touche.errors import NotAtHandError, ToucheError
-from touche.tasks import SPOT_CHECK, Corpus, Task
+from touche.tasks import Corpus, Task
+from touche.tasks.records import SPOT_CHECK
 
 _SHIPPED = "no image holds the spot checks; a clone of touche-baselines does, and the installed package"
 _ELSEWHERE = "set TOUCHE_DATA to a folder that has it"

@@ -17,8 +17,8 @@ Name = Annotated[str, Meta(min_length=1, pattern=r"^(?!/|([\s\S]*/)?\.\.(/|$))")
 Positive = Annotated[float, Meta(gt=0)]
 
 
-class Strict(Struct, forbid_unknown_fields=True):
-    """A table that has no other keys than its fields."""
+class Strict(Struct, forbid_unknown_fields=True, frozen=True):
+    """A table that has no other keys than its fields; its subclasses are frozen, too."""
 
 
 Table = TypeVar("Table", bound=Strict)

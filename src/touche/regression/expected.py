@@ -18,7 +18,8 @@ from touche.evaluation.scores import Evaluated, evaluated
 from touche.formats.runs import MAX_DEPTH, RunLine, read_run
 from touche.io.strict import Name, Positive, Share, Strict, Text, decode
 from touche.io.toml import read_toml
-from touche.tasks import PAIR, Evaluator, dataset, datasets, measure_of
+from touche.tasks import PAIR, dataset, datasets, measure_of
+from touche.tasks.records import Evaluator
 
 EXPECTED_FILE = "expected.toml"
 PUBLISHED, REPORTED, PINNED = "published", "reported", "pinned"
@@ -71,7 +72,7 @@ class Measured(NamedTuple):
     remark: str = ""
 
 
-class Expected(Strict, kw_only=True):
+class Expected(Strict, kw_only=True, frozen=True):
     """What is asked of a run of a baseline.
 
     Attributes:
@@ -162,7 +163,7 @@ class Expected(Strict, kw_only=True):
         return replace(self, **{self.PINNED_AS: got if isinstance(got, str) else round(got, _DIGITS)})
 
 
-class ExpectedScore(Expected, kw_only=True):
+class ExpectedScore(Expected, kw_only=True, frozen=True):
     """A mean score to be reached by a rerun, or one that an official run has.
 
     Attributes:
@@ -230,7 +231,7 @@ class ExpectedScore(Expected, kw_only=True):
         raise ToucheError(rerun.faults.get(self.dimension, problem))
 
 
-class ExpectedFigure(Expected, kw_only=True):
+class ExpectedFigure(Expected, kw_only=True, frozen=True):
     """A figure of a run of pairs that needs no judgments: a key of ``touche.regression.figures.MEASURES``."""
 
     TABLE: ClassVar[str] = "figure"
@@ -254,7 +255,7 @@ class ExpectedFigure(Expected, kw_only=True):
         return Measured(float(MEASURES[self.name](rerun.lines, open_dataset(self.dataset).documents)))
 
 
-class ExpectedRun(Expected, kw_only=True):
+class ExpectedRun(Expected, kw_only=True, frozen=True):
     """A ranking that must stay what it is, document by document: its value is a digest, see ``digest_of``."""
 
     TABLE: ClassVar[str] = "run"
@@ -270,7 +271,7 @@ class ExpectedRun(Expected, kw_only=True):
         return Measured(digest_of(rerun.lines))
 
 
-class ExpectedFormula(Expected, kw_only=True):
+class ExpectedFormula(Expected, kw_only=True, frozen=True):
     """A formula that the scores of an official run meet, and those of the rerun; the value is the share met.
 
     Attributes:
@@ -326,7 +327,7 @@ class ExpectedFormula(Expected, kw_only=True):
         return Measured(fit.share, remark=str(fit))
 
 
-class _File(Strict):
+class _File(Strict, frozen=True):
     score: tuple[ExpectedScore, ...] = ()
     official: tuple[ExpectedFormula, ...] = ()
     figure: tuple[ExpectedFigure, ...] = ()

@@ -6,6 +6,7 @@ Cards are those that ship, and those in the folders tasks/ of ``TOUCHE_DATA``.
 import logging
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from os.path import realpath  # that of Path raises where links lead round in circles
@@ -14,39 +15,16 @@ from pathlib import Path
 from touche.errors import InputError, ToucheError, choice
 from touche.io.opening import is_file
 from touche.io.toml import read_toml
+from touche.tasks.cards import read_card
 from touche.tasks.measures import Measure, measure_of
-from touche.tasks.records import (
-    CUTOFF,
-    MEASURE,
-    PAIR,
-    SPOT_CHECK,
-    Corpus,
-    Evaluator,
-    Judgments,
-    Published,
-    Rules,
-    Task,
-    id_of,
-)
+from touche.tasks.records import CUTOFF, PAIR, Corpus, Judgments, Published, Rules, Task, id_of
 
-__all__ = [
-    "CUTOFF",
-    "MEASURE",
-    "PAIR",
-    "SPOT_CHECK",
-    "Corpus",
-    "Evaluator",
-    "Judgments",
-    "Measure",
-    "Published",
-    "Rules",
-    "Task",
-    "measure_of",
-]
+__all__ = ["CUTOFF", "PAIR", "Corpus", "Judgments", "Measure", "Published", "Rules", "Task", "measure_of"]
 
 _FOLDER = Path(__file__).parent
 
 _log = logging.getLogger(__name__)
+_read = cache(read_card)
 
 
 def data_folders() -> list[Path]:
@@ -107,15 +85,12 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
         raise ToucheError("neither a task nor judgments are named; name one of them")
     if qrels is not None and not is_file(qrels):
         raise InputError(qrels, "no such file of judgments", "check the path")
-    found = task(task_id) if task_id is not None else _task_of(qrels or Path())
+    name = qrels.name if qrels else ""  # of a task of which nothing else is known
+    unknown = Task(name, name, "", topics="", qrels={}, corpora={}, rules=Rules("document"))
+    found = unknown if task_id is None else task(task_id)
     if qrels is not None:
         found = replace(found, qrels={qrels.stem: Judgments(str(qrels.absolute()))}, published=(), stance=())
     return replace(found, measure=measure_of(measure)) if measure is not None else found
-
-
-def _task_of(qrels: Path) -> Task:
-    """The task of judgments of which nothing else is known."""
-    return Task(qrels.name, qrels.name, "", topics="", qrels={}, corpora={}, rules=Rules("document"))
 
 
 def datasets() -> list[str]:
@@ -153,13 +128,6 @@ def check_name(card: Path) -> None:
         raise InputError(card, problem, "give the file and its id another name")
 
 
-@cache
-def _read(card: Path) -> Task:
-    from touche.tasks.cards import read_card  # here, because it imports msgspec, which images lack
-
-    return read_card(card)
-
-
 def _cards() -> dict[str, Path]:
     """The cards by the ids of their tasks; of two with one id that which ships."""
     folders = reversed(data_folders())  # so that the first one wins
@@ -180,8 +148,7 @@ def _of_user(task_id: str) -> list[Path]:
 @cache
 def _corpora(card: Path) -> Iterable[str]:
     """The names of a card's corpora, whatever else is wrong with it."""
-    try:
+    with suppress(ToucheError):
         corpora = read_toml(card).get("corpora")
-    except ToucheError:
-        return ()
-    return corpora if isinstance(corpora, dict) else ()
+        return corpora if isinstance(corpora, dict) else ()
+    return ()

@@ -1,5 +1,6 @@
 """The cards of the tasks, a TOML file each, decoded strictly into the records of a task."""
 
+from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 from msgspec.structs import asdict
 
-from touche.errors import InputError, ToucheError, choice
+from touche.errors import InputError, choice
 from touche.io.strict import Name, Share, Strict, Text, decode
 from touche.io.toml import read_toml
 from touche.tasks.measures import measure_of
@@ -16,46 +17,23 @@ from touche.tasks.records import (
     OF_STANCE,
     STANCE,
     Corpus,
+    Count,
     Evaluator,
     Judgments,
     Published,
     Rules,
     Task,
-    Unit,
     id_of,
 )
 
 _COLUMNS = {field.name for field in fields(Published)}
+_OPTIONAL = {"run": "", "evaluator": None, "qrels": None}  # columns that tables of stances lack
 _FRONT = "index"  # in a gallery each task has a page by its id
 
-Count = Annotated[int, Meta(ge=1)]
 Texts = Annotated[tuple[Text, ...], Meta(min_length=1)]
 
 
-class _Corpus(Strict):
-    directory: Name
-    ir_datasets: Text | None = None
-    files: tuple[Name, ...] = ()
-
-
-class _Judgments(Strict):
-    file: Name
-    labels: frozenset[int] = frozenset()
-
-
-class _Rules(Strict):
-    unit: Unit
-    stances: tuple[Text, ...] = ()
-    max_results: Count = 1000
-    min_results: Annotated[int, Meta(ge=0)] = 0
-    max_runs: Count | None = None
-
-    def __post_init__(self) -> None:
-        if self.min_results > self.max_results:
-            raise ValueError("max_results is less than min_results; make it larger")
-
-
-class _Ranking(Strict):
+class _Ranking(Strict, frozen=True):
     """A row of a table of results."""
 
     team: Text
@@ -71,7 +49,7 @@ class _Ranking(Strict):
             raise ValueError("interval is not [low, high] with the value between; correct it")
 
 
-class _Rankings(Strict):
+class _Rankings(Strict, frozen=True):
     """A published table."""
 
     dimension: Text
@@ -82,7 +60,7 @@ class _Rankings(Strict):
     interval_note: str = ""
 
 
-class _Stance(Strict):
+class _Stance(Strict, frozen=True):
     """A row of a table of detected stances."""
 
     team: Text
@@ -98,21 +76,21 @@ class _Stance(Strict):
             raise ValueError("results is more than team_results; correct it")
 
 
-class _Stances(Strict):
+class _Stances(Strict, frozen=True):
     """A published table of detected stances."""
 
     sources: Texts
     runs: Annotated[tuple[_Stance, ...], Meta(min_length=1)]
 
 
-class _Card(Strict):
+class _Card(Strict, frozen=True):
     id: Text
     title: Text
     url: Text
     topics: Name
-    qrels: Annotated[dict[str, _Judgments], Meta(min_length=1)]
-    corpora: dict[str, _Corpus]
-    rules: _Rules
+    qrels: Annotated[dict[str, Judgments], Meta(min_length=1)]
+    corpora: dict[str, Corpus]
+    rules: Rules
     measure: str = MEASURE.name
     excluded_topics: tuple[str, ...] = ()
     note: str = ""
@@ -121,22 +99,17 @@ class _Card(Strict):
     results_note: str = ""
 
     def __post_init__(self) -> None:
-        try:
-            measure_of(self.measure)
-        except ToucheError as error:
-            raise ValueError(str(error)) from error
+        measure_of(self.measure)
         if "full" not in self.corpora:
             raise ValueError("corpora.full is missing; add the collection of the task")
         for number, table in enumerate(self.published, 1):
-            self._check_judgments(f"published[{number}]", table)
-
-    def _check_judgments(self, key: str, table: _Rankings) -> None:
-        if table.dimension not in self.qrels:
-            nearest = choice(table.dimension, self.qrels)
-            raise ValueError(f"{key}.dimension {table.dimension!r} is not in qrels; {nearest}")
-        file = self.qrels[table.dimension].file
-        if table.qrels not in (None, file):
-            raise ValueError(f"{key}.qrels is not the file of qrels.{table.dimension}; make it {file!r}")
+            key, judgments = f"published[{number}]", self.qrels.get(table.dimension)
+            if judgments is None:
+                nearest = choice(table.dimension, self.qrels)
+                raise ValueError(f"{key}.dimension {table.dimension!r} is not in qrels; {nearest}")
+            if table.qrels not in (None, judgments.file):
+                remedy = f"make it {judgments.file!r}"
+                raise ValueError(f"{key}.qrels is not the file of qrels.{table.dimension}; {remedy}")
 
 
 def read_card(path: Path) -> Task:
@@ -152,37 +125,24 @@ def read_card(path: Path) -> Task:
     if task_id.casefold() == _FRONT:
         problem = f"id: {task_id!r} is the name of a gallery's front page"
         raise InputError(path, problem, "give the file and its id another name")
+    measure = measure_of(card.measure)
     records = {
-        "qrels": {name: Judgments(**asdict(each)) for name, each in card.qrels.items()},
-        "corpora": {name: Corpus(**asdict(each)) for name, each in card.corpora.items()},
-        "rules": Rules(**asdict(card.rules)),
-        "measure": measure_of(card.measure),
-        "published": _rankings(card),
-        "stance": _stances(card),
+        "measure": measure,
+        "published": _rows(card.published, task=card.id, measure=str(measure)),
+        "stance": _rows(card.stance, task=card.id, measure=OF_STANCE, dimension=STANCE),
     }
     return Task(**asdict(card) | records)
 
 
-def _rankings(card: _Card) -> tuple[Published, ...]:
-    rows, measure = [], str(measure_of(card.measure))
-    for table in card.published:
+def _rows(tables: Iterable[_Rankings | _Stances], **others: str) -> tuple[Published, ...]:
+    """Returns the rows of tables, each with what its table says of all its rows, the best first."""
+    rows = []
+    for table in tables:
         for row in table.runs:
-            low, high = row.interval or (None, None)
-            note = table.interval_note if row.interval else ""
-            others = {"low": low, "high": high, "interval_note": note, "measure": measure}
-            rows.append(_published(card, table, row, **others))
+            columns: dict[str, Any] = _OPTIONAL | asdict(table) | asdict(row) | others
+            columns["low"], columns["high"] = columns.get("interval") or (None, None)
+            if columns["low"] is None:
+                columns["interval_note"] = ""
+            rows.append(Published(**{name: columns[name] for name in _COLUMNS & columns.keys()}))
     dimensions = list(dict.fromkeys(row.dimension for row in rows))
     return tuple(sorted(rows, key=lambda row: (dimensions.index(row.dimension), -row.value)))
-
-
-def _stances(card: _Card) -> tuple[Published, ...]:
-    lacking = dict.fromkeys(("low", "high", "evaluator", "qrels"))
-    others = {"dimension": STANCE, "measure": OF_STANCE, "run": "", **lacking}
-    rows = [_published(card, table, row, **others) for table in card.stance for row in table.runs]
-    return tuple(sorted(rows, key=lambda row: -row.value))
-
-
-def _published(card: _Card, table: Strict, row: Strict, **others: Any) -> Published:
-    """Returns a row with what its table says of all its rows."""
-    columns = asdict(table) | asdict(row) | others
-    return Published(task=card.id, **{name: columns[name] for name in columns if name in _COLUMNS})

@@ -16,6 +16,10 @@ _LARGEST_GAIN = 1000  # trec_eval's memory and time grow with it
 _REMEDY = "write it as ir_measures has it, such as nDCG@10, AP, P(rel=2)@10 or RR"
 
 
+class MeasureError(ToucheError, ValueError):
+    """A measure that there is not, or that cannot be computed; in a table of TOML a wrong value."""
+
+
 @dataclass(frozen=True)
 class Measure:
     """What runs are scored by, from 0 to 1, the higher the better.
@@ -52,13 +56,13 @@ def measure_of(text: str) -> Measure:
     """The measure that a text names; its name is as ir_measures writes it, ``nDCG@5`` for ``NDCG(cutoff=5)``.
 
     Raises:
-        ToucheError: if it is none of ir_measures, or none that trec_eval computes.
+        MeasureError: if it is none of ir_measures, or none that trec_eval computes.
     """
     if plain := re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", text):  # at once: to load ir_measures takes a while
         return Measure(text, int(plain[1]))
     measure = parsed(text)
     for problem in _problems(measure):
-        raise ToucheError(f"measure {str(measure)!r}: {problem}")
+        raise MeasureError(f"measure {str(measure)!r}: {problem}")
     return Measure(str(measure), measure.params.get("cutoff"))
 
 
@@ -68,9 +72,9 @@ def parsed(text: str) -> Any:
     Its own parser does not work with Python 3.14 (ir_measures 0.4.3).
 
     Raises:
-        ToucheError: if there is no such measure.
+        MeasureError: if there is no such measure.
     """
-    unreadable = ToucheError(f"measure {text[:_LONGEST]!r} is not known; {_REMEDY}")
+    unreadable = MeasureError(f"measure {text[:_LONGEST]!r} is not known; {_REMEDY}")
     if len(text) > _LONGEST:
         raise unreadable
     try:

@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
+from msgspec import Meta
+
+from touche.io.strict import Name, Strict, Text
 from touche.tasks.measures import Measure
 
 Unit = Literal["argument", "sentence pair", "document", "passage"]
@@ -17,8 +20,10 @@ MEASURE = Measure(f"nDCG@{CUTOFF}", CUTOFF)  # of the tasks until 2022, and of a
 STANCE, OF_STANCE = "stance", "macro F1"  # dimension and measure of detected stances, which are not ranked
 
 
-@dataclass(frozen=True)
-class Corpus:
+Count = Annotated[int, Meta(ge=1)]
+
+
+class Corpus(Strict, frozen=True):
     """A collection that a task can be run on.
 
     Attributes:
@@ -27,13 +32,12 @@ class Corpus:
         files: the parts that it consists of, where it is published in several.
     """
 
-    directory: str
-    ir_datasets: str | None = None
-    files: tuple[str, ...] = ()
+    directory: Name
+    ir_datasets: Text | None = None
+    files: tuple[Name, ...] = ()
 
 
-@dataclass(frozen=True)
-class Judgments:
+class Judgments(Strict, frozen=True):
     """The judgments of one dimension, such as relevance or quality.
 
     Attributes:
@@ -41,12 +45,11 @@ class Judgments:
         labels: the labels that occur in it; empty where they are not known.
     """
 
-    file: str
+    file: Name
     labels: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(Strict, frozen=True):
     """What a submission must keep to.
 
     Attributes:
@@ -58,10 +61,14 @@ class Rules:
     """
 
     unit: Unit
-    stances: tuple[str, ...] = ()
-    max_results: int = 1000
-    min_results: int = 0
-    max_runs: int | None = None
+    stances: tuple[Text, ...] = ()
+    max_results: Count = 1000
+    min_results: Annotated[int, Meta(ge=0)] = 0
+    max_runs: Count | None = None
+
+    def __post_init__(self) -> None:
+        if self.min_results > self.max_results:
+            raise ValueError("max_results is less than min_results; make it larger")
 
 
 @dataclass(frozen=True)
