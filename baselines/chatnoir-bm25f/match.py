@@ -2,10 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from fields import Pages, Row, text_of
@@ -319,7 +318,7 @@ class _Collector:
 
     def __init__(self, collecting: Collecting) -> None:
         self._collecting, self._vocabularies = collecting, collecting.vocabularies
-        self._open, fields = ExitStack(), defaultdict[str, list[str]](list)
+        fields = defaultdict[str, list[str]](list)
         for name, analysis in collecting.analyses.items():
             fields[analysis].append(name)
         self._countings = {
@@ -329,15 +328,7 @@ class _Collector:
             for names in fields.values()
         }
 
-    def __enter__(self) -> Self:
-        for counting in self._countings.values():
-            self._open.enter_context(counting)
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._open.close()
-
-    def part(self, documents: Sequence[AnyDocument]) -> Part:
+    def __call__(self, documents: Sequence[AnyDocument]) -> Part:
         """Returns the part of the collection that these documents are."""
         read = [page_of(document) for document in documents]
         pages = Pages(

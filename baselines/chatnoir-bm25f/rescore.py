@@ -59,8 +59,7 @@ class Collection:
     def of(cls, documents: Documents, collecting: Collecting) -> "Collection":
         """Reads the pages, once."""
         parts, fields = read_parts(documents, collecting.reading), collecting.vocabularies
-        with collecting.reading.begin() as collector:
-            nothing = collector.part([]).totals
+        nothing = collecting.reading.begin()([]).totals
         totals = parts.folded(nothing, lambda before, part: before + part.totals, Totals.__add__)
         known = known_or_counted(documents.statistics, fields, [totals.statistics[name] for name in fields])
         totals = replace(totals, statistics=dict(zip(fields, known, strict=True)))

@@ -369,9 +369,9 @@ def test_the_best_of_the_first_query_are_lucene_s_for_any_number_of_parts(
 def test_a_piece_without_a_page_is_read_as_any_other() -> None:
     """Such as one of blank lines: an error would have one process read all pages again."""
     collecting = baseline.Method(NUMBERS["2020"], "fields", 1.0).collecting([Topic("1", "cats")])
-    with collecting.reading.begin() as maker:
-        for given in ([], [cat("p1")]):
-            assert [row.id for row in maker.part(given).pages.rows] == [page.id for page in given]
+    part_of = collecting.reading.begin()
+    for given in ([], [cat("p1")]):
+        assert [row.id for row in part_of(given).pages.rows] == [page.id for page in given]
 
 
 def test_a_part_of_the_pages_is_scored_by_the_statistics_of_all(

@@ -4,7 +4,6 @@ A sanitizer ends the process at the first fault. The input of that moment remain
 """
 
 from collections import Counter
-from contextlib import ExitStack
 from itertools import product
 from random import Random
 
@@ -62,15 +61,14 @@ def main() -> None:
     title = " ".join(words(TEXT.decode("utf-8", "replace")))
     outcomes = Counter[str]()
     for begin in range(0, INPUTS, 1000):
-        with ExitStack() as stack:  # new counters, so that old ones are freed
-            counters = [
-                stack.enter_context(Vocabulary.of([title], analysis).counter(placed=placed))
-                for analysis, placed in product(_ANALYSES, (False, True))
-            ]
-            for number in range(begin, begin + 1000):
-                random, name = Random(number), (*FILES, "texts")[number % 3]
-                ended = count_texts(counters, random) if name == "texts" else read_file(name, random)
-                outcomes[f"{name} {ended}"] += 1
+        counters = [  # new ones, so that old ones are freed
+            Vocabulary.of([title], analysis).counter(placed=placed)
+            for analysis, placed in product(_ANALYSES, (False, True))
+        ]
+        for number in range(begin, begin + 1000):
+            random, name = Random(number), (*FILES, "texts")[number % 3]
+            ended = count_texts(counters, random) if name == "texts" else read_file(name, random)
+            outcomes[f"{name} {ended}"] += 1
     print(", ".join(f"{ended}: {times}" for ended, times in sorted(outcomes.items())))
 
 

@@ -1,7 +1,6 @@
 import os
 import signal
 import threading
-from collections import Counter as Counted
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,69 +9,41 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from texts import BYTES
-from touche.errors import ToucheError
-from touche.scan import kernel
-from touche.scan.kernel import COUNTED, DROPPED, Counter, beginning_with, split
+from touche.scan.kernel import COUNTED, DROPPED, Counter, Counts, beginning_with, split
 
 EVERY = np.ones((32, 32, 32), dtype=np.uint8)
 
 
-def read(texts: list[bytes], terms: dict[bytes, int], beginnings: np.ndarray = EVERY) -> kernel.Counts:
-    with Counter(len(terms), beginnings, lambda word: terms.get(word, COUNTED)) as counter:
-        return counter.read(texts)
-
-
-def postings(counts: kernel.Counts) -> list[tuple[int, int, int]]:
-    """Text, term and frequency."""
-    terms = range(len(counts.begins) - 1)
-    return [(text, term, tf) for term in terms for text, tf in zip(*map(list, counts.of(term)), strict=True)]
-
-
-@given(st.lists(st.lists(st.sampled_from("a bb ccccccccc ccccccccd Bb é a_b_c_d_e_f".split())), max_size=5))
-def test_counts_are_those_of_a_dictionary(texts: list[list[str]]) -> None:
-    places = {"a": 0, "bb": 1, "ccccccccc": 2, "ccccccccd": 3, "é": 4, "a_b_c_d_e_f": 5}
-    raw = [" ".join(words).encode() for words in texts]
-    found = read(raw, {word.encode(): number for word, number in places.items()})
-    assert found.lengths.tolist() == [len(words) for words in texts]
-    expected = {
-        (number, places[word], tf)
-        for number, words in enumerate(texts)
-        for word, tf in Counted(words).items()
-        if word in places
-    }
-    assert postings(found) == sorted(expected, key=lambda each: (each[1], each[0]))
+def read(texts: list[bytes], terms: dict[bytes, int], beginnings: np.ndarray = EVERY) -> Counts:
+    return Counter(len(terms), beginnings, lambda word: terms.get(word, COUNTED)).read(texts)
 
 
 PLACED = {"a": 0, "bb": 1, "é": 2, "the": DROPPED}
 TEXTS = st.lists(st.lists(st.sampled_from([*PLACED, "x"])), max_size=5)
 
 
-def placed(texts: list[list[str]]) -> kernel.Counts:
-    with Counter(3, EVERY, lambda word: PLACED.get(word.decode(), COUNTED), placed=True) as counter:
-        counter.read([b"a bb a the"])  # of which nothing is left
-        return counter.read([" ".join(words).encode() for words in texts])
-
-
-def places(counts: kernel.Counts) -> dict[tuple[int, int], list[int]]:
-    """Of each term and text."""
-    assert counts.places is not None and len(counts.places) == counts.tf.sum()
-    terms = np.repeat(range(3), np.diff(counts.begins)).tolist()
-    split_up = np.split(counts.places, np.cumsum(counts.tf)[:-1]) if len(terms) else []
-    return {each[:2]: each[2].tolist() for each in zip(terms, counts.texts.tolist(), split_up, strict=True)}
-
-
-def places_in(texts: list[list[str]]) -> dict[tuple[int, int], list[int]]:
-    found: dict[tuple[int, int], list[int]] = {}
-    for number, words in enumerate(texts):
-        for place, word in enumerate(words):
-            if PLACED.get(word, COUNTED) >= 0:
-                found.setdefault((PLACED[word], number), []).append(place)
-    return found
+def placed(texts: list[list[str]]) -> Counts:
+    counter = Counter(3, EVERY, lambda word: PLACED.get(word.decode(), COUNTED), placed=True)
+    counter.read([b"a bb a the"])  # of which nothing is left
+    return counter.read([" ".join(words).encode() for words in texts])
 
 
 @given(TEXTS)
 def test_places_count_words_that_are_dropped(texts: list[list[str]]) -> None:
-    assert places(placed(texts)) == places_in(texts)
+    counts = placed(texts)
+    assert counts.places is not None
+    occurrences = zip(
+        np.repeat(counts.terms, counts.tf).tolist(),
+        np.repeat(counts.texts, counts.tf).tolist(),
+        counts.places.tolist(),
+        strict=True,
+    )
+    assert list(occurrences) == sorted(
+        (PLACED[word], number, place)
+        for number, words in enumerate(texts)
+        for place, word in enumerate(words)
+        if PLACED.get(word, COUNTED) >= 0
+    )
 
 
 @given(TEXTS, st.data())
@@ -93,9 +64,9 @@ def test_each_distinct_word_is_asked_for_once_and_only_if_it_may_matter() -> Non
         asked.append(word.decode())
         return DROPPED if word == b"the" else COUNTED
 
-    with Counter(1, beginning_with(["cat", "the\0"]), meaning) as counter:
-        first = counter.read(["the cat Cat category dog café theme".encode()] * 2)
-        again = counter.read([b"the cats"])
+    counter = Counter(1, beginning_with(["cat", "the\0"]), meaning)
+    first = counter.read(["the cat Cat category dog café theme".encode()] * 2)
+    again = counter.read([b"the cats"])
     assert asked == ["the", "cat", "Cat", "category", "café", "theme", "cats"]
     assert [*first.lengths, *again.lengths] == [6, 6, 1]
 
@@ -139,11 +110,11 @@ def test_a_fault_in_the_analysis_comes_out_and_leaves_nothing_behind() -> None:
             raise KeyboardInterrupt
         return 0 if word == b"cat" else COUNTED
 
-    with Counter(1, EVERY, meaning) as counter:
-        with pytest.raises(KeyboardInterrupt):
-            counter.read([b"cat dog", b"cat cat bad cat"])
-        found = counter.read([b"cat", b"dog cat"])
-    assert found.lengths.tolist() == [1, 2] and postings(found) == [(0, 0, 1), (1, 0, 1)]
+    counter = Counter(1, EVERY, meaning)
+    with pytest.raises(KeyboardInterrupt):
+        counter.read([b"cat dog", b"cat cat bad cat"])
+    found = counter.read([b"cat", b"dog cat"])
+    assert (found.lengths.tolist(), found.texts.tolist(), found.tf.tolist()) == ([1, 2], [0, 1], [1, 1])
 
 
 @pytest.fixture
@@ -156,41 +127,29 @@ def interrupts() -> Iterator[None]:
 
 @pytest.mark.usefixtures("interrupts")
 def test_a_signal_stops_the_reading_of_new_words_wherever_it_comes() -> None:
-    texts = [
-        " ".join(f"w{n:x}" for n in range(begin, begin + 1000)).encode()
-        for begin in range(0, 4_000_000, 1000)
-    ]
+    texts = numbered_words(4_000_000, 1000)
     for delay in (0.05, 0.1, 0.2):
-        with Counter(1, EVERY, lambda word: COUNTED) as counter:
-            timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
-            timer.start()
-            with pytest.raises(KeyboardInterrupt):
-                counter.read(texts)
-            timer.join()
+        counter = Counter(1, EVERY, lambda word: COUNTED)
+        timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            counter.read(texts)
+        timer.join()
+
+
+def numbered_words(count: int, size: int) -> list[bytes]:
+    return [b" ".join(b"w%d" % n for n in range(first, first + size)) for first in range(0, count, size)]
 
 
 @pytest.mark.nightly
 def test_however_many_words_there_are_few_are_remembered() -> None:
     asked = []
-    texts = [
-        b" ".join(b"w%d" % n for n in range(begin, begin + 10_000)) for begin in range(0, 1_200_000, 10_000)
-    ]
 
     def meaning(word: bytes) -> int:
         asked.append(word)
         return 0 if word == b"w7" else COUNTED
 
-    with Counter(1, EVERY, meaning) as counter:
-        first, again = counter.read(texts), counter.read([b"w7 w1199999"])
+    counter = Counter(1, EVERY, meaning)
+    first, again = counter.read(numbered_words(1_200_000, 10_000)), counter.read([b"w7 w1199999"])
     assert first.tf.sum() == again.tf.sum() == 1
     assert len(asked) == 1_200_001 and asked[-1] == b"w7"  # what was forgotten is asked for again
-
-
-def test_a_missing_library_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "_LIBRARY", kernel._LIBRARY.with_name("none.so"))
-    kernel._library.cache_clear()
-    try:
-        with pytest.raises(ToucheError, match=r"none\.so: the compiled part .*: python hatch_build\.py$"):
-            split(b"a")
-    finally:
-        kernel._library.cache_clear()

@@ -1,5 +1,6 @@
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -44,14 +45,21 @@ def test_parts_ranked_by_the_numbers_of_the_whole_are_ranked_as_in_it(
         assert sorted(both, key=lambda hit: (hit[1], hit[0]), reverse=True) == best
 
 
-def test_what_is_known_has_to_be_of_these_terms_fields_and_analyses(tmp_path: Path) -> None:
-    path = tmp_path / "s.json"
-    documents = [Document("d", "a b c d")]
-    list(rank(TOPICS[:1], numbered(documents, None, path), likelihood, analysis="standard"))
-    with pytest.raises(InputError, match="no statistics of the term 'c' in the field 'text'"):
-        hits(numbered(documents, path))
-    with pytest.raises(InputError, match="of the field 'text' with the analysis 'plural'"):
-        list(rank(TOPICS[:1], numbered(documents, path), likelihood, analysis="plural"))
-    with pytest.raises(InputError, match="of the field 'title'"):
-        fields = {"title": str}
-        list(rank(TOPICS[:1], numbered(documents, path), likelihood, analysis="standard", fields=fields))
+@pytest.mark.parametrize(
+    ("documents", "options", "problem"),
+    [
+        ("a b c d", {}, "no statistics of the term 'c' in the field 'text'"),
+        ("a b", {"analysis": "plural"}, "of the field 'text' with the analysis 'plural'"),
+        ("a b", {"fields": {"title": str}}, "of the field 'title'"),
+        ("a a b", {}, "the documents at hand have more of the term 'a' in the field 'text'"),
+        ("x x x", {}, "the documents at hand have more in the field 'text'"),
+    ],
+)
+def test_what_is_known_has_to_be_of_these_terms_fields_analyses_and_documents(
+    tmp_path: Path, documents: str, options: dict[str, Any], problem: str
+) -> None:
+    path, topics = tmp_path / "s.json", TOPICS[: 2 if "d" in documents else 1]
+    list(rank(TOPICS[:1], numbered([Document("d", "a b")], None, path), likelihood, analysis="standard"))
+    with pytest.raises(InputError, match=problem):
+        known = numbered([Document("d", documents)], path)
+        list(rank(topics, known, likelihood, **{"analysis": "standard"} | options))

@@ -1,7 +1,6 @@
 """The formulas against cases computed by hand, and against those of plain Python."""
 
 from collections.abc import Callable
-from math import log2
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 
 from oracles.formulas import dlh, dph, pl2
 from touche.errors import ParameterError
-from touche.identify.models import DPH, MODELS
 from touche.scan import models
 from touche.scan.statistics import Term
 
@@ -60,15 +58,6 @@ def test_terriers_models_written_anew(
     model: models.Formula, anew: Numbers, tf: int, more: int, term: Term
 ) -> None:
     assert value(model, tf, tf + more, term) == pytest.approx(anew(tf, tf + more, term), rel=1e-9, abs=1e-9)
-
-
-@given(st.integers(1, 50), st.integers(1, 1000), TERMS)
-def test_dph_is_that_of_identify(tf: int, more: int, term: Term) -> None:
-    own = np.array([log2(term.mean_length * term.documents / term.ttf)])
-    (expected,), _, _ = MODELS[DPH].part(
-        np.array([float(tf)]), np.array([float(tf + more)]), own, np.array([])
-    )
-    assert value(models.dph, tf, tf + more, term) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("c", [0, -1, float("inf"), float("nan")])

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument
 from touche.io.identifiers import quoted
-from touche.scan.kernel import COUNTED, DROPPED, Array, Counter, Counts, beginning_with
+from touche.scan.kernel import COUNTED, DROPPED, Counter, Counts, beginning_with
 from touche.scan.statistics import Statistics, added_up
 from touche.scan.tokens import analysis_named, encoded
 
@@ -50,7 +50,7 @@ class Vocabulary:
         return cls(analysis, {term: place for place, term in enumerate(dict.fromkeys(terms))})
 
     def counter(self, *, placed: bool = False) -> Counter:
-        """A counter of these terms, to be closed by a ``with`` block; it notes where they stand if asked."""
+        """A counter of these terms; it notes where they stand if asked."""
         analysis = analysis_named(self.analysis)
         beginnings = {each for term in self.places for each in analysis.beginnings(term)}
         wanted = (*beginnings, *analysis.dropped)
@@ -91,15 +91,7 @@ class Counting:
         """For these terms in these fields; it notes where they stand if asked."""
         self._fields, self._counter = fields, vocabulary.counter(placed=placed)
 
-    def __enter__(self) -> Self:
-        """Itself."""
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        """Gives its memory back."""
-        self._counter.__exit__(*error)
-
-    def part(self, documents: Sequence[AnyDocument]) -> Part:
+    def __call__(self, documents: Sequence[AnyDocument]) -> Part:
         """What a ranking needs of these documents."""
         fields, has_any = self.counts(documents), np.zeros(len(documents), dtype=bool)
         for counts in fields:
@@ -139,35 +131,14 @@ def joined(parts: Sequence[Part]) -> Part:
 def joined_counts(parts: Sequence[Counts]) -> Counts:
     """What was read of the texts of several parts, of which there is one at the least."""
     before = np.cumsum([0, *(len(part.lengths) for part in parts[:-1])], dtype=np.int32)
-    texts = [part.texts + begin for part, begin in zip(parts, before, strict=True)]
-    bounds = [part.begins.tolist() for part in parts]
-    postings = _by_term(bounds)
+    terms = np.concatenate([part.terms for part in parts])
+    order = np.argsort(terms, kind="stable")
+    tf = np.concatenate([part.tf for part in parts])
+    places = [part.places for part in parts if part.places is not None]
     return Counts(
         np.concatenate([part.lengths for part in parts]),
         np.sum([part.begins for part in parts], axis=0),
-        _chosen(texts, postings),
-        _chosen([part.tf for part in parts], postings),
-        _places(parts, bounds),
+        np.concatenate([part.texts + begin for part, begin in zip(parts, before, strict=True)])[order],
+        tf[order],
+        np.concatenate(places)[np.argsort(np.repeat(terms, tf), kind="stable")] if places else None,
     )
-
-
-def _places(parts: Sequence[Counts], bounds: Sequence[Sequence[int]]) -> Array | None:
-    places = [part.places for part in parts if part.places is not None]
-    if len(places) < len(parts):
-        return None
-    before = [np.concatenate([[0], np.cumsum(part.tf, dtype=np.int64)]) for part in parts]
-    begins = [sums[of_part].tolist() for sums, of_part in zip(before, bounds, strict=True)]
-    return _chosen(places, _by_term(begins))
-
-
-def _by_term(bounds: Sequence[Sequence[int]]) -> list[tuple[int, slice]]:
-    """Where each term lies in each part."""
-    return [
-        (number, slice(begins[term], begins[term + 1]))
-        for term in range(len(bounds[0]) - 1)
-        for number, begins in enumerate(bounds)
-    ]
-
-
-def _chosen(arrays: Sequence[Array], places: Sequence[tuple[int, slice]]) -> Array:
-    return np.concatenate([arrays[number][place] for number, place in places] or [np.zeros(0, np.int32)])

@@ -2,12 +2,12 @@
 
 import ctypes
 import os
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +44,11 @@ class Counts:
     texts: Array
     tf: Array
     places: Array | None = None
+
+    @property
+    def terms(self) -> Array:
+        """The term of each posting."""
+        return np.repeat(np.arange(len(self.begins) - 1, dtype=np.int32), np.diff(self.begins))
 
     def of(self, term: int) -> tuple[Array, Array]:
         """The texts that have a term, and how often."""
@@ -107,14 +112,7 @@ class Counter:
         self._counter = _library().new_counter(automaton, beginnings.ctypes.data, terms, seed)
         if not self._counter:
             raise MemoryError
-
-    def __enter__(self) -> Self:
-        """The counter itself."""
-        return self
-
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
-        """Gives its memory back; nothing can be read after that."""
-        _library().free_counter(self._counter)
+        weakref.finalize(self, _library().free_counter, self._counter)
 
     def read(self, texts: Sequence[bytes]) -> Counts:
         """Lengths and terms of texts in UTF-8."""
@@ -131,21 +129,18 @@ class Counter:
                 raise MemoryError
         if ended == _NO_MEMORY:
             raise MemoryError
-        return Counts(lengths, *self._postings(), self._places() if self._placed else None)
+        return Counts(lengths, *self._postings())
 
-    def _postings(self) -> tuple[Array, Array, Array]:
-        begins = np.empty(self._terms + 1, dtype=np.int64)
-        texts, tf = np.empty((2, _library().postings_of(self._counter)), dtype=np.int32)
-        _library().take_postings(
-            self._counter, self._terms, begins.ctypes.data, texts.ctypes.data, tf.ctypes.data
-        )
-        return begins, texts, tf
-
-    def _places(self) -> Array:
-        begins = np.empty(self._terms + 1, dtype=np.int64)
-        places = np.empty(_library().occurrences_of(self._counter), dtype=np.int32)
-        _library().take_places(self._counter, self._terms, begins.ctypes.data, places.ctypes.data)
-        return places
+    def _postings(self) -> tuple[Array, Array, Array, Array | None]:
+        library, begins = _library(), np.empty(self._terms + 1, dtype=np.int64)
+        texts, tf = np.empty((2, library.postings_of(self._counter)), dtype=np.int32)
+        arrays = (begins.ctypes.data, texts.ctypes.data, tf.ctypes.data)
+        library.take_postings(self._counter, self._terms, *arrays)
+        if not self._placed:
+            return begins, texts, tf, None
+        places, room = np.empty(library.occurrences_of(self._counter), dtype=np.int32), np.empty_like(begins)
+        library.take_places(self._counter, self._terms, room.ctypes.data, places.ctypes.data)
+        return begins, texts, tf, places
 
 
 _ARRAYS = ("block_of", "blocks", "steps", "ends")  # in the order of words.c

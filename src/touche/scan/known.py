@@ -10,6 +10,8 @@ from touche.formats.statistics import FieldStatistics, StatisticsFiles, read_sta
 from touche.scan.counting import Vocabulary
 from touche.scan.statistics import Statistics
 
+_REMEDY = "keep those of a run with the same baseline, options and topics"
+
 
 def known_or_counted(
     files: StatisticsFiles | None, fields: Mapping[str, Vocabulary], counted: Sequence[Statistics]
@@ -25,53 +27,37 @@ def known_or_counted(
         InputError: if what is known is of other fields, analyses, terms or documents, or cannot be read, or
             what was counted cannot be written.
     """
+    own = dict(zip(fields, counted, strict=True))
     if files and files.known:
-        counted = _checked(files.known, fields, _known(files.known, fields), counted)
+        known = read_statistics(files.known)
+        own = {name: _known(files.known, name, known.get(name), fields[name], own[name]) for name in fields}
     if files and files.kept:
-        write_statistics(files.kept, _by_term(counted, fields))
-    return counted
+        by_term = {name: _by_term(statistics, fields[name]) for name, statistics in own.items()}
+        write_statistics(files.kept, by_term)
+    return list(own.values())
 
 
-def _known(path: Path, fields: Mapping[str, Vocabulary]) -> list[Statistics]:
-    found = read_statistics(path)
-    return [_of_field(path, name, found.get(name), vocabulary) for name, vocabulary in fields.items()]
-
-
-def _checked(
-    path: Path, fields: Mapping[str, Vocabulary], known: Sequence[Statistics], counted: Sequence[Statistics]
-) -> Sequence[Statistics]:
-    """What is known, if what was counted can be a part of it.
-
-    Raises:
-        InputError: naming the field, and the term if it is one, of which more was counted.
-    """
-    for (name, vocabulary), whole, part in zip(fields.items(), known, counted, strict=True):
-        larger = (whole.df < part.df) | (whole.ttf < part.ttf)
-        terms = [term for term, place in vocabulary.places.items() if larger[place]]
-        if terms or whole.documents < part.documents or whole.tokens < part.tokens:
-            of = f"of the term {terms[0]!r} in the field {name!r}" if terms else f"in the field {name!r}"
-            problem = f"statistics of another collection: the documents at hand have more {of}"
-            raise InputError(path, problem, "give those of the collection that these are a part of")
-    return known
-
-
-def _of_field(path: Path, name: str, found: FieldStatistics | None, vocabulary: Vocabulary) -> Statistics:
-    remedy = "keep those of a run with the same baseline, options and topics"
-    if found is None or found.analysis != vocabulary.analysis:
+def _known(
+    path: Path, name: str, known: FieldStatistics | None, vocabulary: Vocabulary, part: Statistics
+) -> Statistics:
+    """What is known of a field, if what was counted can be a part of it."""
+    if known is None or known.analysis != vocabulary.analysis:
         problem = f"no statistics of the field {name!r} with the analysis {vocabulary.analysis!r}"
-        raise InputError(path, problem, remedy)
-    if missing := vocabulary.places.keys() - found.terms.keys():
-        raise InputError(path, f"no statistics of the term {min(missing)!r} in the field {name!r}", remedy)
-    numbers = np.array([found.terms[term] for term in vocabulary.places], dtype=np.int64).reshape(-1, 2)
-    return Statistics(found.documents, found.tokens, numbers[:, 0], numbers[:, 1])
+        raise InputError(path, problem, _REMEDY)
+    if missing := vocabulary.places.keys() - known.terms.keys():
+        raise InputError(path, f"no statistics of the term {min(missing)!r} in the field {name!r}", _REMEDY)
+    numbers = np.array([known.terms[term] for term in vocabulary.places], dtype=np.int64).reshape(-1, 2)
+    whole = Statistics(known.documents, known.tokens, numbers[:, 0], numbers[:, 1])
+    larger = (whole.df < part.df) | (whole.ttf < part.ttf)
+    terms = [f"of the term {term!r} " for term, place in vocabulary.places.items() if larger[place]]
+    if terms or whole.documents < part.documents or whole.tokens < part.tokens:
+        of = f"{terms[0] if terms else ''}in the field {name!r}"
+        problem = f"statistics of another collection: the documents at hand have more {of}"
+        raise InputError(path, problem, "give those of the collection that these are a part of")
+    return whole
 
 
-def _by_term(
-    statistics: Sequence[Statistics], fields: Mapping[str, Vocabulary]
-) -> dict[str, FieldStatistics]:
-    found = {}
-    for each, (name, vocabulary) in zip(statistics, fields.items(), strict=True):
-        numbers = zip(each.df.tolist(), each.ttf.tolist(), strict=True)
-        terms = dict(zip(vocabulary.places, numbers, strict=True))
-        found[name] = FieldStatistics(vocabulary.analysis, each.documents, each.tokens, terms)
-    return found
+def _by_term(statistics: Statistics, vocabulary: Vocabulary) -> FieldStatistics:
+    numbers = zip(statistics.df.tolist(), statistics.ttf.tolist(), strict=True)
+    terms = dict(zip(vocabulary.places, numbers, strict=True))
+    return FieldStatistics(vocabulary.analysis, statistics.documents, statistics.tokens, terms)

@@ -21,7 +21,7 @@ from touche.scan.known import known_or_counted
 from touche.scan.lengths import one_byte
 from touche.scan.models import Formula, Weighted
 from touche.scan.reading import read
-from touche.scan.statistics import Statistics, Term, added
+from touche.scan.statistics import Statistics, Term, added_up
 from touche.scan.tokens import analysis_named
 
 Hits = list[tuple[str, float]]
@@ -139,7 +139,8 @@ class Collection:
         collection = Documents.of(documents)
         parts = read(collection, vocabulary, fields)
         by_field = dict.fromkeys(fields, vocabulary)
-        counted = added(parts, len(fields), len(vocabulary.places))
+        nothing = [Statistics(0, 0, *np.zeros((2, len(vocabulary.places)), dtype=np.int64)) for _ in fields]
+        counted = parts.folded(nothing, lambda sums, part: added_up(sums, part.statistics), added_up)
         return cls(vocabulary, parts, known_or_counted(collection.statistics, by_field, counted), asked)
 
     def rank(self, topics: Sequence[Topic], scoring: Scoring, depth: int) -> Iterator[tuple[Topic, Hits]]:
@@ -253,15 +254,11 @@ class _Scored:
     ) -> Iterator[tuple[Array, Array]]:
         """For each term the documents that have it in a field, and what it adds to their scores."""
         for term, times in terms.items():
-            weight = float(np.float32(boost * times))
-            yield self.part.fields[number].of(term)[0], self._contribution(number, term, weight)
-
-    def _contribution(self, number: int, term: int, weight: float) -> Array:
-        key = (number, term, weight)
-        if key not in self._added:
-            texts, tf = self.part.fields[number].of(term)
-            self._added[key] = self._computed(number, texts, tf, self.statistics[number].term(term, weight))
-        return self._added[key]
+            (texts, tf), weight = self.part.fields[number].of(term), float(np.float32(boost * times))
+            if (key := (number, term, weight)) not in self._added:
+                statistics = self.statistics[number].term(term, weight)
+                self._added[key] = self._computed(number, texts, tf, statistics)
+            yield texts, self._added[key]
 
     def _computed(self, number: int, texts: Array, tf: Array, term: Term) -> Array:
         lengths = self._lengths[number][texts]

@@ -3,12 +3,11 @@
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pickle import PicklingError, dumps
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from touche.collection.documents import Documents
 from touche.collection.parts import LocalParts, Parts
@@ -20,7 +19,6 @@ from touche.progress import processors
 from touche.scan.counting import Counting, Fields, Part, Vocabulary, joined
 
 _T = TypeVar("_T")
-_T_co = TypeVar("_T_co", covariant=True)
 
 _log = logging.getLogger(__name__)
 
@@ -30,25 +28,18 @@ _MOST = 16  # processes, which are as many as one can cut pieces for
 _MERGED = 1 << 16  # documents that are scored together: their numbers fit into a processor's cache
 
 
-class Maker(Protocol[_T_co]):
-    """Makes a part of documents, again and again."""
-
-    def part(self, documents: Sequence[AnyDocument]) -> _T_co:
-        """Returns what is kept of these documents."""
-
-
 @dataclass(frozen=True)
 class Reading(Generic[_T]):
     """How a collection is read.
 
     Attributes:
-        begin: returns what makes parts, to be closed by a ``with`` block; each process calls it once.
+        begin: returns a function that makes a part of documents, again and again; each process calls it once.
         merge: makes one part of several.
         summary: describes all parts for ``--verbose``.
         among: ids of the only documents to read, whose ids are not checked then; None for all.
     """
 
-    begin: Callable[[], AbstractContextManager[Maker[_T]]]
+    begin: Callable[[], Callable[[Sequence[AnyDocument]], _T]]
     merge: Callable[[Sequence[_T]], _T]
     summary: Callable[[Sequence[_T]], str]
     among: Collection[str] | None = None
@@ -83,9 +74,17 @@ def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDo
         documents: the collection; read once, by all processors if it lies in large files.
         ids: of the documents that are wanted; the others are not held in memory.
     """
-    begin = partial(_picking, ids)
+    begin = partial(partial, _having, ids)
     reading = Reading(begin, _chained, lambda parts: f"{sum(map(len, parts))} picked", ids)
     return _chained(_local_parts(Documents.of(documents), reading))
+
+
+def _having(ids: Collection[str], documents: Sequence[AnyDocument]) -> list[AnyDocument]:
+    return [document for document in documents if document.id in ids]
+
+
+def _chained(parts: Iterable[list[AnyDocument]]) -> list[AnyDocument]:
+    return list(chain.from_iterable(parts))
 
 
 def read_parts(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Parts[_T]:
@@ -113,20 +112,12 @@ def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
 
 def parts_in_process(reading: Reading[_T], documents: Iterable[AnyDocument]) -> Iterator[_T]:
     """Yields the parts of documents, read by this process."""
-    return merge_batches(reading.merge, in_batches(documents, reading.begin))
+    part_of, ahead = reading.begin(), iter(documents)
+    batches = iter(lambda: list(islice(ahead, _BATCH)), [])
+    return _merged(reading.merge, ((len(batch), part_of(batch)) for batch in batches))
 
 
-def in_batches(
-    documents: Iterable[AnyDocument], begin: Callable[[], AbstractContextManager[Maker[_T]]]
-) -> Iterator[tuple[int, _T]]:
-    """Reads documents, some at a time, and yields how many these were, and the part made of them."""
-    ahead = iter(documents)
-    with begin() as maker:
-        while batch := list(islice(ahead, _BATCH)):
-            yield len(batch), maker.part(batch)
-
-
-def merge_batches(merge: Callable[[Sequence[_T]], _T], batches: Iterable[tuple[int, _T]]) -> Iterator[_T]:
+def _merged(merge: Callable[[Sequence[_T]], _T], batches: Iterable[tuple[int, _T]]) -> Iterator[_T]:
     """Yields the same documents in larger parts; each batch comes with its number of documents."""
     waiting: list[_T] = []
     size = 0
@@ -145,16 +136,17 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
 
     Returns:
         All parts; None if one process has to read the collection: it is small or cannot be split, processes
-        cannot call the reading's functions or cannot start, one dies, or a file cannot be cut. That one
-        process then meets an error where it is; a warning reports processes that die or cannot start.
-
-    Raises:
-        InputError: if a piece is broken, or an id occurs twice.
+        cannot call the reading's functions or cannot start, one dies, a file is broken, or an id occurs
+        twice. That one process then meets an error where it is; a warning reports processes that die or
+        cannot start.
     """
     try:
-        pieces = _many_pieces(collection)
         dumps(reading.begin)  # another process finds functions by their names: no lambdas, none in another
-    except (_OneProcessError, PicklingError, AttributeError, TypeError):
+        pieces = collection.pieces() or iter(())
+        first = list(islice(pieces, _FEW))
+    except (InputError, PicklingError, AttributeError, TypeError):
+        return None
+    if len(first) < _FEW:
         return None
     # Here, because they take as long to import as a small run.
     from concurrent.futures.process import BrokenProcessPool
@@ -162,9 +154,10 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
     from touche.processes import CannotStartError
 
     try:
-        parts = list(merge_batches(reading.merge, _batches_of_pieces(reading, pieces, processes)))
+        batches = _batches_of_pieces(reading, chain(first, pieces), processes)
+        parts = list(_merged(reading.merge, batches))
         return parts if parts or reading.among is not None else None
-    except _OneProcessError:
+    except (_OneProcessError, InputError):
         return None
     except (CannotStartError, BrokenProcessPool, OSError) as error:
         reason = "a process died" if isinstance(error, BrokenProcessPool) else one_line(str(error))
@@ -172,102 +165,43 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
         return None
 
 
-def _many_pieces(collection: Documents) -> Iterator[Piece]:
-    """The pieces of a large collection.
-
-    Raises:
-        _OneProcessError: if it is small, or cannot be split.
-    """
-    pieces = _whole_pieces(collection)
-    first = list(islice(pieces, _FEW))
-    if len(first) < _FEW:
-        raise _OneProcessError
-    return chain(first, pieces)
-
-
-def _whole_pieces(collection: Documents) -> Iterator[Piece]:
-    try:
-        yield from collection.pieces() or ()
-    except InputError as error:  # there may be others before it
-        raise _OneProcessError from error
-
-
 def _batches_of_pieces(
     reading: Reading[_T], pieces: Iterable[Piece], processes: int
 ) -> Iterator[tuple[int, _T]]:
-    """The number of documents and the part of each piece, in order."""
+    """The number of documents and the part of each piece, in order.
+
+    Raises:
+        _OneProcessError: if a piece is broken, or an id occurs twice.
+    """
     from touche.processes import Pool, in_order
 
     seen: set[str] = set()
     with Pool(processes, _begin_work, reading.begin, reading.among) as pool:
         pool.check("read the collection")
-        for piece, future in in_order(pieces, partial(pool.submit, _work), processes):
-            result = future.result()
-            if result is None or not seen.isdisjoint(result[0]):
-                for _ in piece.documents(seen):
-                    pass  # which reports what is wrong with it
+        for _, future in in_order(pieces, partial(pool.submit, _part_of_piece), processes):
+            ids, count, part = future.result()
+            if part is None or not seen.isdisjoint(ids):
                 raise _OneProcessError
-            ids, count, part = result
             seen.update(ids)
             yield count, part
 
 
-_Worker = Callable[[Piece], tuple[Sequence[str], int, Any]]
-_workers: list[_Worker] = []  # of a process of its own, the one that it has
+_work: list[tuple[Callable[[Sequence[AnyDocument]], Any], Collection[str] | None]] = []  # of a process
 
 
-def worker(begin: Callable[[], AbstractContextManager[Maker[Any]]], among: Collection[str] | None) -> _Worker:
-    """Returns what makes ids, number of documents and part of a piece; in a process, with which it ends."""
-    maker = begin().__enter__()
-
-    def read_piece(piece: Piece) -> tuple[Sequence[str], int, Any]:
-        documents = _parsed_already(piece.documents(among=among))
-        ids = [each.id for each in documents] if among is None else []
-        return ids, len(documents), maker.part(documents)
-
-    return read_piece
+def _begin_work(begin: Callable[[], Callable[..., Any]], among: Collection[str] | None) -> None:
+    _work.append((begin(), among))
 
 
-def _begin_work(
-    begin: Callable[[], AbstractContextManager[Maker[Any]]], among: Collection[str] | None
-) -> None:
-    _workers.append(worker(begin, among))
-
-
-def _work(piece: Piece) -> tuple[Sequence[str], int, Any] | None:
+def _part_of_piece(piece: Piece) -> tuple[Sequence[str], int, Any]:
+    """The ids, number and part of a piece's documents; no part if this process cannot make it."""
     try:
-        return _workers[0](piece)
+        (part_of, among), documents = _work[0], list[AnyDocument]()
+        for document in piece.documents(among=among):
+            if isinstance(document, RawPage | Skipped):  # a page that is still to be parsed
+                return (), 0, None
+            documents.append(document)
+        ids = [document.id for document in documents] if among is None else []
+        return ids, len(documents), part_of(documents)
     except Exception:  # the first process meets it as well, and reports it
-        return None
-
-
-def _parsed_already(documents: Iterable[AnyDocument | RawPage | Skipped]) -> list[AnyDocument]:
-    """The documents of a piece.
-
-    Raises:
-        ValueError: if a page is still to be parsed.
-    """
-    parsed = list[AnyDocument]()
-    for each in documents:
-        if isinstance(each, RawPage | Skipped):
-            raise ValueError("a page that is still to be parsed")
-        parsed.append(each)
-    return parsed
-
-
-@dataclass(frozen=True)
-class _Picking:
-    """Keeps the documents that have some ids."""
-
-    ids: Collection[str]
-
-    def part(self, documents: Sequence[AnyDocument]) -> list[AnyDocument]:
-        return [each for each in documents if each.id in self.ids]
-
-
-def _picking(ids: Collection[str]) -> AbstractContextManager[Maker[list[AnyDocument]]]:
-    return nullcontext(_Picking(ids))
-
-
-def _chained(parts: Iterable[list[AnyDocument]]) -> list[AnyDocument]:
-    return list(chain.from_iterable(parts))
+        return (), 0, None

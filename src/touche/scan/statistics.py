@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from touche.collection.parts import Parts
 from touche.scan.kernel import Counts
 
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -88,30 +87,6 @@ class Statistics:
         return Term(int(self.df[place]), int(self.ttf[place]), self.documents, self.tokens, weight)
 
 
-class _Counted(Protocol):
-    """A part of a collection, such as ``touche.scan.counting.Part``."""
-
-    @property
-    def statistics(self) -> Sequence[Statistics]:
-        """Of each field."""
-
-
-def added(parts: Parts[_Counted], fields: int, terms: int) -> Sequence[Statistics]:
-    """The statistics of each field, from what was counted in all parts of the collection.
-
-    Args:
-        parts: what was counted.
-        fields: how many fields there are.
-        terms: how many terms were counted in each.
-    """
-    nothing = Statistics(0, 0, *np.zeros((2, terms), dtype=np.int64))
-    return parts.folded([nothing] * fields, _with_part, added_up)
-
-
-def _with_part(before: Sequence[Statistics], part: _Counted) -> Sequence[Statistics]:
-    return added_up(before, part.statistics)
-
-
-def added_up(some: Sequence[Statistics], others: Sequence[Statistics]) -> Sequence[Statistics]:
+def added_up(some: Sequence[Statistics], others: Sequence[Statistics]) -> list[Statistics]:
     """Those of the documents of both, of each field."""
     return [one + other for one, other in zip(some, others, strict=True)]
