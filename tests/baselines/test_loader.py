@@ -472,7 +472,7 @@ def test_a_folder_with_the_name_of_a_shipped_baseline_is_told_from_it(
     command = ("-i", "spot-check/passages", "-o", "out")
     assert "warning: ./bm25 is not that of touche-baselines" in touche("run", "./bm25", *command)[2]
     assert "warning" not in touche("run", "bm25", *command)[2]
-    with pytest.raises(ToucheError, match="there is a baseline bm25 already, whose image"):
+    with pytest.raises(ToucheError, match="there is an image touche/bm25 already"):
         check_name(tmp_path / "bm25")
     check_name(ROOT / "baselines" / "bm25")
 

@@ -108,8 +108,8 @@ def test_a_missing_package_is_named(place: Path, touche: Touche, monkeypatch: py
 REFUSED = {
     "Our_Team": "the name of its image would be invalid",
     "a--b-": "the name of its image would be invalid",
-    "bm25": "there is a baseline bm25 already, whose image and runs",
-    "base": "touche/base is the image below others",
+    "bm25": "there is an image touche/bm25 already",
+    "base": "there is an image touche/base already",
     "2022": "its function in Python cannot be called 2022",
     "lambda": "its function in Python cannot be called lambda",
     "words-of": "its function in Python cannot be called words_of",

@@ -3,7 +3,7 @@
 import hashlib
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.metadata import metadata, version
 from pathlib import Path
 from shlex import quote
@@ -19,12 +19,6 @@ _BASES = ("base", "lucene", "models")  # a Dockerfile each in docker/
 _IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # what Docker and Podman allow
 _CONTENT = "touche.content"
 _GITHUB = "https://github.com/"
-_LABEL = {
-    "content": _CONTENT,
-    "team": "org.opencontainers.image.vendor",
-    **{name: f"org.opencontainers.image.{name}" for name in ("version", "revision", "source")},
-}
-
 _log = logging.getLogger(__name__)
 
 
@@ -57,10 +51,8 @@ def check_name(folder: Path) -> None:
     Raises:
         InputError: if it has not.
     """
-    if folder.name in _BASES:
-        raise InputError(folder, f"{image_of(folder.name)} is the image below others", "choose another name")
-    if folder.name in names() and not is_shipped(folder):
-        problem = f"there is a baseline {folder.name} already, whose image and runs it would be taken for"
+    if folder.name in _BASES or (folder.name in names() and not is_shipped(folder)):
+        problem = f"there is an image {image_of(folder.name)} already, which its own would replace"
         raise InputError(folder, problem, "choose another name")
     if not _IMAGE_NAME.fullmatch(folder.name):
         remedy = "choose a name of a-z, 0-9, and single . _ - between them"
@@ -97,10 +89,14 @@ def build(program: str, names: Sequence[str], log: Log) -> None:
     root = _workshop()
     _provide_bases(program, folders, root, log)
     for folder in folders:
-        about = {"content": _content(root, folder) if root else ""}
-        about["team"] = PROJECT if is_shipped(folder) else ""
-        about |= {"version": version(PROJECT), **origin(folder)}
-        _build(program, image_of(folder.name), folder, _told(about), log)
+        team = PROJECT if is_shipped(folder) else ""
+        about = {"version": version(PROJECT), **origin(folder), "vendor": team}
+        labels = [f"--label=org.opencontainers.image.{name}={value}" for name, value in about.items()]
+        labels.append(f"--label={_CONTENT}={_content(root, folder) if root else ''}")
+        # What provenance needs of it.
+        values = {"REVISION": about["revision"], "SOURCE": about["source"], "TEAM": team}
+        values_of = [f"--build-arg={name}={value}" for name, value in values.items()]
+        _build(program, image_of(folder.name), folder, [*labels, *values_of], log)
 
 
 def size(program: str, name: str) -> str:
@@ -200,12 +196,6 @@ def _build(program: str, image: str, context: Path, arguments: Sequence[str], lo
     check_exit(f"building {image}", ended)
 
 
-def _told(about: Mapping[str, str]) -> list[str]:
-    """What an image is told of its origin: as labels, and what provenance needs also as arguments."""
-    labels = [f"--label={_LABEL.get(name, name)}={value}" for name, value in about.items()]
-    return labels + [f"--build-arg={name.upper()}={about[name]}" for name in ("revision", "source", "team")]
-
-
 def made_of(root: Path, folder: Path) -> Iterator[Path]:
     """The files that the image of a baseline is made of: its Dockerfile, what that copies, and all below it.
 
@@ -220,17 +210,14 @@ def made_of(root: Path, folder: Path) -> Iterator[Path]:
             yield from _files_of(_dockerfile_of(below, root), root)
 
 
-def digest_of(files: Iterable[Path], root: Path, folder: Path) -> str:
+def _content(root: Path, folder: Path) -> str:
     """16 hexadecimal digits that change with every file and its place in the folder, or else in the clone."""
+    files = made_of(root, folder)
     named = {str(file.relative_to(folder if file.is_relative_to(folder) else root)): file for file in files}
     digest = hashlib.sha256()
     for name in sorted(named):
         digest.update(f"{name}\n".encode() + named[name].read_bytes())
     return digest.hexdigest()[:16]
-
-
-def _content(root: Path, folder: Path) -> str:
-    return digest_of(made_of(root, folder), root, folder)
 
 
 def _files_of(dockerfile: Path, context: Path) -> Iterator[Path]:

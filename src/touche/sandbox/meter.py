@@ -22,8 +22,8 @@ signal.signal(signal.SIGTERM, lambda *_: None)
 file, program, *arguments = sys.argv[1:]
 pid = os.posix_spawn(program, [program, *arguments], os.environ)
 _, status, used = os.wait4(pid, 0)
-with open(file, "w") as memory:
-    memory.write(str(used.ru_maxrss))
+with open(file, "w") as usage:
+    print(used.ru_utime + used.ru_stime, used.ru_maxrss, file=usage)
 code = os.waitstatus_to_exitcode(status)
 if code < 0:
     if -code != signal.SIGKILL:
@@ -34,13 +34,14 @@ sys.exit(code)
 
 
 def metering(command: Sequence[str], file: Path) -> list[str]:
-    """The same command, which also writes its largest process to a file, as ``memory_of`` reads it."""
+    """The same command, which also writes to a file what ``usage_of`` reads."""
     return [sys.executable, "-ISc", _STARTER, str(file), *command]
 
 
-def memory_of(file: Path) -> int:
-    """Bytes that the largest process of a command had at its peak."""
-    return int(file.read_text()) * (1 if sys.platform == "darwin" else 1024)
+def usage_of(file: Path) -> tuple[float, int]:
+    """Seconds of processor time of a command and all that it waited for, and bytes of its largest process."""
+    seconds, memory = file.read_text().split()
+    return float(seconds), int(memory) * (1 if sys.platform == "darwin" else 1024)
 
 
 class Meter:

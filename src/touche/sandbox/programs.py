@@ -6,12 +6,9 @@ import re
 import shlex
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from math import inf
-from resource import struct_rusage
 from signal import SIGKILL, SIGTERM, Signals
 from threading import Thread
 
@@ -25,8 +22,7 @@ _log = logging.getLogger(__name__)
 
 _PATIENCE = 60.0  # seconds that Docker or Podman may take to answer a question
 _LAST_WORDS = 3.0  # seconds that a program has to tidy up, and its last lines to arrive
-_ASKED_EVERY = 0.01  # seconds
-_WATCHER = f"read line; kill -s TERM -- -$1; sleep {_LAST_WORDS:g}; kill -s KILL -- -$1"
+_WATCHER = f'read line; kill -s TERM -- -$1; sleep {_LAST_WORDS:g}; kill -s KILL -- -$1; shift; "$@"'
 _POINTS_TO_HELP = re.compile("^(See|Run) '.* --help'")  # what Docker adds below the reason
 
 
@@ -37,12 +33,10 @@ class Ended:
     Attributes:
         code: its exit code, negative if a signal ended it.
         last_line: what it wrote last.
-        used: the processor time of it and of all that it waited for, and the memory of the largest of them.
     """
 
     code: int
     last_line: str
-    used: struct_rusage
 
 
 def check_program(program: str) -> None:
@@ -60,45 +54,52 @@ def check_program(program: str) -> None:
 def _problem(program: str) -> str:
     if shutil.which(program) is None:
         return f"{program} is not installed; install it"
-    if (told := _asked(program, "info")) is None:
-        return f"{program} does not answer; start its service again"
-    if told.returncode == 0:
+    info = _asked(program, "info")
+    if info.returncode == 0:
         return ""
-    reason = (told.stderr.strip().splitlines() or ["it does not say why"])[-1]
+    reason = (info.stderr.strip().splitlines() or ["it does not say why"])[-1]
     return f"{program} is installed, but its service cannot be reached ({reason}); start it"
 
 
 def succeeds(*command: str) -> bool:
     """Whether a command ends with exit code 0 in a minute; what it writes is dropped."""
-    told = _asked(*command)
-    return told is not None and told.returncode == 0
+    return _asked(*command).returncode == 0
 
 
 def answer(*command: str) -> str:
     """What a command writes to standard output, or nothing if it fails or takes more than a minute."""
-    told = _asked(*command)
-    return told.stdout.strip() if told is not None and told.returncode == 0 else ""
+    done = _asked(*command)
+    return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def _asked(*command: str) -> subprocess.CompletedProcess[str] | None:
-    """A command that has ended; None for one that has been stopped, as it takes more than a minute."""
-    with suppress(subprocess.TimeoutExpired):
+def _asked(*command: str) -> subprocess.CompletedProcess[str]:
+    """A command that has ended; one that takes more than a minute is stopped and has failed."""
+    try:
         return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE)
-    return None
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 1, "", "it does not answer")
 
 
 def execute(
     command: Sequence[str],
     log: Log,
     *,
-    seconds: float = inf,
+    seconds: float | None = None,
     environment: Mapping[str, str] | None = None,
     folder: str | None = None,
+    if_killed: Sequence[str] = (),
 ) -> Ended:
     """Runs a program until it ends; a log is given every line that it writes.
 
     It leads a group of processes of its own, and none of them outlives it: neither one that it leaves behind
     when it ends, nor any when its time is up or this program is interrupted or killed.
+
+    Args:
+        command: the program and its arguments.
+        log: gets each line.
+        seconds: the limit of time.
+        environment, folder: those of the program; by default those of this one.
+        if_killed: a command that tidies up if this program is killed, which cannot do it then.
 
     Raises:
         TimeoutExpired: if it does not end in so many seconds.
@@ -119,14 +120,14 @@ def execute(
     reader = _Reader(process, log)
     try:
         reader.start()
-        with _watched(process):
-            used = _used_until_the_end(process, seconds)
+        with _watched(process, if_killed):
+            process.wait(seconds)
     finally:
         _end(process)
         reader.finish()
     if reader.fault is not None:
         raise reader.fault
-    return Ended(process.returncode, reader.last, used)
+    return Ended(process.returncode, reader.last)
 
 
 class _Reader(Thread):
@@ -162,32 +163,17 @@ class _Reader(Thread):
 
 
 @contextmanager
-def _watched(process: Process) -> Iterator[None]:
+def _watched(process: Process, if_killed: Sequence[str]) -> Iterator[None]:
     """Has a shell end the group of a process when this program is killed, as then its standard input ends."""
-    watcher = subprocess.Popen(
-        ["sh", "-c", _WATCHER, "sh", str(process.pid)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        yield
-    finally:
-        watcher.kill()
-        watcher.communicate()
-
-
-def _used_until_the_end(process: Process, seconds: float) -> struct_rusage:
-    deadline = time.monotonic() + seconds
-    while True:
-        pid, status, used = os.wait4(process.pid, os.WNOHANG)
-        if pid:
-            process.returncode = os.waitstatus_to_exitcode(status)
-            return used
-        if time.monotonic() > deadline:
-            raise subprocess.TimeoutExpired(process.args, seconds)
-        time.sleep(_ASKED_EVERY)
+    command = ["sh", "-c", _WATCHER, "sh", str(process.pid), *if_killed]
+    null = subprocess.DEVNULL
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=null, stderr=null, start_new_session=True
+    ) as watcher:
+        try:
+            yield
+        finally:
+            watcher.kill()
 
 
 def _end(process: Process) -> None:

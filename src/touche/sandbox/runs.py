@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import TimeoutExpired
+from typing import Any
 from uuid import uuid4
 
 from touche import tasks
@@ -22,21 +23,14 @@ from touche.io.temporary import temporary_folder
 from touche.lint import ERROR, lint_format
 from touche.sandbox.images import check_image, image_of
 from touche.sandbox.limits import PROGRAMS, RUNNER_NAMES, Limits
-from touche.sandbox.meter import LARGEST_PROCESS, memory_of, metered, metering
-from touche.sandbox.programs import (
-    Ended,
-    Log,
-    answer,
-    check_exit,
-    check_program,
-    execute,
-    succeeds,
-)
+from touche.sandbox.meter import LARGEST_PROCESS, metered, metering, usage_of
+from touche.sandbox.programs import Ended, Log, answer, check_exit, check_program, execute, succeeds
 from touche.tira.outputs import RUN_FILE
 from touche.tira.provenance import DATASET_VARIABLE
 
 _PLAIN = re.compile(r"[\w.,/=:+-]+", re.ASCII)
-_OWNER = "touche.owner"  # the label that says which process started a container
+# tira-run leaves its container running when it is stopped.
+_REMOVE = 'docker rm --force $(docker ps --all --quiet --filter="volume=$1")'
 INVALID_FILE = f"{RUN_FILE}.invalid"  # where a run that breaks the format is put aside
 
 
@@ -99,12 +93,11 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
     command += ["-i", job.given, "-o", str(job.output)]
     began = time.monotonic()
     with temporary_folder("touche-run-") as scratch:  # so that nothing is left even if it is killed
-        file = scratch / "memory"
+        file = scratch / "usage"
         ended = execute(metering(command, file), log, environment=os.environ | {"TMPDIR": str(scratch)})
         check_exit(job.name, ended)
-        memory = memory_of(file)
+        cpu, memory = usage_of(file)
     _check_run(job)
-    cpu = ended.used.ru_utime + ended.used.ru_stime
     return Usage(time.monotonic() - began, cpu, memory, LARGEST_PROCESS)
 
 
@@ -114,17 +107,15 @@ def run_in(program: str) -> Runner:
     def run(job: Job, limits: Limits, log: Log) -> Usage:
         check_program(program)
         check_image(program, job.baseline)
-        _check_empty(job.output)
-        _remove_abandoned(program)
-        name = f"touche-{os.getpid()}-{uuid4().hex[:12]}"
-        command = ["--name", name, f"--label={_OWNER}={_here()} {os.getpid()} {_started(os.getpid())}"]
-        command += [*_sandbox(program, limits), *_mounts(job)]
-        command += [image_of(job.name), "-i", "/input", "-o", "/output", *job.arguments]
-        with _nothing_left_of_a_failure(job.output):
+        with _output_directory(job.output):
+            name = f"touche-{os.getpid()}-{uuid4().hex[:12]}"
+            command = ["--name", name, *_sandbox(program, limits), *_mounts(job), image_of(job.name)]
+            command += ["-i", "/input", "-o", "/output", *job.arguments]
+            remove = (program, "rm", "--force", "--volumes", name)
             try:
-                return _run_container(program, name, command, job, limits, log)
+                return _run_container(command, remove, job, limits, log)
             finally:
-                succeeds(program, "rm", "--force", "--volumes", name)
+                succeeds(*remove)
 
     return run
 
@@ -145,52 +136,24 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
         raise ToucheError(f"{problem}; use letters, digits and . , / = : + - only, or another runner")
     check_program("docker")
     check_image("docker", job.baseline)
-    _check_empty(job.output)
     log("tira-run: privileged, as root, without network, without limits on processors and memory")
     inside = " ".join(["baseline -i $inputDataset -o $outputDir", *job.arguments])
     began, output = time.monotonic(), str(job.output.resolve())
     command = [program, "--image", image_of(job.name), "--command", inside, "--output-directory", output]
-    with _input_directory(job.given) as directory, _nothing_left_of_a_failure(job.output):
+    remove = ("sh", "-c", _REMOVE, "sh", output)
+    with _input_directory(job.given) as directory, _output_directory(job.output):
         try:
             command += ["--input-directory", str(directory)]
-            check_exit(job.name, _in_time(command, job, limits, log))
+            check_exit(job.name, _in_time(command, job, limits, log, if_killed=remove))
             _check_run(job)
-        finally:  # tira-run leaves its container running when it is stopped
-            for container in answer("docker", "ps", "--all", "--quiet", f"--filter=volume={output}").split():
-                succeeds("docker", "rm", "--force", container)
+        finally:
+            succeeds(*remove)
     return Usage(time.monotonic() - began)
 
 
 RUNNERS: Mapping[str, Runner] = dict(
     zip(RUNNER_NAMES, (run_locally, *map(run_in, PROGRAMS), run_in_tira), strict=True)
 )
-
-
-def _remove_abandoned(program: str) -> None:
-    """Removes the containers of this user's runs that were killed on this machine."""
-    for container in answer(program, "ps", "--all", "--quiet", f"--filter=label={_OWNER}").split():
-        label = answer(program, "inspect", "--format", f'{{{{index .Config.Labels "{_OWNER}"}}}}', container)
-        match label.rsplit(" ", 2):  # nothing if the container is gone
-            case here, pid, started if here == _here() and _started(pid) != started:
-                succeeds(program, "rm", "--force", "--volumes", container)
-
-
-def _here() -> str:
-    """The user, and where the ids of processes hold: since this start of the machine, in this container."""
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-        return f"{os.getuid()} {boot} {os.readlink('/proc/self/ns/pid')}"  # noqa: PTH115
-    except OSError:  # another system, where nothing is removed
-        return str(uuid4())
-
-
-def _started(pid: int | str) -> str:
-    """When a process was started, as ids are used again; empty if it has ended."""
-    try:
-        state, *fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-        return "" if state == "Z" else fields[18]
-    except OSError:
-        return ""
 
 
 def _sandbox(program: str, limits: Limits) -> list[str]:
@@ -229,28 +192,28 @@ def _bind(path: Path, place: str) -> str:
 
 
 def _run_container(
-    program: str, name: str, command: Sequence[str], job: Job, limits: Limits, log: Log
+    command: Sequence[str], remove: Sequence[str], job: Job, limits: Limits, log: Log
 ) -> Usage:
+    program, *_, name = remove
     began = time.monotonic()
     with temporary_folder("touche-run-") as scratch:
         id_file = scratch / "id"
         with metered(id_file) as meter:
             command = [program, "run", "--cidfile", str(id_file), *command]
-            ended = _in_time(command, job, limits, log, str(scratch))
+            ended = _in_time(command, job, limits, log, if_killed=remove, folder=str(scratch))
         # Podman, with control groups of version 1, says it by an empty file where it was started.
         out_of_memory = (scratch / "oom").exists()
-    usage = Usage(time.monotonic() - began, meter.cpu, meter.memory, meter.memory_of)
     if out_of_memory or answer(program, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
         problem = f"{job.name} reached its limit of {limits.memory} of memory and was stopped"
         raise ToucheError(f"{problem}; raise the limit with --memory")
     check_exit(job.name, ended)
     _check_run(job)
-    return usage
+    return Usage(time.monotonic() - began, meter.cpu, meter.memory, meter.memory_of)
 
 
-def _in_time(command: Sequence[str], job: Job, limits: Limits, log: Log, folder: str | None = None) -> Ended:
+def _in_time(command: Sequence[str], job: Job, limits: Limits, log: Log, **options: Any) -> Ended:
     try:
-        return execute(command, log, seconds=limits.seconds, folder=folder)
+        return execute(command, log, seconds=limits.seconds, **options)
     except TimeoutExpired:
         problem = f"{job.name} did not end within {limits.seconds:g} s and was stopped"
         raise ToucheError(f"{problem}; raise the limit with --time-limit") from None
@@ -288,8 +251,14 @@ def _link(path: str | Path, place: str | Path) -> None:
 
 
 @contextmanager
-def _nothing_left_of_a_failure(output: Path) -> Iterator[None]:
-    """Empties the output directory, which was empty, of all but a run that was found to be invalid."""
+def _output_directory(output: Path) -> Iterator[None]:
+    """Makes the output directory, and empties it after a failure of all but a run that is invalid."""
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        if any(output.iterdir()):
+            raise InputError(output, "the output directory is not empty", "empty it, or choose another")
+    except OSError as error:
+        raise InputError(output, f"cannot be used ({error.strerror})", "choose another directory") from error
     try:
         yield
     except BaseException:
@@ -299,15 +268,6 @@ def _nothing_left_of_a_failure(output: Path) -> Iterator[None]:
             elif path.name != INVALID_FILE:
                 path.unlink(missing_ok=True)
         raise
-
-
-def _check_empty(output: Path) -> None:
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        if any(output.iterdir()):
-            raise InputError(output, "the output directory is not empty", "empty it, or choose another")
-    except OSError as error:
-        raise InputError(output, f"cannot be used ({error.strerror})", "choose another directory") from error
 
 
 def _check_run(job: Job) -> None:
