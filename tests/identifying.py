@@ -8,7 +8,7 @@ from touche.formats.documents import Document
 from touche.formats.runs import RunLine
 from touche.formats.topics import Topic
 from touche.identify.counts import ANALYSES, Counts
-from touche.identify.fitting import Fit
+from touche.identify.fitting import Fit, Problem
 from touche.identify.hypotheses import Hypothesis
 from touche.identify.samples import Array, Sample, sample_of
 
@@ -41,5 +41,5 @@ def made_counts(seed: int, rows: int = 12, terms: int = 3) -> Counts:
 def fit(errors: Sequence[float] | Array, numbers: int = 1, **axes: object) -> Fit:
     """A fit with these errors and so many free numbers."""
     hypothesis = Hypothesis(**({"model": "DPH", "analysis": STANDARD, "fields": TEXT} | axes))  # type: ignore[arg-type]
-    zeros = np.zeros(numbers)
-    return Fit(hypothesis, zeros, zeros, np.array(errors, dtype=float))
+    zeros, problem = np.zeros(numbers), Problem(hypothesis, (), np.zeros(len(errors)))
+    return Fit(problem, zeros, zeros, np.array(errors, dtype=float))

@@ -6,24 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from identifying import PAIR, STANDARD, made_counts
-from touche.identify.fitting import Problem, begin_of_maximum, fit, standard_errors
+from touche.identify.fitting import Fit, Problem, begin_of_maximum, fit
 from touche.identify.hypotheses import MAXIMUM, SUM, Hypothesis
 from touche.identify.models import BM25, DPH, LM_DIRICHLET, MODELS
 
-SHAPES = [
-    (PAIR[:1], "", 1.0),
-    *[(PAIR, how, weight) for how in (SUM, MAXIMUM) for weight in (1.0, 0.25, None)],
-]
+Shape = tuple[tuple[str, ...], str, float | None]
+ONE: Shape = (PAIR[:1], "", 1.0)
+SHAPES = [ONE, *[(PAIR, how, weight) for how in (SUM, MAXIMUM) for weight in (1.0, 0.25, None)]]
 
 
-def problem(
-    model: str, shape: tuple[tuple[str, ...], str, float | None], seed: int, rows: int = 12
-) -> Problem:
+def problem(model: str, shape: Shape, seed: int, rows: int = 12) -> Problem:
     fields, how, weight = shape
-    hypothesis = Hypothesis(model, STANDARD, fields, how, "one byte", 0, weight)
-    return Problem(
-        hypothesis, tuple(made_counts(seed + at, rows) for at in range(len(fields))), np.zeros(rows)
-    )
+    counts = tuple(made_counts(seed + at, rows) for at in range(len(fields)))
+    return Problem(Hypothesis(model, STANDARD, fields, how, weight=weight), counts, np.zeros(rows))
 
 
 def test_scores_are_sums_over_terms_and_fields_by_hand() -> None:
@@ -45,9 +40,7 @@ def test_scores_are_sums_over_terms_and_fields_by_hand() -> None:
 
 
 @given(st.sampled_from([*MODELS]), st.sampled_from(SHAPES), st.integers(0, 1000))
-def test_the_jacobian_is_that_of_differences(
-    model: str, shape: tuple[tuple[str, ...], str, float | None], seed: int
-) -> None:
+def test_the_jacobian_is_that_of_differences(model: str, shape: Shape, seed: int) -> None:
     made, step = problem(model, shape, seed), 1e-7
     numbers = made.begin() + np.random.default_rng(seed).normal(0, 0.3, made.size)
     moves = np.eye(made.size) * step
@@ -57,7 +50,7 @@ def test_the_jacobian_is_that_of_differences(
 
 @pytest.mark.parametrize("model", [LM_DIRICHLET, BM25, DPH])
 def test_numbers_are_found_again_in_spite_of_outliers(model: str) -> None:
-    made = problem(model, SHAPES[0], seed=1, rows=80)
+    made = problem(model, ONE, seed=1, rows=80)
     true = made.begin() + np.random.default_rng(5).normal(0, 0.3, made.size)
     scores = made.predicted(true)
     scores[::10] += 0.5
@@ -67,7 +60,7 @@ def test_numbers_are_found_again_in_spite_of_outliers(model: str) -> None:
 
 
 def test_other_lengths_cannot_meet_the_scores() -> None:
-    made = problem(BM25, SHAPES[0], seed=1, rows=80)
+    made = problem(BM25, ONE, seed=1, rows=80)
     scores = made.predicted(made.begin())
     exact = Hypothesis(BM25, STANDARD, PAIR[:1], lengths="exact")
     wrong = Problem(exact, made.counts, scores)
@@ -85,8 +78,7 @@ def test_a_maximum_begins_with_fields_that_are_fitted_one_after_the_other() -> N
 
 
 def test_a_number_is_known_no_better_than_engines_store_it() -> None:
-    made = problem(DPH, SHAPES[0], seed=1, rows=80)
+    made = problem(DPH, ONE, seed=1, rows=80)
     numbers = made.begin()
     exact = Problem(made.hypothesis, made.counts, made.predicted(numbers))
-    errors = standard_errors(exact, numbers, np.ones(80, bool))
-    np.testing.assert_allclose(errors, 2e-7 * numbers)
+    np.testing.assert_allclose(Fit.of(exact, numbers).deviations, 2e-7 * numbers)

@@ -12,12 +12,12 @@ PARTS = ("premises", "conclusion", "both")
 def test_every_hypothesis_is_tried_once() -> None:
     arguments, texts = list(space(PARTS)), list(space(TEXT))
     assert len({*arguments}) == len(arguments) == 2064 and len({*texts}) == len(texts) == 240
-    assert Counter(each.model for each in texts) == {
-        "LMDirichlet": 72,
-        "BM25": 72,
-        "Lucene's classic": 72,
-        "DPH": 24,
-    }
+    assert [*Counter(each.model for each in texts).values()] == [
+        72,
+        72,
+        72,
+        24,
+    ]  # Terrier's lengths are exact
 
 
 def test_a_weight_is_varied_where_it_can_show_and_lengths_always() -> None:
@@ -30,16 +30,8 @@ def test_a_weight_is_varied_where_it_can_show_and_lengths_always() -> None:
 
 def test_a_hypothesis_is_said_in_words_and_axis_by_axis() -> None:
     found = Hypothesis(LM_DIRICHLET, STANDARD, PARTS[:2], MAXIMUM, "exact", 2, 0.25)
-    assert str(found) == (
-        "LMDirichlet of maximum of premises and 0.25 times conclusion, "
-        "standard analysis (no stop words, no stemming), lengths exact +2 tokens"
-    )
-    assert found.axes == {
-        "model": "LMDirichlet",
-        "stop words": "no stop words",
-        "stems": "no stemming",
-        "fields": "maximum of premises and 0.25 times conclusion",
-        "lengths": "lengths exact +2 tokens",
-    }
-    assert " +1 token" in str(Hypothesis(BM25, STANDARD, TEXT, offset=1))
+    fields, lengths = "maximum of premises and 0.25 times conclusion", "lengths exact +2 tokens"
+    assert str(found) == f"LMDirichlet of {fields}, standard analysis (no stop words, no stemming), {lengths}"
+    assert (found.axes["fields"], found.axes["lengths"]) == (fields, lengths)
+    assert str(Hypothesis(BM25, STANDARD, TEXT, offset=1)).endswith(" +1 token")
     assert "a free weight times" in str(Hypothesis(BM25, STANDARD, PARTS[:2], SUM, weight=None))

@@ -14,13 +14,12 @@ from touche import baselines, lucene
 from touche.collection.discovery import Input
 from touche.data import places
 from touche.formats.documents import Document
-from touche.formats.runs import RunLine, in_order_of_score
+from touche.formats.runs import RunLine, by_topic, in_order_of_score
 from touche.identify import search
-from touche.identify.answer import Answer, answer
+from touche.identify.answer import NOTHING, Answer, answer
 from touche.identify.counts import NAMED
 from touche.identify.hypotheses import space
 from touche.identify.samples import sample_of
-from touche.identify.words import NOTHING, first_line, sentences
 from touche.lucene.analysis import analyzer_named, terms
 
 STANDARD = "standard analysis (no stop words, no stemming), lengths in one byte"
@@ -38,10 +37,7 @@ def given() -> Input:
 
 def answer_of(run: Iterable[RunLine]) -> Answer:
     """The answer from the first documents of each topic, which are enough and take less time."""
-    by_topic: dict[str, list[RunLine]] = {}
-    for each in in_order_of_score(run):
-        by_topic.setdefault(each.topic, []).append(each)
-    few = [each for lines in by_topic.values() for each in lines[:32]]
+    few = [each for lines in by_topic(in_order_of_score(run)).values() for each in lines[:32]]
     return answer(sample_of(few, given().topics, given().documents, "the spot check"))
 
 
@@ -90,7 +86,7 @@ def by_lucene(analyzer: str, similarity: object) -> list[RunLine]:
     ids=["dirichletlm", "mu = 1500", "bm25", "standard", "tfidf", "classic", "DPH"],
 )
 def test_runs_of_known_settings_are_identified(made: Callable[[], list[RunLine]], first: str) -> None:
-    assert first_line(answer_of(made())).startswith(first)
+    assert answer_of(made()).first_line.startswith(first)
 
 
 @pytest.mark.slow
@@ -113,8 +109,8 @@ def test_nothing_stands_out_among_scores_that_no_model_made() -> None:
     made = by_baseline("bm25")
     random = np.random.default_rng(1).random(len(made))
     answered = answer_of(replace(each, score=float(value)) for each, value in zip(made, random, strict=True))
-    assert first_line(answered) == NOTHING and not answered.collections
-    assert next(sentences(answered)).startswith("The best one meets")
+    assert answered.first_line == NOTHING and not answered.collections
+    assert next(answered.sentences()).startswith("The best one meets")
 
 
 def test_the_command_prints_the_answer_as_a_table_and_as_json(
@@ -126,12 +122,12 @@ def test_the_command_prints_the_answer_as_a_table_and_as_json(
     made = of_bm25()
     monkeypatch.setattr("touche.identify.answer", lambda sample: made)
     code, out, err = touche("identify", run, "--task", "spot-check/arguments")
-    assert (code, err) == (0, "") and first_line(made) in out.splitlines()
+    assert (code, err) == (0, "") and made.first_line in out.splitlines()
     for title in ("The best hypotheses", "Fitted numbers", "Documents with a term in text", "Topics"):
         assert f"\n{title}" in out
-    told = json.loads(touche("identify", run, "--task", "spot-check/arguments", "--format", "json")[1])
-    assert told["stands_out"] and told["collections"]["text"]["documents"] == 270
-    assert len(told["candidates"]) == 6 and {each["field"] for each in told["terms"]} == {"text"}
+    record = json.loads(touche("identify", run, "--task", "spot-check/arguments", "--format", "json")[1])
+    assert record["stands_out"] and record["collections"]["text"]["documents"] == 270
+    assert len(record["candidates"]) == 6 and {each["field"] for each in record["terms"]} == {"text"}
 
 
 def test_the_command_names_what_is_wrong_with_its_arguments(touche: Touche, write: Write) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from touche.identify import identify
-from touche.identify.words import NOTHING, first_line, sentences
+from touche.identify.answer import NOTHING
 
 STANDARD = "standard analysis (no stop words, no stemming)"
 TWENTY_ONE, TWENTY_TWO = "touche-2021-task-1", "touche-2022-task-2"
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.nightly  # minutes each
 def test_the_baseline_of_2021_is_dirichlet_and_a_maximum_is_not_told_from_one_field(official: Path) -> None:
     run = official / "runs" / TWENTY_ONE / "baseline-dirichlet-in-sample.tsv"
     found = identify(run, f"{TWENTY_ONE}/sample")
-    model, parameter = first_line(found).split("; ")
+    model, parameter = found.first_line.split("; ")
     assert model == f"LMDirichlet of premises, {STANDARD}, lengths in one byte" and parameter == "mu = 2000"
     best = found.candidates[0]
     assert (best.documents, best.free_numbers) == (216, 19)
@@ -30,10 +30,8 @@ def test_the_baseline_of_2022_is_bm25_with_the_settings_of_ours_and_tells_how_la
     official: Path,
 ) -> None:
     found = identify(official / "runs" / TWENTY_TWO / "puss-in-boots-1.run", f"{TWENTY_TWO}/sample")
-    assert first_line(found).startswith(
-        "BM25 of text, english analysis (Lucene's 33 English stop words, Porter's"
-    )
-    assert "lengths in one byte; k1 = 0.9, b = 0.4 (Anserini's defaults); avgdl is 108.5" in first_line(found)
+    assert found.first_line.startswith("BM25 of text, english analysis (Lucene's 33 English stop words, Por")
+    assert "lengths in one byte; k1 = 0.9, b = 0.4 (Anserini's defaults); avgdl is 108.5" in found.first_line
     assert not found.undecided and found.candidates[0].documents == 1343 and found.decimals == 4
     assert found.candidates[0].shares[0] > 0.97 and found.candidates[0].shares[1] > 0.99
     collection = found.collections["text"]
@@ -53,6 +51,6 @@ def test_nothing_stands_out_where_the_search_does_not_know_what_made_a_run(
     official: Path, run: str, dataset: str
 ) -> None:
     found = identify(official / "runs" / f"{run}.run", dataset)
-    assert first_line(found) == NOTHING and not found.collections
-    assert any("outside of the search" in each for each in sentences(found))
+    assert found.first_line == NOTHING and not found.collections
+    assert any("outside of the search" in each for each in found.sentences())
     assert found.candidates[0].shares[0] < 0.2

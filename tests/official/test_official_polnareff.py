@@ -13,10 +13,10 @@ from touche import baselines, lucene
 from touche.formats.argsme import read_argsme_json
 from touche.formats.topics import read_topics_xml
 from touche.identify.counts import NAMED, Counts
-from touche.identify.fitting import Problem, fit
+from touche.identify.fitting import Fit, Problem, fit
 from touche.identify.hypotheses import SUM, Hypothesis
 from touche.identify.models import LM_DIRICHLET
-from touche.identify.numbers import shared_numbers
+from touche.identify.parameters import shared_numbers
 from touche.identify.samples import read_scores
 from touche.lucene.analysis import analyzer_named, tokens
 
@@ -82,7 +82,7 @@ def test_the_official_run_by_dirichletlm_is_explained_by_the_baseline(official: 
     errors = np.abs(problem.residuals(numbers))
     assert len(errors) == 1129 and np.median(errors) < 1e-6
     assert np.mean(errors <= WITHIN) == pytest.approx(0.914, abs=0.002)
-    (mu,) = (each.value for each in shared_numbers(problem, numbers) if each.name == "mu")
+    (mu,) = (each.value for each in shared_numbers(Fit.of(problem, numbers)) if each.name == "mu")
     assert mu == pytest.approx(own()["MU"], abs=0.001)
 
 

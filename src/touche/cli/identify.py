@@ -12,7 +12,6 @@ from touche.cli.options import PATH
 from touche.cli.output import counted, show, show_records, style
 from touche.identify import identify as identified
 from touche.identify.answer import WITHIN, Answer
-from touche.identify.words import first_line, sentences
 
 
 @click.command(
@@ -43,8 +42,8 @@ def identify(run: Path, dataset: str, style: str) -> None:
     best = answer.candidates[0]
     of = f"{best.documents:,} of the run's {answer.in_run:,} documents"
     scores = f"whose scores have {counted(answer.decimals, 'decimal')}"
-    click.echo(f"{answer.tried:,} hypotheses on {of}, {scores}\n\n{first_line(answer)}")
-    for sentence in sentences(answer):
+    click.echo(f"{answer.tried:,} hypotheses on {of}, {scores}\n\n{answer.first_line}")
+    for sentence in answer.sentences():
         click.echo(sentence)
     _show_candidates(answer)
     if answer.stands_out:

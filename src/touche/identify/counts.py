@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
@@ -39,8 +38,8 @@ class Analysis:
     stemmer: str
 
     def __str__(self) -> str:
-        told = f"{self.stopping}, {self.stemming}"
-        return f"{_NAMES[self]} analysis ({told})" if self in _NAMES else told
+        words = f"{self.stopping}, {self.stemming}"
+        return f"{_NAMES[self]} analysis ({words})" if self in _NAMES else words
 
     @property
     def stopping(self) -> str:
@@ -60,7 +59,7 @@ NAMED: Mapping[str, Analysis] = {
 _NAMES = {analysis: name for name, analysis in NAMED.items()}
 _ALL = [Analysis(*choice) for choice in product((False, True), STOP_LISTS, STEMMERS)]
 # Those that have a name stand for those that are the same on a sample.
-ANALYSES = [*_NAMES, *(each for each in _ALL if each not in _NAMES)]
+ANALYSES = [*dict.fromkeys([*_NAMES, *_ALL])]
 
 
 @dataclass(frozen=True)
@@ -90,11 +89,11 @@ class Counts:
         """The same of some of the documents, by their places in ascending order."""
         place = np.full(len(self.lengths), -1)
         place[chosen] = np.arange(len(chosen))
-        kept = place[self.rows] >= 0
-        used, terms = np.unique(self.terms[kept], return_inverse=True)
-        vocabulary = tuple(self.vocabulary[each] for each in used)
-        rows = place[self.rows[kept]]
-        return Counts(rows, terms, self.tf[kept], self.qtf[kept], self.lengths[chosen], vocabulary)
+        cells = place[self.rows] >= 0
+        used, terms = np.unique(self.terms[cells], return_inverse=True)
+        vocabulary = tuple(self.vocabulary[term] for term in used)
+        rows = place[self.rows[cells]]
+        return Counts(rows, terms, self.tf[cells], self.qtf[cells], self.lengths[chosen], vocabulary)
 
     def same_as(self, other: "Counts") -> bool:
         """Whether no score can tell the two apart, whatever the terms are called."""
@@ -103,13 +102,8 @@ class Counts:
 
 
 Fields = Mapping[str, Counts]
-
-
-class Words(NamedTuple):
-    """Texts in words: for each word the place of its text, and its place among all distinct words."""
-
-    rows: Integers
-    words: Integers
+Words = tuple[Integers, Integers]
+"""Texts in words: for each word the place of its text, and its place among all distinct words."""
 
 
 def counts_of(sample: Sample, analyses: Iterable[Analysis] = ANALYSES) -> Iterator[tuple[Analysis, Fields]]:
@@ -117,29 +111,25 @@ def counts_of(sample: Sample, analyses: Iterable[Analysis] = ANALYSES) -> Iterat
 
     Lucene's filters look at one token at a time. So each distinct word is mapped once by each analysis.
     """
-    topics = list(dict.fromkeys(sample.topics))
-    topic_of = np.array([topics.index(topic) for topic in sample.topics])
+    topics, topic_of = np.unique(sample.topics, return_inverse=True)
     known: dict[str, int] = {}
     titles = _words([sample.titles[topic] for topic in topics], known)
     fields = {name: _words(texts, known) for name, texts in sample.texts.items()}
     for analysis in analyses:
         terms = _terms(list(known), analysis)
-        in_titles = dict.fromkeys(terms[word] for word in titles.words if terms[word])
-        places = {term: place for place, term in enumerate(in_titles)}
+        vocabulary = tuple(dict.fromkeys(terms[word] for word in titles[1] if terms[word]))
+        places = {term: place for place, term in enumerate(vocabulary)}
         place = np.array([places.get(term, -1) if term else STOPPED for term in terms], dtype=np.int64)
-        qtf = np.zeros((len(topics), len(places)))
-        of_words = place[titles.words]
-        np.add.at(qtf, (titles.rows[of_words >= 0], of_words[of_words >= 0]), 1)
-        qtf, names = qtf[topic_of], tuple(places)
-        yield analysis, {name: _counts(field, place, qtf, names) for name, field in fields.items()}
+        qtf = _frequencies(titles, place, (len(topics), len(places)))[topic_of]
+        yield analysis, {name: _counts(field, place, qtf, vocabulary) for name, field in fields.items()}
 
 
 def _words(texts: Sequence[str], known: dict[str, int]) -> Words:
     """Splits texts as Lucene's StandardTokenizer does, and numbers the words in their case."""
-    split = _tokens(texts, ())
+    split = _tokens(texts, (), "standard")
     rows = np.repeat(np.arange(len(texts)), [len(words) for words in split])
     numbers = [known.setdefault(word, len(known)) for words in split for word in words]
-    return Words(rows, np.array(numbers, dtype=np.int64))
+    return rows, np.array(numbers, dtype=np.int64)
 
 
 def _terms(words: Sequence[str], analysis: Analysis) -> list[str]:
@@ -155,14 +145,11 @@ def _terms(words: Sequence[str], analysis: Analysis) -> list[str]:
 def _mapped(words: Sequence[str], filters: Sequence[str]) -> list[str]:
     """Maps each word by Lucene's token filters of these names, to nothing if they drop it."""
     (terms,) = _tokens([" ".join(words)], filters, "whitespace")  # one crossing to Java for all of them
-    return (
-        terms
-        if len(terms) == len(words)
-        else ["".join(each) for each in _tokens(words, filters, "whitespace")]
-    )
+    each = _tokens(words, filters, "whitespace") if len(terms) != len(words) else []
+    return ["".join(tokens) for tokens in each] or terms
 
 
-def _tokens(texts: Sequence[str], filters: Sequence[str], tokenizer: str = "standard") -> list[list[str]]:
+def _tokens(texts: Sequence[str], filters: Sequence[str], tokenizer: str) -> list[list[str]]:
     from touche.lucene.analysis import tokens
     from touche.lucene.chains import Chain
 
@@ -172,12 +159,14 @@ def _tokens(texts: Sequence[str], filters: Sequence[str], tokenizer: str = "stan
 
 def _counts(field: Words, place: Integers, qtf: Array, vocabulary: tuple[str, ...]) -> Counts:
     """Counts a field whose documents, rows of ``qtf``, have titles with these terms, its columns."""
-    places = place[field.words]
-    lengths = np.bincount(field.rows[places != STOPPED], minlength=len(qtf)).astype(float)
-    rows, places = field.rows[places >= 0], places[places >= 0]
-    in_title = qtf[rows, places] > 0
-    size = max(1, len(vocabulary))
-    keys, tf = np.unique(rows[in_title] * size + places[in_title], return_counts=True)
-    rows, terms = np.divmod(keys, size)
-    counts = Counts(rows, terms, tf.astype(float), qtf[rows, terms], lengths, vocabulary)
-    return counts.of(np.arange(len(qtf)))
+    tf, lengths = _frequencies(field, place, qtf.shape), field[0][place[field[1]] != STOPPED]
+    cells = rows, terms = np.nonzero((tf > 0) & (qtf > 0))
+    lengths = np.bincount(lengths, minlength=len(qtf)).astype(float)
+    return Counts(rows, terms, tf[cells], qtf[cells], lengths, vocabulary).of(np.arange(len(qtf)))
+
+
+def _frequencies(texts: Words, place: Integers, shape: tuple[int, ...]) -> Array:
+    """Counts how often each text, a row, has each term, a column."""
+    frequencies, rows, terms = np.zeros(shape), texts[0], place[texts[1]]
+    np.add.at(frequencies, (rows[terms >= 0], terms[terms >= 0]), 1)
+    return frequencies

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ SCALES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
 _FIRST_STEPS, _STEPS = 100, 15  # at the first scale, which has the longest way to go, and at each other one
 _FARTHEST = np.log(1000.0)  # of a shared number from where it begins, as a logarithm
 _FLOAT32 = 2e-7  # of a number, which engines store in that precision
-_UNKNOWN = 1e-9  # information on a number of which nothing is known
+_UNKNOWN = 1e-9  # information on a number that nothing is known of
 _WEIGHT = 0.5  # a free one begins here
 
 Bits = npt.NDArray[np.bool_]
@@ -68,22 +69,16 @@ class Problem:
     @property
     def size(self) -> int:
         """How many free numbers there are."""
-        return int(self.own_columns[-1].stop) + self._free_weight
-
-    @property
-    def _free_weight(self) -> bool:
-        return self.hypothesis.weight is None
+        return int(self.own_columns[-1].stop) + (self.hypothesis.weight is None)
 
     def begin(self) -> Array:
         """Numbers to begin with."""
         numbers = [np.log([*self.model.common.values()])]
         for counts in self.counts:
             tf = np.bincount(counts.terms, counts.tf, minlength=len(counts.vocabulary))
-            numbers += [
-                np.log([*self.model.of_field.values()]),
-                self.model.begin(tf / max(1.0, counts.lengths.sum())),
-            ]
-        return np.concatenate([*numbers, [np.log(_WEIGHT)] * self._free_weight])
+            numbers.append(np.log([*self.model.of_field.values()]))
+            numbers.append(self.model.begin(tf / max(1.0, counts.lengths.sum())))
+        return np.concatenate([*numbers, [np.log(_WEIGHT)] * (self.hypothesis.weight is None)])
 
     def weight(self, numbers: Array) -> float:
         """That of the second field."""
@@ -91,15 +86,13 @@ class Problem:
 
     def lengths(self, at: int) -> Array:
         """What the engine stores of the lengths of a field."""
-        return LENGTHS[self.hypothesis.lengths](
-            np.maximum(self.counts[at].lengths + self.hypothesis.offset, 0)
-        )
+        exact = np.maximum(self.counts[at].lengths + self.hypothesis.offset, 0)
+        return LENGTHS[self.hypothesis.lengths](exact)
 
     def predicted(self, numbers: Array) -> Array:
         """The scores of the documents."""
         sums = self.sums(numbers)
-        scores: Array = sums.max(axis=0) if self.hypothesis.combination == MAXIMUM else sums.sum(axis=0)
-        return scores
+        return np.asarray(sums.max(axis=0) if self.hypothesis.combination == MAXIMUM else sums.sum(axis=0))
 
     def sums(self, numbers: Array) -> Array:
         """The scores of the fields, rows, for the documents, columns."""
@@ -124,7 +117,7 @@ class Problem:
             slopes[counts.rows, self.own_columns[at].start + counts.terms] = by_own * counted[at, counts.rows]
             for column, slope in zip(self.shared_columns[at], by_shared, strict=True):
                 slopes[:, column] += self._by_row(at, slope) * counted[at]
-        if self._free_weight:
+        if self.hypothesis.weight is None:
             slopes[:, -1] = sums[1] * counted[1]
         return slopes
 
@@ -143,19 +136,39 @@ class Problem:
 
 @dataclass(frozen=True)
 class Fit:
-    """A hypothesis with its numbers.
+    """A problem with the numbers that solve it best.
 
     Attributes:
-        hypothesis: the hypothesis.
+        problem: the problem.
         numbers: in the order of ``Problem``.
         deviations: their standard errors.
         errors: by how much each document's score is missed, beyond what rounding in the file explains.
     """
 
-    hypothesis: Hypothesis
+    problem: Problem
     numbers: Array
     deviations: Array
     errors: Array
+
+    @classmethod
+    def of(cls, problem: Problem, numbers: Array) -> "Fit":
+        """Describes how well numbers solve a problem.
+
+        Standard errors are derived from the documents that are met; those of numbers that none depends on are
+        large.
+        """
+        errors = problem.errors(numbers)
+        met = errors <= MET
+        slopes = problem.jacobian(numbers)[met]
+        variance = np.mean(np.square(problem.residuals(numbers)[met])) if met.any() else 1.0
+        information = slopes.T @ slopes + _UNKNOWN * np.eye(problem.size)
+        deviations = np.sqrt(variance * np.diag(np.linalg.inv(information)))
+        return cls(problem, numbers, np.maximum(deviations, _FLOAT32 * np.abs(numbers)), errors)
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """The hypothesis."""
+        return self.problem.hypothesis
 
     @property
     def floor(self) -> float:
@@ -177,12 +190,6 @@ class Fit:
         return float(np.mean(self.errors <= within))
 
 
-def fit_of(problem: Problem, numbers: Array) -> Fit:
-    """Describes how well numbers solve a problem."""
-    errors = problem.errors(numbers)
-    return Fit(problem.hypothesis, numbers, standard_errors(problem, numbers, errors <= MET), errors)
-
-
 def fit(problem: Problem, scales: Sequence[float] = SCALES, begin: Array | None = None) -> Array:
     """The numbers that meet most scores.
 
@@ -197,15 +204,10 @@ def fit(problem: Problem, scales: Sequence[float] = SCALES, begin: Array | None 
     low, high = first - far, first + far
     numbers = np.clip(first if begin is None else begin, low + 1e-9, high - 1e-9)
     for scale in scales:
-        numbers = least_squares(
-            problem.residuals,
-            numbers,
-            problem.jacobian,
-            bounds=(low, high),
-            loss="cauchy",
-            f_scale=scale,
-            max_nfev=_FIRST_STEPS if scale == scales[0] else _STEPS,
-        ).x
+        loss: dict[str, Any] = {"loss": "cauchy", "f_scale": scale}
+        steps = _FIRST_STEPS if scale == scales[0] else _STEPS
+        functions = problem.residuals, numbers, problem.jacobian
+        numbers = least_squares(*functions, (low, high), max_nfev=steps, **loss).x
     return numbers
 
 
@@ -231,12 +233,3 @@ def _alone(problem: Problem, at: int, chosen: Integers) -> Problem | None:
     hypothesis = replace(problem.hypothesis, fields=(field,), combination="", weight=1.0)
     counts = problem.counts[at].of(chosen)
     return Problem(hypothesis, (counts,), problem.scores[chosen]) if counts.vocabulary else None
-
-
-def standard_errors(problem: Problem, numbers: Array, met: Bits) -> Array:
-    """Of fitted numbers, from the documents that are met; large where none of these depends on a number."""
-    slopes = problem.jacobian(numbers)[met]
-    variance = np.mean(np.square(problem.residuals(numbers)[met])) if met.any() else 1.0
-    information = slopes.T @ slopes + _UNKNOWN * np.eye(problem.size)
-    errors: Array = np.sqrt(variance * np.diag(np.linalg.inv(information)))
-    return np.maximum(errors, _FLOAT32 * np.abs(numbers))

@@ -10,7 +10,7 @@ from touche.identify.models import BM25, MODELS
 SUM, MAXIMUM = "sum", "maximum"
 WEIGHTS = (0.5, 0.25)  # that are tried beside 1 and a free one
 OFFSETS = (-1, 1, 2, 3, 4, 5)  # tokens
-_BM25 = "BM25 or Terrier's TF_IDF"
+BM25_OR_TFIDF = f"{BM25} or Terrier's TF_IDF"
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Hypothesis:
         """What it says on every axis of the search, in words."""
         offset = f" {self.offset:+d} token{'s' if abs(self.offset) > 1 else ''}" if self.offset else ""
         return {
-            "model": _BM25 if self.model == BM25 else self.model,
+            "model": BM25_OR_TFIDF if self.model == BM25 else self.model,
             "stop words": self.analysis.stopping,
             "stems": self.analysis.stemming,
             "fields": self._fields,

@@ -1,8 +1,8 @@
-"""The scores of a run, and those of its documents that are at hand."""
+"""The scores of a run, sampled from the documents that are available locally."""
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from touche.errors import InputError, ToucheError
 from touche.formats.columns import split_columns
 from touche.formats.documents import AnyDocument, Argument
-from touche.formats.runs import RunLine, checked, parse_line, read_run
+from touche.formats.runs import RunLine, by_topic, checked, parse_line, read_run
 from touche.formats.topics import Topic
 from touche.io.opening import read_lines
 
@@ -73,7 +73,7 @@ def sample_of(
     lines = [line for line in run if line.topic in titles]
     in_run = {line.document for line in lines}
     texts = {each.id: fields_of(each) for each in documents if each.id in in_run}
-    chosen = _at_most(PER_TOPIC, [line for line in lines if line.document in texts])
+    chosen = _drawn(line for line in lines if line.document in texts)
     if not chosen:
         problem = f"{source} has none of the documents that the run names for its topics"
         raise ToucheError(f"{problem}; name the dataset that the run was made on")
@@ -105,29 +105,23 @@ def fields_of(document: AnyDocument) -> dict[str, str]:
 def decimals_of(scores: Array) -> int:
     """To how many decimals scores were rounded, as far as float32 can tell; 7 where they were not."""
     for decimals in range(_MOST_DECIMALS):
-        whole = np.abs(scores - np.round(scores, decimals)) <= 2 * _ULP * np.abs(scores)
-        if whole.mean() >= _ROUNDED:
+        if np.mean(np.abs(scores - np.round(scores, decimals)) <= 2 * _ULP * np.abs(scores)) >= _ROUNDED:
             return decimals
     return _MOST_DECIMALS
 
 
-def _at_most(count: int, lines: Iterable[RunLine]) -> list[RunLine]:
-    """Draws so many lines of each topic by a hash, and orders them by topic and score."""
-    by_topic: dict[str, list[RunLine]] = {}
-    for line in sorted(lines, key=_drawn):
-        by_topic.setdefault(line.topic, []).append(line)
-    drawn = [line for of_topic in by_topic.values() for line in of_topic[:count]]
+def _drawn(lines: Iterable[RunLine]) -> list[RunLine]:
+    """Draws ``PER_TOPIC`` lines of each topic by a hash, and orders them by topic and score."""
+    topics = by_topic(
+        sorted(lines, key=lambda line: sha256(f"{_SEED} {line.topic} {line.document}".encode()).digest())
+    )
+    drawn = [line for of_topic in topics.values() for line in of_topic[:PER_TOPIC]]
     return sorted(drawn, key=lambda line: (line.topic, -line.score, line.document))
-
-
-def _drawn(line: RunLine) -> bytes:
-    return hashlib.sha256(f"{_SEED} {line.topic} {line.document}".encode()).digest()
 
 
 def _line(path: Path, number: int, text: str) -> RunLine:
     columns = split_columns(text)
     if len(columns) != 3:
-        problem = f"{len(columns)} columns instead of 3"
-        raise InputError(path, problem, "write: topic document score", number)
+        raise InputError(path, f"{len(columns)} columns instead of 3", "write: topic document score", number)
     topic, document, score = columns
     return parse_line(f"{topic} Q0 {document} 0 {score} tsv", path, number)

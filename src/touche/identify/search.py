@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import repeat
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ import numpy as np
 
 from touche.errors import ToucheError, choice
 from touche.identify.counts import NAMED, Analysis, Fields, counts_of
-from touche.identify.fitting import SCALES, Fit, Problem, begin_of_maximum, fit, fit_of
+from touche.identify.fitting import SCALES, Fit, Problem, begin_of_maximum, fit
 from touche.identify.hypotheses import MAXIMUM, Hypothesis, space
 from touche.identify.samples import Integers, Sample
 from touche.identify.votes import voted
@@ -30,7 +29,7 @@ class Round(NamedTuple):
     documents: int
     per_topic: int
     scales: tuple[float, ...]
-    kept: int
+    hypotheses: int
 
 
 _ALL = 10**9
@@ -42,25 +41,16 @@ ROUNDS = (
 )
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """What came of a search.
-
-    Attributes:
-        fits: of the hypotheses that were fitted to all documents, the best first.
-        counts: by analysis; those that no score can tell from another one are left out.
-        twins: the analyses that were left out, by the one that stands for them.
-        tried: how many hypotheses there were.
-    """
-
-    fits: tuple[Fit, ...]
-    counts: Mapping[Analysis, Fields]
-    twins: Mapping[Analysis, tuple[Analysis, ...]]
-    tried: int
+Twins = Mapping[Analysis, Sequence[Analysis]]
+"""Analyses that are the same on a sample, by the one that stands for them."""
 
 
-def search(sample: Sample) -> Ranking:
+def search(sample: Sample) -> tuple[list[Fit], Twins, int]:
     """Fits all hypotheses to the scores of a sample, on all processors.
+
+    Returns:
+        The fits of the hypotheses that were fitted to all documents, the best first; the analyses that are
+        the same; how many hypotheses there were.
 
     Raises:
         ToucheError: if the processes that fit die.
@@ -69,74 +59,65 @@ def search(sample: Sample) -> Ranking:
     hypotheses = [each for each in space(list(sample.texts)) if each.analysis in counts]
     tried = set(hypotheses)
     with _pool() as pool:
-        for number, now in enumerate(ROUNDS, 1):
-            chosen = chosen_documents(sample, now)
-            some = {analysis: _of(fields, chosen) for analysis, fields in counts.items()}
-            problems = [problem_of(each, some, sample, chosen) for each in hypotheses]
-            scales, votes = repeat(_scales(now, sample)), repeat(now is ROUNDS[-1])
+        for number, limits in enumerate(ROUNDS, 1):
+            chosen = chosen_documents(sample, limits)
+            some = {
+                analysis: {name: field.of(chosen) for name, field in fields.items()}
+                for analysis, fields in counts.items()
+            }
+            problems = [_problem(each, some[each.analysis], sample, chosen) for each in hypotheses]
+            scales, votes = repeat(_scales(limits, sample)), repeat(number == len(ROUNDS))
             solved = pool.map(solve, problems, scales, votes, chunksize=_BATCH)
             label = f"fitting, round {number} of {len(ROUNDS)}"
             fits = ranked(watched(solved, label, "hypotheses", len(problems)))
-            hypotheses = [fit.hypothesis for fit in kept(fits, now.kept)]
+            hypotheses = [fit.hypothesis for fit in best(fits, limits.hypotheses)]
             if number == _VARYING:
                 varied = [variant for fit in fits[:_VARIED] for variant in fit.hypothesis.variants()]
                 hypotheses = list(dict.fromkeys([*hypotheses, *varied]))
                 tried.update(varied)
-    return Ranking(tuple(fits), counts, twins, len(tried))
+    return fits, twins, len(tried)
 
 
-def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[tuple[Problem, Fit]]:
-    """Fits one hypothesis to all scores of each sample: the problems and what solves them.
+def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[Fit]:
+    """Fits one hypothesis to all scores of each sample.
 
     Raises:
         ToucheError: if a sample lacks a field of the hypothesis, or the processes that fit die.
     """
-    for name in hypothesis.fields:
-        if missing := [sample.texts for sample in samples if name not in sample.texts]:
-            raise ToucheError(f"the documents have no field {name!r}; {choice(name, missing[0])}")
-    counts = [dict(counts_of(sample, [hypothesis.analysis])) for sample in samples]
-    problems = [problem_of(hypothesis, *each) for each in zip(counts, samples, strict=True)]
+    problems = []
+    for sample in samples:
+        for name in {*hypothesis.fields} - sample.texts.keys():
+            raise ToucheError(f"the documents have no field {name!r}; {choice(name, sample.texts)}")
+        ((_, fields),) = counts_of(sample, [hypothesis.analysis])
+        problems.append(_problem(hypothesis, fields, sample, np.arange(len(sample.scores))))
     scales = [_scales(ROUNDS[-1], sample) for sample in samples]
     with _pool() as pool:
-        return list(zip(problems, pool.map(solve, problems, scales, repeat(True)), strict=True))
+        return list(pool.map(solve, problems, scales, repeat(True)))
 
 
-def distinct(
-    analysed: Iterable[tuple[Analysis, Fields]],
-) -> tuple[dict[Analysis, Fields], dict[Analysis, tuple[Analysis, ...]]]:
+def distinct(analysed: Iterable[tuple[Analysis, Fields]]) -> tuple[dict[Analysis, Fields], Twins]:
     """Separates analyses that differ on the sample from those that are the same as one of them."""
     counts: dict[Analysis, Fields] = {}
-    twins: dict[Analysis, tuple[Analysis, ...]] = {}
+    twins: dict[Analysis, list[Analysis]] = {}
     for analysis, fields in analysed:
-        same = (
-            other for other in counts if all(fields[name].same_as(counts[other][name]) for name in fields)
-        )
-        if other := next(same, None):
-            twins[other] = (*twins.get(other, ()), analysis)
+        for other, others in counts.items():
+            if all(fields[name].same_as(others[name]) for name in fields):
+                twins.setdefault(other, []).append(analysis)
+                break
         else:
             counts[analysis] = fields
     return counts, twins
 
 
-def chosen_documents(sample: Sample, of_round: Round) -> Integers:
-    """Chooses the places of a round's documents, ascending."""
-    places: dict[str, list[int]] = {}
-    for place, topic in enumerate(sample.topics):
-        places.setdefault(topic, []).append(place)
-    most_first = sorted(places.values(), key=len, reverse=True)
-    chosen = [place for of_topic in most_first for place in _spread(of_topic, of_round.per_topic)]
-    return np.array(sorted(chosen[: of_round.documents]))
-
-
-def problem_of(
-    hypothesis: Hypothesis, counts: Mapping[Analysis, Fields], sample: Sample, chosen: Integers | None = None
-) -> Problem:
-    """Poses a hypothesis on documents of a sample with these counts: on the chosen ones, or on all."""
-    rows = np.arange(len(sample.scores)) if chosen is None else chosen
-    fields = counts[hypothesis.analysis]
-    return Problem(
-        hypothesis, tuple(fields[name] for name in hypothesis.fields), sample.scores[rows], sample.slack[rows]
-    )
+def chosen_documents(sample: Sample, limits: Round) -> Integers:
+    """Chooses the places of a round's documents, ascending: of each topic from its best to its worst."""
+    topics = np.array(sample.topics)
+    places = [np.flatnonzero(topics == topic) for topic in dict.fromkeys(sample.topics)]
+    chosen = [
+        some[np.linspace(0, len(some) - 1, min(len(some), limits.per_topic)).astype(int)]
+        for some in sorted(places, key=len, reverse=True)
+    ]
+    return np.sort(np.concatenate(chosen)[: limits.documents])
 
 
 def solve(problem: Problem, scales: Sequence[float], votes: bool) -> Fit:
@@ -145,10 +126,10 @@ def solve(problem: Problem, scales: Sequence[float], votes: bool) -> Fit:
     It needs a process of its own: linear algebra needs more of the stack than a process with Java has left.
     """
     if not votes or problem.hypothesis.combination != MAXIMUM:
-        return fit_of(problem, fit(problem, scales))
+        return Fit.of(problem, fit(problem, scales))
     first = voted(problem, fit(problem, scales, begin_of_maximum(problem)))
     second = voted(problem, fit(problem, scales[_COARSE:], first))
-    return ranked([fit_of(problem, first), fit_of(problem, second)])[0]
+    return ranked([Fit.of(problem, first), Fit.of(problem, second)])[0]
 
 
 def ranked(fits: Iterable[Fit]) -> list[Fit]:
@@ -160,7 +141,7 @@ def ranked(fits: Iterable[Fit]) -> list[Fit]:
     return sorted(fits, key=lambda fit: (-fit.gain, fit.hypothesis.analysis not in named, fit.median))
 
 
-def kept(fits: Sequence[Fit], count: int) -> list[Fit]:
+def best(fits: Sequence[Fit], count: int) -> list[Fit]:
     """The best by either figure, and the best of so many values on each axis, to tell the winner from."""
     by_median = sorted(fits, key=lambda fit: fit.median)
     chosen = {fit.hypothesis for fit in (*fits[:count], *by_median[:count])}
@@ -172,20 +153,15 @@ def kept(fits: Sequence[Fit], count: int) -> list[Fit]:
     return [fit for fit in fits if fit.hypothesis in chosen]
 
 
-def _of(fields: Fields, chosen: Integers) -> Fields:
-    return {name: counts.of(chosen) for name, counts in fields.items()}
+def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integers) -> Problem:
+    """Poses a hypothesis on some documents of a sample, whose counts these are."""
+    counts = tuple(fields[name] for name in hypothesis.fields)
+    return Problem(hypothesis, counts, sample.scores[rows], sample.slack[rows])
 
 
-def _spread(places: Sequence[int], count: int) -> list[int]:
-    """So many of a topic's places, from its best document to its worst."""
-    if len(places) <= count:
-        return list(places)
-    return [places[int(at)] for at in np.linspace(0, len(places) - 1, count)]
-
-
-def _scales(of_round: Round, sample: Sample) -> tuple[float, ...]:
+def _scales(limits: Round, sample: Sample) -> tuple[float, ...]:
     """Those of a round that are no finer than the decimals of the scores; below, rounding is an outlier."""
-    return tuple(each for each in of_round.scales if each >= 0.99 * 10.0**-sample.decimals)
+    return tuple(each for each in limits.scales if each >= 0.99 * 10.0**-sample.decimals)
 
 
 @contextmanager

@@ -1,27 +1,12 @@
 """Pairs of sentences: arguments in sentences, their pairs, and how well these read on."""
 
-from touche.pairs.embeddings import embed
-from touche.pairs.ranking import (
-    Arguments,
-    Pair,
-    Ranked,
-    ScoredSentence,
-    best_pairs,
-    by_dirichletlm,
-    hits,
-    of_argument,
-    pair_of,
-)
-
-__all__ = [
-    "Arguments",
-    "Pair",
-    "Ranked",
-    "ScoredSentence",
-    "best_pairs",
-    "by_dirichletlm",
-    "embed",
-    "hits",
-    "of_argument",
-    "pair_of",
-]
+from touche.pairs.embeddings import embed as embed
+from touche.pairs.ranking import Arguments as Arguments
+from touche.pairs.ranking import Pair as Pair
+from touche.pairs.ranking import Ranked as Ranked
+from touche.pairs.ranking import ScoredSentence as ScoredSentence
+from touche.pairs.ranking import best_pairs as best_pairs
+from touche.pairs.ranking import by_dirichletlm as by_dirichletlm
+from touche.pairs.ranking import hits as hits
+from touche.pairs.ranking import of_argument as of_argument
+from touche.pairs.ranking import pair_of as pair_of

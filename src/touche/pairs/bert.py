@@ -35,6 +35,9 @@ _GRAPH = """
 bert (int64[batch, length] ids, int64[batch, length] mask, int64[batch, length] types)
     => (float[batch, length, {hidden}] x{depth})
 {{
+    axes = Constant <value_ints = [1, 2]> ()
+    one = Constant <value_float = 1.0> ()
+    large = Constant <value_float = {large}> ()
     real = Cast <to = 1> (mask)
     seen = Unsqueeze (real, axes)
     absent = Sub (seen, one)
@@ -94,28 +97,16 @@ Layer (x, bias, wq, bq, wk, bk, wv, bv, wo, bo, scale1, shift1, wi, bi, wf, bf, 
     y = LayerNormalization <axis = -1, epsilon = {epsilon}> (xf, scale2, shift2)
 }}
 """
+_LARGE = 10_000.0  # as in the original; a token that is off by as much gets no attention
 _EMBEDDINGS = (
-    "embeddings.word_embeddings.weight",
-    "embeddings.token_type_embeddings.weight",
-    "embeddings.position_embeddings.weight",
-    "embeddings.LayerNorm.weight",
-    "embeddings.LayerNorm.bias",
+    *(f"embeddings.{kind}_embeddings.weight" for kind in ("word", "token_type", "position")),
+    *("embeddings.LayerNorm.weight", "embeddings.LayerNorm.bias"),
 )
 _LAYER = (
-    "attention.self.query",
-    "attention.self.key",
-    "attention.self.value",
-    "attention.output.dense",
-    "attention.output.LayerNorm",
-    "intermediate.dense",
-    "output.dense",
-    "output.LayerNorm",
+    *(f"attention.self.{part}" for part in ("query", "key", "value")),
+    *("attention.output.dense", "attention.output.LayerNorm"),
+    *("intermediate.dense", "output.dense", "output.LayerNorm"),
 )
-_CONSTANTS = {
-    "axes": np.array([1, 2]),
-    "one": np.array(1, np.float32),
-    "large": np.array(10_000, np.float32),  # as in the original; nothing is heard of what is off by that
-}
 
 
 class Bert:
@@ -170,11 +161,8 @@ class Bert:
         order = sorted(range(len(encoded)), key=lambda place: (len(encoded[place].ids), texts[place]))
         batches = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
         with bar(description, "texts", len(order)) as shown, ThreadPoolExecutor(processors()) as pool:
-            for batch, states in zip(
-                batches,
-                pool.map(lambda batch: self._run([encoded[each] for each in batch]), batches),
-                strict=True,
-            ):
+            computed = pool.map(lambda batch: self._run([encoded[place] for place in batch]), batches)
+            for batch, states in zip(batches, computed, strict=True):
                 shown.update(len(batch))
                 for place, state in zip(batch, states, strict=True):
                     yield place, state[: len(encoded[place].ids)]
@@ -189,12 +177,10 @@ class Bert:
         return encoded
 
     def _run(self, encoded: Sequence[Any]) -> Array:
-        longest = max(len(each.ids) for each in encoded)
-        inputs = {name: np.zeros((len(encoded), longest), np.int64) for name in ("ids", "mask", "types")}
+        inputs = np.zeros((3, len(encoded), max(len(each.ids) for each in encoded)), np.int64)
         for row, each in enumerate(encoded):
-            for name, values in (("ids", each.ids), ("mask", each.attention_mask), ("types", each.type_ids)):
-                inputs[name][row, : len(values)] = values
-        (states,) = self._session.run(None, inputs)
+            inputs[:, row, : len(each.ids)] = each.ids, each.attention_mask, each.type_ids
+        (states,) = self._session.run(None, dict(zip(("ids", "mask", "types"), inputs, strict=True)))
         return np.asarray(states, np.float32)
 
 
@@ -225,30 +211,25 @@ def _session(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
         of_layer = [f"encoder.layer.{layer}.{part}.{kind}" for part in _LAYER for kind in ("weight", "bias")]
         calls.append(f"x{layer + 1} = touche.Layer (x{layer}, bias, {_quoted(of_layer)})")
         names += of_layer
-    model = onnx.parser.parse_model(_graph(config, calls))
-    for name in names:
-        model.graph.initializer.append(onnx.numpy_helper.from_array(_oriented(name, weights[name]), name))
-    for name, value in _CONSTANTS.items():
-        model.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    return onnxruntime.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
-
-
-def _graph(config: Mapping[str, Any], calls: Sequence[str]) -> str:
     hidden, heads = config["hidden_size"], config["num_attention_heads"]
-    return _GRAPH.format(
+    graph = _GRAPH.format(
         hidden=hidden,
-        depth=config["num_hidden_layers"],
+        depth=depth,
         heads=heads,
         size=hidden // heads,
         root=float(hidden // heads) ** 0.5,
+        large=_LARGE,
         epsilon=config["layer_norm_eps"],
         embeddings=_quoted(_EMBEDDINGS),
         layers="\n    ".join(calls),
     )
+    model = onnx.parser.parse_model(graph)
+    for name in names:
+        model.graph.initializer.append(onnx.numpy_helper.from_array(_oriented(name, weights[name]), name))
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    serialized = model.SerializeToString()
+    return onnxruntime.InferenceSession(serialized, options, providers=["CPUExecutionProvider"])
 
 
 def _oriented(name: str, weight: Array) -> Array:

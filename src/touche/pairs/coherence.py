@@ -20,12 +20,9 @@ Measure = Callable[[Topics], list[list[float]]]
 REPETITION = 0.9  # cosine
 _LENGTH = 256  # tokens of both sentences together
 _DIGITS = 4  # of a coherence; beyond these it depends on the processor's floating point
-_NSP = (
-    "cls.seq_relationship.weight",
-    "cls.seq_relationship.bias",
-    "pooler.dense.weight",
-    "pooler.dense.bias",
-)
+_NSP = [
+    f"{layer}.{part}" for layer in ("cls.seq_relationship", "pooler.dense") for part in ("weight", "bias")
+]
 
 
 def measure_named(name: str, model: str) -> Measure:
@@ -45,12 +42,8 @@ def measure_named(name: str, model: str) -> Measure:
         raise ParameterError("--coherence nsp needs a model; name the folder of a BERT model with --model")
     if name != "nsp" and model:
         raise ParameterError(f"--model is for --coherence nsp; {name} takes none")
-    measures: dict[str, Measure] = {
-        "lexical": of_stems,
-        "embedding": of_embeddings,
-        "nsp": partial(of_next_sentences, folder=Path(model)),
-    }
-    return measures[name]
+    measures: dict[str, Measure] = {"lexical": of_stems, "embedding": of_embeddings}
+    return measures.get(name) or partial(of_next_sentences, folder=Path(model))
 
 
 def of_stems(topics: Topics) -> list[list[float]]:
@@ -77,18 +70,17 @@ def of_next_sentences(topics: Topics, folder: Path) -> list[list[float]]:
     bert = Bert(folder, _LENGTH)
     head, shift, pooler, pooler_shift = _nsp_weights(bert, folder)
     texts = list(dict.fromkeys(_both(pair) for pairs in topics for pair in pairs))
-    found = {}
+    probabilities = {}
     for place, states in bert.states(texts, "next sentences"):
         pooled = np.tanh(pooler @ states[0] + pooler_shift)
-        is_next, is_not = (float(each) for each in head @ pooled + shift)
-        found[texts[place]] = round(1 / (1 + np.exp(is_not - is_next)), _DIGITS)
-    return [[found[_both(pair)] for pair in pairs] for pairs in topics]
+        is_next, is_not = (head @ pooled + shift).tolist()
+        probabilities[texts[place]] = round(1 / (1 + np.exp(is_not - is_next)), _DIGITS)
+    return [[probabilities[_both(pair)] for pair in pairs] for pairs in topics]
 
 
 def _nsp_weights(bert: Bert, folder: Path) -> list[Array]:
     """The weights of the head for next sentences, and of what is below it."""
-    width = bert.width
-    shapes = ((2, width), (2,), (width, width), (width,))
+    shapes = (2, bert.width), (2,), (bert.width, bert.width), (bert.width,)
     for name, shape in zip(_NSP, shapes, strict=True):
         if name not in bert.weights or bert.weights[name].shape != shape:
             problem = f"the model has no {name} of {' x '.join(map(str, shape))}"

@@ -189,9 +189,8 @@ class Arguments:
             missing = {id for hits in rankings for id, _ in hits} - arguments.keys()
             picked = scan.picked(self.documents, missing) if missing else []
             arguments |= {one.id: one for one in arguments_in_sentences(picked)}
-            best = [
-                _different(((arguments[id], score) for id, score in hits), sentences) for hits in rankings
-            ]
+            scored = ([(arguments[id], score) for id, score in hits] for hits in rankings)
+            best = [_different(ranked, sentences) for ranked in scored]
             enough = all(len(b) >= depth or len(r) < deep for b, r in zip(best, rankings, strict=True))
         return [(topic, ranked[:depth]) for topic, ranked in zip(self.topics, best, strict=True)]
 
@@ -207,7 +206,8 @@ class Arguments:
             arguments: those of the topic with their scores, as ``best`` gives them.
         """
         mu, query = self.mu, Counter(self.collection.terms(topic.title))
-        smoothing = {term: mu * self._probability(term) for term in query}
+        both, places = reduce(scan.Statistics.__add__, self.collection.statistics), self.collection.vocabulary
+        smoothing = {term: mu * both.term(places.places[term]).probability for term in query}
         for argument, score in arguments:
             for each in unscored(argument):
                 terms = Counter(self.collection.terms(each.text))
@@ -218,11 +218,6 @@ class Arguments:
                     if term in terms
                 )
                 yield replace(each, score=score + likelihood)
-
-    def _probability(self, term: str) -> float:
-        """The share of a term in all tokens, those of premises and of conclusions."""
-        of_both = reduce(scan.Statistics.__add__, self.collection.statistics)
-        return of_both.term(self.collection.vocabulary.places[term]).probability
 
 
 def unscored(argument: Argument) -> list[ScoredSentence]:

@@ -18,10 +18,10 @@ from touche.evaluation.agreement import EVALUATOR, Overlap, overlap, scored_over
 from touche.evaluation.scores import Evaluated, TopicScore, evaluated
 from touche.formats.runs import RunLine, by_topic, in_order_of_score
 from touche.identify.counts import NAMED
-from touche.identify.fitting import Fit, Problem
+from touche.identify.fitting import Fit
 from touche.identify.hypotheses import Hypothesis
 from touche.identify.models import MODELS
-from touche.identify.numbers import shared_numbers
+from touche.identify.parameters import shared_numbers
 from touche.identify.samples import Array, Sample, read_scores, sample_of
 from touche.identify.search import fits_of
 from touche.tasks import Task, dataset
@@ -92,13 +92,13 @@ def formula_fit(
     given, wanted = open_dataset(dataset_id), {each.document for each in (*scores, *again)}
     documents = [each for each in given.documents if each.id in wanted]  # of a corpus that is read once
     samples = [sample_of(each, given.topics, documents, dataset_id) for each in (scores, again)]
-    (problem, theirs), (own_problem, ours) = fits_of(hypothesis, samples)
+    theirs, ours = fits_of(hypothesis, samples)
     if ours.share() < OWN:
         told = f"only {ours.share():.1%} of the rerun's own scores are met by {hypothesis}"
         raise ToucheError(f"{told}; correct the baseline, or what its entry says it is")
-    _check(own_problem, ours, known[1], "the rerun")
-    _check(problem, theirs, known[0], "the official run")
-    tau = _tau(samples[0], problem.predicted(theirs.numbers))
+    _check(ours, known[1], "the rerun")
+    _check(theirs, known[0], "the official run")
+    tau = _tau(samples[0], theirs.problem.predicted(theirs.numbers))
     return FormulaFit(
         theirs.share(), theirs.median, len(theirs.errors), len(theirs.numbers), tau, ours.share()
     )
@@ -143,9 +143,9 @@ def _tau(sample: Sample, predicted: Array) -> float:
     return float(np.nanmean(taus))
 
 
-def _check(problem: Problem, fit: Fit, known: Mapping[str, float], whose: str) -> None:
+def _check(fit: Fit, known: Mapping[str, float], whose: str) -> None:
     """Whether the parameters are those that are known."""
-    fitted = {each.name: each.value for each in shared_numbers(problem, fit.numbers)}
+    fitted = {each.name: each.value for each in shared_numbers(fit)}
     for name, value in known.items():
         if name not in fitted:
             raise ToucheError(f"{fit.hypothesis} has no parameter {name!r}; {choice(name, fitted)}")

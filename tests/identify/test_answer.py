@@ -1,14 +1,14 @@
-"""When a hypothesis stands out, and when two cannot be told apart."""
+"""Which hypotheses are ranked first, which go on to the next round, and when one stands out."""
 
 from types import SimpleNamespace
 
 import pytest
 
 from identifying import STANDARD, TEXT, fit
+from touche.identify.answer import told_apart, undecided, verdict
 from touche.identify.counts import Analysis
 from touche.identify.fitting import Fit
-from touche.identify.search import Round, chosen_documents, kept, ranked
-from touche.identify.verdict import told_apart, undecided, verdict
+from touche.identify.search import Round, best, chosen_documents, ranked
 
 PLURAL = Analysis(False, "none", "plurals to singulars")
 MET, MISSED = 0.0, 1.0
@@ -43,8 +43,8 @@ def test_a_majority_beyond_what_free_numbers_buy_stands_out(
 
 
 def test_undecided_axes_name_all_values_those_of_twins_too() -> None:
-    best, same = fit(GOOD, 10, model="BM25"), fit(GOOD, 10, model="BM25", lengths="exact")
-    assert undecided([best, same], {STANDARD: (PLURAL,)}) == {
+    fits = [fit(GOOD, 10, model="BM25"), fit(GOOD, 10, model="BM25", lengths="exact")]
+    assert undecided(fits, {STANDARD: (PLURAL,)}) == {
         "stems": ("no stemming", "plurals to singulars"),
         "lengths": ("lengths in one byte", "lengths exact"),
     }
@@ -55,29 +55,29 @@ def test_ranked_by_share_less_floor_then_named_analyses_then_the_median_and_neve
     close = fit([0.01] * 100, 10, model="BM25")
     cheap = fit([MET] * 60 + [100.0] * 40, 5, lengths="exact")
     few = fit([MET] * 40 + [100.0] * 60, 10, lengths="before Lucene 7")
-    assert ranked([close, few, outliers, cheap]) == [cheap, outliers, few, close]
     smaller = fit([MET] * 40 + [0.01] * 60, 10, model="BM25")
     unnamed = fit([MET] * 40 + [0.001] * 60, 10, analysis=PLURAL)
-    assert ranked([unnamed, few, smaller]) == [smaller, few, unnamed]
+    expected = [cheap, outliers, smaller, few, unnamed, close]
+    assert ranked([unnamed, close, few, outliers, smaller, cheap]) == expected
 
 
-def test_the_best_of_other_values_are_kept_on_each_axis() -> None:
-    fits = ranked(
-        [
-            *(fit(GOOD, 10, model="BM25", offset=offset) for offset in range(5)),
-            fit(BAD, 10, model="BM25", lengths="exact"),
-            fit(BAD, 11, model="DPH"),
-            fit(BAD, 12, fields=("other",)),
-            fit(BAD, 13, fields=("other",), analysis=PLURAL),
-        ]
-    )
-    hypotheses = [each.hypothesis for each in kept(fits, 2)]
+def test_the_best_of_other_values_go_on_along_each_axis() -> None:
+    fits = [
+        *(fit(GOOD, 10, model="BM25", offset=offset) for offset in range(5)),
+        fit(BAD, 10, model="BM25", lengths="exact"),
+        fit(BAD, 11, model="DPH"),
+        fit(BAD, 12, fields=("other",)),
+        fit(BAD, 13, fields=("other",), analysis=PLURAL),
+    ]
+    hypotheses = [each.hypothesis for each in best(ranked(fits), 2)]
     assert {each.model for each in hypotheses} == {"BM25", "DPH"}
     assert {each.fields for each in hypotheses} == {TEXT, ("other",)}
     assert {each.analysis for each in hypotheses} == {STANDARD, PLURAL} and len(hypotheses) < len(fits)
 
 
-def test_a_round_takes_whole_topics_first_and_spreads_over_their_ranks() -> None:
+@pytest.mark.parametrize(("limits", "chosen"), [((7, 5), [3, 5, 7, 9, 11, 12, 13]), ((99, 99), [*range(18)])])
+def test_a_round_takes_whole_topics_first_and_spreads_over_their_ranks(
+    limits: tuple[int, int], chosen: list[int]
+) -> None:
     sample = SimpleNamespace(topics=("1",) * 3 + ("2",) * 9 + ("3",) * 6)
-    for limits, chosen in (((7, 5), [3, 5, 7, 9, 11, 12, 13]), ((99, 99), [*range(18)])):
-        assert chosen_documents(sample, Round(*limits, (), 1)).tolist() == chosen  # type: ignore[arg-type]
+    assert chosen_documents(sample, Round(*limits, (), 1)).tolist() == chosen  # type: ignore[arg-type]

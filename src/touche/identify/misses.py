@@ -1,0 +1,97 @@
+"""The documents whose scores are missed most, with the smallest difference in text that explains each."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from touche.identify.counts import Counts
+from touche.identify.fitting import MET, Fit, Problem
+from touche.identify.samples import Sample
+
+_MOST = 10  # documents
+_SMALL = 1e-4
+_LONGEST, _SHORT = 300, 40  # tokens by which a text may differ, and changes of length that go with terms
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A document whose score is missed.
+
+    Attributes:
+        topic, document: which one.
+        score: in the run.
+        predicted: by the hypothesis.
+        explained: what would explain the score, or that nothing simple does.
+    """
+
+    topic: str
+    document: str
+    score: float
+    predicted: float
+    explained: str
+
+
+class _Change(NamedTuple):
+    """A text that is longer by some tokens in a field, of which some are a term of the title."""
+
+    field: int
+    longer: int
+    term: int = -1
+    more: int = 0
+
+
+def misses(fit: Fit, sample: Sample) -> Iterator[Miss]:
+    """Yields the ten documents whose scores are missed most; fewer where fewer are missed."""
+    predicted = fit.problem.predicted(fit.numbers).tolist()
+    for row in np.argsort(-fit.errors)[:_MOST].tolist():
+        if fit.errors[row] > MET:
+            topic, document, score = sample.topics[row], sample.documents[row], float(sample.scores[row])
+            explained = _explanation(fit, row, MET + float(sample.slack[row]))
+            yield Miss(topic, document, score, predicted[row], explained)
+
+
+def _explanation(fit: Fit, row: int, within: float) -> str:
+    """The first of all changes, the simplest before others, that meets the score."""
+    if fit.errors[row] <= _SMALL:
+        return "too little for a term or a token: rounding, or how ties were broken"
+    problem, changes = fit.problem, list(_changes(fit.problem, row))
+    counts = tuple(_changed(counts, row, at, changes) for at, counts in enumerate(problem.counts))
+    changed = replace(problem, counts=counts, scores=np.full(len(changes), problem.scores[row]))
+    meets = np.flatnonzero(np.abs(changed.residuals(fit.numbers)) <= within)
+    return _in_words(problem, changes[meets[0]]) if len(meets) else "nothing simple"
+
+
+def _changes(problem: Problem, row: int) -> Iterator[_Change]:
+    """A term once more or once less, then other lengths, then both; small ones before large ones."""
+    fields = list(enumerate(problem.counts))
+    terms = [(at, int(term)) for at, counts in fields for term in counts.terms[counts.rows == row]]
+    lengths = [sign * by for by in range(1, _LONGEST + 1) for sign in (1, -1)]
+    yield from (_Change(at, more, term, more) for at, term in terms for more in (1, -1))
+    yield from (_Change(at, longer) for longer in lengths for at, _ in fields)
+    for longer in (0, *lengths[:_SHORT]):
+        yield from (_Change(at, longer, term, more) for at, term in terms for more in (1, -1, 2, -2))
+
+
+def _changed(counts: Counts, row: int, at: int, changes: Sequence[_Change]) -> Counts:
+    """The counts of a field of one document, once for each change."""
+    here, times = counts.rows == row, len(changes)
+    fields, longer, terms, more = np.array(changes).T
+    is_term = (fields == at)[:, None] & (terms[:, None] == counts.terms[here])
+    tf = np.maximum(counts.tf[here] + more[:, None] * is_term, 0).ravel()
+    lengths = np.maximum(counts.lengths[row] + longer * (fields == at), 0.0)
+    rows = np.repeat(np.arange(times), here.sum())
+    own, qtf = np.tile(counts.terms[here], times), np.tile(counts.qtf[here], times)
+    return Counts(rows, own, tf, qtf, lengths, counts.vocabulary)
+
+
+def _in_words(problem: Problem, change: _Change) -> str:
+    where = f" in {problem.hypothesis.fields[change.field]}" if len(problem.counts) > 1 else ""
+    length = f"{change.longer:+d} token{'s' if abs(change.longer) > 1 else ''}"
+    if not change.more:
+        return length + where
+    term = f"{change.more:+d} times {problem.counts[change.field].vocabulary[change.term]!r}"
+    if change.longer == change.more:
+        return term + where
+    return f"{term}, {length if change.longer else 'the length as it is'}{where}"
