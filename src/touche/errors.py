@@ -90,5 +90,6 @@ def one_line(text: str) -> str:
 def choice(name: str, known: Iterable[str]) -> str:
     """What to do about a name that there is not: the nearest that there is, or all of them."""
     known = list(known)
-    nearest = get_close_matches(name, known, n=1, cutoff=0.7)
+    begun = [each for each in known if name and each.startswith(name)]
+    nearest = begun[:1] or get_close_matches(name, known, n=1, cutoff=0.7)
     return f"did you mean {nearest[0]}?" if nearest else f"choose among {', '.join(known)}."

@@ -199,7 +199,7 @@ SPOT_CHECKS = [f"spot-check/{part}" for part in ("arguments", "pages", "pairs", 
         (["evaluate", "run.txt", "--task"], "'--task' requires an argument. (see: touche evaluate --help)"),
         (["run", "bm25", "-i"], "'-i' requires an argument. (see: touche run bm25 --help)"),
         (["run", "bm25", "-o", "x"], f"Choose among {', '.join(SPOT_CHECKS)}, or name a folder. (see:"),
-        (["evaluate", "run.txt"], f"Missing option '--task'. Choose among {', '.join(tasks.ids())}, or "),
+        (["evaluate", "run.txt"], f"name --task, one of {', '.join(tasks.ids())}, or --qrels"),
         (["evaluat", "run.txt"], "Did you mean 'evaluate'?"),
         (
             ["evaluate", "r", "--task", "t", "--measure", "AP", "--measure", "RR"],

@@ -287,8 +287,13 @@ def test_the_command_fetches_the_rest_when_one_file_is_refused(
     assert "qrels/b.qrels: fetched (md5 " in out
     assert "corpora/argsme-2020-04-01-sample/args-me.json: copied (not verified: no md5 is published)" in out
     assert err.splitlines()[0] == f"2 files, 2 of them to fetch (800 kB) to {home}"
-    assert f"touche: 1 file missing: {mirror}/qrels/a.qrels: its md5 is" in err
+    assert f"error: {mirror}/qrels/a.qrels: its md5 is" in err and "touche: 1 file missing; " in err
     assert sorted(path.name for path in (home / "qrels").iterdir()) == ["b.qrels"]
+
+
+def test_no_large_download_begins_unasked(touche: Touche, two: None, home: Path) -> None:
+    code, _, err = touche("data", "fetch")
+    assert code == 2 and "all data is 800 kB to download; name a DATASET, or add --all" in err
 
 
 def test_what_is_fetched_can_go_to_another_folder(

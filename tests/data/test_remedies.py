@@ -40,7 +40,7 @@ def fetched_by(text: str) -> list[str]:
         assert "data fetch" not in text
         return []
     parsed = fetch_.make_context("fetch", shlex.split(found[0])[3:])
-    return [each.path for each in official(parsed.params["chosen"]) if each.url]
+    return [each.path for each in official(parsed.params["datasets"]) if each.url]
 
 
 @pytest.mark.parametrize("path", FILES)
@@ -115,7 +115,7 @@ def test_of_several_datasets_those_are_advised_that_can_be_fetched() -> None:
     [
         (["touche-2020-task-1/sample"], "touche data fetch touche-2020-task-1\n"),
         (["touche-2022-task-2", "touche-2022-task-2/sample"], "touche data fetch touche-2022-task-2\n"),
-        ([], "touche data fetch\n"),
+        ([], "touche data fetch --all\n"),
     ],
 )
 def test_what_cannot_be_verified_is_fetched_first(

@@ -33,26 +33,22 @@ class Teaching(Group):
         return [*FIRST, *MORE]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in (*FIRST, *MORE):
-            if cmd_name.startswith("-") or ctx.resilient_parsing:
-                return None
-            raise click.NoSuchCommand(cmd_name, possibilities=(*FIRST, *MORE), ctx=ctx)
-        command: click.Command = getattr(import_module(f"touche.cli.{cmd_name}"), cmd_name)
-        return command
+        if cmd_name in (*FIRST, *MORE):
+            command: click.Command = getattr(import_module(f"touche.cli.{cmd_name}"), cmd_name)
+            return command
+        if cmd_name.startswith("-") or ctx.resilient_parsing:
+            return None
+        raise click.NoSuchCommand(cmd_name, possibilities=(*FIRST, *MORE), ctx=ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("First steps"):
-            for name in FIRST:
-                self._write(ctx, formatter, name)
-                formatter.write(indent(f"{getattr(self.get_command(ctx, name), 'example', '')}\n", "    "))
-        with formatter.section("More commands"):
-            self._write(ctx, formatter, *MORE)
-
-    def _write(self, ctx: click.Context, formatter: click.HelpFormatter, *names: str) -> None:
         width = max(map(len, (*FIRST, *MORE)))
-        found = ((name, self.get_command(ctx, name)) for name in names)
-        sentences = [(name.ljust(width), each.get_short_help_str(_SENTENCE)) for name, each in found if each]
-        formatter.write_dl(sentences)
+        for title, names in {"First steps": FIRST, "More commands": MORE}.items():
+            with formatter.section(title):
+                for name in names:
+                    command: Any = self.get_command(ctx, name)
+                    formatter.write_dl([(name.ljust(width), command.get_short_help_str(_SENTENCE))])
+                    if names == FIRST:
+                        formatter.write(indent(f"{command.example}\n", "    "))
 
 
 @click.group(cls=Teaching, context_settings={"show_default": True})
@@ -93,9 +89,9 @@ def main() -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115 (what is left in it cannot be written at exit)
         _fail(f"{error}; choose another place", traced=True)
     except (_Stopped, KeyboardInterrupt, click.Abort) as error:
-        terminated = isinstance(error, _Stopped) and error.code == TERMINATED
-        say("touche: terminated" if terminated else "touche: interrupted")
-        sys.exit(TERMINATED if terminated else INTERRUPTED)
+        code = getattr(error, "code", INTERRUPTED)
+        say(f"touche: {'terminated' if code == TERMINATED else 'interrupted'}")
+        sys.exit(code)
 
 
 class _Stopped(SystemExit):
@@ -104,7 +100,7 @@ class _Stopped(SystemExit):
 
 def _stop(number: int, frame: Any) -> None:
     signal.signal(number, signal.SIG_DFL)  # a second one is not waited for
-    raise _Stopped(INTERRUPTED if number == signal.SIGINT else TERMINATED)
+    raise _Stopped(128 + number)
 
 
 def _fail(message: str, *, traced: bool = False) -> None:

@@ -1,8 +1,10 @@
-"""What every command is: it shows an example, says little or much, and completes ids."""
+"""What commands are made of: arguments, options and ids. Each shows an example, and says little or much."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from glob import escape, glob
+from pathlib import Path
 from textwrap import indent
 from typing import Any
 
@@ -14,23 +16,8 @@ from touche import baselines, tasks
 _log = logging.getLogger("touche")
 
 
-def _set_level(context: click.Context, option: click.Parameter, given: bool) -> None:
-    chosen: set[str] = context.meta.setdefault(__name__, set())  # shared by a group and its command
-    if given:
-        chosen.add(str(option.name))
-        if len(chosen) > 1:
-            raise click.UsageError("--quiet and --verbose exclude each other; leave one of them out", context)
-        _log.setLevel(logging.WARNING if option.name == "quiet" else logging.DEBUG)
-
-
-def _level(name: str, help: str) -> click.Option:
-    return click.Option([f"--{name}"], is_flag=True, expose_value=False, callback=_set_level, help=help)
-
-
-_LEVELS = [
-    _level("quiet", "Say nothing but results, warnings and errors."),
-    _level("verbose", "Say also what is read, indexed and called, and where an error came up."),
-]
+OUTSIDE = ("Runner and containers", "Spark")  # headings of options that an image has no use for
+PATH = click.Path(path_type=Path, readable=False)
 
 
 class Option(click.Option):
@@ -46,6 +33,49 @@ class Option(click.Option):
     ) -> None:
         super().__init__(*args, **more)
         self.section, self.runners = section, runners
+
+
+def option(usage: str, help: str = "", choices: Iterable[str] = (), **settings: Any) -> Option:
+    """Makes an option as a usage line has it, such as ``-o --output DIR``.
+
+    Args:
+        usage: how it is written, the name of its value in Python if that is another one, and its placeholder.
+            FILE and DIR are paths. Without a placeholder, a type and choices it is a flag.
+        help: what it is for.
+        choices: its values, the first by default.
+        settings: of click.
+    """
+    names = [word for word in usage.split() if not word.isupper()]
+    placeholder = " ".join(filter(str.isupper, usage.split())) or None
+    if values := list(choices):
+        settings = {"type": click.Choice(values), "default": values[0]} | settings
+    if placeholder in ("FILE", "DIR"):
+        settings = {"type": PATH} | settings
+    if placeholder is None and "type" not in settings:
+        settings = {"is_flag": True} | settings
+    return Option(names, help=help, metavar=placeholder, **settings)
+
+
+def argument(name: str, usage: str, **settings: Any) -> click.Argument:
+    """Makes an argument as a usage line has it: ``RUN`` is required, ``[RUN...]`` is none, one or several."""
+    count = -1 if "..." in usage else 1
+    return click.Argument([name], nargs=count, required=usage[0] != "[", metavar=usage, **settings)
+
+
+def _set_level(context: click.Context, level: click.Parameter, is_on: bool) -> None:
+    chosen: set[str] = context.meta.setdefault(__name__, set())  # shared by a group and its command
+    if is_on:
+        chosen.add(str(level.name))
+        if len(chosen) > 1:
+            raise click.UsageError("--quiet and --verbose exclude each other; leave one of them out", context)
+        _log.setLevel(logging.WARNING if level.name == "quiet" else logging.DEBUG)
+
+
+_level = partial(option, expose_value=False, callback=_set_level)
+_LEVELS = [
+    _level("--quiet", "Say nothing but results, warnings and errors."),
+    _level("--verbose", "Say also what is read, indexed and called, and where an error came up."),
+]
 
 
 class Command(click.Command):
@@ -76,6 +106,8 @@ class Command(click.Command):
             if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
                 sections.setdefault(getattr(param, "section", "Options"), []).append(record)
         for title, records in sections.items():
+            if title in OUTSIDE and not baselines.names():  # in an image
+                continue
             with formatter.section(title):
                 formatter.write_dl(records)
 
@@ -89,6 +121,17 @@ class Group(click.Group, Command):
     """A command of commands."""
 
     command_class = Command
+
+
+def command(example: str, *params: click.Parameter, **settings: Any) -> Callable[[Any], Command]:
+    """Makes a command of a function.
+
+    Args:
+        example: of ``Command``.
+        params: its arguments and options.
+        settings: of click.
+    """
+    return click.command(cls=Command, example=example, params=[*params], **settings)
 
 
 class Ids(click.ParamType[str]):

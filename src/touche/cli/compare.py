@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from touche.cli.commands import Command
-from touche.cli.options import RUNS, scored, scoring
-from touche.cli.output import counted, print_records, show_records, style, warn
+from touche.cli.commands import command, option
+from touche.cli.options import RUNS, SCORING
+from touche.cli.output import counted, print_records, show_records, warn
 from touche.errors import ToucheError
 from touche.evaluation import comparison
 from touche.evaluation.comparison import Comparison, TopicDifference
@@ -16,27 +16,22 @@ from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.notes import warnings_of
 from touche.evaluation.scores import evaluate
 from touche.evaluation.significance import SIGNIFICANT
+from touche.tasks import task_scored_by
 
 
-@click.command(
-    cls=Command, example="touche compare out/bm25/run.txt out/dph/run.txt --task spot-check/arguments"
+@command(
+    "touche compare out/bm25/run.txt out/dph/run.txt --task spot-check/arguments",
+    RUNS,
+    *SCORING,
+    option("--evaluator", "Whose scores are compared.", EVALUATORS, default="trec_eval"),
+    option(
+        "--reference RUN",
+        "The run, by its file or tag, to compare each other RUN with; by default every two are compared.",
+    ),
+    option("--per-topic", "Print the difference on every topic instead."),
+    option("--randomisation", "The paired randomisation test beside the t-test."),
+    option("--format style", choices=("table", "json", "csv")),
 )
-@RUNS
-@scoring
-@click.option(
-    "--evaluator",
-    type=click.Choice(list(EVALUATORS)),
-    default="trec_eval",
-    help="Whose scores are compared.",
-)
-@click.option(
-    "--reference",
-    metavar="RUN",
-    help="The run, by its file or tag, to compare each other RUN with; by default every two are compared.",
-)
-@click.option("--per-topic", is_flag=True, help="Print the difference on every topic instead.")
-@click.option("--randomisation", is_flag=True, help="The paired randomisation test beside the t-test.")
-@style("table", "json", "csv")
 def compare(
     runs: Sequence[Path],
     evaluator: str,
@@ -52,7 +47,7 @@ def compare(
     the table, which --reference makes fewer; a star marks corrected ones below 0.05. d is Cohen's d of the
     paired scores.
     """
-    evaluated = evaluate(runs, scored(**scoring), [evaluator])
+    evaluated = evaluate(runs, task_scored_by(**scoring), [evaluator])
     second = comparison.run_named(reference, evaluated) if reference else None
     compared = comparison.comparisons(evaluated, evaluator, second, randomisation=randomisation)
     warn(*comparison.not_compared(evaluated, evaluator, second))

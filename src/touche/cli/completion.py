@@ -4,11 +4,13 @@ import click
 from click.shell_completion import get_completion_class
 
 from touche.cli import VARIABLE
-from touche.cli.commands import Command
+from touche.cli.commands import command
 
 
-@click.command(cls=Command, example="touche completion bash >> ~/.bashrc")
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@command(
+    "touche completion bash >> ~/.bashrc",
+    click.Argument(["shell"], type=click.Choice(["bash", "zsh", "fish"])),
+)
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
     """Print the script by which a shell completes commands, baselines, options, ids and paths.

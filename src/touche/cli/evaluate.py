@@ -1,37 +1,40 @@
 """touche evaluate"""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import click
 
-from touche.cli.commands import Command
-from touche.cli.options import RUNS, scored, scoring
-from touche.cli.output import print_records, show_records, style, tell, warn
+from touche.cli.commands import command, option
+from touche.cli.options import RUNS, SCORING
+from touche.cli.output import print_records, show_records, tell, warn
 from touche.evaluation import scores
 from touche.evaluation.ndcg import EVALUATORS, TREC_EVAL_VERSION
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
+from touche.tasks import Measure, task_scored_by
 
 
-@click.command(cls=Command, example="touche evaluate out/bm25/run.txt --task spot-check/arguments")
-@RUNS
-@scoring
-@click.option(
-    "--evaluator",
-    type=click.Choice([*EVALUATORS, "both"]),
-    default="both",
-    help=f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), or both.",
+@command(
+    "touche evaluate out/bm25/run.txt --task spot-check/arguments",
+    RUNS,
+    *SCORING,
+    option(
+        "--evaluator",
+        f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), or both.",
+        [*EVALUATORS, "both"],
+        default="both",
+    ),
+    option("--per-topic", "A line for each topic instead of the means."),
+    option(
+        "--pairs",
+        "any-order: a second score, for which a pair that is judged in the other order counts, too.",
+        ["exact", "any-order"],
+    ),
+    option("--format style", choices=("table", "json", "csv")),
 )
-@click.option("--per-topic", is_flag=True, help="A line for each topic instead of the means.")
-@click.option(
-    "--pairs",
-    type=click.Choice(["exact", "any-order"]),
-    default="exact",
-    help="any-order: a second score, for which a pair that is judged in the other order counts, too.",
-)
-@style("table", "json", "csv")
 def evaluate(
     runs: Sequence[Path], evaluator: str, per_topic: bool, pairs: str, style: str, **scoring: Any
 ) -> None:
@@ -42,14 +45,13 @@ def evaluate(
     kind are scored by the judgments of --qrels.
     """
     evaluators = () if evaluator == "both" else [evaluator]
-    evaluated = scores.evaluate(runs, scored(**scoring), evaluators, any_order=pairs == "any-order")
+    evaluated = scores.evaluate(runs, task_scored_by(**scoring), evaluators, any_order=pairs == "any-order")
     task, out = evaluated[0].task, click.echo if style == "table" else tell
+    rows = [(run, score) for run in evaluated for score in _scores(run, per_topic)]
     if style == "table":
-        _show(evaluated, per_topic)
-    elif per_topic:
-        print_records(TopicScore, [score for each in evaluated for score in _topic_scores(each)], style)
+        _show(rows, task.measure, per_topic)
     else:
-        print_records(Score, [score for each in evaluated for score in each.scores.values()], style)
+        print_records(TopicScore if per_topic else Score, (score for _, score in rows), style)
     warn(*warnings_of(evaluated))
     for text in notes_of(evaluated):
         out(text)
@@ -57,15 +59,12 @@ def evaluate(
         out(f"{task.id}: {task.results_note}")
 
 
-def _topic_scores(run: Evaluated) -> list[TopicScore]:
-    return [score for scores in run.topic_scores.values() for score in scores.values()]
+def _scores(run: Evaluated, per_topic: bool) -> Iterable[Score | TopicScore]:
+    of_topics = chain.from_iterable(scores.values() for scores in run.topic_scores.values())
+    return of_topics if per_topic else run.scores.values()
 
 
-def _show(evaluated: Sequence[Evaluated], per_topic: bool) -> None:
-    measure, rows = evaluated[0].task.measure, list[dict[str, Any]]()
-    for run in evaluated:
-        for score in _topic_scores(run) if per_topic else run.scores.values():
-            rows.append(vars(score) | {"name": run.name, "label": run.label} | _interval(score))
+def _show(rows: Sequence[tuple[Evaluated, Score | TopicScore]], measure: Measure, per_topic: bool) -> None:
     header, template = "run|dimension|evaluator", "{name}|{label}|{evaluator}"
     if per_topic:
         header += f"|topic|{measure}|{measure.judged}|title"
@@ -73,8 +72,9 @@ def _show(evaluated: Sequence[Evaluated], per_topic: bool) -> None:
     else:
         header += f"|{measure}|95% interval|{measure.judged}|topics"
         template += "|{mean:.3f}|{low:.3f} to {high:.3f}|{judged:.2f}|{topics}"
-    show_records(header, template, rows)
-    for dimension, file in {run.label: run.qrels for run in evaluated}.items():
+    named = (({"name": run.name, "label": run.label}, score) for run, score in rows)
+    show_records(header, template, (vars(score) | names | _interval(score) for names, score in named))
+    for dimension, file in {run.label: run.qrels for run, _ in rows}.items():
         click.echo(f"\n{dimension} is judged by {file}")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from touche.cli.commands import Command
+from touche.cli.commands import command, option
 from touche.cli.options import DEPTH, RUNS, each_once, naming, output
 from touche.cli.output import command_line, counted, tell, warn
 from touche.errors import InputError
@@ -17,15 +17,14 @@ from touche.tira.outputs import METADATA_FILE, RUN_FILE, write_run
 from touche.tira.provenance import Software, data_of_runs, metadata
 
 
-@click.command(
-    cls=Command,
-    params=naming(default="touche- and the method"),
-    example="touche fuse out/bm25/run.txt out/dph/run.txt -o out/fused",
+@command(
+    "touche fuse out/bm25/run.txt out/dph/run.txt -o out/fused",
+    *naming(default="touche- and the method"),
+    RUNS,
+    output(),
+    option("--method", choices=METHODS),
+    DEPTH,
 )
-@RUNS
-@output()
-@click.option("--method", type=click.Choice(list(METHODS)), default="rrf")
-@DEPTH
 def fuse(
     runs: Sequence[Path], output: Path, method: str, depth: int, tag: str | None, team: str | None
 ) -> None:

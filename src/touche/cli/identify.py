@@ -7,27 +7,23 @@ from pathlib import Path
 import click
 
 from touche import tasks
-from touche.cli.commands import DATASET_ID, Command
-from touche.cli.options import PATH
-from touche.cli.output import counted, show, show_records, style
+from touche.cli.commands import DATASET_ID, PATH, argument, command, option
+from touche.cli.output import counted, show, show_records
 from touche.identify import identify as identified
 from touche.identify.answer import WITHIN, Answer
 
 
-@click.command(
-    cls=Command,
-    example="touche identify out/bm25/run.txt --task spot-check/arguments",
+@command(
+    "touche identify out/bm25/run.txt --task spot-check/arguments",
+    argument("run", "RUN", type=PATH),
+    option(
+        "--task dataset TASK",
+        f"Whose documents are at hand; a part of them is enough. One of {', '.join(tasks.datasets())}.",
+        type=DATASET_ID,
+        required=True,
+    ),
+    option("--format style", choices=("table", "json")),
 )
-@click.argument("run", type=PATH, metavar="RUN")
-@click.option(
-    "--task",
-    "dataset",
-    type=DATASET_ID,
-    required=True,
-    metavar="TASK",
-    help=f"Whose documents are at hand; a part of them is enough. One of {', '.join(tasks.datasets())}.",
-)
-@style("table", "json")
 def identify(run: Path, dataset: str, style: str) -> None:
     """Find out what made a RUN: model, analysis, fields, lengths and parameters, from its scores.
 

@@ -7,12 +7,12 @@ import click
 
 from touche import baselines
 from touche.baselines.loader import is_shipped
-from touche.cli.commands import BASELINE, Group
+from touche.cli.commands import BASELINE, Group, argument, option
 from touche.cli.output import DOUBTFUL, show, tell
 from touche.sandbox import images as built
 from touche.sandbox.limits import PROGRAMS
 
-_RUNNER = click.option("--runner", type=click.Choice(PROGRAMS), default="docker")
+_PARAMS = [argument("names", "[BASELINE...]", type=BASELINE), option("--runner", choices=PROGRAMS)]
 
 
 @click.group(cls=Group, example="touche images list")
@@ -20,17 +20,13 @@ def images() -> None:
     """The container images of the baselines."""
 
 
-@images.command(example="touche images build bm25")
-@click.argument("names", nargs=-1, type=BASELINE, metavar="[BASELINE...]")
-@_RUNNER
+@images.command(example="touche images build bm25", params=_PARAMS)
 def build(names: Sequence[str], runner: str) -> None:
     """Build the base image and those of all BASELINEs, or of some."""
     built.build(runner, names or baselines.names(), tell)
 
 
-@images.command("list", example="touche images list --runner podman")
-@click.argument("names", nargs=-1, type=BASELINE, metavar="[BASELINE...]")
-@_RUNNER
+@images.command("list", example="touche images list --runner podman", params=_PARAMS)
 def list_(names: Sequence[str], runner: str) -> None:
     """Show the image of each baseline, or of some, whether it is there, and where it is published."""
     folders = [baselines.folder_of(name).resolve() for name in names or baselines.names()]

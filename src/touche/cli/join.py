@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from touche.cli.commands import Group
-from touche.cli.options import DEPTH, PATH, each_once, output
+from touche.cli.commands import PATH, Group, argument, option
+from touche.cli.options import DEPTH, each_once, output
 from touche.cli.output import tell
 from touche.collection.discovery import find
 from touche.formats.statistics import joined, parts_of, read_statistics, write_statistics
@@ -25,9 +25,17 @@ def join() -> None:
     """
 
 
-@join.command(example="touche join statistics parts/*.json -o all.json")
-@click.argument("files", nargs=-1, required=True, type=PATH, metavar="FILE...")
-@output("File for their sum.", "FILE")
+_STATISTICS = [argument("files", "FILE...", type=PATH), output("File for their sum.", "FILE")]
+_RUNS: list[click.Parameter] = [
+    argument("files", "RUN...", type=PATH),
+    option("-i --input given INPUT", "Input directory with the topics.", type=PATH, required=True),
+    option("--statistics FILE", "Those that the runs were given.", required=True),
+    output(),
+    DEPTH,
+]
+
+
+@join.command(example="touche join statistics parts/*.json -o all.json", params=_STATISTICS)
 def statistics(files: Sequence[Path], output: Path) -> None:
     """Add up the statistics of parts that have no document in common."""
     sums = joined([(path, read_statistics(path)) for path in each_once(files)])
@@ -36,22 +44,7 @@ def statistics(files: Sequence[Path], output: Path) -> None:
     tell(f"join: {output} of {len(files)} files, {documents:,} documents with a text")
 
 
-@join.command(example="touche join runs parts/*/run.txt -i INPUT --statistics all.json -o out")
-@click.argument("files", nargs=-1, required=True, type=PATH, metavar="RUN...")
-@click.option(
-    "-i",
-    "--input",
-    "given",
-    required=True,
-    type=PATH,
-    metavar="INPUT",
-    help="Input directory with the topics.",
-)
-@click.option(
-    "--statistics", required=True, type=PATH, metavar="FILE", help="Those that the runs were given."
-)
-@output()
-@DEPTH
+@join.command(example="touche join runs parts/*/run.txt -i INPUT --statistics all.json -o out", params=_RUNS)
 def runs(files: Sequence[Path], given: Path, statistics: Path, output: Path, depth: int) -> None:
     """Join runs of one baseline on parts, by the statistics of the whole, to the run on the whole."""
     topics = find(given, needs_documents=False).topics

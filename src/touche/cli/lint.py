@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from touche import tasks
-from touche.cli.commands import Command
-from touche.cli.options import RUNS, task_option
-from touche.cli.output import BAD, BROKEN, DOUBTFUL, counted, paint, print_records, style
+from touche.cli.commands import command, option
+from touche.cli.options import RUNS, task
+from touche.cli.output import BAD, BROKEN, DOUBTFUL, counted, paint, print_records
 from touche.lint import ERROR, WARNING, Finding
 from touche.lint import lint as find
 from touche.progress import say
@@ -18,16 +18,13 @@ _COLOURS = {ERROR: BAD, WARNING: DOUBTFUL}
 _SHOWN = 5  # findings of a code in a file
 
 
-@click.command(cls=Command, example="touche lint out/bm25/run.txt --task spot-check/arguments")
-@RUNS
-@task_option(required=True)
-@click.option(
-    "--all",
-    "show_all",
-    is_flag=True,
-    help=f"Every finding in the text, not only {_SHOWN} of each kind and file.",
+@command(
+    "touche lint out/bm25/run.txt --task spot-check/arguments",
+    RUNS,
+    task(required=True),
+    option("--all show_all", f"Every finding in the text, not only {_SHOWN} of each kind and file."),
+    option("--format style", choices=("table", "json")),
 )
-@style("table", "json")
 def lint(runs: Sequence[Path], task_id: str, show_all: bool, style: str) -> int:
     """Check the RUNs of a submission against the rules of the task, line by line.
 

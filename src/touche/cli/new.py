@@ -7,7 +7,7 @@ from shlex import quote
 import click
 
 from touche.baselines.starter import write_baseline
-from touche.cli.commands import Command
+from touche.cli.commands import PATH, argument, command
 from touche.errors import installing
 from touche.sandbox.images import base, check_name
 
@@ -21,8 +21,7 @@ _NEXT = """\
     touche run {folder} -i spot-check/arguments -o {out}-image --runner docker"""
 
 
-@click.command(cls=Command, example="touche new my-team")
-@click.argument("folder", type=click.Path(path_type=Path), metavar="NAME")
+@command("touche new my-team", argument("folder", "NAME", type=PATH))
 def new(folder: Path) -> None:
     """Write a new baseline folder that runs at once, to put your own ranking into.
 

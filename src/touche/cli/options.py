@@ -2,7 +2,8 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,27 +11,12 @@ import click
 from click.core import ParameterSource
 
 from touche import tasks
-from touche.cli.commands import TASK_ID, Option
-from touche.cli.output import Decorator
+from touche.cli.commands import DATASET_ID, OUTSIDE, PATH, TASK_ID, Option, argument, option
 from touche.errors import InputError, ToucheError
 from touche.formats.runs import MAX_DEPTH
 from touche.io.identifiers import is_word, quoted
 from touche.sandbox.limits import PROGRAMS, RUNNER_NAMES, Limits
-from touche.tasks import Task
 from touche.tira.outputs import RUN_FILE
-
-PATH = click.Path(path_type=Path, readable=False)
-DEPTH = click.option(
-    "--depth",
-    type=click.IntRange(1, MAX_DEPTH),
-    default=MAX_DEPTH,
-    help="How many documents are kept per topic.",
-)
-
-
-def output(help: str = "Output directory for run.txt.", metavar: str = "DIR") -> Decorator:
-    """The required option -o."""
-    return click.option("-o", "--output", required=True, type=PATH, metavar=metavar, help=help)
 
 
 def _runs(ctx: click.Context, param: click.Parameter, paths: Sequence[Path]) -> Sequence[Path]:
@@ -41,57 +27,62 @@ def _runs(ctx: click.Context, param: click.Parameter, paths: Sequence[Path]) -> 
     return paths
 
 
-def _one_measure(ctx: click.Context, option: click.Parameter, measures: Sequence[str]) -> str | None:
+def _one_measure(ctx: click.Context, param: click.Parameter, measures: Sequence[str]) -> str | None:
     if len(measures) > 1:
-        raise click.BadParameter(f"{' and '.join(measures)}: give one measure in one command.", ctx, option)
+        raise click.BadParameter(f"{' and '.join(measures)}: give one measure in one command.", ctx, param)
     return measures[0] if measures else None
 
 
-def task_option(help: str = f"One of {', '.join(tasks.ids())}.", *, required: bool = False) -> Decorator:
-    """The option --task."""
-    return click.option("--task", "task_id", type=TASK_ID, required=required, metavar="TASK", help=help)
+def _checked(fits: Callable[[str], Any], problem: str) -> Callable[..., str | None]:
+    """Makes a callback that refuses a value."""
+
+    def check(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+        if value is not None and not fits(value):
+            raise click.UsageError(f"{param.opts[0]} {quoted(value)} {problem}", ctx)
+        return value
+
+    return check
 
 
-RUNS = click.argument("runs", nargs=-1, required=True, type=PATH, metavar="RUN...", callback=_runs)
-_SCORING = (
-    task_option(),
-    click.option(
-        "--measure",
+def task(help: str = f"One of {', '.join(tasks.ids())}.", *, required: bool = False) -> Option:
+    """Makes the option --task."""
+    return option("--task task_id TASK", help, type=TASK_ID, required=required)
+
+
+def output(help: str = "Output directory for run.txt.", placeholder: str = "DIR") -> Option:
+    """Makes the required option -o."""
+    return option(f"-o --output {placeholder}", help, required=True)
+
+
+_NO_TAG = "is empty, too long, or has white space or control characters; give one word, such as my-team-run-1"
+_NO_SIZE = "is no amount of memory; write it as 512m or 8g"
+
+
+def naming(section: str = "Options", default: str = "baseline and options") -> list[click.Parameter]:
+    """Makes the options --tag and --team."""
+    tag, team = f"The run's tag, in place of {default}.", "Your team, for ir-metadata.yml."
+    is_team = _checked(str.strip, "is empty; name the team, or leave it out")
+    return [
+        option("--tag WORD", tag, section=section, callback=_checked(is_word, _NO_TAG)),
+        option("--team NAME", team, section=section, callback=is_team),
+    ]
+
+
+RUNS = argument("runs", "RUN...", type=PATH, callback=_runs)
+DATASETS = argument("datasets", "[DATASET...]", type=DATASET_ID)
+DEPTH_RANGE = click.IntRange(1, MAX_DEPTH)
+DEPTH = option("--depth", "How many documents are kept per topic.", type=DEPTH_RANGE, default=MAX_DEPTH)
+SCORING: list[click.Parameter] = [
+    task(),
+    option(
+        "--measure MEASURE",
+        "Another measure than that of the task, as ir_measures has it: nDCG@10, AP, P(rel=2)@10, RR. "
+        "All but nDCG@k, which the organizers' script has, too, is scored by trec_eval alone.",
         multiple=True,
         callback=_one_measure,
-        metavar="MEASURE",
-        help="Another measure than that of the task, as ir_measures has it: nDCG@10, AP, P(rel=2)@10, RR. "
-        "All but nDCG@k, which the organizers' script has, too, is scored by trec_eval alone.",
     ),
-    click.option(
-        "--qrels",
-        type=PATH,
-        metavar="FILE",
-        help="Other judgments than the task's; the name of the file is that of the dimension.",
-    ),
-)
-
-
-def scoring(command: Any) -> Any:
-    """Adds the options that ``scored`` takes: --task, --measure and --qrels."""
-    for option in reversed(_SCORING):
-        command = option(command)
-    return command
-
-
-def scored(task_id: str | None, measure: str | None, qrels: Path | None) -> Task:
-    """The task whose runs are scored, with the measure and the judgments of the options.
-
-    Raises:
-        UsageError: if neither task nor judgments are named.
-        ToucheError: if there is no such task or measure.
-    """
-    if task_id is None and qrels is None:
-        known = ", ".join(tasks.ids())
-        raise click.UsageError(
-            f"Missing option '--task'. Choose among {known}, or name judgments by --qrels."
-        )
-    return tasks.task_scored_by(task_id, measure, qrels)
+    option("--qrels FILE", "Other judgments than the task's; the name of the file is that of the dimension."),
+]
 
 
 def each_once(files: Sequence[Path]) -> Sequence[Path]:
@@ -107,79 +98,28 @@ def each_once(files: Sequence[Path]) -> Sequence[Path]:
     return files
 
 
-def _check_tag(ctx: click.Context, option: click.Parameter, tag: str | None) -> str | None:
-    if tag is not None and not is_word(tag):
-        problem = f"--tag {quoted(tag)} is empty, too long, or has white space or control characters"
-        raise click.UsageError(f"{problem}; give one word, such as my-team-run-1", ctx)
-    return tag
+_is_size = re.compile("[1-9][0-9]*[mg]", re.ASCII).fullmatch
+_of_runner = partial(option, section=OUTSIDE[0])
+_of_sandbox = partial(_of_runner, runners=PROGRAMS)
+_RUNNERS = "local: this machine; docker, podman: the baseline's image in a sandbox; tira: by tira-run"
 
 
-def _check_team(ctx: click.Context, option: click.Parameter, team: str | None) -> str | None:
-    if team is not None and not team.strip():
-        raise click.UsageError("--team is empty; name the team, or leave it out", ctx)
-    return team
-
-
-def naming(section: str = "Options", default: str = "baseline and options") -> list[click.Parameter]:
-    """The options --tag and --team."""
-    tag = f"The run's tag, in place of {default}."
+def runners(name: str = "", help: str = "") -> list[click.Parameter]:
+    """Makes the option --runner, whose values are those of a sandbox and perhaps one more, and the limits."""
+    names, text = filter(None, (*RUNNER_NAMES, name)), "; ".join(filter(None, (_RUNNERS, help)))
+    cpus, memory = "Processors of the sandbox.", "Memory of the sandbox, such as 512m or 8g."
     return [
-        Option(["--tag"], section=section, callback=_check_tag, metavar="WORD", help=tag),
-        Option(
-            ["--team"],
-            section=section,
-            callback=_check_team,
-            metavar="NAME",
-            help="Your team, for ir-metadata.yml.",
+        _of_runner("--runner", f"{text}.", names),
+        _of_sandbox("--cpus", cpus, default=Limits.cpus, type=click.FloatRange(min=0.1)),
+        _of_sandbox("--memory SIZE", memory, default=Limits.memory, callback=_checked(_is_size, _NO_SIZE)),
+        _of_runner(
+            "--time-limit seconds SECONDS",
+            "After which the sandbox is stopped.",
+            runners=(*PROGRAMS, "tira"),
+            default=Limits.seconds,
+            type=click.FloatRange(min=1),
         ),
     ]
-
-
-_SECTION = "Runner and containers"
-_HELP = "local: this machine; docker, podman: the baseline's image in a sandbox; tira: by tira-run"
-
-
-def _amount(context: click.Context, option: click.Parameter, value: str) -> str:
-    if not re.fullmatch("[1-9][0-9]*[mg]", value, re.ASCII):
-        raise click.BadParameter(f"{value!r} is no amount of memory; write it as 512m or 8g.")
-    return value
-
-
-def runner_option(name: str = "", help: str = "") -> Option:
-    """The option --runner, whose values are those of a sandbox and one more."""
-    kinds = click.Choice([*RUNNER_NAMES, *filter(None, [name])])
-    text = "; ".join([_HELP, *filter(None, [help])])
-    return Option(["--runner"], section=_SECTION, type=kinds, default="local", help=f"{text}.")
-
-
-LIMITS: list[click.Parameter] = [
-    Option(
-        ["--cpus"],
-        section=_SECTION,
-        runners=PROGRAMS,
-        type=click.FloatRange(min=0.1),
-        default=Limits.cpus,
-        help="Processors of the sandbox.",
-    ),
-    Option(
-        ["--memory"],
-        section=_SECTION,
-        runners=PROGRAMS,
-        callback=_amount,
-        default=Limits.memory,
-        metavar="SIZE",
-        help="Memory of the sandbox, such as 512m or 8g.",
-    ),
-    Option(
-        ["--time-limit", "seconds"],
-        section=_SECTION,
-        runners=(*PROGRAMS, "tira"),
-        type=click.FloatRange(min=1),
-        default=Limits.seconds,
-        metavar="SECONDS",
-        help="After which the sandbox is stopped.",
-    ),
-]
 
 
 def check_runner(runner: str) -> None:
@@ -189,9 +129,10 @@ def check_runner(runner: str) -> None:
         ToucheError: naming the option.
     """
     context = click.get_current_context()
-    for option in context.command.params:
-        runners = option.runners if isinstance(option, Option) else ()
-        typed = context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
-        if runners and runner not in runners and typed:
-            problem = f"{option.opts[0]} has no effect on the runner {runner}"
-            raise ToucheError(f"{problem}; leave it out, or choose {' or '.join(runners)}")
+    for param in context.command.params:
+        effective = param.runners if isinstance(param, Option) else ()
+        typed = context.get_parameter_source(param.name or "") is not ParameterSource.DEFAULT
+        if effective and runner not in effective and typed:
+            problem = f"{param.opts[0]} has no effect on the runner {runner}"
+            why = ", which sees only its input and writes only run.txt" if "local" in effective else ""
+            raise ToucheError(f"{problem}{why}; leave it out, or choose {' or '.join(effective)}")

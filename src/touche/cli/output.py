@@ -5,8 +5,8 @@ import json
 import logging
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, fields
 from itertools import takewhile
 from string import Formatter
 from typing import Any, Literal
@@ -25,13 +25,6 @@ _WIDEST = 1_000_000  # characters; nothing is folded in a pipe
 GOOD, DOUBTFUL, BAD = "green", "yellow", "red"
 
 _log = logging.getLogger("touche")
-
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-
-def style(*kinds: str) -> Decorator:
-    """The option --format."""
-    return click.option("--format", "style", type=click.Choice(kinds), default=kinds[0])
 
 
 class _NoValueError(Exception):
@@ -84,39 +77,22 @@ def show(
     from rich.console import Console  # here, for a baseline's image has no tables, and no rich
 
     rows = [[*map(one_line, row)] for row in rows]
-    columns = [_column(name, cells) for name, *cells in zip(header, *rows, strict=True)]
+    columns = [_Column(name, cells) for name, *cells in zip(header, *rows, strict=True)]
     terminal = sys.stdout.isatty()
     console = Console(force_terminal=terminal, width=None if terminal else _WIDEST)
-    tables = [_table(group, colours or {}) for group in _below_one_another(columns, console.width)]
     with console.capture() as shown:
-        for table in tables:
-            console.print(table, crop=False)
+        for group in _below_one_another(columns, console.width):
+            console.print(_table(group, colours or {}), crop=False)
     click.echo("\n".join(line.rstrip() for line in shown.get().split("\n")[:-1]))
 
 
-@dataclass(frozen=True)
 class _Column:
-    """A column of a table.
+    """A column of a table: its name and cells, whether these are numbers, and its least width."""
 
-    Attributes:
-        name: what stands above it.
-        cells: what stands in it.
-        numeric: whether these are numbers, which stand to the right and are never broken.
-    """
-
-    name: str
-    cells: Sequence[str]
-    numeric: bool
-
-    @property
-    def least(self) -> int:
-        """The characters that it takes at the least."""
-        width = max(map(len, (self.name, *self.cells)))
-        return width if self.numeric else min(width, _NARROW)
-
-
-def _column(name: str, cells: Sequence[str]) -> _Column:
-    return _Column(name, cells, all(map(_is_number, cells)))
+    def __init__(self, name: str, cells: Sequence[str]) -> None:
+        self.name, self.cells, self.numeric = name, cells, all(map(_is_number, cells))
+        width = max(map(len, (name, *cells)))
+        self.least = width if self.numeric else min(width, _NARROW)
 
 
 def _below_one_another(columns: Sequence[_Column], width: int) -> list[list[_Column]]:
@@ -146,14 +122,14 @@ def _table(columns: Sequence[_Column], colours: Mapping[str, str]) -> Any:
 
 def paint(*parts: tuple[str, str]) -> None:
     """Prints a line of texts, on a terminal each in its colour."""
-    parts = tuple((one_line(text), colour) for text, colour in parts)
-    if not sys.stdout.isatty():
-        click.echo("".join(text for text, _ in parts))
-        return
-    from rich.console import Console  # here, for only terminals need it
+    from rich.console import Console  # here, as above
     from rich.text import Text
 
-    Console().print(Text.assemble(*parts), soft_wrap=True)
+    line = Text.assemble(*((one_line(text), colour) for text, colour in parts))
+    if sys.stdout.isatty():
+        Console().print(line, soft_wrap=True)
+    else:
+        click.echo(line.plain)
 
 
 def tell(line: str) -> None:
@@ -180,7 +156,8 @@ def print_records(kind: type[Any], rows: Iterable[Any], style: str) -> None:
     else:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow([field.name for field in fields(kind)])
-        writer.writerows(map(_cell, astuple(row)) for row in rows)
+        for row in rows:
+            writer.writerow("; ".join(cell) if isinstance(cell, tuple) else cell for cell in astuple(row))
 
 
 def counted(number: int, noun: str) -> str:
@@ -191,10 +168,6 @@ def counted(number: int, noun: str) -> str:
 def command_line() -> str:
     """What was typed."""
     return shlex.join(["touche", *sys.argv[1:]])
-
-
-def _cell(value: Any) -> Any:
-    return "; ".join(value) if isinstance(value, tuple) else value
 
 
 def _is_number(cell: str) -> bool:

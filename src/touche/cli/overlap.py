@@ -7,35 +7,29 @@ from pathlib import Path
 import click
 
 from touche import tasks
-from touche.cli.commands import Command
-from touche.cli.options import PATH, RUNS, task_option
-from touche.cli.output import print_records, show_records, style, warn
-from touche.evaluation.agreement import (
-    EVALUATOR,
-    FAR,
-    NEAR,
-    Overlap,
-    ScoredOverlap,
-    overlaps,
-    scored_overlaps,
-)
+from touche.cli.commands import PATH, command, option
+from touche.cli.options import RUNS, task
+from touche.cli.output import print_records, show_records, warn
+from touche.evaluation import agreement
+from touche.evaluation.agreement import EVALUATOR, FAR, NEAR, Overlap, ScoredOverlap
 from touche.evaluation.notes import warnings_of
-from touche.evaluation.scores import evaluate
+from touche.evaluation.scores import Evaluated, evaluate
 from touche.progress import watched
 
 
-@click.command(cls=Command, example="touche overlap out/bm25/run.txt out/dph/run.txt")
-@RUNS
-@task_option("Compare the scores of the topics, too, in every dimension of this task.")
-@click.option(
-    "--baseline",
-    type=(PATH, PATH),
-    metavar="ORIGINAL RERUN",
-    help="Two more runs: what the first RUN improves on, and the rerun of that. ER is how much of the "
-    "improvement shows again in the second RUN (1: all of it), Delta RI how much less it is in relation to "
-    "the baseline's score (0: no less).",
+@command(
+    "touche overlap out/bm25/run.txt out/dph/run.txt",
+    RUNS,
+    task("Compare the scores of the topics, too, in every dimension of this task."),
+    option(
+        "--baseline ORIGINAL RERUN",
+        "Two more runs: what the first RUN improves on, and the rerun of that. ER is how much of the "
+        "improvement shows again in the second RUN (1: all of it), Delta RI how much less it is in relation "
+        "to the baseline's score (0: no less).",
+        type=(PATH, PATH),
+    ),
+    option("--format style", choices=("table", "json", "csv")),
 )
-@style("table", "json", "csv")
 def overlap(
     runs: Sequence[Path], task_id: str | None, baseline: tuple[Path, Path] | None, style: str
 ) -> None:
@@ -48,20 +42,17 @@ def overlap(
     """
     if baseline and (task_id is None or len(runs) != 2):
         raise click.UsageError("--baseline is about the scores of two runs; give two RUNs and --task")
-    if task_id is None:
-        pairs = watched(overlaps(runs), "comparing", "pairs of runs", comb(len(runs), 2))
-        _print(Overlap, list(pairs), style)
-        return
-    evaluated = evaluate(list(dict.fromkeys([*runs, *(baseline or ())])), tasks.task(task_id), [EVALUATOR])
-    _print(ScoredOverlap, list(scored_overlaps(runs, evaluated, baseline or ())), style)
-    warn(*warnings_of(evaluated))
-
-
-def _print(kind: type[Overlap], agreements: Sequence[Overlap], style: str) -> None:
+    evaluated: list[Evaluated] = []
+    pairs = watched(agreement.overlaps(runs), "comparing", "pairs of runs", comb(len(runs), 2))
+    if task_id is not None:
+        evaluated = evaluate([*dict.fromkeys([*runs, *(baseline or ())])], tasks.task(task_id), [EVALUATOR])
+        pairs = agreement.scored_overlaps(runs, evaluated, baseline or ())
+    agreements = list(pairs)
     if style == "table":
         show_overlaps(agreements)
     else:
-        print_records(kind, agreements, style)
+        print_records(Overlap if task_id is None else ScoredOverlap, agreements, style)
+    warn(*warnings_of(evaluated))
 
 
 def show_overlaps(agreements: Sequence[Overlap]) -> None:

@@ -2,15 +2,15 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from platform import machine
 from typing import Any
 
 import click
 
-from touche.cli.commands import BASELINE, DATASET_ID, Command
-from touche.cli.options import LIMITS, PATH, check_runner, runner_option
+from touche.cli.commands import BASELINE, DATASET_ID, argument, command, option
+from touche.cli.options import check_runner, runners
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, paint, show, tell
 from touche.cli.overlap import show_overlaps
 from touche.data.remedies import remedy_for
@@ -29,35 +29,20 @@ _COLOURS = {
     **dict.fromkeys(running.UNCHECKED, DOUBTFUL),
     **dict.fromkeys(running.BROKEN, BAD),
 }
+_ONLY = "Only this dataset; can be repeated."
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
-@click.command(
-    cls=Command,
-    params=[runner_option(), *LIMITS],
-    example="touche regress bm25 --dataset spot-check/passages",
-)
-@click.argument("names", nargs=-1, type=BASELINE, metavar="[BASELINE...]")
-@click.option(
-    "--dataset",
-    "datasets",
-    multiple=True,
-    type=DATASET_ID,
-    metavar="DATASET",
-    help="Only this dataset; can be repeated.",
-)
-@click.option("--update", is_flag=True, help="Rewrite the pinned values that moved; never published ones.")
-@click.option("--twice", is_flag=True, help="Run each baseline twice and compare run.txt byte by byte.")
-@click.option(
-    "--json", "json_file", type=PATH, help="Write the results as JSON, each as soon as it is known."
-)
-@click.option("--junit", "junit_file", type=PATH, help="Write the results as JUnit XML.")
-@click.option(
-    "--report",
-    "report_folder",
-    type=PATH,
-    metavar="DIR",
-    help="Write a page with the table, the times, and a report on each dataset.",
+@command(
+    "touche regress bm25 --dataset spot-check/passages",
+    *runners(),
+    argument("names", "[BASELINE...]", type=BASELINE),
+    option("--dataset datasets DATASET", _ONLY, type=DATASET_ID, multiple=True),
+    option("--update", "Rewrite the pinned values that moved; never published ones."),
+    option("--twice", "Run each baseline twice and compare run.txt byte by byte."),
+    option("--json json_file FILE", "Write the results as JSON, each as soon as it is known."),
+    option("--junit junit_file FILE", "Write the results as JUnit XML."),
+    option("--report folder DIR", "Write a page with the table, the times, and a report on each dataset."),
 )
 def regress(
     names: Sequence[str],
@@ -66,7 +51,7 @@ def regress(
     twice: bool,
     json_file: Path | None,
     junit_file: Path | None,
-    report_folder: Path | None,
+    folder: Path | None,
     runner: str,
     **limits: Any,
 ) -> int:
@@ -81,48 +66,44 @@ def regress(
         if file and not file.parent.is_dir():
             raise ToucheError(f"{file.parent} is no directory; make it, or write to another place")
     expected, outcomes = running.expected_of(names, datasets)
-    if report_folder:
-        make_folder(report_folder)
+    if folder:
+        make_folder(folder)
     how = (RUNNERS[runner], Limits(**limits), tell)
-    keep = report_folder / "runs" if report_folder else None
-    for outcome in running.regress(expected, *how, twice=twice, keep=keep):
+    for outcome in running.regress(expected, *how, twice=twice, keep=folder and folder / "runs"):
         outcomes.append(outcome)
         _write_json(outcomes, json_file)  # so that a night that is cut off has told what it knew
     if update:
         outcomes = _update(outcomes)
-    _show(outcomes)
+    missing = _unique(each.expected.dataset for each in outcomes if each.verdict == running.NOT_AT_HAND)
+    remarks = _unique(each.remark for each in outcomes if each.verdict == running.NOT_INSTALLED)
+    _show(outcomes, missing, remarks)
     if twice and not any(outcome.verdict in (running.NOT_THE_SAME, running.FAILED) for outcome in outcomes):
         click.echo("every run.txt was the same twice, byte by byte")
     _write_json(outcomes, json_file)
     _write(outcomes, junit_file)
-    if report_folder:
-        _report(outcomes, report_folder, runner)
+    if folder:
+        _report(outcomes, folder, runner)
     if all(outcome.verdict in running.UNCHECKED for outcome in outcomes):
-        raise ToucheError(f"nothing was checked: {_reason(outcomes)}")
+        reason = remarks[0] if remarks else f"no dataset is at hand; {remedy_for(missing)}"
+        raise ToucheError(f"nothing was checked: {reason}")
     return BROKEN if any(outcome.broken for outcome in outcomes) else 0
 
 
-def _reason(outcomes: Sequence[running.Outcome]) -> str:
-    """Why nothing was checked, and what to do."""
-    remarks = [outcome.remark for outcome in outcomes if outcome.verdict == running.NOT_INSTALLED]
-    missing = [outcome.expected.dataset for outcome in outcomes if outcome.verdict == running.NOT_AT_HAND]
-    return remarks[0] if remarks else f"no dataset is at hand; {remedy_for(missing)}"
+def _unique(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(texts))
 
 
-def _show(outcomes: Sequence[running.Outcome]) -> None:
+def _show(outcomes: Sequence[running.Outcome], missing: Sequence[str], remarks: Sequence[str]) -> None:
     """Prints a row for each outcome, and in a line each what is not at hand and what to install."""
     if rows := [row_of(outcome) for outcome in outcomes if outcome.verdict != running.NOT_AT_HAND]:
         show(COLUMNS, rows, _COLOURS)
         click.echo()
-    missing = [outcome.expected.dataset for outcome in outcomes if outcome.verdict == running.NOT_AT_HAND]
     if missing:
-        paint((f"{running.NOT_AT_HAND}: ", DOUBTFUL), (", ".join(dict.fromkeys(missing)), ""))
-    remarks = [outcome.remark for outcome in outcomes if outcome.verdict == running.NOT_INSTALLED]
-    for remark in dict.fromkeys(remarks):
+        paint((f"{running.NOT_AT_HAND}: ", DOUBTFUL), (", ".join(missing), ""))
+    for remark in remarks:
         paint((f"{running.NOT_INSTALLED}: ", DOUBTFUL), (remark, ""))
-    usages = [outcome.usage for outcome in outcomes if outcome.usage and outcome.usage.memory_of]
-    kinds = ", ".join(dict.fromkeys(usage.memory_of for usage in usages))
-    click.echo(f"{summary(outcomes)}{f'; memory: {kinds}' if kinds else ''}")
+    kinds = _unique(each.usage.memory_of for each in outcomes if each.usage and each.usage.memory_of)
+    click.echo("; memory: ".join(filter(None, (summary(outcomes), ", ".join(kinds)))))
     if agreements := [agreement for outcome in outcomes for agreement in outcome.agreements]:
         click.echo("\nHow close reruns are to official runs, of the documents that both could find")
         show_overlaps(agreements)

@@ -6,27 +6,26 @@ from typing import Any
 
 import click
 
-from touche.cli.commands import Command
-from touche.cli.options import PATH, output, scored, scoring
+from touche.cli.commands import PATH, argument, command, option
+from touche.cli.options import SCORING, output
 from touche.cli.output import command_line, counted
 from touche.errors import one_line
 from touche.evaluation.scores import evaluate
+from touche.tasks import task_scored_by
 
 
-@click.command(
-    cls=Command,
-    example="touche report out/bm25/run.txt out/dph/run.txt --task spot-check/arguments -o out/report",
+@command(
+    "touche report out/bm25/run.txt out/dph/run.txt --task spot-check/arguments -o out/report",
+    argument("runs", "[RUN...]", type=PATH),
+    *SCORING,
+    option(
+        "--reference RUN",
+        "The run, by its file or tag, that the others are held against: the organizers' baseline, theirs or "
+        "rerun by touche, and where that is not among the RUNs, the one with the highest mean.",
+    ),
+    option("--all-published", "The published results of all tasks, with runs at hand."),
+    output("Where the page goes."),
 )
-@click.argument("runs", nargs=-1, type=PATH, metavar="[RUN...]")
-@scoring
-@click.option(
-    "--reference",
-    metavar="RUN",
-    help="The run, by its file or tag, that the others are held against: the organizers' baseline, theirs or "
-    "rerun by touche, and where that is not among the RUNs, the one with the highest mean.",
-)
-@click.option("--all-published", is_flag=True, help="The published results of all tasks, with runs at hand.")
-@output("Where the page goes.")
 def report(
     runs: Sequence[Path], reference: str | None, all_published: bool, output: Path, **scoring: Any
 ) -> None:
@@ -43,7 +42,7 @@ def report(
             raise click.UsageError("--all-published takes no RUNs and none of their options; leave them out")
         page = Report("Published results of Touché", command_line(), list(published_parts()), gallery=True)
     else:
-        task = scored(**scoring)
+        task = task_scored_by(**scoring)
         part = part_of(evaluate(runs, task), scoring["task_id"] or task.id, reference)
         page = Report(f"{counted(len(part.runs), 'run')} of {part.dataset}", command_line(), [part])
     click.echo(one_line(str(write(page, output))))

@@ -1,5 +1,6 @@
 """touche run"""
 
+from argparse import Namespace
 from functools import cache, partial
 from inspect import Parameter
 from typing import Any, Literal, get_args, get_origin
@@ -10,8 +11,8 @@ from click.shell_completion import CompletionItem
 from touche import baselines
 from touche.baselines.loader import DEFAULTS, FILE
 from touche.baselines.method import Baseline
-from touche.cli.commands import BASELINE, INPUT, Command, Group, Option
-from touche.cli.options import LIMITS, PATH, naming, runner_option
+from touche.cli.commands import BASELINE, INPUT, OUTSIDE, Command, Group, Option, option
+from touche.cli.options import naming, runners
 from touche.cli.runners import HERE, SPARK, run_baseline
 from touche.errors import InputError, ToucheError
 from touche.sandbox.limits import PROGRAMS
@@ -36,14 +37,15 @@ class Baselines(Group):
         if ctx.resilient_parsing:  # the shell, which asks what may follow, shows no errors and runs nothing
             return None
         if ctx.obj in (*PROGRAMS, "tira"):
-            problem = "its options are not known without running its code, which is for its image to do"
-            raise InputError(baselines.folder_of(cmd_name) / FILE, problem, "make each default a literal")
+            problem = "no @baseline whose options are known without running its code, as only its image may"
+            remedy = "decorate one function with @baseline, and make each default a literal"
+            raise InputError(baselines.folder_of(cmd_name) / FILE, problem, remedy)
         return command_of(baselines.load(cmd_name), cmd_name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        runner = click.Command("run", params=[runner_option(SPARK)], context_settings=_LENIENT)
+        runner = click.Command("run", params=runners(SPARK), context_settings=_LENIENT)
         ctx.obj = runner.make_context("run", args[1:], resilient_parsing=True).params["runner"]
         return super().resolve_command(ctx, args)
 
@@ -67,87 +69,52 @@ def run() -> None:
     """
 
 
-_READ = partial(Option, section="Input and output")
+_READ = partial(option, section="Input and output")
+_REQUIRED = partial(_READ, required=True)
 _READ_HERE = partial(_READ, runners=(HERE, SPARK))  # a sandbox sees only its input and writes only run.txt
-_ON_SPARK = partial(Option, section="Spark", runners=(SPARK,))
+_ON_SPARK = partial(option, section=OUTSIDE[1], runners=(SPARK,))
+_FOLDER = click.Path(file_okay=False, readable=False)
+_DATASET = ", or the id of a dataset at hand, such as spot-check/arguments" if baselines.names() else ""
 _COMMON_OPTIONS: list[click.Parameter] = [
-    _READ(
-        ["-i", "--input", "given"],
-        envvar=INPUT_VARIABLE,
-        required=True,
-        type=INPUT,
-        metavar="INPUT",
-        help="Input directory, or the id of a dataset at hand, such as spot-check/arguments.",
-    ),
-    _READ(
-        ["-o", "--output"],
-        envvar=OUTPUT_VARIABLE,
-        required=True,
-        type=click.Path(file_okay=False, readable=False),
-        metavar="DIR",
-        help="Output directory for run.txt.",
-    ),
-    _READ_HERE(["--corpus"], metavar="ID", help="Corpus of ir_datasets, where INPUT holds topics only."),
+    _REQUIRED("-i --input given INPUT", f"Input directory{_DATASET}.", type=INPUT, envvar=INPUT_VARIABLE),
+    _REQUIRED("-o --output DIR", "Directory for run.txt.", type=_FOLDER, envvar=OUTPUT_VARIABLE),
+    _READ_HERE("--corpus ID", "Corpus of ir_datasets, where INPUT holds topics only."),
     _READ_HERE(
-        ["--keep-fields"],
-        type=click.Path(file_okay=False, readable=False),
-        metavar="DIR",
-        help="Keep the fields of web pages in DIR, as Parquet, which an input may hold in their place; for "
+        "--keep-fields DIR",
+        "Keep the fields of web pages in DIR, as Parquet, which an input may hold in their place; for "
         "Spark DIR may be an address, such as s3a://bucket/fields.",
+        type=_FOLDER,
     ),
-    _READ_HERE(
-        ["--statistics"],
-        type=PATH,
-        metavar="FILE",
-        help="Use the statistics of the whole collection; INPUT is one part of it.",
-    ),
-    _READ_HERE(
-        ["--keep-statistics"],
-        type=PATH,
-        metavar="FILE",
-        help="Write the statistics to FILE, for --statistics.",
-    ),
+    _READ_HERE("--statistics FILE", "Use the statistics of the whole collection; INPUT is one part of it."),
+    _READ_HERE("--keep-statistics FILE", "Write the statistics to FILE, for --statistics."),
     *naming("Input and output"),
-    runner_option(SPARK, "spark: the workers of a Spark cluster"),
-    *LIMITS,
+    *runners(SPARK, "spark: the workers of a Spark cluster"),
+    _ON_SPARK("--master URL", "Where Spark runs, such as spark://host:7077 or yarn.", default="local[*]"),
     _ON_SPARK(
-        ["--master"],
-        default="local[*]",
-        metavar="URL",
-        help="Where Spark runs, such as spark://host:7077 or yarn.",
+        "--topics FILE", "Topics, where INPUT is an address that Spark reads, such as s3a://bucket/corpus."
     ),
-    _ON_SPARK(
-        ["--topics"],
-        type=PATH,
-        metavar="FILE",
-        help="Topics, where INPUT is an address that Spark reads, such as s3a://bucket/corpus.",
-    ),
-    _ON_SPARK(
-        ["--resume"],
-        is_flag=True,
-        help="Checkpoint to DIR/parts, a folder shared by all machines, and resume from it.",
-    ),
+    _ON_SPARK("--resume", "Checkpoint to DIR/parts, a folder shared by all machines, and resume from it."),
 ]
 
 
 def command_of(baseline: Baseline, name: str) -> click.Command:
     """Make the command that runs a baseline, from its options and its help."""
-    own = _own_options(baseline)
     paragraphs = "\n\n".join(f"\b\n{paragraph}" for paragraph in baseline.description.split("\n\n"))
 
     def callback(**values: Any) -> None:
         options = {option: values.pop(option) for option in baseline.options}
-        run_baseline(name, baseline, options, **values)
+        run_baseline(name, baseline, options, Namespace(**values))
 
     extra = baselines.missing_extra(name)
     first = " ".join(baseline.description.partition("\n\n")[0].split())
+    example = f"touche run {name} -i spot-check/arguments -o out/{baseline.name}"
     return Command(
         name,
         callback=callback,
-        params=[*own, *_COMMON_OPTIONS],
+        params=[*_own_options(baseline), *_COMMON_OPTIONS],
         help=paragraphs,
         short_help=f"(needs the extra {extra}) {first}" if extra else None,
-        example=f"touche run {name} -i spot-check/arguments -o out/{baseline.name}",
+        example=example if baselines.names() else "baseline -i INPUT -o DIR",
     )
 
 

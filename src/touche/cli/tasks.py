@@ -1,7 +1,7 @@
 """touche tasks [check | tira]"""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,20 +10,19 @@ import click
 
 from touche import tasks as library
 from touche.baselines.loader import folder_of
-from touche.cli.commands import BASELINE, TASK_ID, Command, Ids
-from touche.cli.options import PATH, output
-from touche.cli.output import UNUSABLE, print_records, show_records, style, tell
+from touche.cli.commands import BASELINE, PATH, TASK_ID, Command, Ids, argument, command, option
+from touche.cli.options import output
+from touche.cli.output import UNUSABLE, print_records, show_records, tell
 from touche.errors import InputError, ToucheError, choice, one_line
 from touche.evaluation.leaderboard import shortlist
 from touche.regression.expected import ExpectedScore
 from touche.regression.reruns import command_of, published_scores, rerun_of
-from touche.tasks import Published, Rules, Task
+from touche.tasks import Published, Task
 from touche.tasks.cards import read_card
 from touche.tasks.records import OF_STANCE
 
 
-@click.command(cls=Command, example="touche tasks check 2027/tasks/touche-2027-task-1.toml")
-@click.argument("cards", nargs=-1, required=True, type=PATH, metavar="FILE...")
+@command("touche tasks check 2027/tasks/touche-2027-task-1.toml", argument("cards", "FILE...", type=PATH))
 def check(cards: Sequence[Path]) -> int:
     """Check the cards of tasks: whether every key is known, of its type, and fits the others.
 
@@ -35,17 +34,12 @@ def check(cards: Sequence[Path]) -> int:
     return UNUSABLE if any(faults) else 0
 
 
-@click.command(cls=Command, example="touche tasks tira spot-check/arguments -o out/tira")
-@click.argument("task_id", type=TASK_ID, metavar="TASK")
-@output("A new folder, whose name is that of the dataset.")
-@click.option(
-    "--dimension", metavar="NAME", help="What is scored; that which the card has first, unless given."
-)
-@click.option(
-    "--baseline",
-    type=BASELINE,
-    default="bm25",
-    help="What TIRA's client tries the dataset with.",
+@command(
+    "touche tasks tira spot-check/arguments -o out/tira",
+    argument("task_id", "TASK", type=TASK_ID),
+    output("A new folder, whose name is that of the dataset."),
+    option("--dimension NAME", "What is scored; that which the card has first, unless given."),
+    option("--baseline", "What TIRA's client tries the dataset with.", type=BASELINE, default="bm25"),
 )
 def tira(task_id: str, output: Path, dimension: str | None, baseline: str) -> None:
     """Write TASK as a dataset for TIRA: a README.md with tira_configs, topics, corpus and judgments.
@@ -69,21 +63,24 @@ class _Tasks(Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        for command in (check, tira):
-            if args[:1] == [command.name]:
-                return command.make_context(f"{info_name} {command.name}", args[1:], parent, **extra)
+        for each in (check, tira):
+            if args[:1] == [each.name]:
+                return each.make_context(f"{info_name} {each.name}", args[1:], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
 
-@click.command(cls=_Tasks, example="touche tasks touche-2020-task-1")
-@click.argument(
-    "task_id",
-    required=False,
-    type=Ids("task", lambda: ["check", "tira", *library.ids()]),
-    metavar="[TASK | check FILE... | tira TASK -o DIR]",
+_ID = Ids("task", lambda: ["check", "tira", *library.ids()])
+
+
+@click.command(
+    cls=_Tasks,
+    example="touche tasks touche-2020-task-1",
+    params=[
+        argument("task_id", "[TASK | check FILE | tira TASK -o DIR]", type=_ID),
+        option("--all every", "Every published run, not the best of each team alone."),
+        option("--format style", choices=("table", "json", "csv")),
+    ],
 )
-@click.option("--all", "every", is_flag=True, help="Every published run, not the best of each team alone.")
-@style("table", "json", "csv")
 def tasks(task_id: str | None, every: bool, style: str) -> None:
     """List the tasks, or show one TASK: its rules, and what each team's best run and the baselines scored.
 
@@ -99,7 +96,14 @@ def tasks(task_id: str | None, every: bool, style: str) -> None:
     elif task_id:
         _show_card(chosen[0], every)
     else:
-        _show_list(chosen)
+        show_records(
+            "task|title|ranked|dimensions|published",
+            "{id}|{title}|{rules.unit}s|{dimensions}|{results}",
+            (
+                vars(each) | {"dimensions": ", ".join(each.qrels), "results": len(each.all_published)}
+                for each in chosen
+            ),
+        )
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,88 @@ class _Listed(Published):
 def _with_rerun(row: Published, scores: Sequence[ExpectedScore]) -> _Listed:
     score = rerun_of(row, scores)
     return _Listed(**vars(row), rerun=command_of(score) if score else "")
+
+
+def _show_card(task: Task, every: bool) -> None:
+    click.echo("\n".join(_about(task)))
+    scores = published_scores() if task.published else []
+    for dimension in dict.fromkeys(row.dimension for row in task.published):
+        click.echo(f"\nPublished {task.measure} for {dimension}")
+        _show_leaderboard(task, [row for row in task.published if row.dimension == dimension], every, scores)
+    if task.stance:
+        click.echo(f"\nPublished {OF_STANCE} of the detected stance, of each run and of all runs of its team")
+        show_records(
+            "team|tag|F1|N|team's F1|team's N||source",
+            "{team}|{tag}|{value:.3f}|{results}|{team_value:.3f}|{team_results}|{kind}|{numbers}",
+            _lines(task.stance, task.stance),
+        )
+        click.echo(_sources(task.stance))
+    if task.results_note:
+        click.echo(f"\n{task.results_note}")
+
+
+def _about(task: Task) -> Iterator[str]:
+    """The lines above the results: what the task is, its rules and its files."""
+    rules, note = task.rules, " ".join(task.note.split())
+    yield from (f"{task.id}: {task.title}", task.url, *([f"\n{note}"] if note else []), "", "Rules")
+    least = f"{rules.min_results} to " if rules.min_results else "at most "
+    yield f"  {least}{rules.max_results} {rules.unit}s per topic"
+    yield f"  second column: {', '.join(rules.stances) or 'not known'}"
+    yield f"  runs per team: {f'at most {rules.max_runs}' if rules.max_runs else 'no limit stated'}"
+    yield from (f"  scored by {task.measure}", "", "Files", f"  topics: {task.topics}")
+    yield from (f"  {dimension}: {judgments.file}" for dimension, judgments in task.qrels.items())
+
+
+def _show_leaderboard(
+    task: Task, rows: Sequence[Published], every: bool, scores: Sequence[ExpectedScore]
+) -> None:
+    notes = dict.fromkeys(row.interval_note for row in rows if row.interval_note)
+    lines = _lines(rows, rows if every else shortlist(rows), scores)
+    show_records(
+        f"|team|tag|{task.measure}|{'interval*' if notes else '95% interval'}||source",
+        "{place}|{name}|{tag}|{value:.3f}|{low:.3f} to {high:.3f}|{kind}|{numbers}",
+        lines,
+    )
+    for note in notes:
+        click.echo(f"* {note}")
+    for line in lines:
+        if score := line["score"]:
+            which = f"rerun {line['place']}, {line['name']}, to within {score.tolerance:g}"
+            click.echo(f"{which}: {command_of(score)}")
+    if len(lines) < len(rows):
+        which = f"{len(lines)} of {len(rows)} runs: the best of each team, and the organizers' own"
+        click.echo(f"{which}; all of them: touche tasks {task.id} --all")
+    click.echo(_sources(rows))
+    click.echo(f"evaluator: {rows[0].evaluator or 'not stated'}; qrels: {rows[0].qrels or 'not stated'}")
+
+
+def _lines(
+    rows: Sequence[Published], shown: Sequence[Published], scores: Sequence[ExpectedScore] = ()
+) -> list[dict[str, Any]]:
+    """The values of the rows that are shown, each with its place among all rows."""
+    numbers, lines = _numbers(rows), []
+    for row in shown:
+        score = rerun_of(row, scores)
+        line = {
+            "place": 1 + sum(other.value > row.value for other in rows),
+            "name": row.name,
+            "tag": row.tag or None,
+            "score": score,
+            "kind": ", ".join(["baseline"] * row.baseline + ["rerun"] * (score is not None)),
+            "numbers": ", ".join(numbers[source] for source in row.sources),
+        }
+        lines.append(vars(row) | line)
+    return lines
+
+
+def _numbers(rows: Iterable[Published]) -> dict[str, str]:
+    """The sources of rows, each with its number in brackets."""
+    sources = dict.fromkeys(source for row in rows for source in row.sources)
+    return {source: f"[{number}]" for number, source in enumerate(sources, 1)}
+
+
+def _sources(rows: Iterable[Published]) -> str:
+    return "\n".join(f"{number} {source}" for source, number in _numbers(rows).items())
 
 
 def _fault(card: Path) -> str:
@@ -127,104 +213,3 @@ def _fault(card: Path) -> str:
 def _line(text: str) -> str:
     """A text with a file's name, which may hold line breaks and bytes that are no UTF-8."""
     return " ".join(click.format_filename(text).split())
-
-
-def _show_list(chosen: list[Task]) -> None:
-    show_records(
-        "task|title|ranked|dimensions|published",
-        "{id}|{title}|{rules.unit}s|{dimensions}|{results}",
-        (
-            vars(task) | {"dimensions": ", ".join(task.qrels), "results": len(task.all_published)}
-            for task in chosen
-        ),
-    )
-
-
-def _show_card(shown: Task, every: bool) -> None:
-    click.echo("\n".join(_about(shown)))
-    scores = published_scores() if shown.published else []
-    for dimension in dict.fromkeys(row.dimension for row in shown.published):
-        click.echo(f"\nPublished {shown.measure} for {dimension}")
-        rows = [row for row in shown.published if row.dimension == dimension]
-        _show_leaderboard(shown, rows, every, scores)
-    if shown.stance:
-        click.echo(f"\nPublished {OF_STANCE} of the detected stance, of each run and of all runs of its team")
-        _show_stance(shown.stance)
-    if shown.results_note:
-        click.echo(f"\n{shown.results_note}")
-
-
-def _about(shown: Task) -> Iterator[str]:
-    yield from (f"{shown.id}: {shown.title}", shown.url)
-    yield from (f"\n{' '.join(text.split())}" for text in (shown.note,) if text)
-    yield from ("", "Rules", *_rules(shown.rules), f"  scored by {shown.measure}")
-    yield from ("", "Files", f"  topics: {shown.topics}")
-    yield from (f"  {dimension}: {judgments.file}" for dimension, judgments in shown.qrels.items())
-
-
-def _rules(rules: Rules) -> Iterator[str]:
-    least = f"{rules.min_results} to " if rules.min_results else "at most "
-    yield f"  {least}{rules.max_results} {rules.unit}s per topic"
-    yield f"  second column: {', '.join(rules.stances) or 'not known'}"
-    yield f"  runs per team: {f'at most {rules.max_runs}' if rules.max_runs else 'no limit stated'}"
-
-
-def _show_leaderboard(
-    shown: Task, rows: list[Published], every: bool, scores: Sequence[ExpectedScore]
-) -> None:
-    sources = _numbered(rows)
-    notes = dict.fromkeys(row.interval_note for row in rows if row.interval_note)
-    listed = [_line_of(row, rows, sources, scores) for row in (rows if every else shortlist(rows))]
-    show_records(
-        f"|team|tag|{shown.measure}|{'interval*' if notes else '95% interval'}||source",
-        "{place}|{name}|{tag}|{value:.3f}|{low:.3f} to {high:.3f}|{kind}|{numbers}",
-        listed,
-    )
-    for note in notes:
-        click.echo(f"* {note}")
-    for line in listed:
-        if score := line["score"]:
-            which = f"rerun {line['place']}, {line['name']}, to within {score.tolerance:g}"
-            click.echo(f"{which}: {command_of(score)}")
-    if len(listed) < len(rows):
-        which = f"{len(listed)} of {len(rows)} runs: the best of each team, and the organizers' own"
-        click.echo(f"{which}; all of them: touche tasks {shown.id} --all")
-    _show_sources(sources)
-    click.echo(f"evaluator: {rows[0].evaluator or 'not stated'}; qrels: {rows[0].qrels or 'not stated'}")
-
-
-def _line_of(
-    row: Published, rows: Sequence[Published], sources: dict[str, str], scores: Sequence[ExpectedScore] = ()
-) -> dict[str, Any]:
-    """The values of a row, and its place among all rows, whichever of them are shown."""
-    score = rerun_of(row, scores)
-    kinds = ["baseline"] * row.baseline + ["rerun"] * (score is not None)
-    return vars(row) | {
-        "place": 1 + sum(other.value > row.value for other in rows),
-        "name": row.name,
-        "tag": row.tag or None,
-        "score": score,
-        "kind": ", ".join(kinds),
-        "numbers": ", ".join(sources[source] for source in row.sources),
-    }
-
-
-def _show_stance(rows: Sequence[Published]) -> None:
-    sources = _numbered(rows)
-    show_records(
-        "team|tag|F1|N|team's F1|team's N||source",
-        "{team}|{tag}|{value:.3f}|{results}|{team_value:.3f}|{team_results}|{kind}|{numbers}",
-        (_line_of(row, rows, sources) for row in rows),
-    )
-    _show_sources(sources)
-
-
-def _numbered(rows: Sequence[Published]) -> dict[str, str]:
-    """The sources of rows, each with its number in brackets."""
-    sources = dict.fromkeys(source for row in rows for source in row.sources)
-    return {source: f"[{number}]" for number, source in enumerate(sources, 1)}
-
-
-def _show_sources(sources: dict[str, str]) -> None:
-    for source, number in sources.items():
-        click.echo(f"{number} {source}")

@@ -43,7 +43,7 @@ def remedy(path: str) -> str:
             return f"its address is not known here; {by_hand}, and {_ELSEWHERE}"
     if _is_published(path):
         light = "" if path.startswith("corpora/") else " --no-corpora"
-        command = f"touche data fetch {_task_with(path)}".rstrip() + light
+        command = f"touche data fetch {_task_with(path) or '--all'}" + light
         return f"get it with: {command}, or {_ELSEWHERE}"
     if folder := tasks.folder_of(_task_with(path)):
         return f"save it as {folder / path}"

@@ -82,7 +82,8 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
         ToucheError: if there is no such task, measure or file, or neither task nor judgments are named.
     """
     if task_id is None and qrels is None:
-        raise ToucheError("neither a task nor judgments are named; name one of them")
+        named = f"name --task, one of {', '.join(ids())}, or --qrels"
+        raise ToucheError(f"neither a task nor judgments are named; {named}")
     if qrels is not None and not is_file(qrels):
         raise InputError(qrels, "no such file of judgments", "check the path")
     name = qrels.name if qrels else ""  # of a task of which nothing else is known
