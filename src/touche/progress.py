@@ -5,10 +5,10 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from functools import cache
 from itertools import islice
 from math import ceil
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any, Self, TypeVar
 
 from touche.errors import one_line
@@ -30,22 +30,6 @@ class _NoBar:
 
     def update(self, count: int) -> None:
         """Takes note of nothing."""
-
-
-@cache
-def _bar_class() -> Any:
-    from tqdm import tqdm  # here, for most runs draw none, and it takes as long to import as a small run
-
-    class Bar(tqdm):  # type: ignore[misc]
-        """Not drawn before its time, not even where tqdm draws all bars anew below a new line."""
-
-        def refresh(self, *args: Any, **kwargs: Any) -> None:
-            now = self._time()
-            if now >= self.start_t + self.delay:
-                super().refresh(*args, **kwargs)
-                self.last_print_t = now  # or tqdm would think that there is nothing to take away
-
-    return Bar
 
 
 def watched(items: Iterable[_T], what: str, unit: str, total: int | None) -> Iterator[_T]:
@@ -77,7 +61,9 @@ def bar(what: str, unit: str, total: int | None, *, over: Iterable[Any] | None =
     """
     if logging.getLogger("touche").level >= logging.WARNING or not (sys.stderr and sys.stderr.isatty()):
         return _NoBar() if over is None else over
-    return _bar_class()(
+    from tqdm import tqdm  # here, for most runs draw none, and it takes as long to import as a small run
+
+    return tqdm(
         over,
         desc=what,
         total=total,
@@ -91,12 +77,10 @@ def bar(what: str, unit: str, total: int | None, *, over: Iterable[Any] | None =
 
 
 def say(line: str) -> None:
-    """Writes a line to standard error, above the bars if there are any."""
-    text = f"{one_line(line)}\n"  # at once, so that lines of threads do not mix
-    if "tqdm" in sys.modules:
-        _bar_class().write(text, file=sys.stderr, end="")
-    else:
-        sys.stderr.write(text)
+    """Writes a line to standard error, in place of a bar if there is one, which goes on below."""
+    wide = get_terminal_size().columns - 1 if "tqdm" in sys.modules and sys.stderr.isatty() else 0
+    blank = f"\r{'':{wide}}\r" if wide else ""
+    sys.stderr.write(f"{blank}{one_line(line)}\n")  # at once, so that lines of threads do not mix
 
 
 def processors() -> int:
@@ -108,10 +92,8 @@ def processors() -> int:
 
 def _limit_of_container() -> float:
     """How many processors a container may use, as ``docker run --cpus`` says; 0 if there is no limit."""
-    with suppress(OSError, ValueError):
-        limit, period = (_CGROUP / "cpu.max").read_text(encoding="ascii").split()
-        return 0 if limit == "max" else int(limit) / int(period)
-    with suppress(OSError, ValueError):  # where control groups are of version 1
-        limit, period = ((_CGROUP / "cpu" / f"cpu.cfs_{each}_us").read_text() for each in ("quota", "period"))
-        return max(0, int(limit) / int(period))  # -1 if there is no limit
+    for files in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):  # versions 2 and 1
+        with suppress(OSError, ValueError):  # "max" or -1 if there is no limit
+            limit, period = " ".join((_CGROUP / file).read_text(encoding="ascii") for file in files).split()
+            return max(0, int(limit) / int(period))
     return 0
