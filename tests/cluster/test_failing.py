@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from touche.cluster.failing import caught, known
-from touche.cluster.worker import Cutting, ReadTask
+from touche.cluster.failing import caught, known, reason_of
+from touche.cluster.worker import ReadTask, cut
 from touche.errors import InputError
 from touche.formats.jsonl import pieces_of_documents, read_documents_jsonl
 from touche.io.json_lines import read_jsonl
@@ -17,7 +17,7 @@ from touche.io.json_lines import read_jsonl
 @pytest.mark.parametrize(
     "work",
     [
-        lambda paths: list(Cutting(pieces_of_documents)(paths)),
+        lambda paths: list(cut(pieces_of_documents, paths)),
         lambda paths: list(ReadTask(read_documents_jsonl, None, list, None)(paths)),  # type: ignore[arg-type]
         lambda paths: caught(list, read_jsonl(paths[0])),
     ],
@@ -42,12 +42,24 @@ def test_what_may_pass_is_tried_again_and_a_broken_file_is_not(
             "[PATH_NOT_FOUND] Path does not exist: file:/in/nowhere. SQLSTATE: 42K03",
             "file:/in/nowhere: no such",
         ),
-        ("java.net.UnknownHostException: namenode\n\tat", "the host namenode is not known"),
-        ("ClassNotFoundException: Class org.S3AFileSystem not found", "Spark lacks org.S3AFileSystem"),
-        ('UnsupportedFileSystemException: No FileSystem for scheme "gs"', "addresses that begin with gs:"),
         ("Job aborted.\nCaused by: java.io.IOException: No space left on device", "a disk is full"),
         ("NullPointerException", "None"),
     ],
 )
 def test_what_spark_says_of_common_mistakes_is_a_sentence(said: str, sentence: str) -> None:
     assert sentence in str(known(said))
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("", "for no reason that they told"),
+        ("Job aborted: disk full\n\tat org", "Job aborted: disk full"),
+        (
+            "Job aborted\nTraceback (most recent call last):\ntouche.errors.InputError: a: broken; mend it\n",
+            "a: broken; mend it",
+        ),
+    ],
+)
+def test_the_reason_of_a_failure_is_found_in_what_java_says(message: str, reason: str) -> None:
+    assert reason_of(message) == reason

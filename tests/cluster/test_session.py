@@ -7,7 +7,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from conftest import Touche
+from conftest import Touche, Write
 from touche.cluster import session, started
 from touche.cluster.failing import SparkError
 from touche.errors import ToucheError
@@ -21,7 +21,7 @@ def test_the_log_of_a_spark_that_failed_stays(monkeypatch: pytest.MonkeyPatch, t
         context.stop = lambda: print("ERROR no space left", file=said, flush=True)
         return context
 
-    for name, made in (("_pyspark", MagicMock()), ("check_java", MagicMock()), ("_end", ended)):
+    for name, made in (("_pyspark", MagicMock()), ("_end", ended)):
         monkeypatch.setattr(session, name, made)
     monkeypatch.setattr(session, "_context", begun)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -47,3 +47,22 @@ def test_the_log_of_a_spark_that_failed_stays(monkeypatch: pytest.MonkeyPatch, t
 def test_options_that_exclude_each_other_are_refused(touche: Touche, options: str, error: str) -> None:
     code, _, said = touche("run", "bm25", "-i", "spot-check/pages", "-o", "x", *options.split())
     assert code == 2 and error in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "script", ["", "#!/bin/sh\necho 'Exception in thread main java.lang.Error: too old' >&2; exit 1\n"]
+)
+def test_a_java_that_is_missing_or_too_old_is_a_sentence(
+    write: Write, monkeypatch: pytest.MonkeyPatch, script: str
+) -> None:
+    pytest.importorskip("pyspark", reason="needs PySpark: make .venv/spark")
+    java = write("jdk/bin/java" if script else "none", script)
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(java.parents[1] if script else java.parent))
+    reason = "too old" if script else "bin/java: No such file"
+    with (
+        pytest.raises(ToucheError, match=rf"cannot be started \(.*{reason}.*\); .* Java 17 or newer"),
+        started("local", "x"),
+    ):
+        pass

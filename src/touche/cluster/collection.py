@@ -1,16 +1,18 @@
 """A collection on Spark: read by its workers, and kept on their disks."""
 
+import hashlib
 import logging
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial, reduce
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from touche.cluster.failing import Failed, caught, of_both, sentences
 from touche.cluster.fields import FieldsFolder
-from touche.cluster.saving import Saved
 from touche.cluster.shipping import Ship
-from touche.cluster.worker import Cutting, Find, ReadTask, TaskReport, is_report, parts_among
+from touche.cluster.worker import Find, ReadTask, TaskReport, cut
 from touche.collection.documents import Documents
 from touche.collection.files import Files
 from touche.collection.parts import Parts
@@ -22,7 +24,37 @@ _R = TypeVar("_R")
 
 _SHARE = 1 << 27  # bytes of files that a task reads, about, as Spark itself has it
 
+_WHOLE = "_SUCCESS"  # the file that Spark writes last
+
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A folder that all machines see, for what workers have found, so that a run that was killed can go on.
+
+    Attributes:
+        folder: on the driver, under the same path as on the workers.
+        version: what tells the baseline's code from other code.
+    """
+
+    folder: Path
+    version: bytes
+
+    def parts(self, items: Any, *of: bytes) -> Any:
+        """An RDD with what workers find, or have found in an earlier run of the same."""
+        what = hashlib.md5(b"\0".join([self.version, *of]))
+        where = self.folder.absolute() / what.hexdigest()
+        if (where / _WHOLE).exists():
+            _log.info("going on with the parts in %s", where)
+        else:
+            shutil.rmtree(where, ignore_errors=True)
+            items.saveAsPickleFile(where.as_uri())
+        return items.context.pickleFile(where.as_uri())
+
+    def remove(self) -> None:
+        """Removes all that was saved."""
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 @dataclass(frozen=True)
@@ -72,7 +104,7 @@ class SparkDocuments(Documents):
         task = ReadTask(self.files.format.reader, self.parser, read, self.fields)
         with sentences():
             items = self._persisted(self._sources().mapPartitions(self.ship(task)), task)
-            reports = items.filter(is_report).collect()
+            reports = items.filter(lambda item: isinstance(item, TaskReport)).collect()
         if self.fields:
             self.fields.end()
         self._check(reduce(TaskReport.__add__, reports, TaskReport()))
@@ -84,7 +116,7 @@ class SparkDocuments(Documents):
         if self.saved is None:
             return items.persist(StorageLevel.DISK_ONLY)
         stamp = self.stamp.encode(errors="backslashreplace")
-        return self.saved.parts(items, (stamp, cloudpickle.dumps(task)))
+        return self.saved.parts(items, stamp, cloudpickle.dumps(task))
 
     def _sources(self) -> Any:
         """The files, or where they are too few for all processors their pieces, which Spark has to move."""
@@ -92,7 +124,7 @@ class SparkDocuments(Documents):
         splitter = self.files.format.splitter
         if splitter is None or files >= self.parallelism:
             return self.sources(min(files, tasks))
-        return self.sources(files).mapPartitions(Cutting(splitter)).repartition(tasks)
+        return self.sources(files).mapPartitions(partial(cut, splitter)).repartition(tasks)
 
     def _check(self, report: TaskReport) -> None:
         for warning in report.warnings:
@@ -122,7 +154,7 @@ class WorkerParts(Generic[_T]):
         """Folds all parts: each task folds those of its partition, and the results are added up."""
 
         def of_partition(items: Iterable[_T | TaskReport]) -> Iterator[_R | Failed]:
-            yield caught(reduce, fold, parts_among(items), zero)
+            yield caught(reduce, fold, _parts_among(items), zero)
 
         with sentences():
             of_each = self.parts.mapPartitions(self.ship(of_partition))
@@ -130,3 +162,16 @@ class WorkerParts(Generic[_T]):
         if isinstance(result, Failed):
             raise ToucheError(result.reason)
         return result
+
+
+def _parts_among(items: Iterable[_T | TaskReport]) -> Iterator[_T]:
+    """Yields the parts among parts and reports.
+
+    Raises:
+        ToucheError: if a report has an error, which it may not have had when the documents were first read.
+    """
+    for item in items:
+        if not isinstance(item, TaskReport):
+            yield item
+        elif item.errors:
+            raise ToucheError(item.errors[0])

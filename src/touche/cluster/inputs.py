@@ -7,10 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from touche.cluster.collection import SparkDocuments
+from touche.cluster.collection import Saved, SparkDocuments
 from touche.cluster.failing import sentences
 from touche.cluster.fields import FieldsFolder
-from touche.cluster.saving import Saved
 from touche.cluster.shipping import Ship, version_of
 from touche.collection.discovery import Input, files_named, read_topics, side_files, topics_named
 from touche.collection.files import Files

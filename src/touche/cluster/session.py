@@ -3,20 +3,16 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, Any
 
 from touche.cluster.failing import SparkError, sentences, shortened
 from touche.errors import ToucheError, installing
 
-_JAVA = 17  # the oldest that Spark 4 runs on
-_VERSION = re.compile(r'version "(\d+)')
 _REASON = re.compile(
     r"^(?:Exception in thread \S+ |Caused by: )?[\w.]+(?:Exception|Error): (.+)", re.MULTILINE
 )
@@ -40,26 +36,20 @@ def started(master: str, name: str, settings: Mapping[str, str] | None = None) -
             error says where its log is.
     """
     pyspark = _pyspark()
-    check_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     conf = pyspark.SparkConf().setMaster(master).setAppName(f"touche {name}")
     conf.setAll({**_SETTINGS, **(settings or {})}.items())
     with tempfile.TemporaryFile("w+", errors="replace") as said:
         context = _context(pyspark, conf, said)
         try:
-            with _ended(context), sentences():
-                yield context
+            try:
+                with sentences():
+                    yield context
+            finally:
+                context.stop()
+                _end(context._gateway)
         except SparkError as error:
             raise ToucheError(f"{error}; see {_log_of(said)}, and repair it") from error
-
-
-@contextmanager
-def _ended(context: Any) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        context.stop()
-        _end(context._gateway)
 
 
 def _log_of(said: IO[str]) -> str:
@@ -68,20 +58,6 @@ def _log_of(said: IO[str]) -> str:
     with tempfile.NamedTemporaryFile("w", prefix="touche-spark-", suffix=".log", delete=False) as log:
         shutil.copyfileobj(said, log)
     return log.name
-
-
-def check_java() -> None:
-    """Raises ToucheError unless there is a Java that Spark runs on: that of JAVA_HOME, or on the PATH."""
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    remedy = f"install Java {_JAVA} or newer, or set JAVA_HOME to where it is"
-    try:
-        told = subprocess.run([java or "java", "-version"], capture_output=True, text=True, check=True).stderr
-    except (OSError, subprocess.CalledProcessError):
-        raise ToucheError(f"Spark needs Java, and {java or 'java'} cannot be run; {remedy}") from None
-    found = _VERSION.search(told)
-    if not found or int(found[1]) < _JAVA:
-        raise ToucheError(f"Spark needs Java {_JAVA}, and {java} is {told.partition(chr(10))[0]}; {remedy}")
 
 
 def _pyspark() -> Any:
@@ -101,10 +77,12 @@ def _context(pyspark: Any, conf: Any, said: IO[str]) -> Any:
         gateway = launch_gateway(conf, {"stdout": said, "stderr": said})
         with warnings.catch_warnings(action="ignore"):  # of a version of pandas, which is not used here
             return pyspark.SparkContext(conf=conf, gateway=gateway)
-    except Exception as error:  # Java has died, or says what it does not like
+    except Exception as error:  # Java is missing, has died, or says what it does not like
         said.seek(0)
-        reason = shortened((_REASON.findall(said.read()) or [str(error)])[0])
-        raise ToucheError(f"Spark cannot be started ({reason}); check --master and its settings") from error
+        text = said.read()
+        reason = shortened((_REASON.findall(text) or text.strip().splitlines()[-1:] or [str(error)])[0])
+        remedy = "check --master, its settings, and that JAVA_HOME or the PATH has Java 17 or newer"
+        raise ToucheError(f"Spark cannot be started ({reason}); {remedy}") from error
 
 
 def _end(gateway: Any) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from touche.cluster.failing import Failed
 from touche.cluster.fields import FieldsFolder
@@ -107,23 +107,13 @@ def _part() -> str:
     return f"pages-{TaskContext().partitionId():05}.parquet"
 
 
-@dataclass(frozen=True)
-class Cutting:
-    """Cuts files into pieces, and reports one that cannot be read.
-
-    Attributes:
-        splitter: of a file.
-    """
-
-    splitter: Splitter
-
-    def __call__(self, paths: Iterable[Path]) -> Iterator[Piece | TaskReport]:
-        """Cuts these files."""
-        for path in paths:
-            try:
-                yield from self.splitter(path)
-            except ToucheError as error:
-                yield TaskReport(errors=(Failed.by(error).reason,))
+def cut(splitter: Splitter, paths: Iterable[Path]) -> Iterator[Piece | TaskReport]:
+    """Cuts files into pieces, and reports one that cannot be read."""
+    for path in paths:
+        try:
+            yield from splitter(path)
+        except ToucheError as error:
+            yield TaskReport(errors=(Failed.by(error).reason,))
 
 
 @contextmanager
@@ -135,21 +125,3 @@ def _warnings_noted(reports: list[TaskReport]) -> Iterator[None]:
         yield
     finally:
         logger.removeHandler(handler)
-
-
-def is_report(item: Any) -> bool:
-    """Returns whether an item is a report, not a part."""
-    return isinstance(item, TaskReport)
-
-
-def parts_among(items: Iterable["_T | TaskReport"]) -> Iterator[_T]:
-    """Yields the parts among parts and reports.
-
-    Raises:
-        ToucheError: if a report has an error, which it may not have had when the documents were first read.
-    """
-    for item in items:
-        if not isinstance(item, TaskReport):
-            yield item
-        elif item.errors:
-            raise ToucheError(item.errors[0])
