@@ -1,13 +1,13 @@
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from conftest import ROOT, left_in
-from oracles.formulas import Collection, length_in_one_byte
+from oracles.formulas import Collection
 from touche import lucene
 from touche.errors import ParameterError, ToucheError
 from touche.formats.argsme import read_argsme_json
@@ -27,25 +27,16 @@ def indexed(documents: Iterable[Any], analyzer: str = "standard", **options: Any
     return lucene.index(documents, analyzer=analyzer, similarity=lucene.dirichlet(2000), **options)
 
 
-@pytest.mark.parametrize(
-    ("tokens", "kept"), [(0, 0), (23, 23), (24, 24), (40, 40), (41, 40), (42, 42), (100, 96), (1000, 984)]
-)
-def test_lengths_in_one_byte_are_those_of_lucene(tokens: int, kept: int) -> None:
-    small_float = lucene.java.java("org.apache.lucene.util.SmallFloat")
-    assert length_in_one_byte(tokens) == kept == small_float.byte4ToInt(small_float.intToByte4(tokens))
-
-
 @pytest.mark.parametrize("analyzer", ["standard", "english"])
 @pytest.mark.parametrize("queries", [None, TITLES])
 def test_scores_are_those_of_the_formulas(analyzer: str, queries: list[str] | None) -> None:
     """The formulas in plain Python, on all arguments of the spot check that a title finds."""
-    similarities: dict[str, Any] = {
-        "dirichlet": lucene.dirichlet(10),
-        "bm25": lucene.bm25(0.9, 0.4),
-        "classic_tfidf": lucene.classic(),
+    formulas: dict[str, tuple[Any, tuple[float, ...]]] = {
+        "dirichlet": (lucene.dirichlet(10), (10,)),
+        "bm25": (lucene.bm25(0.9, 0.4), (0.9, 0.4)),
+        "classic_tfidf": (lucene.classic(), ()),
     }
-    parameters = {"dirichlet": (10,), "bm25": (0.9, 0.4), "classic_tfidf": ()}
-    for name, similarity in similarities.items():
+    for name, (similarity, parameters) in formulas.items():
         with lucene.index(SPOT_CHECK, analyzer=analyzer, similarity=similarity, queries=queries) as index:
             collection = Collection({document.id: index.terms(document.text) for document in SPOT_CHECK})
             for title in TITLES:
@@ -55,7 +46,7 @@ def test_scores_are_those_of_the_formulas(analyzer: str, queries: list[str] | No
                     id for id, terms in collection.documents.items() if not terms.keys().isdisjoint(query)
                 }
                 for document, score in hits.items():
-                    expected = getattr(collection, name)(query, document, *parameters[name])
+                    expected = getattr(collection, name)(query, document, *parameters)
                     assert score == pytest.approx(expected, abs=1e-4)
 
 
@@ -75,12 +66,12 @@ def test_no_order_of_documents_and_no_number_of_threads_changes_a_score_or_a_ran
     assert ranked(SPOT_CHECK, 2) == ranked(SPOT_CHECK[::-1], 7) == expected
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3, 10])
-def test_ties_go_by_document_id_descending_also_at_the_cut(depth: int) -> None:
+def test_ties_go_by_document_id_descending_also_at_the_cut() -> None:
     same = [Document(id, "cat") for id in ("b", "é", "a10", "a9", "Z")]
     with indexed([*same, Document("zz", "cat cat"), Document("x", "dog " * 30)], threads=3) as index:
         expected = ["zz", "é", "b", "a9", "a10", "Z"]
-        assert [document for document, _ in index.search("cat", depth)] == expected[:depth]
+        for depth in (1, 2, 3, 10):
+            assert [document for document, _ in index.search("cat", depth)] == expected[:depth]
 
 
 def test_only_candidates_are_ranked_with_the_statistics_of_all() -> None:
@@ -129,12 +120,9 @@ def test_empty_documents_and_queries_without_a_match_are_no_fault() -> None:
     [
         lambda: lucene.dirichlet(0),
         lambda: lucene.dirichlet(float("nan")),
-        lambda: lucene.dirichlet(1e300),
         lambda: lucene.dirichlet(1e-300),
-        lambda: lucene.bm25(1e300, 0.4),
         lambda: lucene.bm25(-1, 0.4),
         lambda: lucene.bm25(0.9, 1.1),
-        lambda: lucene.bm25(float("inf"), 0.4),
         lambda: indexed([], "german"),
     ],
 )
@@ -149,40 +137,30 @@ def test_a_query_may_be_as_long_as_a_document_and_documents_are_any_iterable() -
         assert len(index.search(words, 9)) == 2
 
 
-def test_a_repeated_query_token_counts_each_time() -> None:
-    with indexed(texts("cat", "dog")) as index:
-        once, twice = (index.search(query, 1)[0][1] for query in ("cat", "cat CAT"))
-        assert twice == pytest.approx(2 * once)
-
-
-def test_a_fault_in_the_stream_of_documents_reaches_the_caller_and_leaves_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)  # so that TMPDIR is read again
+    return tmp_path
 
+
+def test_a_fault_in_the_stream_of_documents_reaches_the_caller_and_leaves_nothing(temporary: Path) -> None:
     def broken() -> Any:
         yield from texts("cat") * 500
         raise KeyError("the fault")
 
     with pytest.raises(KeyError, match="the fault"):
         indexed(broken(), threads=3)
-    assert left_in(tmp_path) == []
+    assert left_in(temporary) == []
 
 
-def test_an_open_index_has_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", None)  # so that TMPDIR is read again
+def test_an_open_index_has_no_files_and_a_closed_one_says_that_it_is(temporary: Path) -> None:
     with indexed(texts("cat")) as index:
-        assert left_in(tmp_path) == []
+        assert left_in(temporary) == []
         assert index.search("cat", 1)
-
-
-def test_a_directory_for_the_index_that_cannot_be_written_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TMPDIR", "/proc")
-    monkeypatch.setattr("tempfile.tempdir", "/proc")  # whose files nobody can write
-    with pytest.raises(ToucheError, match=r"no temporary folder can be made \(.*\); set TMPDIR"):
-        indexed(texts("cat"))
+        index.close()
+    with pytest.raises(ToucheError, match="the index is closed; search it within its with block"):
+        index.search("cat", 1)
 
 
 def test_a_missing_jar_is_an_error_that_gives_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,45 +176,19 @@ def held() -> tuple[int, int]:
     return sum("touche-index" in each and "(deleted)" in each for each in maps), len(threads)
 
 
-def searched(ending: str) -> None:
-    """An index that is searched by its threads, and whose block ends in one of several ways."""
-
-    def rankings() -> Iterator[list[tuple[str, float]]]:
-        with indexed(texts("cat", "cat dog") * 100, threads=3) as index:
-            assert held()[0]
-            for query in ("cat", "dog"):
-                yield index.search(query, 10)
-                if ending == "error":
-                    raise KeyError(query)
-
-    found = rankings()
-    if ending == "whole":
-        assert len(list(found)) == 2
-    elif ending == "closed early":
-        next(found)
-        found.close()
-    else:
-        with pytest.raises(KeyError):
-            list(found)
-
-
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc, which only Linux has")
-@pytest.mark.parametrize("ending", ["whole", "closed early", "error"])
 @pytest.mark.slow
-def test_a_closed_index_gives_back_its_memory_and_its_threads(ending: str) -> None:
-    searched(ending)  # after which Java has started what it keeps
+def test_a_closed_index_gives_back_its_memory_and_its_threads() -> None:
+    def search() -> None:
+        with pytest.raises(KeyError), indexed(texts("cat", "cat dog") * 100, threads=3) as index:
+            assert index.search("cat", 10) and held()[0]
+            raise KeyError  # even then
+
+    search()  # after which Java has started what it keeps
     mapped, threads = held()
     for _ in range(40):
-        searched(ending)
+        search()
     deadline = time.monotonic() + 10
     while held()[1] > threads and time.monotonic() < deadline:
         time.sleep(0.05)  # threads that were told to end
     assert held()[0] == mapped and held()[1] <= threads
-
-
-def test_a_closed_index_can_be_closed_again_and_says_that_it_is() -> None:
-    with indexed(texts("cat")) as index:
-        assert index.search("cat", 1)
-        index.close()
-    with pytest.raises(ToucheError, match="the index is closed; search it within its with block"):
-        index.search("cat", 1)

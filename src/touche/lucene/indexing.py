@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -61,7 +62,9 @@ def index(
     if queries is not None:
         vocabulary = frozenset().union(*(terms(analysis, text) for text in queries))
     config = java("org.apache.lucene.index.IndexWriterConfig")(analysis)
-    config.setSimilarity(similarity).setRAMBufferSizeMB(_buffer_size()).setUseCompoundFile(False)
+    quarter = java("java.lang.Runtime").getRuntime().maxMemory() / 2**22  # of Java's memory, in megabytes
+    config.setRAMBufferSizeMB(min(_RAM_BUFFER_MB, float(quarter)))
+    config.setSimilarity(similarity).setUseCompoundFile(False)
     # Merging pays for an index that is searched for years, not once.
     config.setMergePolicy(java("org.apache.lucene.index.NoMergePolicy").INSTANCE)
     began = time.monotonic()
@@ -86,8 +89,7 @@ def _filler(fields: Fields, analyzer: str | Chain, vocabulary: frozenset[str] | 
     options.setTokenized(True)
     # A bag of words asks for no positions, and they are half of an index.
     options.setIndexOptions(java("org.apache.lucene.index.IndexOptions").DOCS_AND_FREQS)
-    filled = java("java.util.ArrayList")()
-    filled.add(id_field)
+    filled = java("java.util.ArrayList")([id_field])
     for name, each in analyzers.items():
         tokens = each.tokenStream(name, "")
         if vocabulary is not None:
@@ -122,50 +124,34 @@ def _write(
 
 def _add_all(writer: Any, documents: Iterator[AnyDocument], begin: Callable[[], _Fill], threads: int) -> None:
     """Adds all documents by several threads: the work is done in Java, which needs no lock of Python."""
-    taking = threading.Lock()
-    faults: list[BaseException] = []
-
-    def add_until_none_is_left() -> None:
-        try:
-            fill = begin()
-            while not faults and (chunk := take()):
-                for document in chunk:
-                    writer.addDocument(fill(document))
-        except BaseException as fault:  # raised in the caller's thread below
-            faults.append(fault)
+    taking, ended = threading.Lock(), threading.Event()
 
     def take() -> list[AnyDocument]:
         with taking:
             return list(islice(documents, _CHUNK))
 
-    workers = [threading.Thread(target=add_until_none_is_left, daemon=True) for _ in range(threads)]
-    for worker in workers:
-        worker.start()
-    try:
-        for worker in workers:
-            worker.join()
-    except BaseException as interrupt:  # Ctrl-C; the workers see it and stop
-        faults.append(interrupt)
-    if faults:
-        raise faults[0]
+    def add_until_none_is_left() -> None:
+        fill = begin()
+        while not ended.is_set() and (chunk := take()):
+            for document in chunk:
+                writer.addDocument(fill(document))
+
+    with ThreadPoolExecutor(threads) as pool:
+        work = [pool.submit(add_until_none_is_left) for _ in range(threads)]
+        try:
+            for done in as_completed(work):
+                done.result()
+        finally:  # with the first fault, or by Ctrl-C
+            ended.set()
 
 
 def _understood(error: Any) -> ToucheError | None:
     """The error to show for a Java exception, whose cause may lie in another thread; None if it is a bug."""
     while error is not None:
         if isinstance(error, java("java.io.IOException")):
-            return _cannot_write(str(error.getMessage()))
+            problem = f"the index cannot be written ({error.getMessage()})"
+            return ToucheError(f"{problem}; set TMPDIR to a directory with more room")
         if isinstance(error, java("java.lang.OutOfMemoryError")):
             return ToucheError("Java has used up its quarter of the memory; give the process more memory")
         error = error.getCause()
     return None
-
-
-def _cannot_write(reason: str) -> ToucheError:
-    return ToucheError(f"the index cannot be written ({reason}); set TMPDIR to a directory with more room")
-
-
-def _buffer_size() -> float:
-    """Megabytes of documents to collect before they are written: a quarter of Java's memory at the most."""
-    megabytes = java("java.lang.Runtime").getRuntime().maxMemory() / 2**20
-    return min(_RAM_BUFFER_MB, float(megabytes) / 4)

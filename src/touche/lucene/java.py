@@ -48,7 +48,7 @@ def java(name: str) -> Any:
 
 def string(text: str) -> Any:
     """A Java string, by way of its bytes: twice as fast for long texts as JPype's own conversion."""
-    return java("java.lang.String")(_bytes(text), _utf8())
+    return java("java.lang.String")(_bytes(text), java("java.nio.charset.StandardCharsets").UTF_8)
 
 
 def bytes_ref(text: str) -> Any:
@@ -80,14 +80,8 @@ def _start() -> None:
     jpype.startJVM(str(library), *options, classpath=[str(jar())], convertStrings=False)
     # Lucene logs which features of the machine it uses, and nothing else.
     jpype.JClass("java.util.logging.LogManager").getLogManager().reset()
-    jpype.JClass("org.apache.lucene.search.IndexSearcher").setMaxClauseCount(
-        2**31 - 1
-    )  # long queries are fine
-
-
-@cache
-def _utf8() -> Any:
-    return java("java.nio.charset.StandardCharsets").UTF_8
+    searcher = jpype.JClass("org.apache.lucene.search.IndexSearcher")
+    searcher.setMaxClauseCount(2**31 - 1)  # long queries are fine
 
 
 def _bytes(text: str) -> Any:

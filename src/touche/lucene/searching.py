@@ -157,10 +157,7 @@ def _any_of(queries: Iterable[Any]) -> Any:
 
 def _best_of(queries: Iterable[Any]) -> Any:
     """Returns a query for what matches any of these queries, whose highest score counts."""
-    parts = java("java.util.ArrayList")()
-    for query in queries:
-        parts.add(query)
-    return java("org.apache.lucene.search.DisjunctionMaxQuery")(parts, 0.0)
+    return java("org.apache.lucene.search.DisjunctionMaxQuery")([*queries], 0.0)
 
 
 @cache
