@@ -12,25 +12,18 @@ def line(topic: str, pair: str, score: float) -> RunLine:
     return RunLine(topic, "Q0", pair, 1, score, "tag")
 
 
-DOCUMENTS = [
-    Argument(
-        id,
-        "",
-        (),
-        "PRO",
-        tuple(Sentence(f"{id}__PREMISE__{number}", text) for number, text in enumerate(texts, 1)),
-    )
-    for id, texts in (("a__b", ("Cats sleep.", "CATS sleep.")), ("c", ("Taxes rise.", "A cat is asleep.")))
-]
+def argument(id: str, *texts: str) -> Argument:
+    sentences = [Sentence(f"{id}__PREMISE__{number}", text) for number, text in enumerate(texts, 1)]
+    return Argument(id, "", (), "PRO", tuple(sentences))
+
+
+DOCUMENTS = [argument("a__b", "Cats sleep.", "CATS sleep."), argument("c", "Taxes rise.", "A cat is asleep.")]
 SAME, OTHER = "a__b__PREMISE__1,a__b__PREMISE__2", "a__b__PREMISE__1,c__PREMISE__2"
 RUN = [line("1", SAME, 1.0), *(line("1", OTHER, 2.0 + n) for n in range(5)), line("2", OTHER, 1.0)]
 
 
-def test_pairs_per_topic_are_a_mean() -> None:
+def test_pairs_per_topic_are_a_mean_and_those_within_one_argument_a_share() -> None:
     assert figures.pairs_per_topic(RUN, DOCUMENTS) == 3.5
-
-
-def test_within_one_argument_is_a_share_of_all_pairs() -> None:
     assert figures.within_one_argument(RUN, DOCUMENTS) == pytest.approx(1 / 7)
 
 

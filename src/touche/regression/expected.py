@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -16,36 +15,38 @@ from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.ndcg import EVALUATORS, evaluators_of
 from touche.evaluation.scores import Evaluated, evaluated
 from touche.formats.runs import MAX_DEPTH, RunLine, read_run
-from touche.io.strict import Name, Positive, Share, Strict, Text, decode
+from touche.io.strict import Name, Positive, Share, Strict, decode
 from touche.io.toml import read_toml
-from touche.tasks import PAIR, dataset, datasets, measure_of
+from touche.tasks import dataset, datasets, measure_of
 from touche.tasks.records import Evaluator
 
 EXPECTED_FILE = "expected.toml"
 PUBLISHED, REPORTED, PINNED = "published", "reported", "pinned"
+_KINDS = (PUBLISHED, REPORTED, PINNED)
 _DIGITS = 5  # of pinned numbers
 
 Tolerance = Annotated[float, Meta(gt=0, le=1)]
 Option = str | bool | int | float
 Options = dict[str, Option | Annotated[tuple[Option, ...], Meta(min_length=1)]]
 Parameters = Annotated[dict[str, Positive], Meta(min_length=1)]
+Model = Literal["LMDirichlet", "BM25", "Lucene's classic", "DPH"]
+"""The names of ``touche.identify.models.MODELS``, which takes long to import."""
+Absent = Annotated[str, Meta(max_length=0)]
+"""A text that an entry of expected.toml cannot have."""
 
 
-@dataclass(frozen=True)
-class Rerun:
-    """A run that a baseline has just written.
+class Rerun(NamedTuple):
+    """A run that a baseline has just written, or an official one.
 
     Attributes:
         dataset: the id of the dataset that it ranks.
         lines: the run.
-        evaluated: the run in each dimension whose judgments are at hand and fit it.
-        faults: why it could not be evaluated in others, by dimension.
+        scored: the run in each dimension whose judgments are at hand, or why it could not be evaluated there.
     """
 
     dataset: str
     lines: Sequence[RunLine]
-    evaluated: Sequence[Evaluated]
-    faults: Mapping[str, str]
+    scored: Mapping[str, Evaluated | ToucheError]
 
     @classmethod
     def of(cls, path: Path, dataset_id: str) -> "Rerun":
@@ -54,45 +55,38 @@ class Rerun:
         Raises:
             InputError: if it is not a run.
         """
-        task, lines = dataset(dataset_id)[0], read_run(path)
-        runs, faults = list[Evaluated](), dict[str, str]()
-        for dimension in [name for name, each in task.qrels.items() if at_hand("qrels", each.file)]:
+        task, lines, scored = dataset(dataset_id)[0], read_run(path), dict[str, Evaluated | ToucheError]()
+        for dimension in [name for name, judgments in task.qrels.items() if at_hand("qrels", judgments.file)]:
             try:
-                runs.append(evaluated(path, lines, task, dimension))
+                scored[dimension] = evaluated(path, lines, task, dimension)
             except ToucheError as error:
-                faults[dimension] = str(error)
-        return cls(dataset_id, lines, runs, faults)
+                scored[dimension] = error
+        return cls(dataset_id, lines, scored)
 
 
-class Measured(NamedTuple):
-    """A number or a digest; Judged@k, where there are judgments; and a remark."""
-
-    got: float | str
-    judged: float | None = None
-    remark: str = ""
+Measured = tuple[float | str, float | None, str]
+"""A number or a digest; Judged@k, where there are judgments; and a remark."""
 
 
 class Expected(Strict, kw_only=True, frozen=True):
     """What is asked of a run of a baseline.
 
     Attributes:
+        baseline, entry: the baseline and the number of the entry in its table, which ``read_expected`` adds.
         dataset: the id of the dataset.
         options: options of the baseline, by the names of its parameters.
         run: an official run in runs/ that the entry is about; empty where it is about the rerun alone.
         pinned, digest: the value that it has; ``touche regress --update`` rewrites it.
-        baseline, entry: the baseline and the number of the entry in its table, which ``read_expected`` adds.
     """
 
     TABLE: ClassVar[str] = ""
     PINNED_AS: ClassVar[str] = PINNED
 
+    baseline: Absent = ""
+    entry: Annotated[int, Meta(ge=0, le=0)] = 0
     dataset: str = ""
-    options: dict[str, Option | Annotated[tuple[Option, ...], Meta(min_length=1)]] = field(
-        default_factory=dict
-    )
-    run: Name | Literal[""] = ""
-    baseline: str = ""
-    entry: int = 0
+    options: Options = field(default_factory=dict)
+    run: Absent = ""
 
     def __post_init__(self) -> None:
         if self.TABLE and self.dataset not in datasets():
@@ -106,7 +100,7 @@ class Expected(Strict, kw_only=True, frozen=True):
     @property
     def kind(self) -> str:
         """``published``, ``reported`` (of another implementation of the same model) or ``pinned``."""
-        return PINNED
+        return next((kind for kind in _KINDS if getattr(self, kind, None) is not None), PINNED)
 
     @property
     def value(self) -> float | str:
@@ -126,9 +120,11 @@ class Expected(Strict, kw_only=True, frozen=True):
 
     @property
     def at_hand(self) -> bool:
-        """Whether topics, corpus and whatever else is needed are there."""
+        """Whether run, judgments, topics and corpus are there, as far as they are needed."""
         task, corpus = dataset(self.dataset)
-        return at_hand("topics", task.topics) and corpus_at_hand(corpus)
+        files = {"runs": self.run, "qrels": getattr(self, "qrels", ""), "topics": task.topics * self.reruns}
+        there = all(at_hand(kind, name) for kind, name in files.items() if name)
+        return there and (not self.reruns or corpus_at_hand(corpus))
 
     @property
     def reruns(self) -> bool:
@@ -138,8 +134,8 @@ class Expected(Strict, kw_only=True, frozen=True):
     @property
     def record(self) -> dict[str, Any]:
         """A flat record for JSON."""
-        about = {"table": self.TABLE, **asdict(self), "kind": self.kind, "value": self.value}
-        return {name: about[name] for name in about if name not in (PUBLISHED, REPORTED, PINNED, "digest")}
+        own = {name: value for name, value in asdict(self).items() if name not in (*_KINDS, "digest")}
+        return {"table": self.TABLE, **own, "kind": self.kind, "value": self.value}
 
     def measured(self, rerun: Rerun) -> Measured:
         """Measures a rerun; or, where an entry needs none, the official run.
@@ -180,6 +176,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
     evaluator: Evaluator
     qrels: str
     tolerance: Tolerance
+    run: Name | Literal[""] = ""
     measure: str = ""
     published: Share | None = None
     reported: Share | None = None
@@ -188,7 +185,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if [self.published, self.reported, self.pinned].count(None) != 2:
+        if [getattr(self, kind) for kind in _KINDS].count(None) != 2:
             raise ValueError("neither a published, a reported nor a pinned value alone; write one of them")
         if self.pinned is None and not self.source:
             raise ValueError(f"a {self.kind} value without a source; name it")
@@ -196,39 +193,27 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         judgments = task.qrels.get(self.dimension)
         if judgments is None or judgments.file != self.qrels:
             raise ValueError(f"dimension and qrels are not those of {task.id}; see its card")
-        try:
-            measure = measure_of(self.measure) if self.measure else task.measure
-        except ToucheError as error:
-            raise ValueError(str(error)) from error
+        measure = measure_of(self.measure) if self.measure else task.measure
         if self.evaluator not in evaluators_of(measure):
             raise ValueError(f"{self.evaluator} does not have {measure}; take trec_eval")
-
-    @property
-    def kind(self) -> str:
-        return next(kind for kind in (PUBLISHED, REPORTED, PINNED) if getattr(self, kind) is not None)
 
     @property
     def names(self) -> tuple[str, str]:
         return ", ".join(filter(None, (self.dimension, self.measure))), self.evaluator
 
     @property
-    def at_hand(self) -> bool:
-        there = at_hand("runs", self.run) if self.run else super().at_hand
-        return there and at_hand("qrels", self.qrels)
-
-    @property
     def reruns(self) -> bool:
         return not self.run
 
     def measured(self, rerun: Rerun) -> Measured:
-        for run in rerun.evaluated:
-            if run.dimension == self.dimension:
-                measure = measure_of(self.measure) if self.measure else run.task.measure
-                evaluation = EVALUATORS[self.evaluator](run.lines, run.judgments, measure)
-                if evaluation.mean is not None:
-                    return Measured(evaluation.mean, evaluation.judged)
-        problem = f"{self.evaluator} has no topic to average over; check the run"
-        raise ToucheError(rerun.faults.get(self.dimension, problem))
+        run = rerun.scored[self.dimension]
+        if isinstance(run, ToucheError):
+            raise run
+        measure = measure_of(self.measure) if self.measure else run.task.measure
+        evaluation = EVALUATORS[self.evaluator](run.lines, run.judgments, measure)
+        if evaluation.mean is None:
+            raise ToucheError(f"{self.evaluator} has no topic to average over; check the run")
+        return evaluation.mean, evaluation.judged, ""
 
 
 class ExpectedFigure(Expected, kw_only=True, frozen=True):
@@ -240,11 +225,6 @@ class ExpectedFigure(Expected, kw_only=True, frozen=True):
     pinned: Annotated[float, Meta(ge=0, le=MAX_DEPTH)]
     tolerance: Tolerance
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if dataset(self.dataset)[0].rules.unit != PAIR:
-            raise ValueError(f"dataset {self.dataset!r} has no pairs; leave the entry out")
-
     @property
     def names(self) -> tuple[str, str]:
         return self.name, ""
@@ -252,7 +232,7 @@ class ExpectedFigure(Expected, kw_only=True, frozen=True):
     def measured(self, rerun: Rerun) -> Measured:
         from touche.regression.figures import MEASURES  # here, because few entries need language models
 
-        return Measured(float(MEASURES[self.name](rerun.lines, open_dataset(self.dataset).documents)))
+        return float(MEASURES[self.name](rerun.lines, open_dataset(self.dataset).documents)), None, ""
 
 
 class ExpectedRun(Expected, kw_only=True, frozen=True):
@@ -261,14 +241,14 @@ class ExpectedRun(Expected, kw_only=True, frozen=True):
     TABLE: ClassVar[str] = "run"
     PINNED_AS: ClassVar[str] = "digest"
 
-    digest: Text
+    digest: str
 
     @property
     def names(self) -> tuple[str, str]:
         return "ranking", ""
 
     def measured(self, rerun: Rerun) -> Measured:
-        return Measured(digest_of(rerun.lines))
+        return digest_of(rerun.lines), None, ""
 
 
 class ExpectedFormula(Expected, kw_only=True, frozen=True):
@@ -287,7 +267,7 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
     TABLE: ClassVar[str] = "official"
 
     run: Name
-    model: str
+    model: Model
     analysis: Literal["standard", "english"]
     fields: Annotated[tuple[str, ...], Meta(min_length=1, max_length=2)]
     parameters: Parameters
@@ -308,23 +288,10 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
     def names(self) -> tuple[str, str]:
         return "official scores", self.model
 
-    @property
-    def at_hand(self) -> bool:
-        return at_hand("runs", self.run) and super().at_hand
-
     def measured(self, rerun: Rerun) -> Measured:
-        from touche.regression.official import (  # here: touche tasks does without identify
-            formula_fit,
-            formula_of,
-        )
+        from touche.regression.official_runs import formula_fit  # here: touche tasks does without identify
 
-        formula = formula_of(self.model, self.analysis, self.fields, self.combination)
-        known = self.parameters | self.official_parameters, self.parameters | self.rerun_parameters
-        fit = formula_fit(locate("runs", self.run), rerun.lines, self.dataset, formula, known)
-        if fit.median > self.median:
-            problem = f"the median error is {fit.median:.2g}, above {self.median:g}"
-            raise ToucheError(f"{problem} ({fit.share:.1%} of the scores are met)")
-        return Measured(fit.share, remark=str(fit))
+        return formula_fit(locate("runs", self.run), rerun.lines, self)
 
 
 class _File(Strict, frozen=True):
@@ -344,9 +311,10 @@ def read_expected(baseline: str) -> list[Expected]:
         InputError: if the file is missing or broken, or an entry is incomplete or names what there is not.
     """
     path = folder_of(baseline) / EXPECTED_FILE
-    tables = asdict(decode(read_toml(path), _File, path))
+    tables = asdict(decode(read_toml(path), _File, path)) if path.exists() else {}
     if not any(tables.values()):
-        raise InputError(path, "no entry", "write some, see docs/organizer.md, section Expected scores")
+        problem = "no entry" if tables else "no such file"
+        raise InputError(path, problem, "write some, see docs/organizer.md, section Expected scores")
     return [
         replace(entry, baseline=baseline, entry=number)
         for entries in tables.values()

@@ -5,7 +5,6 @@ import shutil
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -100,11 +99,11 @@ def expected_of(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[Exp
             entries = [entry for entry in read_expected(name) if not datasets or entry.dataset in datasets]
         except Exception as error:
             outcomes += _failed([about], error)
-        else:
-            expected += entries
-            if names and not entries:
-                remark = f"no entry in {EXPECTED_FILE} for {', '.join(datasets)}"
-                outcomes.append(Outcome(about, NOTHING_EXPECTED, remark=remark))
+            continue
+        expected += entries
+        if names and not entries:
+            remark = f"no entry in {EXPECTED_FILE} for {', '.join(datasets)}"
+            outcomes.append(Outcome(about, NOTHING_EXPECTED, remark=remark))
     if not expected and all(outcome.verdict == NOTHING_EXPECTED for outcome in outcomes):
         raise ToucheError("nothing is expected of these baselines on these datasets; name others")
     return expected, outcomes
@@ -132,12 +131,33 @@ def regress(
         twice: run each once more, and compare run.txt byte by byte.
         keep: a folder for the runs, or None if they are not needed afterwards.
     """
+
+    def run(job: Job) -> Usage:
+        return runner(job, limits, lambda line: say(f"  {line}"))
+
     groups: dict[tuple[str, str], list[Expected]] = {}
-    for each in expected:
-        groups.setdefault((each.command, each.dataset), []).append(each)
-    measure = partial(_measured, runner=runner, limits=limits, say=say, twice=twice, keep=keep)
+    for entry in expected:
+        groups.setdefault((entry.command, entry.dataset), []).append(entry)
     for group in bar("running", "runs", len(groups), over=groups.values()):
-        yield from _outcomes(group, measure)
+        outcomes, rerun = list[Outcome](), list[Expected]()
+        for entry in group:
+            try:
+                if not entry.at_hand:
+                    outcomes.append(Outcome(entry, NOT_AT_HAND))
+                elif entry.reruns:
+                    rerun.append(entry)
+                else:
+                    outcomes.append(_outcome(entry, Rerun.of(locate("runs", entry.run), entry.dataset)))
+            except Exception as error:
+                outcomes += _failed([entry], error)
+        try:
+            runs = [outcome.expected.run for outcome in outcomes if outcome.got is not None]
+            if rerun:
+                say(f"{rerun[0].command} on {rerun[0].dataset}")
+                outcomes += _measured(rerun, runs, run, twice, keep)
+        except Exception as error:
+            outcomes += _failed(rerun, error)
+        yield from outcomes
 
 
 def update(outcomes: Iterable[Outcome]) -> list[Outcome]:
@@ -146,107 +166,74 @@ def update(outcomes: Iterable[Outcome]) -> list[Outcome]:
     Returns:
         All outcomes; those whose value was rewritten have passed now, or failed if they cannot be written.
     """
-    updated = list(outcomes)
-    for baseline in dict.fromkeys(each.expected.baseline for each in updated):
-        moved = [n for n, each in enumerate(updated) if each.expected.baseline == baseline and _moved(each)]
-        try:
-            rewritten = _rewritten(baseline, [updated[number] for number in moved]) if moved else []
-        except Exception as error:
-            rewritten = [replace(updated[number], verdict=FAILED, remark=_told(error)) for number in moved]
-        for number, outcome in zip(moved, rewritten, strict=True):
-            updated[number] = outcome
-    return updated
+    return list(map(_updated, outcomes))
 
 
-def _moved(outcome: Outcome) -> bool:
+def _updated(outcome: Outcome) -> Outcome:
     expected, got = outcome.expected, outcome.got
-    sure = expected.kind == PINNED and got is not None and outcome.verdict != NOT_THE_SAME
-    return sure and expected.pinned_to(got or 0.0) != expected
+    if expected.kind != PINNED or got is None or outcome.verdict == NOT_THE_SAME:
+        return outcome
+    pinned = expected.pinned_to(got)
+    if pinned == expected:
+        return outcome
+    try:
+        _rewrite(pinned)
+    except Exception as error:
+        return replace(outcome, verdict=FAILED, remark=_failed([expected], error)[0].remark)
+    return replace(outcome, expected=pinned, verdict=PASSED)
 
 
-def _rewritten(baseline: str, outcomes: Sequence[Outcome]) -> list[Outcome]:
+def _rewrite(pinned: Expected) -> None:
     import tomlkit  # keeps comments and order
 
-    path = folder_of(baseline) / EXPECTED_FILE
+    path = folder_of(pinned.baseline) / EXPECTED_FILE
     if is_shipped(path.parent) and clone() is None:
         raise InputError(path, "a file of the installed package", "change it in a clone of touche-baselines")
     document: Any = tomlkit.parse(path.read_text(encoding="utf-8"))
-    rewritten = []
-    for outcome in outcomes:
-        pinned = outcome.expected.pinned_to(outcome.got or 0.0)
-        document[pinned.TABLE][pinned.entry][pinned.PINNED_AS] = pinned.value
-        rewritten.append(replace(outcome, expected=pinned, verdict=PASSED))
+    document[pinned.TABLE][pinned.entry][pinned.PINNED_AS] = pinned.value
     write_whole(path, tomlkit.dumps(document))
-    return rewritten
-
-
-def _outcomes(group: Sequence[Expected], measure: Callable[..., list[Outcome]]) -> list[Outcome]:
-    """Those of a baseline with its options on a dataset."""
-    try:
-        available = [each for each in group if each.at_hand]
-    except Exception as error:
-        return _failed(group, error)
-    outcomes = [Outcome(each, NOT_AT_HAND) for each in group if each not in available]
-    rerun = [each for each in available if each.reruns]
-    try:
-        outcomes += measure(rerun, [each.run for each in available if each.run]) if rerun else []
-    except Exception as error:
-        outcomes += _failed(rerun, error)
-    return outcomes + [_of_official_run(each) for each in available if not each.reruns]
 
 
 def _measured(
     group: Sequence[Expected],
-    official: Iterable[str],
-    *,
-    runner: Runner,
-    limits: Limits,
-    say: Log,
+    official: Sequence[str],
+    run: Callable[[Job], Usage],
     twice: bool,
     keep: Path | None,
 ) -> list[Outcome]:
-    first = group[0]
-    say(f"{first.command} on {first.dataset}")
+    """The outcomes of a baseline with its options on a dataset, of which there is at least one.
+
+    The first of them has how far the rerun agrees with official runs.
+    """
+    first, agreements = group[0], list[Overlap]()
     with temporary_folder("touche-regress-", mounted=True) as folder:
         names = ("first", "second")[: 1 + twice]
-        jobs = [Job(first.baseline, first.arguments, first.dataset, folder / each) for each in names]
-        usages = [runner(job, limits, lambda line: say(f"  {line}")) for job in jobs]
+        jobs = [Job(first.baseline, first.arguments, first.dataset, folder / name) for name in names]
+        usages = [run(job) for job in jobs]
         same = len({(job.output / RUN_FILE).read_bytes() for job in jobs}) == 1
-        rerun = Rerun.of(_kept(jobs[0], keep) if keep else jobs[0].output / RUN_FILE, first.dataset)
-    common: dict[str, Any] = {"usage": usages[0], "evaluated": rerun.evaluated if keep else ()}
+        rerun = Rerun.of(_copied(jobs[0], keep) if keep else jobs[0].output / RUN_FILE, first.dataset)
+    scored = [scored for scored in rerun.scored.values() if keep and isinstance(scored, Evaluated)]
+    common: dict[str, Any] = {"usage": usages[0], "evaluated": scored}
     common |= {} if same else {"verdict": NOT_THE_SAME}
-    outcomes = [replace(_outcome(each, rerun), **common) for each in group]
-    failed = {each.expected.run for each in outcomes if each.verdict == FAILED}
-    compared = [run for run in dict.fromkeys(official) if run not in failed]
-    outcomes[0] = replace(outcomes[0], agreements=tuple(_agreements(compared, rerun, first)))
-    return outcomes
+    outcomes = [replace(_outcome(entry, rerun), **common) for entry in group]
+    passed = [outcome.expected.run for outcome in outcomes if outcome.verdict != FAILED]
+    for name in filter(None, dict.fromkeys([*official, *passed])):
+        from touche.regression import official_runs  # here, because it imports identify
 
-
-def _agreements(official: Iterable[str], rerun: Rerun, expected: Expected) -> Iterator[Overlap]:
-    """With each official run; a warning where they cannot be compared."""
-    for run in official:
-        from touche.regression.official import agreements  # here, because it imports identify
-
-        names = f"runs/{run}", f"{expected.command} on {expected.dataset}"
+        both = f"runs/{name}", f"{first.command} on {first.dataset}"
         try:
-            yield from agreements(locate("runs", run), rerun.lines, rerun.dataset, names)
+            agreements += official_runs.agreements(locate("runs", name), rerun.lines, first.dataset, both)
         except ToucheError as error:
             _log.warning("%s", error)
+    return [replace(outcomes[0], agreements=tuple(agreements)), *outcomes[1:]]
 
 
-def _kept(job: Job, folder: Path) -> Path:
+def _copied(job: Job, folder: Path) -> Path:
     """A copy of the run of a job under the names of dataset, baseline and options."""
     words = [Path(job.name).name, *(word.lstrip("-").replace("/", "-") for word in job.arguments)]
-    kept = folder / job.given.replace("/", "-") / f"{'-'.join(words)}.txt"
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    return Path(shutil.copyfile(job.output / RUN_FILE, kept))
-
-
-def _of_official_run(expected: Expected) -> Outcome:
-    try:
-        return _outcome(expected, Rerun.of(locate("runs", expected.run), expected.dataset))
-    except Exception as error:
-        return _failed([expected], error)[0]
+    copy = folder / job.given.replace("/", "-") / f"{'-'.join(words)}.txt"
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copyfile(job.output / RUN_FILE, copy))
 
 
 def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
@@ -261,13 +248,10 @@ def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
 
 
 def _failed(group: Iterable[Expected], error: Exception) -> list[Outcome]:
+    """The outcomes of what raised an error, in one line; --verbose shows where a bug is."""
+    remark = str(error)
+    if not isinstance(error, ToucheError):
+        _log.debug("%s", "".join(traceback.format_exception(error)))
+        remark = f"{type(error).__name__}: {' '.join(remark.split())}"
     verdict = NOT_INSTALLED if isinstance(error, NotInstalledError) else FAILED
-    return [Outcome(each, verdict, remark=_told(error)) for each in group]
-
-
-def _told(error: Exception) -> str:
-    """An error in one line; of one that is a bug its kind, too, and with --verbose where it was."""
-    if isinstance(error, ToucheError):
-        return str(error)
-    _log.debug("%s", "".join(traceback.format_exception(error)))
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return [Outcome(entry, verdict, remark=remark) for entry in group]

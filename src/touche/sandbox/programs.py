@@ -150,11 +150,11 @@ class _Reader(Thread):
     def run(self) -> None:
         with self._pipe as lines:
             for line in lines:
-                if printable := "".join(each for each in line if each.isprintable()).strip():
+                if printable := "".join(each for each in line if each.isprintable()).rstrip():
                     self._take(printable)
 
     def _take(self, line: str) -> None:
-        self.last = self.last if _POINTS_TO_HELP.search(line) else line
+        self.last = self.last if _POINTS_TO_HELP.search(line) else line.strip()
         try:
             if self.fault is None:
                 self._log(line)

@@ -52,7 +52,10 @@ def write_run(
             raise ToucheError(f"{problem}; rank each topic once")
         stances: dict[str, str] = {}
         ranked = ranking(_scores(hits, stances), MAX_DEPTH)
-        _check_candidates(wanted[topic.number], (document for document, _ in ranked))
+        candidates = wanted[topic.number].candidates
+        if strangers := [id for id, _ in ranked if candidates is not None and id not in candidates]:
+            problem = f"document {strangers[0]!r} is no candidate of topic {topic.number}"
+            raise ToucheError(f"{problem}; a baseline for re-ranking must keep to topic.candidates")
         lines[topic.number] = format_run(topic.number, ranked, tag, stances)
     write_whole(directory / RUN_FILE, "".join(lines.get(number, "") for number in wanted))
     return [topic for topic in wanted.values() if not lines.get(topic.number)]
@@ -126,11 +129,3 @@ def _checked(value: Any, wanted: str, *lengths: int) -> Any:
     if not isinstance(value, tuple | list) or len(value) not in lengths:
         raise ToucheError(f"the baseline yielded {quoted(value)}; it must yield pairs {wanted}")
     return value
-
-
-def _check_candidates(topic: Topic, documents: Iterable[str]) -> None:
-    if topic.candidates is None:
-        return
-    if strangers := [document for document in documents if document not in topic.candidates]:
-        problem = f"document {strangers[0]!r} is no candidate of topic {topic.number}"
-        raise ToucheError(f"{problem}; a baseline for re-ranking must keep to topic.candidates")

@@ -7,7 +7,7 @@ measure, which a part of the corpus moves, decides nothing.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,93 +15,60 @@ import numpy as np
 from touche.data.places import at_hand, open_dataset
 from touche.errors import ToucheError, choice
 from touche.evaluation.agreement import EVALUATOR, Overlap, overlap, scored_overlap
-from touche.evaluation.scores import Evaluated, TopicScore, evaluated
+from touche.evaluation.scores import Evaluated, evaluated
 from touche.formats.runs import RunLine, by_topic, in_order_of_score
 from touche.identify.counts import NAMED
 from touche.identify.fitting import Fit
 from touche.identify.hypotheses import Hypothesis
-from touche.identify.models import MODELS
 from touche.identify.parameters import shared_numbers
 from touche.identify.samples import Array, Sample, read_scores, sample_of
 from touche.identify.search import fits_of
+from touche.regression.expected import ExpectedFormula, Measured
 from touche.tasks import Task, dataset
 
 OWN = 0.999  # the share of its own scores that a baseline has to meet; the rest is rounding
 _NEAR = 1e-4  # of a parameter, relatively
 
 
-@dataclass(frozen=True)
-class FormulaFit:
-    """How well a formula meets the scores of an official run, and those of the rerun.
-
-    Attributes:
-        share: of the official scores that are met within 1e-5.
-        median: the median error of these.
-        documents, free_numbers: how many scores there are, and how many numbers were fitted to them.
-        tau: Kendall's tau of their order and that of the formula with these numbers, a mean over topics.
-        own: of the rerun's scores that are met within 1e-5.
-    """
-
-    share: float
-    median: float
-    documents: int
-    free_numbers: int
-    tau: float
-    own: float
-
-    def __str__(self) -> str:
-        fitted = f"{self.documents} scores with {self.free_numbers} free numbers"
-        order = f"median error {self.median:.2g}, tau {self.tau:.3f}"
-        return f"{fitted}, {order}; of the rerun's own {self.own:.1%}"
-
-
-def formula_of(model: str, analysis: str, fields: tuple[str, ...], combination: str) -> Hypothesis:
-    """Returns the formula that an entry names.
-
-    Raises:
-        ToucheError: if there is no such model.
-    """
-    if model not in MODELS:
-        raise ToucheError(f"there is no model {model!r}; {choice(model, MODELS)}")
-    return Hypothesis(model, NAMED[analysis], fields, combination)
-
-
-def formula_fit(
-    official: Path,
-    rerun: Sequence[RunLine],
-    dataset_id: str,
-    hypothesis: Hypothesis,
-    known: tuple[Mapping[str, float], Mapping[str, float]],
-) -> FormulaFit:
+def formula_fit(official: Path, rerun: Sequence[RunLine], entry: ExpectedFormula) -> Measured:
     """Fits a formula to the scores of an official run and of a rerun: it has to meet both.
+
+    The remark has how many numbers were fitted to how many official scores, their median error, and Kendall's
+    tau of their order and that of the formula, a mean over topics; then the share of the rerun's scores met.
 
     Args:
         official: a run, or a file ``*.tsv`` with topic, document and score on each line.
         rerun: the run of the baseline on the dataset; of it, the topics that the official run has.
-        dataset_id: the dataset, of which a part is enough.
-        hypothesis: the formula.
-        known: its parameters in the official run and in the rerun, by the names that ``touche identify``
-            gives them; these are fitted, too, and have to come out.
+        entry: the formula, the dataset, of which a part is enough, and the parameters in both runs by the
+            names that ``touche identify`` gives them; these are fitted, too, and have to come out.
+
+    Returns:
+        The share of the official scores that are met within 1e-5, and the remark.
 
     Raises:
-        ToucheError: if the rerun is of another formula, or the parameters of either run are others.
+        ToucheError: if the rerun is of another formula, the parameters of either run are others, or the
+            median error is above that of the entry.
     """
+    hypothesis = Hypothesis(entry.model, NAMED[entry.analysis], entry.fields, entry.combination)
     scores = read_scores(official)
-    topics = {each.topic for each in scores}
+    topics = {line.topic for line in scores}
     again = [line for line in rerun if line.topic in topics]
-    given, wanted = open_dataset(dataset_id), {each.document for each in (*scores, *again)}
+    given, wanted = open_dataset(entry.dataset), {line.document for line in (*scores, *again)}
     documents = [each for each in given.documents if each.id in wanted]  # of a corpus that is read once
-    samples = [sample_of(each, given.topics, documents, dataset_id) for each in (scores, again)]
+    samples = [sample_of(lines, given.topics, documents, entry.dataset) for lines in (scores, again)]
     theirs, ours = fits_of(hypothesis, samples)
     if ours.share() < OWN:
         told = f"only {ours.share():.1%} of the rerun's own scores are met by {hypothesis}"
         raise ToucheError(f"{told}; correct the baseline, or what its entry says it is")
-    _check(ours, known[1], "the rerun")
-    _check(theirs, known[0], "the official run")
+    _check(ours, entry.parameters | entry.rerun_parameters, "the rerun")
+    _check(theirs, entry.parameters | entry.official_parameters, "the official run")
+    if theirs.median > entry.median:
+        problem = f"the median error is {theirs.median:.2g}, above {entry.median:g}"
+        raise ToucheError(f"{problem} ({theirs.share():.1%} of the scores are met)")
     tau = _tau(samples[0], theirs.problem.predicted(theirs.numbers))
-    return FormulaFit(
-        theirs.share(), theirs.median, len(theirs.errors), len(theirs.numbers), tau, ours.share()
-    )
+    fitted = f"{len(theirs.errors)} scores with {len(theirs.numbers)} free numbers"
+    order = f"median error {theirs.median:.2g}, tau {tau:.3f}"
+    return theirs.share(), None, f"{fitted}, {order}; of the rerun's own {ours.share():.1%}"
 
 
 def agreements(
@@ -124,13 +91,17 @@ def agreements(
     task, corpus = dataset(dataset_id)
     theirs = read_scores(official)
     if corpus is not task.corpora["full"]:
-        theirs = _within(theirs, dataset_id)
-    ours = _first(rerun, Counter(line.topic for line in theirs))
+        wanted = {line.document for line in theirs}
+        there = {each.id for each in open_dataset(dataset_id).documents if each.id in wanted}
+        theirs = [line for line in theirs if line.document in there]
+    counts, topics = Counter(line.topic for line in theirs), by_topic(in_order_of_score(rerun))
+    ours = [line for topic, lines in topics.items() for line in lines[: counts[topic]]]
     without = overlap(theirs, ours, names)
     judged = [name for name, each in task.qrels.items() if at_hand("qrels", each.file)]
-    scored = [(_evaluated(theirs, task, name), _evaluated(ours, task, name)) for name in judged]
+    scored = [[_evaluated(lines, task, name) for lines in (theirs, ours)] for name in judged]
     # A test needs two topics.
-    return [scored_overlap(without, *both) for both in scored if len(_scores(both[0])) > 1] or [without]
+    both = [runs for runs in scored if len(runs[0].topic_scores[EVALUATOR]) > 1]
+    return [scored_overlap(without, *runs) for runs in both] or [without]
 
 
 def _tau(sample: Sample, predicted: Array) -> float:
@@ -158,22 +129,5 @@ def _evaluated(lines: Sequence[RunLine], task: Task, dimension: str) -> Evaluate
     """Lines of a run, with the scores of just the topics that they are of."""
     ranked = [replace(line, rank=rank) for rank, line in enumerate(in_order_of_score(lines), 1)]
     found, topics = evaluated(Path(), ranked, task, dimension), {line.topic for line in lines}
-    of_topics = {topic: each for topic, each in _scores(found).items() if topic in topics}
+    of_topics = {topic: score for topic, score in found.topic_scores[EVALUATOR].items() if topic in topics}
     return replace(found, topic_scores={EVALUATOR: of_topics})
-
-
-def _scores(run: Evaluated) -> Mapping[str, TopicScore]:
-    return run.topic_scores[EVALUATOR]
-
-
-def _within(lines: Sequence[RunLine], dataset_id: str) -> list[RunLine]:
-    """Those whose documents a dataset has."""
-    wanted = {line.document for line in lines}
-    there = {each.id for each in open_dataset(dataset_id).documents if each.id in wanted}
-    return [line for line in lines if line.document in there]
-
-
-def _first(run: Sequence[RunLine], counts: Mapping[str, int]) -> list[RunLine]:
-    """So many lines of each topic."""
-    topics = by_topic(in_order_of_score(run))
-    return [line for topic, lines in topics.items() for line in lines[: counts[topic]]]

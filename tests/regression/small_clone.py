@@ -1,0 +1,27 @@
+"""What the tests of the regression share."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, use_clone
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone with one baseline, dirichletlm, and a folder for official runs."""
+    folder = tmp_path / "clone"
+    shutil.copytree(ROOT / "baselines" / "dirichletlm", folder / "baselines" / "dirichletlm")
+    for kind in ("topics", "qrels", "corpora"):
+        (folder / kind).symlink_to(ROOT / kind)
+    (folder / "runs").mkdir()
+    use_clone(folder, monkeypatch)
+    return folder
+
+
+def expect(clone: Path, text: str) -> Path:
+    """Writes the expected.toml of the clone's baseline."""
+    path = clone / "baselines" / "dirichletlm" / "expected.toml"
+    path.write_text(text)
+    return path

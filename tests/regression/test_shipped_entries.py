@@ -1,0 +1,64 @@
+"""Every expected.toml of this project, beside the published results and the commands that rerun them."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, get_args
+
+from touche import baselines, tasks
+from touche.cli.run import command_of as click_command_of
+from touche.regression.expected import ExpectedRun, ExpectedScore, read_expected
+from touche.regression.reruns import command_of, is_of, published_scores, rerun_of
+from touche.tasks.records import Unit
+
+UNITS = get_args(Unit)
+
+
+def test_every_baseline_is_pinned_on_all_samples() -> None:
+    samples = [name for name in tasks.datasets() if name.startswith("spot-check") or name.endswith("/sample")]
+    by_unit = {unit: {name for name in samples if tasks.task(name).rules.unit == unit} for unit in UNITS}
+    for name in baselines.names():
+        entries = read_expected(name)
+        pinned = {entry.dataset for entry in entries if entry.kind == "pinned"}
+        if name in ("argsrank", "dirichletlm-pairs", "sentence-coherence"):
+            assert pinned >= by_unit[tasks.PAIR]
+        elif name == "chatnoir-bm25f":
+            assert pinned >= {"spot-check/pages", "spot-check/passages", "touche-2022-task-2/sample"}
+        elif name in ("argsme", "prince-of-persia"):
+            assert pinned >= by_unit["argument"]
+        else:
+            assert pinned >= {*samples} - by_unit[tasks.PAIR]
+        ranked = {(entry.dataset, entry.command) for entry in entries if isinstance(entry, ExpectedRun)}
+        scored = {(entry.dataset, entry.command) for entry in entries}
+        assert ranked == {run for run in scored if run[0].startswith("spot-check")}
+
+
+def test_every_published_score_is_of_one_row_of_its_task() -> None:
+    """And every row of a baseline of the organizers until 2022 can be rerun; of 2023 there is no corpus."""
+    scores, rows = published_scores(), [row for each in tasks.all_tasks().values() for row in each.published]
+    for each in scores:
+        (row,) = (row for row in rows if is_of(each, row))
+        # Where the source does not tell the evaluator and the qrels, they are our choice.
+        assert row.evaluator in (each.evaluator, None) and row.qrels in (each.qrels, None)
+    asked = [row for row in rows if row.baseline and "2023" not in row.task]
+    assert len(asked) == 14 and all(rerun_of(row, scores) for row in asked)
+    (best,) = (row for row in rows if row.tag == "ElrondKRun" and row.dimension == "relevance")
+    score = rerun_of(best, scores)
+    assert score and command_of(score) == "touche run elrond -i touche-2021-task-1 -o out"
+    assert rerun_of(replace(best, value=0.719), scores) is rerun_of(replace(best, tag=""), scores) is None
+
+
+def parsed(score: ExpectedScore) -> Mapping[str, Any]:
+    """What ``touche run`` makes of the command that reruns it."""
+    _, _, name, *arguments = shlex.split(command_of(score))
+    return click_command_of(baselines.load(name), name).make_context("run", arguments).params
+
+
+def test_every_command_that_is_told_is_one_of_touche_run() -> None:
+    scores, rows = published_scores(), [row for each in tasks.all_tasks().values() for row in each.published]
+    for score in scores:
+        assert score.options.items() <= parsed(score).items()
+    told = [(row.tag, score) for row in rows if (score := rerun_of(row, scores))]
+    of_mu = {tag: parsed(score)["mu"] for tag, score in told if "mu-" in tag}
+    assert {f"mu-{mu}-" for mu in of_mu.values()} == {"mu-1500.0-", "mu-1800.0-", "mu-2000.0-"}
+    assert all(f"mu-{mu}-" in tag for tag, mu in of_mu.items())
