@@ -94,9 +94,7 @@ def check_exists(given: str) -> None:
     """
     if not Path(given).is_dir() and given not in tasks.datasets():
         problem = f"{given}: no such directory, and no such dataset"
-        raise ToucheError(
-            f"{problem}; {choice(given, tasks.datasets()) if shipped() else 'name a folder'}"
-        )
+        raise ToucheError(f"{problem}; {choice(given, tasks.datasets()) if shipped() else 'name a folder'}")
 
 
 def datasets_at_hand() -> list[str]:
