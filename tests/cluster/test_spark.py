@@ -58,9 +58,7 @@ from touche import Documents, Rankings, Topics, baseline
 
 @baseline
 def first(topics: Topics, documents: Documents) -> Rankings:
-    ids = [each.id for each in documents]
-    for topic in topics:
-        yield topic, [(ids[0], 1.0)]
+    yield topics[0], [(next(iter(documents)).id, 1.0)]
 """
 # Breaks on the workers only, some lines into its own code.
 FAILS = """
@@ -75,6 +73,8 @@ def text_of(document):
 def fails(topics: Topics, documents: Documents) -> Rankings:
     yield from scan.rank(topics, documents, scan.dph, analysis="english", fields={"text": text_of})
 """
+
+
 # Something happens to the worker that is first to read a document, or to score one; words.txt says what.
 STRUCK = """
 import os, signal, subprocess
@@ -160,9 +160,7 @@ def same(
         yield context
 
     @contextmanager
-    def lasting(
-        prefix: str,
-    ) -> Iterator[Path]:  # workers fetch all folders ever sent
+    def lasting(prefix: str) -> Iterator[Path]:  # because workers fetch all folders ever sent
         yield tmp_path_factory.mktemp(prefix)
 
     monkeypatch.setattr(cluster, "started", shared)
@@ -418,22 +416,26 @@ def test_what_is_found_again_with_an_error_is_no_result(context: Any, write: Wri
             count()
 
 
-@pytest.mark.usefixtures("same")
-def test_what_lies_beside_the_documents_is_found_in_any_file_system(
-    touche: Touche, tmp_path: Path, elsewhere: Path
+def test_what_lies_beside_the_documents_is_found_and_fields_of_pages_are_kept_in_any_file_system(
+    same: Same, touche: Touche, tmp_path: Path, elsewhere: Path
 ) -> None:
     pytest.importorskip("pyarrow", reason="needs pyarrow: pip install 'touche-baselines[parquet]'")
     shutil.rmtree(elsewhere)
     chatnoir = ("run", "chatnoir-bm25f", "--keep-fields")
-    touche(*chatnoir, elsewhere, "-i", "spot-check/pages", "-o", tmp_path / "one")
+    touche(*chatnoir, elsewhere, "-i", "spot-check/pages", "-o", tmp_path / "here")
+    expected = (tmp_path / "here" / "run.txt").read_bytes()
     shutil.copy(ROOT / "topics" / "spot-check-pages.xml", elsewhere / "topics.xml")
     shutil.copy(ROOT / "corpora" / "spot-check-pages" / "spam-ranks.txt", elsewhere)
-    for n, address in enumerate(("viewfs://tests/data", f"file://{elsewhere}")):
+    for n, address in enumerate(("viewfs://tests/data", f"file://{elsewhere}", "spot-check/pages")):
         kept, far = tmp_path / f"kept-{n}", tmp_path / f"far-{n}"
         _, _, said = touche(*chatnoir, kept.as_uri(), "-i", address, "-o", far, "--runner", "spark")
         assert "removed 1 of 26 pages that match a title: bad spam rank" in said
-        assert (far / "run.txt").read_bytes() == (tmp_path / "one" / "run.txt").read_bytes()
+        assert (far / "run.txt").read_bytes() == expected
         assert all(path.match("pages-*.parquet") for path in kept.iterdir()) and any(kept.iterdir())
+    for name in ("topics.xml", "spam-ranks.txt"):
+        shutil.copy(elsewhere / name, kept)
+    same("chatnoir-bm25f", "-i", kept)
+    assert (tmp_path / "one" / "run.txt").read_bytes() == expected
 
 
 def test_statistics_are_kept_and_known(same: Same, touche: Touche, tmp_path: Path) -> None:
@@ -466,8 +468,9 @@ def on_spark(context: Any, same: Same, touche: Touche, tmp_path: Path) -> Callab
 
 def test_what_spark_cannot_do_is_a_sentence(on_spark: Callable[..., str], write: Write) -> None:
     assert "viewfs://tests/data/none" in on_spark("bm25", "-i", "viewfs://tests/data/none")
-    alone = folder(write, "first", baseline=BY_ITSELF)
+    alone, fails = (folder(write, name, baseline=own) for name, own in (("first", BY_ITSELF), ("f", FAILS)))
     given = ["-i", "spot-check/passages"]
+    assert "baseline.py:6: KeyError: 'spo'" in on_spark(fails, *given)
     assert "ranks documents by itself" in on_spark(alone, *given)
     assert "--cpus has no effect on the runner spark" in on_spark("bm25", *given, "--cpus", "2")
     assert "--keep-fields" in on_spark("bm25", *given, "--keep-fields", "x.parquet")
@@ -484,26 +487,8 @@ def test_an_id_that_two_tasks_have_read_is_refused_where_it_counts(
     assert "document 'p1' is ranked twice for one topic" in on_spark("bm25", "-i", topics.parent)
 
 
-def test_an_error_of_the_baseline_names_its_line(on_spark: Callable[..., str], write: Write) -> None:
-    fails = folder(write, "fails", baseline=FAILS)
-    assert "baseline.py:6: KeyError: 'spo'" in on_spark(fails, "-i", "spot-check/passages")
-
-
 def test_workers_with_other_code_are_refused(
     on_spark: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shipping, "_code", lambda: "of another version")
     assert "the workers have other code of touche-baselines" in on_spark("bm25", "-i", "spot-check/passages")
-
-
-def test_workers_keep_the_fields_of_pages_that_a_later_run_reads(
-    same: Same, touche: Touche, tmp_path: Path
-) -> None:
-    pytest.importorskip("pyarrow", reason="needs pyarrow: pip install 'touche-baselines[parquet]'")
-    given, pages = tmp_path / "fields", ("-i", "spot-check/pages", "--runner", "spark")
-    assert touche("run", "bm25", *pages, "-o", tmp_path / "o", "--keep-fields", given)[0] == 0
-    shutil.copy(ROOT / "topics" / "spot-check-pages.xml", given / "topics.xml")
-    assert touche("run", "bm25", "-i", "spot-check/pages", "-o", tmp_path / "expected")[0] == 0
-    same("bm25", "-i", given)
-    runs = [(tmp_path / name / "run.txt").read_bytes() for name in ("o", "expected", "one")]
-    assert runs[0] == runs[1] == runs[2]

@@ -76,6 +76,14 @@ def test_the_exit_code_and_last_line_are_those_of_the_program() -> None:
     assert (ended.code, ended.last_line) == (3, "two")
 
 
+def test_all_is_read_even_if_the_log_fails_whose_error_comes_out() -> None:
+    def full(line: str) -> None:
+        raise BrokenPipeError("nobody reads it")
+
+    with pytest.raises(BrokenPipeError):
+        execute(python("print('line\\n' * 100_000)"), full, seconds=30)
+
+
 def test_an_interruption_before_anything_is_read_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ from touche.errors import ToucheError, installing
 _REASON = re.compile(
     r"^(?:Exception in thread \S+ |Caused by: )?[\w.]+(?:Exception|Error): (.+)", re.MULTILINE
 )
+_NO_JAVA = re.compile(r"\S*/bin/java: .*|JAVA_HOME is not set")
 _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.excludeOnFailure.enabled": "true",  # a worker whose disk is full is not asked again and again
@@ -80,7 +81,7 @@ def _context(pyspark: Any, conf: Any, said: IO[str]) -> Any:
     except Exception as error:  # Java is missing, has died, or says what it does not like
         said.seek(0)
         text = said.read()
-        reason = shortened((_REASON.findall(text) or text.strip().splitlines()[-1:] or [str(error)])[0])
+        reason = shortened((_REASON.findall(text) or _NO_JAVA.findall(text) or [str(error)])[0])
         remedy = "check --master, its settings, and that JAVA_HOME or the PATH has Java 17 or newer"
         raise ToucheError(f"Spark cannot be started ({reason}); {remedy}") from error
 
