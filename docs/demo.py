@@ -12,7 +12,7 @@ from touche import baselines, tasks
 from touche.data import places
 from touche.errors import ToucheError
 from touche.evaluation import scores
-from touche.evaluation.ndcg import EVALUATORS
+from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.scores import Evaluated
 from touche.regression.expected import ExpectedScore, read_expected
 from touche.tira.outputs import RUN_FILE

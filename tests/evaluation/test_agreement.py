@@ -1,7 +1,6 @@
 import json
 import warnings
 from collections.abc import Sequence
-from itertools import combinations
 from math import prod, sqrt
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from conftest import ROOT, Touche, Write
 from spotcheck import run_text
 from touche.errors import ToucheError
 from touche.evaluation import agreement
-from touche.evaluation.agreement import PERSISTENCE, overlap, overlaps, rbo, tau_union
+from touche.evaluation.agreement import PERSISTENCE, overlap, overlaps, rankings, rbo, tau_union
 from touche.evaluation.significance import t_test
 from touche.formats.qrels import read_qrels
 from touche.formats.runs import read_run
@@ -66,22 +65,8 @@ def test_figures_by_hand(write: Write) -> None:
     assert found.rbo == pytest.approx(of_topic / 4)  # for the other topics have nothing in common
 
 
-@pytest.mark.parametrize(
-    ("a", "b", "expected"),
-    [
-        ("abc", "abd", 1),
-        ("abcd", "becf", (5 - 1) / 6),  # 1 2 3 4 and 2 5 3 6
-        ("abcd", "xaby", (4 - 2) / 6),  # 5 1 2 6
-        ("xaby", "abcd", 1),  # 2 3 5 6: what the original has alone does not count
-        ("ab", "xy", 1),
-        ("abcdef", "bax", (2 - 1) / 3),  # the longer one is cut
-        ("abc", "b", None),
-        ("", "ab", None),
-    ],
-)
-def test_tau_of_the_union_by_hand(a: str, b: str, expected: float | None) -> None:
-    found = tau_union(a, b)
-    assert found == (expected if expected is None else pytest.approx(expected))
+def test_short_lists_have_no_tau() -> None:
+    assert tau_union("abc", "b") is None and tau_union("", "ab") is None
 
 
 @given(LISTS, LISTS)
@@ -93,14 +78,6 @@ def test_tau_of_the_union_is_that_of_repro_eval_where_ids_are_in_the_order_of_th
     names = {document: f"{place:02}" for place, document in enumerate(union)}
     named_a, named_b = ([names[document] for document in each[:length]] for each in (a, b))
     assert tau_union(a, b) == pytest.approx(KTU(theirs(named_a), theirs(named_b)), abs=1e-12)
-
-
-@given(st.permutations("abcdefgh"), st.permutations("abcdefgh"))
-def test_both_taus_are_one_where_the_documents_are_the_same(a: Sequence[str], b: Sequence[str]) -> None:
-    turned = sum(
-        (a.index(x) < a.index(y)) != (b.index(x) < b.index(y)) for x, y in combinations("abcdefgh", 2)
-    )
-    assert tau_union(a, b) == tau_union(b, a) == agreement.tau(a, b) == pytest.approx((28 - 2 * turned) / 28)
 
 
 @given(LISTS, LISTS)
@@ -137,8 +114,8 @@ def test_errors_and_effects_are_those_of_repro_eval(four: tuple[list[float], ...
 
 
 def test_the_order_is_that_of_scores_and_the_original_comes_first(write: Write) -> None:
-    a = read_run(write("a.txt", "1 Q0 c 1 1 t\n1 Q0 a 2 3 t\n1 Q0 b 3 2 t\n"))
-    b = read_run(run(write, "b", t1="xab"))
+    files = write("a.txt", "1 Q0 c 1 1 t\n1 Q0 a 2 3 t\n1 Q0 b 3 2 t\n"), run(write, "b", t1="xab")
+    a, b = (rankings(read_run(path)) for path in files)
     found = overlap(a, b, ("original", "rerun"))
     assert (found.run_a, found.run_b) == ("original", "rerun")
     assert found.tau == pytest.approx(1)
@@ -152,12 +129,9 @@ def test_the_command(write: Write, touche: Touche) -> None:
     assert code == 0
     assert [line.split()[-6:] for line in out.splitlines()[1:]] == [
         ["1", "1.000", "1.000", "-1.000", "-1.000", "0.487"],
-        ["1", "0.000", "0.000", "–", "–", "0.000"],
-        ["1", "0.000", "0.000", "–", "–", "0.000"],
+        *[["1", "0.000", "0.000", "–", "–", "0.000"]] * 2,
     ]
-    _, out, _ = touche("overlap", a, b, "--format", "json")
-    assert json.loads(out)[0]["tau"] == pytest.approx(-1)
-    assert "rmse" not in json.loads(out)[0]
+    assert "rmse" not in json.loads(touche("overlap", a, b, c, "--format", "json")[1])[0]
 
 
 def test_the_command_with_scores(write: Write, touche: Touche) -> None:
@@ -166,8 +140,8 @@ def test_the_command_with_scores(write: Write, touche: Touche) -> None:
         write(f"{number}.txt", run_text(["11", "12", "13", "14"][:number])) for number in (4, 3, 2, 1)
     )
     of_task = "--task", "spot-check/passages"
-    code, out, _ = touche("overlap", four, three, *of_task, "--baseline", two, one)
-    assert code == 0
+    code, out, err = touche("overlap", four, three, *of_task, "--baseline", two, one)
+    assert code == 0 and "the run has no results for topic" in err
     order, scores = (part.splitlines()[1:] for part in out.split("\n\n")[:2])
     assert [line.split()[-6:-3] for line in order] == [["4", "0.750", "0.750"]]
     p_value = f"{ttest_rel([1, 1, 1, 1], [1, 1, 1, 0]).pvalue:.4f}"
@@ -175,24 +149,14 @@ def test_the_command_with_scores(write: Write, touche: Touche) -> None:
     assert [line.split()[-7:] for line in scores] == [expected]
     assert out.endswith("\nnDCG@5 of trec_eval\n")
     _, out, _ = touche("overlap", four, three, two, *of_task)
-    assert "ER" not in out and [line.split()[-2] for line in out.split("\n\n")[1].splitlines()[1:]] == [
-        "0.500",
-        f"{sqrt(1 / 2):.3f}",
-        "0.500",
-    ]
+    rmse = ["0.500", f"{sqrt(1 / 2):.3f}", "0.500"]
+    assert "ER" not in out and [row.split()[-2] for row in out.split("\n\n")[1].splitlines()[1:]] == rmse
     _, out, _ = touche("overlap", four, three, *of_task, "--baseline", two, two, "--format", "json")
     (record,) = json.loads(out)
-    assert (record["run_a"], record["run_b"], record["overlap_5"]) == (str(four), str(three), 0.75)
-    assert (record["dimension"], record["evaluator"], record["measure"]) == (
-        "relevance",
-        "trec_eval",
-        "nDCG@5",
-    )
+    known = {"run_a": str(four), "run_b": str(three), "overlap_5": 0.75, "mean_a": 1.0, "mean_b": 0.75}
+    known |= {"dimension": "relevance", "evaluator": "trec_eval", "measure": "nDCG@5", "rmse": 0.5}
+    assert record.items() >= known.items()
     assert (record["effect_ratio"], record["delta_ri"]) == pytest.approx((0.25 / 0.5, 1 - 0.5))
-    _, out, _ = touche("overlap", four, four, *of_task, "--format", "csv")
-    header, row = (line.split(",") for line in out.splitlines())
-    read = dict(zip(header, row, strict=True))
-    assert (read["rmse"], read["p_t_test"], read["effect_ratio"]) == ("0.0", "1.0", "")
 
 
 def test_every_dimension_has_its_scores_and_the_order_is_shown_once(write: Write, touche: Touche) -> None:
@@ -201,16 +165,9 @@ def test_every_dimension_has_its_scores_and_the_order_is_shown_once(write: Write
         run(write, name, **{f"t{topic}": sorted(labels)[first:5] for topic, labels in qrels.items()})
         for name, first in (("a", 0), ("b", 1))
     )
-    code, out, _ = touche("overlap", a, b, "--task", "spot-check/pairs")
+    _, out, _ = touche("overlap", a, b, "--task", "spot-check/pairs")
     order, scores = (part.splitlines()[1:] for part in out.split("\n\n")[:2])
-    assert (code, len(order)) == (0, 1)
-    assert [line.split()[2] for line in scores] == ["relevance", "quality", "coherence"]
-
-
-def test_doubts_about_scores_are_said(write: Write, touche: Touche) -> None:
-    a, b = write("a.txt", run_text()), write("b.txt", run_text(strangers=2))
-    _, _, told = touche("overlap", a, b, "--task", "spot-check/passages")
-    assert "less than 90% of the top 5 is judged" in told
+    assert len(order) == 1 and [row.split()[2] for row in scores] == ["relevance", "quality", "coherence"]
 
 
 def test_runs_that_cannot_be_compared(write: Write, touche: Touche) -> None:
@@ -220,8 +177,7 @@ def test_runs_that_cannot_be_compared(write: Write, touche: Touche) -> None:
     with pytest.raises(ToucheError, match="have no topic in common"):
         list(overlaps([a, run(write, "b", t2="ab")]))
     for runs in ([a, a], [a, a, a, "--task", "spot-check/passages"]):
-        code, _, told = touche("overlap", *runs, "--baseline", a, a)
-        assert (code, told.count("\n")) == (2, 1)
-        assert "give two RUNs and --task" in told
-    code, _, told = touche("overlap", write("best.txt", run_text()), "--task", "spot-check/passages")
-    assert code == 2 and "fewer than two runs" in told
+        code, _, err = touche("overlap", *runs, "--baseline", a, a)
+        assert (code, err.count("\n")) == (2, 1) and "give two RUNs and --task" in err
+    code, _, err = touche("overlap", write("best.txt", run_text()), "--task", "spot-check/passages")
+    assert code == 2 and "fewer than two runs" in err

@@ -56,21 +56,10 @@ def test_what_puts_a_score_in_doubt_is_a_warning(write: Write) -> None:
     assert list(frame.evaluator) == ["trec_eval"]
 
 
-def test_several_sources_are_one_cell_of_csv_and_no_results_have_a_header(touche: Touche) -> None:
-    assert (
-        '"Task page (https://touche.webis.de/clef20/touche20-web/argument-retrieval-for-comparative-'
-        "questions.html); Overview of Touché 2020 "
-        in touche("tasks", "touche-2020-task-2", "--format", "csv")[1]
-    )
-    assert touche("tasks", "spot-check/pages", "--format", "csv")[1].startswith(
-        "task,dimension,measure,team,run,tag,"
-    )
-
-
 def test_an_unknown_evaluator_is_an_error(runs: list[Path]) -> None:
-    with pytest.raises(ToucheError, match="no evaluator 'both' here"):
+    with pytest.raises(ToucheError, match="evaluator = 'both' is not known here"):
         package.compare(runs, TASK, "both")
-    with pytest.raises(ToucheError, match="no evaluator 'ndcg' here"):
+    with pytest.raises(ToucheError, match="evaluator = 'ndcg' is not known here"):
         package.evaluate(runs, TASK, "ndcg")
 
 
@@ -91,9 +80,8 @@ def test_a_function_runs_on_a_folder_and_says_what_it_did_not_find(write: Write)
         yield topics[0], [(each.id, weight * len(each.text)) for each in documents]
 
     write("in/queries.jsonl", '{"qid": "1", "query": "a"}\n{"qid": "2", "query": "b"}\n')
-    folder = write(
-        "in/documents.jsonl", '{"docno": "d1", "text": "a"}\n{"docno": "d2", "text": "aa"}\n'
-    ).parent
+    documents = '{"docno": "d1", "text": "a"}\n{"docno": "d2", "text": "aa"}\n'
+    folder = write("in/documents.jsonl", documents).parent
     with pytest.warns(UserWarning, match="mine: nothing found for topic 2: b"):
         frame = package.run(mine, folder, weight=2)
     assert frame.values.tolist() == [["1", "d2", 0, 4.0], ["1", "d1", 1, 2.0]]
@@ -133,14 +121,10 @@ def test_frames_are_scored_as_their_files_are(runs: list[Path]) -> None:
     ("change", "message"),
     [
         ({"score": float("nan")}, "a:1: score nan is not a finite"),
-        ({"score": 1e39}, r"a:1: score 1e\+39 is not a finite"),
         ({"score": "1.5"}, "a:1: score '1.5' is not a finite"),
-        ({"rank": "x"}, "a:1: rank 'x' is not a whole number"),
         ({"rank": -1}, "a:1: rank -1 is not a whole number"),
         ({"docno": "d"}, "a:2: document 'd' occurs a second time for topic 11"),
         ({"docno": "doc 3"}, "a:1: docno 'doc 3' is not an id"),
-        ({"docno": None}, "a:1: docno None is not an id"),
-        ({"docno": True}, "a:1: docno True is not an id"),
         ({"qid": 11.0}, "a:1: qid 11.0 is not an id"),
         ({"doc_id": "d"}, "a has 2 columns 'docno'"),
     ],
@@ -183,17 +167,16 @@ def test_a_frame_becomes_the_same_run_or_is_refused(rows: list[tuple[Any, ...]])
 
 def test_measure_judgments_and_pairs_are_those_of_the_command(touche: Touche, runs: list[Path]) -> None:
     qrels = ROOT / "qrels" / "spot-check-passages-relevance.qrels"
-    asked = {"measure": "P@3", "qrels": qrels}
-    told = touche("evaluate", *runs, "--measure", "P@3", "--qrels", qrels, "--format", "json")[1]
-    assert package.evaluate(runs, **asked).to_dict("records") == json.loads(told)
-    assert set(package.compare(runs, TASK, measure="P@3")["measure"]) == {"P@3"}
+    out = touche("evaluate", *runs, "--measure", "P@3", "--qrels", qrels, "--format", "json")[1]
+    assert package.evaluate(runs, measure="P@3", qrels=qrels).to_dict("records") == json.loads(out)
     assert set(package.compare(runs, TASK, measure=ir_measures.P @ 3)["measure"]) == {"P@3"}
-    with pytest.raises(ToucheError, match="neither a task nor judgments are named"):
-        package.evaluate(runs)
-    with pytest.raises(ToucheError, match="does not rank pairs"):
-        package.evaluate(runs, TASK, pairs="any-order")
-    with pytest.raises(ToucheError, match="pairs = 'any'"):
-        package.evaluate(runs, TASK, pairs="any")
+    for task, pairs, message in (
+        (None, "exact", "neither a task nor judgments are named"),
+        (TASK, "any-order", "does not rank pairs"),
+        (TASK, "any", "pairs = 'any'"),
+    ):
+        with pytest.raises(ToucheError, match=message):
+            package.evaluate(runs, task, pairs=pairs)
 
 
 @pytest.mark.parametrize("columns", [100, 60])

@@ -5,12 +5,8 @@ import pytest
 from conftest import Write
 from spotcheck import SPOT, made_up, run_of, run_text, scored
 from touche import tasks
-from touche.evaluation.notes import notes_of, warnings_of
+from touche.evaluation.notes import doubts, notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, evaluate
-
-
-def warnings(run: Evaluated) -> list[str]:
-    return list(run.doubts)
 
 
 def notes(run: Evaluated) -> list[str]:
@@ -18,14 +14,29 @@ def notes(run: Evaluated) -> list[str]:
     return [text.partition(": ")[2] for text in notes_of([run])]
 
 
-def test_more_than_a_tenth_unjudged_is_a_warning(write: Write) -> None:
-    few = scored(write("few.txt", run_text(["11", "12"], strangers=1) + run_text(["13", "14"])))  # 2 of 20
-    assert warnings(few) == [] and all(each.comparable for each in few.scores.values())
-    (text,) = warnings(scored(write("many.txt", run_text(strangers=1))))  # 4 of 20
-    assert (
-        text.startswith("less than 90% of the top 5 is judged: trec_eval counts") and "published" not in text
-    )
-    assert "too low" in text and "too high" in text
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (run_text(["11", "12"], strangers=1) + run_text(["13", "14"]), []),  # 2 of 20 unjudged
+        (run_text(strangers=1), ["less than 90% of the top 5 is judged: trec_eval counts"]),  # 4 of 20
+        (run_text() + "99 Q0 a 1 1 t\n", ["there are no judgments for topic 99 of the run, which do not"]),
+        (
+            run_text(["11", "12", "13"]),
+            ["the run has no results for topic 14, which trec_eval counts as 0 and touche leaves out; "],
+        ),
+        (
+            run_text().replace(" 2 8 t", " 1 8 t"),
+            ["ranks stand twice in topics 11, 12, 13, 14, which touche"],
+        ),
+        (
+            run_text() + "99 Q0 a 1 1 u\n",
+            ["the file has 2 tags, 't' the first; is it one run?", "there are no"],
+        ),
+    ],
+)
+def test_what_puts_a_score_in_doubt_is_a_warning(write: Write, text: str, expected: list[str]) -> None:
+    warnings = list(doubts(scored(write("run.txt", text))))
+    assert len(warnings) == len(expected) and all(map(str.startswith, warnings, expected))
 
 
 def test_runs_with_the_same_doubt_share_one_warning_that_names_them(write: Write) -> None:
@@ -42,87 +53,97 @@ def test_published_values_are_mentioned_only_where_there_are_some_of_the_measure
     path = write("run.txt", run_of("1 a x"))
     for measure, mentioned in ((task.measure, True), (tasks.measure_of("nDCG@10"), False)):
         (run,) = evaluate([path], replace(task, measure=measure))
-        assert ("not comparable with published ones" in run.doubts[0]) == mentioned
+        assert ("not comparable with published ones" in next(doubts(run))) == mentioned
 
 
-def test_topics_without_judgments_are_named(write: Write) -> None:
-    assert warnings(scored(write("run.txt", run_text() + "99 Q0 a 1 1 t\n"))) == [
-        "there are no judgments for topic 99 of the run, which do not count"
-    ]
-
-
-def test_where_the_evaluators_differ_it_is_said_why(write: Write) -> None:
-    (text,) = notes(scored(write("run.txt", run_text(strangers=1))))
-    assert text.startswith("touche is 0.")
-    assert "above trec_eval: +0." in text
-    assert (
-        "as 4 unjudged documents of the top 5 are taken out, not counted as 0 (topics 11, 12, 13, 14)" in text
-    )
-    lacking = scored(write("run.txt", run_text(["11", "12", "13"])))
-    assert warnings(lacking) == [
-        "the run has no results for topic 14, which trec_eval counts as 0 and touche leaves out; "
-        "the score is not comparable"
-    ]
-    (text,) = notes(lacking)
-    assert (
-        text
-        == "touche is 0.2500 above trec_eval: +0.2500 as topics that the run lacks are left out (topic 14)"
-    )
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (run_text(), []),
+        (
+            run_text(["11", "12", "13"]),
+            ["touche is 0.2500 above trec_eval: +0.2500 as topics that the run lacks are left out ({})"],
+        ),
+    ],
+)
+def test_where_the_evaluators_differ_it_is_said_why(write: Write, text: str, expected: list[str]) -> None:
+    assert notes(scored(write("run.txt", text))) == [each.format("topic 14") for each in expected]
 
 
 def test_a_tenth_is_not_more_than_a_tenth(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """9 of 18 topics with 1 of 5 unjudged: as a floating-point number the share is above 0.1."""
     topics = [str(number) for number in range(1, 19)]
     task = made_up(write, monkeypatch, topics, relevance="a")
-    for holes, expected in ((9, []), (10, ["less than 90%"])):
+    for holes, comparable in ((9, True), (10, False)):
         lists = (f"{topic} a b c d {'x' if number < holes else 'e'}" for number, topic in enumerate(topics))
         (run,) = evaluate([write("run.txt", run_of(*lists))], task)
-        assert [text.partition(" of")[0] for text in warnings(run)] == expected
+        assert (list(doubts(run)) == []) == comparable == run.scores["trec_eval"].comparable
 
 
-def test_the_order_in_which_something_is_unjudged_is_named(
-    write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    task = made_up(write, monkeypatch, ["1"], relevance="a")
-    for documents, problem in (
+@pytest.mark.parametrize(
+    ("documents", "problem"),
+    [
         ("abcdevwxyz", "less than 90% of the top 5 in the order of trec_eval is judged: "),
         ("abuvwxyz", "less than 90% of the top 5 is judged: "),
         ("uvwxyz", "nothing of the top 5 is judged: "),
-    ):
-        ranked = "".join(f"1 Q0 {id} {rank} {rank} t\n" for rank, id in enumerate(documents, 1))
-        (run,) = evaluate([write("run.txt", ranked)], task)
-        assert warnings(run)[0].startswith(problem)
-        assert warnings(run)[0].endswith("run's task") == ("nothing" in problem)
+    ],
+)
+def test_the_order_in_which_something_is_unjudged_is_named(
+    write: Write, monkeypatch: pytest.MonkeyPatch, documents: str, problem: str
+) -> None:
+    task = made_up(write, monkeypatch, ["1"], relevance="a")
+    ranked = "".join(f"1 Q0 {id} {rank} {rank} t\n" for rank, id in enumerate(documents, 1))
+    (run,) = evaluate([write("run.txt", ranked)], task)
+    warning = next(doubts(run))
+    assert warning.startswith(problem) and warning.endswith("run's task") == ("nothing" in problem)
 
 
 def test_what_touche_leaves_out_is_named(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     task = made_up(write, monkeypatch, ["1", "2"], relevance="a")
     (run,) = evaluate([write("run.txt", run_of("1 a b", "2 u v w x y a"))], task, ["touche"])
-    assert (
-        "touche leaves out topic 2: nothing in the top 5 is judged, or nothing known is relevant"
-        in warnings(run)
-    )
+    why = "nothing in the top 5 is judged, or nothing known is relevant"
+    assert f"touche leaves out topic 2: {why}" in list(doubts(run))
 
 
-def test_a_standing_names_its_evaluator_and_its_doubts(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    task = tasks.task("touche-2020-task-1-v1")
-    write(f"qrels/{task.qrels['relevance-uncorrected'].file}", "1 0 a 5\n1 0 b 1\n25 0 a 3\n")
-    monkeypatch.setenv("TOUCHE_DATA", str(write("run.txt", "1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n").parent))
-    (run,) = evaluate([write("run.txt", "1 Q0 a 1 2 t\n1 Q0 b 2 1 t\n")], task)
-    highest = "above Weiss Schnee 0.804, the highest published; the baseline Swordsman: 0.769"
-    assert notes(run) == [f"with trec_eval, 1.000 is {highest}"]
-    (run,) = evaluate([write("run.txt", "1 Q0 a 1 2 t\n1 Q0 x 2 1 t\n")], task, ["trec_eval"])
-    assert notes(run)[0].endswith("not comparable, see the warning")
-    (run,) = evaluate([write("run.txt", "1 Q0 a 1 2 t\n")], task, ["touche"])
-    assert notes(run) == ["the published values were computed with trec_eval; evaluate with it to compare"]
-
-
-def test_a_run_that_lacks_topics_has_no_comparable_standing(
+def test_what_becomes_of_unjudged_documents_is_said_as_the_measure_has_it(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    task = made_up(write, monkeypatch, topics=("1",), relevance="a")
+    counted, left_out = "counts an unjudged document as not relevant", "takes an unjudged document out"
+    path = write("run.txt", run_of("1 x a b"))
+    for name, effect in (("Bpref", left_out), ("P(judged_only=True)@2", left_out), ("AP", counted)):
+        (run,) = evaluate([path], replace(task, measure=tasks.measure_of(name)))
+        assert f"{name} {effect}" in next(doubts(run))
+
+
+def test_near_ties_are_told_for_any_measure(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By float32 b, the greater id, is first, and by double a: RR falls from 1 to 1/2."""
+    task = made_up(write, monkeypatch, topics=("1",), relevance="b")
+    path = write("run.txt", "1 Q0 a 1 1.0000000001 t\n1 Q0 b 2 1 t\n")
+    for name, change in (("RR", "-0.5000 in RR"), ("nDCG@5", "-0.3691 in nDCG@5")):  # 1 / log2(3) - 1
+        (run,) = evaluate([path], replace(task, measure=tasks.measure_of(name)))
+        assert list(doubts(run))[-1].endswith(f"order topic 1 otherwise ({change})")
+
+
+@pytest.mark.parametrize(
+    ("text", "evaluator", "note"),
+    [
+        ("1 a b", "trec_eval", "highest published; the baseline Swordsman: 0.769"),
+        ("1 a x", "trec_eval", "not comparable, see the warning"),
+        (
+            "1 a b",
+            "touche",
+            "published values are of nDCG@5 by trec_eval; only the same measure, judgments and",
+        ),
+    ],
+)
+def test_a_standing_names_its_evaluator_and_its_doubts(
+    write: Write, monkeypatch: pytest.MonkeyPatch, text: str, evaluator: str, note: str
+) -> None:
     task = tasks.task("touche-2020-task-1-v1")
-    write(f"qrels/{task.qrels['relevance-uncorrected'].file}", "1 0 a 5\n2 0 b 1\n")
-    path = write("run.txt", "1 Q0 a 1 2 t\n")
+    write(f"qrels/{task.qrels['relevance-uncorrected'].file}", "1 0 a 5\n1 0 b 1\n25 0 a 3\n")
+    path = write("run.txt", run_of(text))
     monkeypatch.setenv("TOUCHE_DATA", str(path.parent))
-    (run,) = evaluate([path], task, ["trec_eval"])
-    assert notes(run)[0].endswith("not comparable, see the warning")
+    (run,) = evaluate([path], task, [evaluator])
+    (standing,) = notes(run)
+    assert note in standing and standing.startswith("with trec_eval, ") == (evaluator == "trec_eval")

@@ -1,5 +1,4 @@
 from itertools import product
-from statistics import fmean
 
 import numpy as np
 import pytest
@@ -44,13 +43,7 @@ def test_the_randomisation_test_by_hand() -> None:
 
 @settings(max_examples=30)
 @given(DIFFERENCES)
-def test_the_randomisation_test_tries_all_signs(differences: list[float]) -> None:
-    sums = [
-        abs(sum(map(lambda s, d: s * d, signs, differences)))
-        for signs in product((-1, 1), repeat=len(differences))
-    ]
-    expected = fmean(each >= abs(sum(differences)) - 1e-9 for each in sums)
-    assert significance.randomisation_test(differences) == pytest.approx(expected)
+def test_the_randomisation_test_is_that_of_scipy(differences: list[float]) -> None:
     of_scipy = stats.permutation_test(
         (differences,), np.mean, permutation_type="samples", n_resamples=10_000
     )  # of one sample: flips signs; exact, as there are at most 4096 ways
@@ -69,28 +62,14 @@ def test_the_sampled_randomisation_test_is_near_that_of_scipy(differences: list[
         assert significance.randomisation_test(differences) == pytest.approx(of_scipy.pvalue, abs=0.02)
 
 
-def test_a_sampled_p_value_is_never_zero_and_always_the_same() -> None:
-    assert significance.randomisation_test([1.0] * 40) == 1 / 100_001
-    differences = [*np.random.default_rng(4).normal(0.1, 1, 30)]
-    assert len({significance.randomisation_test(differences) for _ in range(3)}) == 1
-
-
-def test_all_signs_are_tried_up_to_16_topics_and_10_000_resamples_drawn() -> None:
-    assert (2**16 * significance.randomisation_test([*map(float, range(1, 17))])).is_integer()
+def test_all_signs_are_tried_up_to_16_topics_and_a_sampled_p_value_is_never_zero() -> None:
     assert significance.randomisation_test([1.0] * 16) == 2 / 2**16
-    assert significance.RESAMPLES == 10_000 and significance.PERMUTATIONS == 100_000
+    assert significance.randomisation_test([1.0] * 40) == 1 / 100_001
 
 
 def test_equal_sums_are_equal_whatever_their_order() -> None:
     """0.1 + 0.2 + 0.3 and 0.6 differ in the last bit."""
     assert significance.randomisation_test([0.1, 0.2, 0.3, -0.6]) == 1.0
-
-
-def test_holm_by_hand() -> None:
-    """Ordered 0.01, 0.02, 0.03, times 3, 2, 1: 0.03, 0.04, 0.03, the last not below 0.04."""
-    assert significance.holm([0.03, 0.01, 0.02]) == pytest.approx([0.04, 0.03, 0.04])
-    assert significance.holm([0.6, 0.7]) == [1.0, 1.0]
-    assert significance.holm([]) == []
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
@@ -107,6 +86,7 @@ def test_holm_is_the_closed_test_of_bonferroni(p_values: list[float]) -> None:
 
 
 def test_a_test_without_a_p_value_is_still_one_of_the_family() -> None:
+    assert significance.holm([]) == []
     assert significance.holm([0.01, None, 0.03]) == [pytest.approx(0.03), None, pytest.approx(0.06)]
 
 

@@ -22,7 +22,7 @@ from touche.collection.documents import Documents
 from touche.data.places import qrels_of
 from touche.evaluation import ndcg
 from touche.evaluation.agreement import overlaps, scored_overlaps
-from touche.evaluation.ndcg import EVALUATORS, Evaluation
+from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.evaluation.scores import evaluate
 from touche.formats.args_processed import read_args_processed_csv
 from touche.formats.argsme import read_argsme_json

@@ -9,7 +9,7 @@ import pytest
 from conftest import Touche
 from touche import tasks
 from touche.data.places import qrels_of
-from touche.evaluation.ndcg import EVALUATORS, Evaluation
+from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.formats.runs import RunLine, read_run
 
 MISSING_OF_2021 = {"54", "91", "92", "96"}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from conftest import ROOT, Touche, Write
 from touche.errors import ToucheError
-from touche.evaluation.ndcg import EVALUATORS
+from touche.evaluation.evaluators import EVALUATORS
 from touche.tasks.cards import read_card
 from touche.tasks.records import Evaluator
 

@@ -12,7 +12,7 @@ from touche.cli.output import counted, print_records, show_records, warn
 from touche.errors import ToucheError
 from touche.evaluation import comparison
 from touche.evaluation.comparison import Comparison, TopicDifference
-from touche.evaluation.ndcg import EVALUATORS
+from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.notes import warnings_of
 from touche.evaluation.scores import evaluate
 from touche.evaluation.significance import SIGNIFICANT
@@ -49,8 +49,8 @@ def compare(
     """
     evaluated = evaluate(runs, task_scored_by(**scoring), [evaluator])
     second = comparison.run_named(reference, evaluated) if reference else None
-    compared = comparison.comparisons(evaluated, evaluator, second, randomisation=randomisation)
-    warn(*comparison.not_compared(evaluated, evaluator, second))
+    compared, faults = comparison.comparisons(evaluated, evaluator, second, randomisation=randomisation)
+    warn(*faults)
     if not compared:
         raise ToucheError("there is nothing to compare; give runs that share two scored topics at least")
     topics = comparison.topic_differences(evaluated, evaluator, second) if per_topic else []

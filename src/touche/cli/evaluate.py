@@ -1,7 +1,6 @@
 """touche evaluate"""
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from touche.cli.commands import command, option
 from touche.cli.options import RUNS, SCORING
 from touche.cli.output import print_records, show_records, tell, warn
 from touche.evaluation import scores
-from touche.evaluation.ndcg import EVALUATORS, TREC_EVAL_VERSION
+from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
 from touche.tasks import Measure, task_scored_by
@@ -60,8 +59,7 @@ def evaluate(
 
 
 def _scores(run: Evaluated, per_topic: bool) -> Iterable[Score | TopicScore]:
-    of_topics = chain.from_iterable(scores.values() for scores in run.topic_scores.values())
-    return of_topics if per_topic else run.scores.values()
+    return run.all_topic_scores if per_topic else run.scores.values()
 
 
 def _show(rows: Sequence[tuple[Evaluated, Score | TopicScore]], measure: Measure, per_topic: bool) -> None:

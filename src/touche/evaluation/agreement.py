@@ -6,12 +6,13 @@ another one? Only the first can be asked without judgments. The authors' own pro
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import astuple, dataclass
 from itertools import combinations
 from math import isclose, sqrt
 from operator import sub
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,7 @@ PERSISTENCE = 0.95  # p of rank-biased overlap, as in repro_eval 0.5
 EVALUATOR = "trec_eval"  # for it scores every topic, also one that a run lacks
 
 Rankings = Mapping[str, Sequence[str]]  # the documents of each topic, best first
+_Run = tuple[Path, Rankings]
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,8 @@ def overlaps(paths: Sequence[Path]) -> Iterator[Overlap]:
     Raises:
         ToucheError: if there are fewer than two, one is unusable, or two have no topic in common.
     """
-    for (a, of_a), (b, of_b) in combinations([(path, rankings(read_run(path))) for path in _two(paths)], 2):
-        yield _overlap(of_a, of_b, (str(a), str(b)))
+    for (a, of_a), (b, of_b) in _pairs({path: rankings(read_run(path)) for path in paths}, paths):
+        yield overlap(of_a, of_b, (str(a), str(b)))
 
 
 def scored_overlaps(
@@ -104,62 +106,49 @@ def scored_overlaps(
     Raises:
         ToucheError: if there are fewer than two, or two have no topic in common.
     """
-    found = {(each.path, each.dimension): each for each in evaluated}
-    ordered = {each.path: rankings(each.lines) for each in evaluated}
-    for a, b in combinations(_two(paths), 2):
-        without = _overlap(ordered[a], ordered[b], (str(a), str(b)))
-        for dimension in dict.fromkeys(each.dimension for each in evaluated):
-            yield scored_overlap(without, *(found[path, dimension] for path in (a, b, *baseline)))
+    runs = {(run.path, run.dimension): run for run in evaluated}
+    for (a, of_a), (b, of_b) in _pairs({run.path: rankings(run.lines) for run in evaluated}, paths):
+        unscored = overlap(of_a, of_b, (str(a), str(b)))
+        for dimension in dict.fromkeys(run.dimension for run in evaluated):
+            yield scored_overlap(unscored, *(runs[path, dimension] for path in (a, b, *baseline)))
 
 
-def overlap(a: Sequence[RunLine], b: Sequence[RunLine], names: tuple[str, str]) -> Overlap:
-    """Two runs as read.
+def overlap(a: Rankings, b: Rankings, names: tuple[str, str]) -> Overlap:
+    """Two runs without judgments.
 
     Args:
-        a: the original.
-        b: its rerun.
+        a: the rankings of the original.
+        b: those of its rerun.
         names: what both are called in the record.
 
     Raises:
         ToucheError: if they have no topic in common.
     """
-    return _overlap(rankings(a), rankings(b), names)
+    if not a.keys() & b.keys():
+        raise ToucheError(f"{' and '.join(names)} have no topic in common; give runs of one task")
+    lists = [(a.get(topic, []), b.get(topic, [])) for topic in a.keys() | b.keys()]
+    near, far = (fmean(_shared(of_a[:depth], of_b[:depth]) for of_a, of_b in lists) for depth in (NEAR, FAR))
+    taus = _mean([tau(*both) for both in lists])
+    union = _mean([tau_union(*both) for both in lists if not set(both[0]).isdisjoint(both[1])])
+    return Overlap(*names, len(lists), near, far, taus, union, fmean(rbo(*both) for both in lists))
 
 
-def scored_overlap(
-    without: Overlap,
-    a: Evaluated,
-    b: Evaluated,
-    baseline_a: Evaluated | None = None,
-    baseline_b: Evaluated | None = None,
-) -> ScoredOverlap:
+def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Evaluated) -> ScoredOverlap:
     """The same two runs by judgments.
 
     Args:
-        without: their agreement without judgments.
+        unscored: their agreement without judgments.
         a, b: original and rerun, in one dimension, evaluated by trec_eval.
-        baseline_a, baseline_b: what they improve on, in the same dimension; both or none.
+        baselines: none, or what each of them improves on, in the same dimension.
     """
-    values_a, values_b = _values(a), _values(b)
-    mean_a, mean_b = fmean(values_a), fmean(values_b)
-    ratio = delta = None
-    if baseline_a and baseline_b:
-        means = mean_a, fmean(_values(baseline_a)), mean_b, fmean(_values(baseline_b))
-        ratio, delta = effect_ratio(*means), delta_ri(*means)
-    return ScoredOverlap(
-        **asdict(without),
-        task=a.task.id,
-        dimension=a.dimension,
-        qrels=a.qrels,
-        measure=str(a.task.measure),
-        evaluator=EVALUATOR,
-        mean_a=mean_a,
-        mean_b=mean_b,
-        rmse=rmse(values_a, values_b),
-        p_t_test=t_test(list(map(sub, values_a, values_b))),
-        effect_ratio=ratio,
-        delta_ri=delta,
-    )
+    values = [[score.value for score in run.topic_scores[EVALUATOR].values()] for run in (a, b, *baselines)]
+    means = [fmean(scores) for scores in values]
+    of_both = means[0:3:2] + means[1:4:2]  # of the original and its baseline, of the rerun and its baseline
+    effects = (effect_ratio(*of_both), delta_ri(*of_both)) if baselines else (None, None)
+    measured = a.task.id, a.dimension, a.qrels, str(a.task.measure), EVALUATOR
+    tests = rmse(values[0], values[1]), t_test(list(map(sub, values[0], values[1])))
+    record: tuple[Any, ...] = (*astuple(unscored), *measured, *means[:2], *tests, *effects)
+    return ScoredOverlap(*record)
 
 
 def tau(a: Sequence[str], b: Sequence[str]) -> float | None:
@@ -264,20 +253,10 @@ def rankings(run: Sequence[RunLine]) -> Rankings:
     return {topic: [line.document for line in lines] for topic, lines in ordered.items()}
 
 
-def _two(paths: Sequence[Path]) -> Sequence[Path]:
+def _pairs(runs: Mapping[Path, Rankings], paths: Sequence[Path]) -> Iterator[tuple[_Run, _Run]]:
     if len(paths) < 2:
         raise ToucheError("there are fewer than two runs; give two at least")
-    return paths
-
-
-def _overlap(a: Rankings, b: Rankings, names: tuple[str, str]) -> Overlap:
-    if not a.keys() & b.keys():
-        raise ToucheError(f"{' and '.join(names)} have no topic in common; give runs of one task")
-    lists = [(a.get(topic, []), b.get(topic, [])) for topic in a.keys() | b.keys()]
-    near, far = (fmean(_shared(of_a[:depth], of_b[:depth]) for of_a, of_b in lists) for depth in (NEAR, FAR))
-    taus = _mean([tau(*each) for each in lists])
-    union = _mean([tau_union(*each) for each in lists if not set(each[0]).isdisjoint(each[1])])
-    return Overlap(*names, len(lists), near, far, taus, union, fmean(rbo(*each) for each in lists))
+    return combinations([(path, runs[path]) for path in paths], 2)
 
 
 def _shared(a: Sequence[str], b: Sequence[str]) -> float:
@@ -295,8 +274,3 @@ def _mean(figures: Sequence[float | None]) -> float | None:
     """The mean of those that are defined."""
     defined = [figure for figure in figures if figure is not None]
     return fmean(defined) if defined else None
-
-
-def _values(run: Evaluated) -> list[float]:
-    """The scores of all judged topics, in the same order for every run."""
-    return [each.value for each in run.topic_scores[EVALUATOR].values()]

@@ -1,10 +1,10 @@
 """Runs compared pair by pair: differences, paired tests with correction, and the topics that decide."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from operator import sub
 from statistics import fmean
+from typing import Any
 
 from touche.errors import ToucheError, choice
 from touche.evaluation.scores import Evaluated
@@ -19,6 +19,9 @@ from touche.evaluation.significance import (
 from touche.progress import watched
 
 _FEWEST = 2  # topics that two runs have to share for a test
+
+_About = tuple[str, str, str, str, str, str, str]  # the fields of a pair of runs
+_Pair = tuple[_About, Mapping[str, tuple[float, float]]]  # with both scores of the topics that both have
 
 
 @dataclass(frozen=True)
@@ -86,119 +89,90 @@ class TopicDifference(PairOfRuns):
 
 
 def comparisons(
-    scored: Sequence[Evaluated],
-    evaluator: str,
-    reference: Evaluated | None = None,
-    *,
-    randomisation: bool = False,
-) -> list[Comparison]:
+    runs: Sequence[Evaluated], evaluator: str, reference: Evaluated | None = None, randomisation: bool = False
+) -> tuple[list[Comparison], list[str]]:
     """Compares runs in every dimension; all comparisons are one family for the correction.
 
-    Two runs that share fewer than two topics are left out; ``not_compared`` names them.
-
     Args:
-        scored: the runs, evaluated.
+        runs: the runs, evaluated.
         evaluator: the one whose scores are compared.
         reference: the run to compare each other run with; every two runs are compared if it is None.
         randomisation: whether the randomisation test is made, too, which takes longer.
 
+    Returns:
+        The comparisons; and a sentence for every two runs that share too few topics for a test.
+
     Raises:
         ToucheError: if there is only one run.
     """
-    if len({each.path for each in scored}) < 2:
+    if len({run.path for run in runs}) < 2:
         raise ToucheError("one run alone cannot be compared; give two at least")
-    pairs = [pair for pair in _pairs(scored, reference) if len(_paired(*pair, evaluator)) >= _FEWEST]
-    compared = [
-        _comparison(*pair, evaluator, randomisation)
-        for pair in watched(pairs, "testing", "comparisons", len(pairs))
-    ]
-    t = holm([each.p_t_test for each in compared])
-    r = holm([each.p_randomisation for each in compared])
+    compared, faults = list[Comparison](), list[str]()
+    pairs = list(_pairs(runs, evaluator, reference))
+    for about, scores in watched(pairs, "testing", "comparisons", len(pairs)):
+        if len(scores) >= _FEWEST:
+            compared.append(_comparison(about, scores, randomisation))
+        else:
+            problem = f"too few topics are scored for both, {len(scores)} of {_FEWEST} at the least"
+            a, b, _, dimension, *_ = about
+            faults.append(f"{a} and {b} are not compared in {dimension} by {evaluator}: {problem}")
+    t = holm([comparison.p_t_test for comparison in compared])
+    r = holm([comparison.p_randomisation for comparison in compared])
     return [
         replace(each, p_t_test_holm=p, p_randomisation_holm=q, significant=p is not None and p < SIGNIFICANT)
         for each, p, q in zip(compared, t, r, strict=True)
-    ]
-
-
-def not_compared(
-    scored: Sequence[Evaluated], evaluator: str, reference: Evaluated | None = None
-) -> Iterator[str]:
-    """A sentence for every two runs that share too few topics for a test."""
-    for a, b in _pairs(scored, reference):
-        if (topics := len(_paired(a, b, evaluator))) < _FEWEST:
-            problem = f"too few topics are scored for both, {topics} of {_FEWEST} at the least"
-            yield f"{a.name} and {b.name} are not compared in {a.dimension} by {evaluator}: {problem}"
+    ], faults
 
 
 def topic_differences(
-    scored: Sequence[Evaluated], evaluator: str, reference: Evaluated | None = None
+    runs: Sequence[Evaluated], evaluator: str, reference: Evaluated | None = None
 ) -> list[TopicDifference]:
     """Every topic of every comparison, those with the largest differences first."""
-    titles = scored[0].titles
+    titles = runs[0].titles
     return [
-        TopicDifference(
-            *_key(a, b, evaluator), topic, titles.get(topic, ""), of_a, of_b, difference=of_a - of_b
-        )
-        for a, b in _pairs(scored, reference)
-        for topic, (of_a, of_b) in sorted(
-            _paired(a, b, evaluator).items(), key=lambda item: -abs(item[1][0] - item[1][1])
-        )
+        TopicDifference(*about, topic, titles.get(topic, ""), a, b, difference=a - b)
+        for about, scores in _pairs(runs, evaluator, reference)
+        for topic, (a, b) in sorted(scores.items(), key=lambda item: -abs(item[1][0] - item[1][1]))
     ]
 
 
-def run_named(name: str, scored: Sequence[Evaluated]) -> Evaluated:
+def run_named(name: str, runs: Sequence[Evaluated]) -> Evaluated:
     """The run with a name, tag or path.
 
     Raises:
         ToucheError: if there is none.
     """
-    for run in scored:
+    for run in runs:
         if name in (run.name, run.tag, str(run.path)):
             return run
-    known = choice(name, dict.fromkeys(run.name for run in scored))
+    known = choice(name, dict.fromkeys(run.name for run in runs))
     raise ToucheError(f"there is no run {name!r} to refer to; {known}")
 
 
-def _pairs(scored: Sequence[Evaluated], reference: Evaluated | None) -> Iterator[tuple[Evaluated, Evaluated]]:
+def _pairs(runs: Sequence[Evaluated], evaluator: str, reference: Evaluated | None) -> Iterator[_Pair]:
     """Every two runs of a dimension; with a reference, each other run and the reference."""
-    for dimension in dict.fromkeys(run.dimension for run in scored):
-        runs = [run for run in scored if run.dimension == dimension]
+    for dimension in dict.fromkeys(run.dimension for run in runs):
+        of_dimension = [run for run in runs if run.dimension == dimension]
+        pairs: Iterable[tuple[Evaluated, Evaluated]] = combinations(of_dimension, 2)
         if reference:
-            (second,) = (run for run in runs if run.path == reference.path)
-            yield from ((run, second) for run in runs if run is not second)
-        else:
-            yield from combinations(runs, 2)
+            (second,) = (run for run in of_dimension if run.path == reference.path)
+            pairs = ((run, second) for run in of_dimension if run is not second)
+        for a, b in pairs:
+            of_a, of_b = (run.topic_scores[evaluator] for run in (a, b))
+            scores = {topic: (of_a[topic].value, of_b[topic].value) for topic in of_a if topic in of_b}
+            yield (a.name, b.name, a.task.id, dimension, a.qrels, str(a.task.measure), evaluator), scores
 
 
-def _paired(a: Evaluated, b: Evaluated, evaluator: str) -> dict[str, tuple[float, float]]:
-    of_a, of_b = (each.topic_scores[evaluator] for each in (a, b))
-    return {topic: (of_a[topic].value, of_b[topic].value) for topic in of_a if topic in of_b}
-
-
-def _key(a: Evaluated, b: Evaluated, evaluator: str) -> tuple[str, str, str, str, str, str, str]:
-    return a.name, b.name, a.task.id, a.dimension, a.qrels, str(a.task.measure), evaluator
-
-
-def _comparison(a: Evaluated, b: Evaluated, evaluator: str, randomisation: bool) -> Comparison:
+def _comparison(about: _About, scores: Mapping[str, tuple[float, float]], randomisation: bool) -> Comparison:
     """Two runs, with p-values that are not corrected yet."""
-    values_a, values_b = zip(*_paired(a, b, evaluator).values(), strict=True)
-    differences = list(map(sub, values_a, values_b))
-    low, high = bootstrap_interval(differences)
-    return Comparison(
-        *_key(a, b, evaluator),
-        mean_a=fmean(values_a),
-        mean_b=fmean(values_b),
-        difference=fmean(differences),
-        low=low,
-        high=high,
-        effect_size=effect_size(differences),
-        p_t_test=t_test(differences),
-        p_t_test_holm=None,
-        significant=False,
-        p_randomisation=randomisation_test(differences) if randomisation else None,
-        p_randomisation_holm=None,
-        won=sum(difference > 0 for difference in differences),
-        lost=sum(difference < 0 for difference in differences),
-        tied=sum(difference == 0 for difference in differences),
-        topics=len(differences),
+    differences = [a - b for a, b in scores.values()]
+    won, lost = (sum(sign * each > 0 for each in differences) for sign in (1, -1))
+    figures: tuple[Any, ...] = (
+        *(fmean(values) for values in (*zip(*scores.values(), strict=True), differences)),
+        *bootstrap_interval(differences),
+        effect_size(differences),
+        *(t_test(differences), None, False),
+        *(randomisation_test(differences) if randomisation else None, None),
+        *(won, lost, len(differences) - won - lost, len(differences)),
     )
+    return Comparison(*about, *figures)

@@ -1,7 +1,7 @@
 """Scores, comparisons and published results as pandas DataFrames, with the columns of the JSON records."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from itertools import chain, count
 from os import PathLike
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from touche import tasks
 from touche.errors import ToucheError
-from touche.evaluation import comparison, scores
-from touche.evaluation.ndcg import EVALUATORS
+from touche.evaluation import scores
+from touche.evaluation.comparison import Comparison, TopicDifference, comparisons, topic_differences
+from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.notes import warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
 from touche.formats.frames import lines_of, pandas
 from touche.formats.runs import RunLine
-from touche.tasks import Task
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -57,16 +57,13 @@ def evaluate(
     Raises:
         ToucheError: if a file or frame is unusable or judgments are not at hand.
     """
-    _check(evaluator, [*EVALUATORS, "both"])
-    if pairs not in ("exact", "any-order"):
-        raise ToucheError(f"pairs = {pairs!r}; choose among exact, any-order")
-    asked = _asked(task, measure, qrels)
+    _check("evaluator", evaluator, [*EVALUATORS, "both"])
+    _check("pairs", pairs, ["exact", "any-order"])
     evaluators = [] if evaluator == "both" else [evaluator]
-    scored = _score(runs, asked, evaluators, any_order=pairs == "any-order")
+    evaluated = _score(runs, (task, measure, qrels), evaluators, any_order=pairs == "any-order")
     if per_topic:
-        of_runs = [rows for each in scored for rows in each.topic_scores.values()]
-        return _frame(TopicScore, [row for rows in of_runs for row in rows.values()])
-    return _frame(Score, [row for each in scored for row in each.scores.values()])
+        return _frame(TopicScore, [row for run in evaluated for row in run.all_topic_scores])
+    return _frame(Score, [row for run in evaluated for row in run.scores.values()])
 
 
 def compare(
@@ -97,14 +94,14 @@ def compare(
     Raises:
         ToucheError: if a file or frame is unusable, or judgments are not at hand.
     """
-    _check(evaluator, EVALUATORS)
-    scored = _score(runs, _asked(task, measure, qrels), [evaluator])
-    for text in comparison.not_compared(scored, evaluator):
+    _check("evaluator", evaluator, EVALUATORS)
+    evaluated = _score(runs, (task, measure, qrels), [evaluator])
+    compared, faults = comparisons(evaluated, evaluator, randomisation=randomisation)
+    for text in faults:
         warnings.warn(text, stacklevel=2)
     if per_topic:
-        return _frame(comparison.TopicDifference, comparison.topic_differences(scored, evaluator))
-    compared = comparison.comparisons(scored, evaluator, randomisation=randomisation)
-    return _frame(comparison.Comparison, compared)
+        return _frame(TopicDifference, topic_differences(evaluated, evaluator))
+    return _frame(Comparison, compared)
 
 
 def published(task: str | None = None) -> "DataFrame":
@@ -121,45 +118,39 @@ def published(task: str | None = None) -> "DataFrame":
         ToucheError: if there is no such task.
     """
     chosen = [tasks.task(task)] if task else tasks.all_tasks().values()
-    return _frame(tasks.Published, [row for each in chosen for row in each.all_published])
+    return _frame(tasks.Published, [row for card in chosen for row in card.all_published])
 
 
-def _asked(task: str | None, measure: "str | Measure | None", qrels: str | PathLike[str] | None) -> Task:
-    """The measure may be one of ir_measures, too, which is written as it is called."""
-    named = None if measure is None else str(measure)
-    return tasks.task_scored_by(task, named, None if qrels is None else Path(qrels))
-
-
-def _score(runs: Runs, task: Task, evaluators: Iterable[str], *, any_order: bool = False) -> list[Evaluated]:
+def _score(
+    runs: Any, scored_by: tuple[Any, Any, Any], evaluators: Iterable[str], any_order: bool = False
+) -> list[Evaluated]:
+    """Evaluates files and frames; a frame is called by its tag, and a number if others have it."""
     pandas()  # or an error before the work
-    given = [runs] if isinstance(runs, str | PathLike) or hasattr(runs, "columns") else list(runs)
-    read = list(_read([each for each in given if hasattr(each, "columns")]))
-    names = (name for name, _ in read)
-    paths = [next(names) if hasattr(each, "columns") else Path(each) for each in given]
-    found = scores.evaluate(paths, task, evaluators, any_order=any_order, in_memory=dict(read))
-    for text in warnings_of(found):
+    task, measure, qrels = scored_by
+    measure = measure and str(measure)  # also one of ir_measures, which is written as it is called
+    paths, frames = list[Path](), dict[Path, list[RunLine]]()
+    for run in [runs] if isinstance(runs, str | PathLike) or hasattr(runs, "columns") else runs:
+        name = run
+        if hasattr(run, "columns"):
+            tag, others = str(run.attrs.get("tag") or "frame"), set(map(realpath, frames))
+            names = chain([tag], (f"{tag} ({number})" for number in count(2)))
+            name = next(name for name in names if realpath(name) not in others)
+            frames[Path(name)] = lines_of(run, name)
+        paths.append(Path(name))
+    scored = tasks.task_scored_by(task, measure, qrels and Path(qrels))
+    evaluated = scores.evaluate(paths, scored, evaluators, any_order=any_order, in_memory=frames)
+    for text in warnings_of(evaluated):
         warnings.warn(text, stacklevel=3)
-    return found
+    return evaluated
 
 
-def _read(frames: Sequence["DataFrame"]) -> Iterator[tuple[Path, list[RunLine]]]:
-    """Frames as runs, each with what takes the place of its path: its tag, and a number if others have it."""
-    seen = set[str]()
-    for frame in frames:
-        tag = str(frame.attrs.get("tag") or "frame")
-        numbered = (f"{tag} ({number})" for number in count(2))
-        name = next(each for each in chain([tag], numbered) if realpath(each) not in seen)
-        seen.add(realpath(name))
-        yield Path(name), lines_of(frame, name)
-
-
-def _check(evaluator: str, known: Iterable[str]) -> None:
-    if evaluator not in known:
-        raise ToucheError(f"there is no evaluator {evaluator!r} here; choose among {', '.join(known)}")
+def _check(option: str, value: str, known: Iterable[str]) -> None:
+    if value not in known:
+        raise ToucheError(f"{option} = {value!r} is not known here; choose among {', '.join(known)}")
 
 
 def _frame(kind: type[Any], rows: Sequence[Any]) -> "DataFrame":
     pandas()
-    from touche.evaluation.whole import Whole
+    from touche.evaluation.untruncated import UntruncatedFrame  # here, because it imports pandas
 
-    return Whole([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])
+    return UntruncatedFrame([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])

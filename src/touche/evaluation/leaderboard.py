@@ -1,6 +1,6 @@
 """Where a score stands among the published ones, comparing only like with like."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from touche.tasks import Published, Task
 
@@ -65,28 +65,18 @@ def standing(value: float, published: Sequence[Published]) -> str:
     lower = [row for row in published if row.value < rounded]
     above = [row for row in best if row in higher][-1:]
     below = ([row for row in best if row in lower] or lower)[:1]
+    end = ", the {} published" if len(published) > 1 else ""
     if level:
         place, named = f"level with {' and '.join(dict.fromkeys(map(label, level)))}", level
     elif above and below:
         place, named = f"between {label(above[0])} and {label(below[0])}", above + below
     elif higher:
-        place, named = f"below {label(higher[-1])}{_end('lowest', published)}", higher[-1:]
+        place, named = f"below {label(higher[-1])}{end.format('lowest')}", higher[-1:]
     else:
-        place, named = f"above {label(lower[0])}{_end('highest', published)}", lower[:1]
-    baselines = [label(row, ": ") for row in best if row.baseline and row not in named]
-    return "; ".join([place, *_above(len(higher), published), *baselines, *_not_stated(published)])
-
-
-def _above(higher: int, published: Sequence[Published]) -> Iterator[str]:
-    """How many runs are above a score, where teams have several and that is neither none nor all."""
-    if len(shortlist(published)) < len(published) and 0 < higher < len(published):
-        yield f"{higher} of {len(published)} published runs are above it"
-
-
-def _not_stated(published: Sequence[Published]) -> Iterator[str]:
+        place, named = f"above {label(lower[0])}{end.format('highest')}", lower[:1]
+    parts = [place, *(label(row, ": ") for row in best if row.baseline and row not in named)]
+    if len(best) < len(published) and 0 < len(higher) < len(published):
+        parts.insert(1, f"{len(higher)} of {len(published)} published runs are above it")
     if any(row.evaluator is None for row in published):
-        yield "with which evaluator the published ones were computed is not stated"
-
-
-def _end(which: str, published: Sequence[Published]) -> str:
-    return f", the {which} published" if len(published) > 1 else ""
+        parts.append("with which evaluator the published ones were computed is not stated")
+    return "; ".join(parts)

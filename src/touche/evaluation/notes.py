@@ -1,36 +1,59 @@
-"""What is to be said of several runs, each thing once: doubts, why evaluators differ, where runs stand."""
+"""What is to be said of runs, each thing once: doubts, why evaluators differ, where runs stand."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from touche.evaluation.doubts import listed
+from touche.evaluation.disagreement import reasons
+from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION, by_trec_eval, in_qrels
 from touche.evaluation.leaderboard import comparable, standing
-from touche.evaluation.scores import Evaluated, shared_tags
+from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated
+from touche.formats.runs import RunLine, by_topic, in_order_of_score
+from touche.tasks import Measure
 
-_Said = Callable[[Evaluated], Iterable[str]]
+_SHOWN_TOPICS = 5
 
 
-def warnings_of(found: Sequence[Evaluated]) -> list[str]:
+def warnings_of(runs: Sequence[Evaluated]) -> list[str]:
     """What puts the scores of runs in doubt."""
-    return [*shared_tags(found), *_grouped(found, lambda each: each.doubts)]
+    paths: dict[str, dict[str, None]] = {}
+    for run in runs:
+        paths.setdefault(run.tag, {})[str(run.path)] = None
+    shared = [
+        f"{' and '.join(files)} have the same tag, {tag!r}; they are named by their paths"
+        for tag, files in paths.items()
+        if len(files) > 1
+    ]
+    return [*shared, *_grouped(runs, doubts)]
 
 
-def notes_of(found: Sequence[Evaluated]) -> list[str]:
+def notes_of(runs: Sequence[Evaluated]) -> list[str]:
     """Why the evaluators differ, and where the runs stand among the published ones."""
-    return [*_alone(found), *_grouped(found, lambda each: (*_disagreement(each), *_standing(each)))]
+    measure = runs[0].task.measure
+    alone = f"{measure} is scored by trec_eval alone: the organizers' script has nDCG@k and nothing else"
+    notes = _grouped(runs, lambda run: (*_disagreement(run), *_standing(run)))
+    return notes if measure.of_script else [alone, *notes]
 
 
-def _alone(found: Sequence[Evaluated]) -> Iterator[str]:
-    if not (measure := found[0].task.measure).of_script:
-        yield f"{measure} is scored by trec_eval alone: the organizers' script has nDCG@k and nothing else"
+def doubts(run: Evaluated) -> Iterator[str]:
+    """Yields what puts the scores of a run in doubt, in sentences."""
+    if len(tags := dict.fromkeys(line.tag for line in run.lines)) > 1:
+        yield f"the file has {len(tags)} tags, {run.tag!r} the first; is it one run?"
+    yield from _unjudged(run)
+    if "touche" in run.evaluations:
+        yield from _topics_left_out(run)
+    yield from _topics_in_one_file(run)
+    if "touche" in run.evaluations:
+        yield from _equal_ranks(run)
+    if "trec_eval" in run.evaluations:
+        yield from _near_ties(run)
 
 
-def _grouped(found: Iterable[Evaluated], said: _Said) -> list[str]:
+def _grouped(runs: Iterable[Evaluated], sentences: Callable[[Evaluated], Iterable[str]]) -> list[str]:
     """The sentences, each once, with what they are about."""
     about: dict[str, dict[str, dict[str, None]]] = {}
-    for each in found:
-        for text in said(each):
-            about.setdefault(text, {}).setdefault(each.name, {})[each.label] = None
-    return [f"{_named(runs)}: {text}" for text, runs in about.items()]
+    for run in runs:
+        for text in sentences(run):
+            about.setdefault(text, {}).setdefault(run.name, {})[run.label] = None
+    return [f"{_named(names)}: {text}" for text, names in about.items()]
 
 
 def _named(runs: Mapping[str, Iterable[str]]) -> str:
@@ -41,38 +64,107 @@ def _named(runs: Mapping[str, Iterable[str]]) -> str:
     return "; ".join(f"{', '.join(of_these)}, {dimensions}" for dimensions, of_these in names.items())
 
 
+def _listed(topics: Sequence[str]) -> str:
+    """Topics in words, the first five of them by number."""
+    rest = f" and {len(topics) - _SHOWN_TOPICS} more" if len(topics) > _SHOWN_TOPICS else ""
+    return f"topic{'s' if len(topics) > 1 else ''} {', '.join(topics[:_SHOWN_TOPICS])}{rest}"
+
+
+def _unjudged(run: Evaluated) -> Iterator[str]:
+    """One sentence for both evaluators, without the share, so that runs have it in common."""
+    measure = run.task.measure
+    shares = {name: evaluation.unjudged for name, evaluation in run.evaluations.items()}
+    if names := [name for name, share in shares.items() if share > UNJUDGED_LIMIT]:
+        whose = "" if len(names) == len(shares) else f" in the order of {names[0]}"
+        top = f"top {measure.cutoff}" if measure.cutoff else "results"
+        nothing = min(shares.values()) == 1
+        share = "nothing" if nothing else f"less than {1 - UNJUDGED_LIMIT:.0%}"
+        of_measure = {row.dimension for row in run.task.published if row.measure == measure.name}
+        effect = ", so the score is not comparable with published ones" if run.dimension in of_measure else ""
+        check = "; check that --task is the run's task" if nothing else ""
+        yield f"{share} of the {top}{whose} is judged{effect}: {_what_becomes_of_unjudged(measure)}{check}"
+
+
+def _what_becomes_of_unjudged(measure: Measure) -> str:
+    counted = "counts an unjudged document as not relevant, which is too low where it is relevant"
+    left_out = "takes {} out, which is too high where it is not"
+    if measure.of_script:
+        return f"trec_eval {counted}; touche {left_out.format('it')}"
+    return f"{measure} {left_out.format('an unjudged document') if measure.condenses else counted}"
+
+
+def _topics_left_out(run: Evaluated) -> Iterator[str]:
+    evaluation = run.evaluations["touche"]
+    if left_out := [topic for topic in evaluation.judged_per_topic if topic not in evaluation.per_topic]:
+        nothing = "" if evaluation.per_topic else ", and has no topic left to average over"
+        why = f"nothing in the top {run.task.cutoff} is judged, or nothing known is relevant"
+        yield f"touche leaves out {_listed(left_out)}{nothing}: {why}"
+
+
+def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
+    """Topics that the run has and the judgments lack, and the other way round."""
+    present = dict.fromkeys(line.topic for line in run.lines)
+    if unknown := [topic for topic in present if topic not in run.judgments]:
+        yield f"there are no judgments for {_listed(unknown)} of the run, which do not count"
+    if missing := [topic for topic in run.judgments if topic not in present]:
+        by_touche = " and touche leaves out" if run.task.measure.of_script else ""
+        counts = f"which trec_eval counts as 0{by_touche}; the score is not comparable"
+        yield f"the run has no results for {_listed(missing)}, {counts}"
+
+
+def _equal_ranks(run: Evaluated) -> Iterator[str]:
+    topics = by_topic(run.lines).items()
+    if repeated := [topic for topic, lines in topics if len({line.rank for line in lines}) < len(lines)]:
+        yield f"ranks stand twice in {_listed(repeated)}, which touche leaves in the order of the file"
+
+
+def _near_ties(run: Evaluated) -> Iterator[str]:
+    """Where scores differ by less than a float32 can tell: trec_eval read these until 2020, now doubles."""
+    by_double = sorted(run.lines, key=lambda line: (line.score, line.document), reverse=True)
+    orders = [in_qrels(order, run.judgments) for order in (in_order_of_score(run.lines), by_double)]
+    if orders[0] == orders[1]:
+        return
+    before, after = (by_trec_eval(_places(order), run.judgments, run.task.measure) for order in orders)
+    if changed := [topic for topic in orders[0] if before[topic] != after[topic]]:
+        change = sum(after[topic] - before[topic] for topic in changed) / len(run.judgments)
+        yield (
+            f"trec_eval {TREC_EVAL_VERSION}, which is meant here, reads scores as float32; versions since "
+            f"September 2023 read double and order {_listed(changed)} otherwise "
+            f"({change:+.4f} in {run.task.measure})"
+        )
+
+
+def _places(order: Mapping[str, Sequence[RunLine]]) -> dict[str, dict[str, float]]:
+    """Scores that any reader puts in this order."""
+    return {
+        topic: {line.document: -place for place, line in enumerate(lines)} for topic, lines in order.items()
+    }
+
+
 def _disagreement(run: Evaluated) -> Iterator[str]:
-    means = [run.scores[name].mean for name in ("touche", "trec_eval") if name in run.scores]
-    if run.reasons and None not in means:
-        difference = sum(each.change for each in run.reasons)
+    means = [evaluation.mean for evaluation in run.evaluations.values()]
+    if run.evaluations.keys() != EVALUATORS.keys() or None in means:
+        return
+    if steps := list(reasons(run.lines, run.judgments, run.task.cutoff)):
+        difference = sum(step.change for step in steps)
         side = "above" if difference >= 0 else "below"
-        parts = (f"{each.change:+.4f} as {each.text} ({listed(each.topics)})" for each in run.reasons)
-        yield f"touche is {abs(difference):.4f} {side} trec_eval: {'; '.join(parts)}"
+        parts = "; ".join(f"{step.change:+.4f} as {step.text} ({_listed(step.topics)})" for step in steps)
+        yield f"touche is {abs(difference):.4f} {side} trec_eval: {parts}"
 
 
 def _standing(run: Evaluated) -> Iterator[str]:
     """With each evaluator, in one sentence where both put it at the same place."""
     places: dict[str, list[str]] = {}
     for name, score in run.scores.items():
-        if score.mean is not None and (
-            rows := [] if run.any_order else comparable(run.task, run.dimension, name)
-        ):
+        rows = [] if run.any_order else comparable(run.task, run.dimension, name)
+        if rows and score.mean is not None:
             doubt = "" if score.comparable else "; not comparable, see the warning"
             places.setdefault(f"{score.mean:.3f} is {standing(score.mean, rows)}{doubt}", []).append(name)
     for place, names in places.items():
         yield f"with {' and '.join(names)}, {place}"
     if not places and run.task.published:
-        yield _why_no_standing(run)
-
-
-def _why_no_standing(run: Evaluated) -> str:
-    if run.any_order:
-        return "published values count pairs in the judged order only"
-    rows = [row for row in run.task.published if row.dimension == run.dimension]
-    if rows and rows[0].measure != run.task.measure.name:
-        return f"the published values are of {rows[0].measure}; leave --measure out to compare"
-    if any(row.evaluator in run.scores for row in rows):
-        return f"{rows[0].evaluator}, of which the published values are, has no topic to average over"
-    if rows:
-        return f"the published values were computed with {rows[0].evaluator}; evaluate with it to compare"
-    return "no published values belong to these judgments"
+        rows = [row for row in run.task.published if row.dimension == run.dimension]
+        kinds = {f"{row.measure} by {row.evaluator or 'an unknown evaluator'}" for row in rows}
+        order = ", with pairs in the judged order" if run.any_order else ""
+        values = f"published values are of {' and '.join(sorted(kinds)) or 'other judgments'}{order}"
+        yield f"{values}; only the same measure, judgments and evaluator compare"

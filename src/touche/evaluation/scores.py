@@ -1,24 +1,24 @@
-"""Runs evaluated on a task: a record for each run and dimension, with every figure and its doubts."""
+"""Runs evaluated on a task: a record for each run and dimension, from which every figure is taken."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
 from os.path import realpath  # that of Path raises where links lead round in circles
 from pathlib import Path
 from types import MappingProxyType
 
 from touche.data.places import qrels_of, titles_of
 from touche.errors import ToucheError, one_line
-from touche.evaluation.disagreement import Reason, reasons
-from touche.evaluation.doubts import doubts, is_comparable
-from touche.evaluation.ndcg import EVALUATORS, Evaluation, evaluators_of
+from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_of
 from touche.evaluation.significance import bootstrap_interval
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, read_run
 from touche.progress import watched
 from touche.tasks import PAIR, Task
 
-About = tuple[str, str, str, str, bool, str, str, str]  # the fields of a subject
+UNJUDGED_LIMIT = 0.10  # of the first results; above it a score is not comparable with published ones
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,7 @@ class Evaluated:
         any_order: whether pairs that are judged in the other order count, too.
         qrels: the name of the file with the judgments.
         judgments: what is in it.
-        scores: a record for each evaluator, by its name.
-        topic_scores: a record for each evaluator and topic that it averages over, by both.
-        doubts: what puts the scores in doubt, in sentences.
-        reasons: why the two evaluators differ.
+        evaluations: what each evaluator computed, by its name.
     """
 
     path: Path
@@ -113,15 +110,49 @@ class Evaluated:
     any_order: bool
     qrels: str
     judgments: Qrels
-    scores: Mapping[str, Score]
-    topic_scores: Mapping[str, Mapping[str, TopicScore]]
-    doubts: Sequence[str]
-    reasons: Sequence[Reason]
+    evaluations: Mapping[str, Evaluation]
 
     @property
     def label(self) -> str:
         """The dimension in words, such as ``relevance, any order``."""
         return f"{self.dimension}, any order" if self.any_order else self.dimension
+
+    @cached_property
+    def scores(self) -> Mapping[str, Score]:
+        """A record for each evaluator, by its name."""
+        return {name: self._score(name, evaluation) for name, evaluation in self.evaluations.items()}
+
+    @cached_property
+    def topic_scores(self) -> Mapping[str, Mapping[str, TopicScore]]:
+        """A record for each evaluator and topic that it averages over, in the order of the numbers."""
+        scores: dict[str, dict[str, TopicScore]] = {name: {} for name in self.evaluations}
+        for name, evaluation in self.evaluations.items():
+            for topic in sorted(evaluation.per_topic, key=in_order):
+                figures = evaluation.per_topic[topic], evaluation.judged_per_topic.get(topic)
+                about = *self._subject(name), topic, self.titles.get(topic, "")
+                scores[name][topic] = TopicScore(*about, *figures)
+        return scores
+
+    @property
+    def all_topic_scores(self) -> list[TopicScore]:
+        """The records of all evaluators and topics."""
+        return [score for scores in self.topic_scores.values() for score in scores.values()]
+
+    def _score(self, evaluator: str, evaluation: Evaluation) -> Score:
+        values = list(evaluation.per_topic.values())
+        low, high = bootstrap_interval(values) if values else (None, None)
+        figures = evaluation.mean, low, high, evaluation.judged, len(values)
+        whole = evaluation.judged_per_topic.keys() >= self.judgments.keys()
+        return Score(*self._subject(evaluator), *figures, whole and evaluation.unjudged <= UNJUDGED_LIMIT)
+
+    def _subject(self, evaluator: str) -> tuple[str, str, str, str, bool, str, str, str]:
+        measured = self.task.id, self.dimension, self.any_order, self.qrels, str(self.task.measure)
+        return str(self.path), self.tag, *measured, evaluator
+
+
+def in_order(number: str) -> tuple[int, str]:
+    """So that topic 2 precedes topic 10."""
+    return len(number), number
 
 
 def evaluate(
@@ -151,17 +182,13 @@ def evaluate(
     evaluators = list(evaluators) or evaluators_of(task.measure)
     _check(paths, task, evaluators, any_order)
     judged = {dimension: qrels_of(task, dimension) for dimension in task.qrels}
-    shown = watched(paths, "reading", "runs", len(paths))
-    runs = {path: in_memory[path] if path in in_memory else read_run(path) for path in shown}
     titles = titles_of(task)
-    return with_names(
-        [
-            _evaluated(path, run, task, titles, dimension, qrels, evaluators, turned)
-            for path, run in watched(runs.items(), "evaluating", "runs", len(runs))
-            for dimension, qrels in judged.items()
-            for turned in ((False, True) if any_order else (False,))
-        ]
-    )
+    records = []
+    for path in watched(paths, "evaluating", "runs", len(paths)):
+        run = in_memory[path] if path in in_memory else read_run(path)
+        for (dimension, qrels), turned in product(judged.items(), (False, True)[: 1 + any_order]):
+            records.append(_evaluated(path, run, task, titles, dimension, qrels, evaluators, turned))
+    return with_names(records)
 
 
 def evaluated(path: Path, run: Sequence[RunLine], task: Task, dimension: str) -> Evaluated:
@@ -178,16 +205,6 @@ def with_names(runs: Sequence[Evaluated]) -> list[Evaluated]:
     """Returns the records named by their tags, or by their paths where several runs have that tag."""
     tags = Counter({run.path: run.tag for run in runs}.values())
     return [replace(run, name=one_line(run.tag if tags[run.tag] == 1 else str(run.path))) for run in runs]
-
-
-def shared_tags(runs: Iterable[Evaluated]) -> Iterator[str]:
-    """Yields a sentence for every tag that several of the runs have."""
-    paths: dict[str, dict[str, None]] = {}
-    for run in runs:
-        paths.setdefault(run.tag, {})[str(run.path)] = None
-    for tag, files in paths.items():
-        if len(files) > 1:
-            yield f"{' and '.join(files)} have the same tag, {tag!r}; they are named by their paths"
 
 
 def in_judged_order(run: Sequence[RunLine], qrels: Qrels) -> list[RunLine]:
@@ -207,15 +224,13 @@ def in_judged_order(run: Sequence[RunLine], qrels: Qrels) -> list[RunLine]:
 
 def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_order: bool) -> None:
     if not {*evaluators} <= {*evaluators_of(task.measure)}:
-        raise ToucheError(
-            f"touche, the organizers' script, does not have {task.measure}; take trec_eval alone"
-        )
+        problem = f"touche, the organizers' script, does not have {task.measure}"
+        raise ToucheError(f"{problem}; take trec_eval alone")
     if any_order and task.rules.unit != PAIR:
         raise ToucheError(f"{task.id} does not rank pairs; leave --pairs any-order out")
-    if not paths:
-        raise ToucheError("no run is given; give one at least")
-    if len(set(map(realpath, paths))) < len(paths):
-        raise ToucheError("a run file is given twice; give each once")
+    if not paths or len(set(map(realpath, paths))) < len(paths):
+        problem = "a run file is given twice" if paths else "no run is given"
+        raise ToucheError(f"{problem}; give each run once")
 
 
 def _evaluated(
@@ -225,45 +240,13 @@ def _evaluated(
     titles: Mapping[str, str],
     dimension: str,
     judgments: Qrels,
-    evaluators: Sequence[str],
+    evaluators: Iterable[str],
     any_order: bool = False,
 ) -> Evaluated:
-    read = in_judged_order(run, judgments) if any_order else run, judgments
-    tag, measure, qrels = run[0].tag, task.measure, task.qrels[dimension].file
+    lines = in_judged_order(run, judgments) if any_order else run
     try:
-        evaluations = {name: EVALUATORS[name](*read, measure) for name in evaluators}
+        evaluations = {name: EVALUATORS[name](lines, judgments, task.measure) for name in evaluators}
     except ToucheError as error:
         raise ToucheError(f"{path}: {error}, that the run ranks {task.rules.unit}s") from error
-    subject = str(path), tag, task.id, dimension, any_order, qrels, str(measure)
-    published = any((row.dimension, row.measure) == (dimension, measure.name) for row in task.published)
-    return Evaluated(
-        *(path, tag, tag, read[0], task, titles, dimension, any_order, qrels, judgments),
-        scores={name: _score((*subject, name), each, judgments) for name, each in evaluations.items()},
-        topic_scores={
-            name: _topic_scores((*subject, name), each, titles) for name, each in evaluations.items()
-        },
-        doubts=doubts(*read, evaluations, measure, published=published),
-        reasons=reasons(*read, task.cutoff) if evaluations.keys() == EVALUATORS.keys() else (),
-    )
-
-
-def _score(about: About, evaluation: Evaluation, judgments: Qrels) -> Score:
-    values = list(evaluation.per_topic.values())
-    low, high = bootstrap_interval(values) if values else (None, None)
-    figures = evaluation.mean, low, high, evaluation.judged, len(values)
-    return Score(*about, *figures, is_comparable(evaluation, judgments))
-
-
-def _topic_scores(about: About, evaluation: Evaluation, titles: Mapping[str, str]) -> dict[str, TopicScore]:
-    """In the order of the numbers."""
-    topics = sorted(evaluation.per_topic, key=lambda number: (len(number), number))
-    return {
-        topic: TopicScore(
-            *about,
-            topic,
-            titles.get(topic, ""),
-            evaluation.per_topic[topic],
-            evaluation.judged_per_topic.get(topic),
-        )
-        for topic in topics
-    }
+    about = path, run[0].tag, run[0].tag, lines, task, titles, dimension, any_order
+    return Evaluated(*about, task.qrels[dimension].file, judgments, evaluations)

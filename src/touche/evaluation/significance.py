@@ -77,13 +77,10 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
 
     None, where a test has no p-value, stays None and counts as one of them: that corrects no less.
     """
-    ascending = sorted((p, index) for index, p in enumerate(p_values) if p is not None)
-    corrected: list[float | None] = [None] * len(p_values)
-    largest = 0.0
-    for position, (p, index) in enumerate(ascending):
-        largest = max(largest, min(1.0, (len(p_values) - position) * p))
-        corrected[index] = largest
-    return corrected
+    p = np.array(p_values, dtype=float)  # None is not a number, and sorted behind all others
+    order = np.argsort(p)
+    p[order] = np.maximum.accumulate(np.minimum(1.0, p[order] * np.arange(len(p), 0, -1)))
+    return [None if np.isnan(corrected) else float(corrected) for corrected in p]
 
 
 def effect_size(differences: Sequence[float]) -> float | None:

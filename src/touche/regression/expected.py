@@ -12,7 +12,7 @@ from touche.baselines.loader import folder_of
 from touche.baselines.options import arguments_of
 from touche.data.places import at_hand, corpus_at_hand, locate, open_dataset
 from touche.errors import InputError, ToucheError, choice
-from touche.evaluation.ndcg import EVALUATORS, evaluators_of
+from touche.evaluation.evaluators import EVALUATORS, evaluators_of
 from touche.evaluation.scores import Evaluated, evaluated
 from touche.formats.runs import MAX_DEPTH, RunLine, read_run
 from touche.io.strict import Name, Positive, Share, Strict, decode

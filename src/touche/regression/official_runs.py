@@ -14,7 +14,7 @@ import numpy as np
 
 from touche.data.places import at_hand, open_dataset
 from touche.errors import ToucheError, choice
-from touche.evaluation.agreement import EVALUATOR, Overlap, overlap, scored_overlap
+from touche.evaluation.agreement import EVALUATOR, Overlap, overlap, rankings, scored_overlap
 from touche.evaluation.scores import Evaluated, evaluated
 from touche.formats.runs import RunLine, by_topic, in_order_of_score
 from touche.identify.counts import NAMED
@@ -96,7 +96,7 @@ def agreements(
         theirs = [line for line in theirs if line.document in there]
     counts, topics = Counter(line.topic for line in theirs), by_topic(in_order_of_score(rerun))
     ours = [line for topic, lines in topics.items() for line in lines[: counts[topic]]]
-    without = overlap(theirs, ours, names)
+    without = overlap(rankings(theirs), rankings(ours), names)
     judged = [name for name, each in task.qrels.items() if at_hand("qrels", each.file)]
     scored = [[_evaluated(lines, task, name) for lines in (theirs, ours)] for name in judged]
     # A test needs two topics.
@@ -128,6 +128,7 @@ def _check(fit: Fit, known: Mapping[str, float], whose: str) -> None:
 def _evaluated(lines: Sequence[RunLine], task: Task, dimension: str) -> Evaluated:
     """Lines of a run, with the scores of just the topics that they are of."""
     ranked = [replace(line, rank=rank) for rank, line in enumerate(in_order_of_score(lines), 1)]
-    found, topics = evaluated(Path(), ranked, task, dimension), {line.topic for line in lines}
-    of_topics = {topic: score for topic, score in found.topic_scores[EVALUATOR].items() if topic in topics}
-    return replace(found, topic_scores={EVALUATOR: of_topics})
+    run, topics = evaluated(Path(), ranked, task, dimension), {line.topic for line in lines}
+    evaluation = run.evaluations[EVALUATOR]
+    of_topics = {topic: value for topic, value in evaluation.per_topic.items() if topic in topics}
+    return replace(run, evaluations={EVALUATOR: replace(evaluation, per_topic=of_topics)})

@@ -11,9 +11,9 @@ from touche import tasks
 from touche.collection.discovery import find_documents
 from touche.data.places import at_hand, corpus_at_hand, locate, locate_corpus
 from touche.errors import ToucheError
-from touche.evaluation.comparison import Comparison, comparisons, not_compared, run_named
+from touche.evaluation.comparison import Comparison, comparisons, run_named
+from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.leaderboard import comparable, names, shortlist
-from touche.evaluation.ndcg import EVALUATORS
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, evaluate
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
@@ -176,8 +176,8 @@ def _views(found: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     views: list[View] = []
     faults: list[str] = []
     for evaluator in found[0].scores:
-        compared = comparisons(found, evaluator) if several else []
-        faults += not_compared(found, evaluator)
+        compared, untested = comparisons(found, evaluator) if several else ([], [])
+        faults += untested
         for dimension, runs in dimensions.items():
             of_dimension = [each for each in compared if each.dimension == dimension]
             views.append(_view(runs, evaluator, of_dimension, hashes[runs[0].qrels]))

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from touche.errors import ToucheError, installing
-from touche.evaluation.ndcg import TREC_EVAL_VERSION
+from touche.evaluation.evaluators import TREC_EVAL_VERSION
 from touche.io.writing import make_folder, whole, write_whole
 from touche.origin import origin
 from touche.progress import watched

@@ -42,6 +42,11 @@ class Evaluation:
         """The mean of Judged@k over the topics of the run."""
         return fmean(self.judged_per_topic.values())
 
+    @property
+    def unjudged(self) -> float:
+        """The share of the first results that has no judgment."""
+        return round(1 - self.judged, 9)  # so that a tenth is a tenth
+
 
 def trec_eval(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation:
     """A measure as ``trec_eval -c`` computes it, nDCG@k as ``-m ndcg_cut.k``, up to version 9.0.8 of 2020.
@@ -70,13 +75,11 @@ def by_trec_eval(
     """
     import ir_measures  # here, for the images of the baselines are without it
 
-    asked = parsed(measure.name)
-    plain = uncut(asked)
-    if plain != asked:
+    plain = uncut(parsed(measure.name))
+    if str(plain) != measure.name:
         scores = {topic: dict(islice(of.items(), measure.cutoff)) for topic, of in scores.items()}
-    found = ir_measures.pytrec_eval.iter_calc([plain], gains(qrels), scores)
-    values = {each.query_id: each.value for each in found}
-    return {topic: values.get(topic, 0.0) for topic in qrels}
+    results = ir_measures.pytrec_eval.iter_calc([plain], gains(qrels), scores)
+    return dict.fromkeys(qrels, 0.0) | {result.query_id: result.value for result in results}
 
 
 def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation:
@@ -90,13 +93,12 @@ def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation
         ToucheError: if the run has no topic of the qrels.
     """
     order, cutoff = in_qrels(in_order_of_rank(run), qrels), measure.cutoff or 0
-    labels = gains(qrels)
     per_topic = {}
-    for topic in (topic for topic in qrels if topic in order):
-        first = order[topic][:cutoff]
-        found = [labels[topic][line.document] for line in first if line.document in labels[topic]]
-        if found and any(labels[topic].values()):
-            per_topic[topic] = ndcg(found, labels[topic].values(), cutoff)
+    for topic, labels in gains(qrels).items():
+        first = order.get(topic, [])[:cutoff]
+        judged = [labels[line.document] for line in first if line.document in labels]
+        if judged and any(labels.values()):
+            per_topic[topic] = ndcg(judged, labels.values(), cutoff)
     return Evaluation(per_topic, _judged(order, qrels, cutoff))
 
 
@@ -118,10 +120,7 @@ def dcg(found: Iterable[float]) -> float:
 
 
 Evaluator = Callable[[Sequence[RunLine], Qrels, Measure], Evaluation]
-EVALUATORS: Mapping[str, Evaluator] = {
-    "trec_eval": trec_eval,
-    "touche": touche,
-}
+EVALUATORS: Mapping[str, Evaluator] = {"trec_eval": trec_eval, "touche": touche}
 
 
 def evaluators_of(measure: Measure) -> list[str]:
@@ -151,7 +150,7 @@ def in_qrels(ordered: Iterable[RunLine], qrels: Qrels) -> dict[str, list[RunLine
 
 
 def _judged(order: Mapping[str, Sequence[RunLine]], qrels: Qrels, cutoff: int | None) -> dict[str, float]:
-    def share(topic: str, first: Sequence[RunLine]) -> float:
-        return sum(line.document in qrels[topic] for line in first) / len(first)
-
-    return {topic: share(topic, lines[:cutoff]) for topic, lines in order.items()}
+    return {
+        topic: fmean(line.document in qrels[topic] for line in lines[:cutoff])
+        for topic, lines in order.items()
+    }

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from touche.errors import ToucheError
-from touche.evaluation import ndcg
+from touche.evaluation import evaluators
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine
 from touche.tasks import measure_of
@@ -24,10 +24,6 @@ def run(*documents: str, topic: str = "1", scores: Sequence[float] | None = None
         RunLine(topic, "Q0", document, rank, score, "t")
         for rank, (document, score) in enumerate(zip(documents, scores, strict=True), 1)
     ]
-
-
-def test_dcg_by_hand() -> None:
-    assert ndcg.dcg([2, 0, 1]) == 2 / 1 + 0 / log2(3) + 1 / 2
 
 
 # An ideal list of b, a, and nothing else is worth 2 + 1 / log2(3).
@@ -50,7 +46,7 @@ IDEAL = 2 + 1 / log2(3)
 def test_both_evaluators_by_hand(
     documents: list[str], trec_eval: float, touche: float, judged: float
 ) -> None:
-    for evaluate, expected in ((ndcg.trec_eval, trec_eval), (ndcg.touche, touche)):
+    for evaluate, expected in ((evaluators.trec_eval, trec_eval), (evaluators.touche, touche)):
         result = evaluate(run(*documents), QRELS, FIVE)
         assert result.mean == pytest.approx(expected, abs=1e-12)
         assert result.judged == judged
@@ -60,42 +56,38 @@ def test_what_comes_after_the_cutoff_counts_for_neither() -> None:
     """By hand: the relevant documents are at ranks 2 and 7, and c, not relevant, at rank 11."""
     lines = run("x", "a", "x1", "x2", "x3", "x4", "b", "x5", "x6", "x7", "c")
     ten, five = (1 / log2(3) + 2 / log2(8)) / IDEAL, (1 / log2(3)) / IDEAL
-    assert ndcg.trec_eval(lines, QRELS, TEN).mean == pytest.approx(ten)
-    assert ndcg.trec_eval(lines, QRELS, FIVE).mean == pytest.approx(five)
-    assert ndcg.touche(lines, QRELS, TEN).mean == pytest.approx((1 + 2 / log2(3)) / IDEAL)
-    assert ndcg.touche(lines, QRELS, FIVE).mean == pytest.approx(1 / IDEAL)
-    assert [ndcg.touche(lines, QRELS, each).judged for each in (TEN, FIVE)] == [2 / 10, 1 / 5]
+    assert evaluators.trec_eval(lines, QRELS, TEN).mean == pytest.approx(ten)
+    assert evaluators.trec_eval(lines, QRELS, FIVE).mean == pytest.approx(five)
+    assert evaluators.touche(lines, QRELS, TEN).mean == pytest.approx((1 + 2 / log2(3)) / IDEAL)
+    assert evaluators.touche(lines, QRELS, FIVE).mean == pytest.approx(1 / IDEAL)
+    assert [evaluators.touche(lines, QRELS, each).judged for each in (TEN, FIVE)] == [2 / 10, 1 / 5]
 
 
 def test_trec_eval_goes_by_score_and_the_organizers_by_rank() -> None:
     lines = run("b", "a", scores=[1.0, 2.0])
-    assert ndcg.trec_eval(lines, QRELS, FIVE).mean == pytest.approx((1 + 2 / log2(3)) / IDEAL)
-    assert ndcg.touche(lines, QRELS, FIVE).mean == 1.0
+    assert evaluators.trec_eval(lines, QRELS, FIVE).mean == pytest.approx((1 + 2 / log2(3)) / IDEAL)
+    assert evaluators.touche(lines, QRELS, FIVE).mean == 1.0
 
 
 def test_ties_of_float32_go_by_document_id_descending_for_trec_eval() -> None:
     lines = run("a", "b", scores=[1.0 + 1e-9, 1.0])
-    assert ndcg.trec_eval(lines, QRELS, FIVE).mean == 1.0
-    assert ndcg.touche(lines, QRELS, FIVE).mean < 1.0
+    assert evaluators.trec_eval(lines, QRELS, FIVE).mean == 1.0
+    assert evaluators.touche(lines, QRELS, FIVE).mean < 1.0
 
 
 def test_topics_without_a_judged_result_or_a_relevant_document_are_left_out_by_the_organizers_only() -> None:
     qrels: Qrels = QRELS | {"2": {"a": 0, "b": -2}, "3": {"a": 1}}
     lines = run("b", "a") + run("a", "b", topic="2") + run("x", topic="3")
-    assert ndcg.trec_eval(lines, qrels, FIVE).per_topic == {"1": pytest.approx(1.0), "2": 0.0, "3": 0.0}
-    assert ndcg.touche(lines, qrels, FIVE).per_topic == {"1": 1.0}
+    assert evaluators.trec_eval(lines, qrels, FIVE).per_topic == {"1": pytest.approx(1.0), "2": 0.0, "3": 0.0}
+    assert evaluators.touche(lines, qrels, FIVE).per_topic == {"1": 1.0}
+    nothing = [
+        evaluate(run(*"uvwxya"), QRELS, FIVE) for evaluate in (evaluators.trec_eval, evaluators.touche)
+    ]
+    assert [(each.mean, each.judged) for each in nothing] == [(0, 0), (None, 0)]
 
 
-@pytest.mark.parametrize("ranked", ["uvwxya", "xy"])
-def test_a_run_with_nothing_judged_in_the_top_is_a_value(ranked: str) -> None:
-    """0 for trec_eval, and nothing for the organizers' script to average over."""
-    lines = run(*ranked)
-    assert (ndcg.trec_eval(lines, QRELS, FIVE).mean, ndcg.touche(lines, QRELS, FIVE).mean) == (0, None)
-    assert [each(lines, QRELS, FIVE).judged for each in ndcg.EVALUATORS.values()] == [0, 0]
-
-
-@pytest.mark.parametrize("evaluate", ndcg.EVALUATORS.values())
-def test_a_run_for_another_task_is_an_error(evaluate: ndcg.Evaluator) -> None:
+@pytest.mark.parametrize("evaluate", evaluators.EVALUATORS.values())
+def test_a_run_for_another_task_is_an_error(evaluate: evaluators.Evaluator) -> None:
     with pytest.raises(ToucheError, match="no topic in common"):
         evaluate(run("a", topic="99"), QRELS, FIVE)
 
@@ -137,23 +129,10 @@ def test_random_runs_score_by_the_definition(
 ) -> None:
     lines = [line for topic, of in scored.items() for line in run(*of, topic=topic, scores=[*of.values()])]
     if in_common(qrels, scored):
-        assert ndcg.trec_eval(lines, qrels, measure_of(f"nDCG@{cutoff}")).per_topic == {
+        assert evaluators.trec_eval(lines, qrels, measure_of(f"nDCG@{cutoff}")).per_topic == {
             topic: pytest.approx(ndcg_by_definition(labels, scored.get(topic, {}), cutoff))
             for topic, labels in qrels.items()
         }
-
-
-@given(JUDGED, st.permutations([f"d{number}" for number in range(12)]), CUTOFFS)
-def test_both_agree_on_fully_judged_runs(qrels: Qrels, order: list[str], cutoff: int) -> None:
-    judged: Qrels = {
-        topic: {document: labels.get(document, 1) for document in order} for topic, labels in qrels.items()
-    }
-    lines = [line for topic in judged for line in run(*order, topic=topic)]
-    touche, trec_eval = (
-        each(lines, judged, measure_of(f"nDCG@{cutoff}")) for each in (ndcg.touche, ndcg.trec_eval)
-    )
-    assert touche.mean == pytest.approx(trec_eval.mean)
-    assert touche.judged == trec_eval.judged == 1.0
 
 
 # By hand: relevant are a (2), b and e (1); of these the run has b at rank 2 and a at rank 4, e not at all.
@@ -182,7 +161,7 @@ DEEP = run("x", "b", "c", "a", "d")
     ],
 )
 def test_other_measures_by_hand(name: str, value: float, judged: float) -> None:
-    found = ndcg.trec_eval(DEEP, BY_HAND, measure_of(name))
+    found = evaluators.trec_eval(DEEP, BY_HAND, measure_of(name))
     assert (found.mean, found.judged) == (pytest.approx(value), pytest.approx(judged))
 
 
@@ -212,13 +191,15 @@ def test_other_measures_are_those_of_trec_eval(
     if not in_common(qrels, scored):
         return
     graded = name == "nDCG"
-    asked = name if graded else re.sub(r"^(\w+)(?:\((.*)\))?", rf"\1(\2,rel={rel})", name).replace("(,", "(")
+    measure = (
+        name if graded else re.sub(r"^(\w+)(?:\((.*)\))?", rf"\1(\2,rel={rel})", name).replace("(,", "(")
+    )
     not_negative = {topic: {id: max(0, label) for id, label in each.items()} for topic, each in qrels.items()}
     evaluator = pytrec_eval.RelevanceEvaluator(
         not_negative, {OF_TREC_EVAL[name]}, relevance_level=1 if graded else rel
     )
     values = {topic: next(iter(each.values())) for topic, each in evaluator.evaluate(scored).items()}
-    found = ndcg.trec_eval(lines, qrels, measure_of(asked)).per_topic
+    found = evaluators.trec_eval(lines, qrels, measure_of(measure)).per_topic
     assert found == {topic: pytest.approx(values.get(topic, 0.0)) for topic in qrels}
     assert all(0 <= value <= 1 for value in found.values())
 
@@ -227,4 +208,4 @@ def test_the_reciprocal_rank_of_the_first_k_goes_by_the_ties_of_trec_eval() -> N
     """As by trec_eval -M 1: of three with one score the greatest id stands first."""
     lines = run("b", "c", "a", scores=[1, 1, 1])
     for relevant, first in (("c", 1), ("b", 0)):
-        assert ndcg.trec_eval(lines, {"1": {relevant: 1}}, measure_of("RR@1")).mean == first
+        assert evaluators.trec_eval(lines, {"1": {relevant: 1}}, measure_of("RR@1")).mean == first

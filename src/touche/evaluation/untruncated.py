@@ -1,0 +1,20 @@
+"""DataFrames that print all rows, columns and texts; imported only where pandas is installed."""
+
+from shutil import get_terminal_size
+
+from pandas import DataFrame, option_context
+
+
+class UntruncatedFrame(DataFrame):  # type: ignore[misc]
+    """A frame without «...»: wider than the terminal, its columns stand below one another."""
+
+    @property
+    def _constructor(self) -> type["UntruncatedFrame"]:
+        return UntruncatedFrame
+
+    def __repr__(self) -> str:
+        return str(self.to_string(line_width=get_terminal_size((100, 24)).columns))
+
+    def _repr_html_(self) -> str:
+        with option_context("display.max_colwidth", None):
+            return str(self.to_html(notebook=True))
