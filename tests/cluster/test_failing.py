@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from touche.cluster.failing import caught, known, reason_of
+from touche.cluster.failing import caught, reason_of
 from touche.cluster.worker import ReadTask, cut
 from touche.errors import InputError
 from touche.formats.jsonl import pieces_of_documents, read_documents_jsonl
@@ -33,21 +33,6 @@ def test_what_may_pass_is_tried_again_and_a_broken_file_is_not(
         path = tmp_path / f"{n}.jsonl.gz"
         path.write_bytes(broken)
         assert "the gzip stream is broken" in str(work([path]))
-
-
-@pytest.mark.parametrize(
-    ("said", "sentence"),
-    [
-        (
-            "[PATH_NOT_FOUND] Path does not exist: file:/in/nowhere. SQLSTATE: 42K03",
-            "file:/in/nowhere: no such",
-        ),
-        ("Job aborted.\nCaused by: java.io.IOException: No space left on device", "a disk is full"),
-        ("NullPointerException", "None"),
-    ],
-)
-def test_what_spark_says_of_common_mistakes_is_a_sentence(said: str, sentence: str) -> None:
-    assert sentence in str(known(said))
 
 
 @pytest.mark.parametrize(

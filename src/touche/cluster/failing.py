@@ -17,19 +17,6 @@ _PASSING = (OSError, MemoryError)  # of this worker: a full disk, a file system 
 _LONGEST = 200  # characters of what a machine says
 
 
-# What Spark says, and a sentence for it; the first that is found.
-_KNOWN = {
-    r"No space left on device": "a disk is full; make room where the parts and the output are written",
-    r"Path does not exist: (\S+?)\.? ": "{}: no such folder; check the address",
-    r"UnknownHostException: ([\w.-]+)": "the host {} is not known; check the address",
-    r"Class (\S+) not found": "Spark lacks {}, which reads such addresses; name the package that has it in "
-    "spark.jars.packages, as docs/cluster.md shows",
-    r"No FileSystem for scheme \W?(\w+)": "Spark knows no addresses that begin with {}:; check the address",
-    r"UNSUPPORTED_FILE_SYSTEM": "Spark cannot list addresses of this kind; name a folder of HDFS, S3 or file:///",
-    r"stopped SparkContext": "Spark's master does not answer, or has ended the run; check --master",
-}
-
-
 class SparkError(ToucheError):
     """Spark has given up; its log tells more."""
 
@@ -84,7 +71,7 @@ def sentences() -> Iterator[None]:
     """Says in one line why Spark has given up.
 
     Raises:
-        ToucheError: if it has; a ``SparkError`` where nothing better can be said than what it says itself.
+        SparkError: if it has.
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -92,8 +79,6 @@ def sentences() -> Iterator[None]:
     try:
         yield
     except (Py4JError, PySparkException, ConnectionError) as error:
-        if sentence := known(_said(error)):
-            raise ToucheError(sentence) from error
         what = reason_of(_said(getattr(error, "java_exception", error)))
         raise SparkError(f"Spark failed ({what})") from error
 
@@ -106,14 +91,6 @@ def _said(what: object) -> str:
         return "its Java has ended"
 
 
-def known(said: str) -> str | None:
-    """A sentence for what is often wrong where Spark fails; None if it is something else."""
-    for pattern, sentence in _KNOWN.items():
-        if found := re.search(pattern, said):
-            return sentence.format(*found.groups())
-    return None
-
-
 def reason_of(message: str) -> str:
     """The last line of a worker's traceback, with the line of the baseline's code; or what Java says."""
     _, _, trace = message.rpartition("Traceback (most recent call last):")
@@ -121,9 +98,7 @@ def reason_of(message: str) -> str:
     told = re.findall(r"^(?:\w+\.)*\w+(?:Error|Exception)\b.*", trace, re.MULTILINE)
     place = f"{':'.join(own[-1])}: " if own else ""
     lines = [line.strip() for line in told or message.splitlines() if line.strip()]
-    reason = re.sub(
-        r"^touche\.errors\.\w+: ", "", (lines or ["for no reason that they told"])[0]
-    )  # a sentence
+    reason = re.sub(r"^touche\.errors\.\w+: ", "", (lines or ["for no reason that they told"])[0])
     return shortened(place + reason)
 
 

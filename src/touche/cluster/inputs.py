@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from touche.cluster.collection import Saved, SparkDocuments
 from touche.cluster.failing import sentences
@@ -40,8 +40,7 @@ def find(context: Any, ship: Ship, given: Input) -> Input:
     return replace(given, documents=_on_spark(context, ship, files, entries, sources))
 
 
-@dataclass(frozen=True)
-class _Entry:
+class _Entry(NamedTuple):
     """A file as a folder lists it: its name, its size in bytes, and when it was changed."""
 
     name: str
@@ -52,7 +51,7 @@ class _Entry:
 def _on_spark(
     context: Any, ship: Ship, files: Files, entries: Sequence[_Entry], sources: Callable[[int], Any]
 ) -> SparkDocuments:
-    size, stamp = sum(each.size for each in entries), str(sorted(map(astuple, entries)))
+    size, stamp = sum(each.size for each in entries), str(sorted(map(tuple, entries)))
     about = {name: getattr(files, name) for name in ("paths", "side_files", "parser", "statistics")}
     fields = FieldsFolder.at(files.fields) if files.fields else None
     if fields:

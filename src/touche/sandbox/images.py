@@ -132,9 +132,8 @@ def check_image(program: str, baseline: str) -> None:
         fetched = is_shipped(folder) and not root
         get = _remedy(program, folder.name) if fetched else f"build it with: {remedy}"
         raise ToucheError(f"{program} has no image {image}; {get}")
-    if root and _inspected(program, folder.name, f'index .Config.Labels "{_CONTENT}"') != _content(
-        root, folder
-    ):
+    built_from = _inspected(program, folder.name, f'index .Config.Labels "{_CONTENT}"')
+    if root and built_from != _content(root, folder):
         warning = "%s was built from other files than those of today; build it again: %s"
         _log.warning(warning, image, remedy)
 
@@ -166,24 +165,19 @@ def _with_dockerfile(name: str) -> Path:
 
 def _provide_bases(program: str, folders: Iterable[Path], root: Path | None, log: Log) -> None:
     """Builds them in a clone; elsewhere they have to be there."""
-    for below in dict.fromkeys(base for folder in folders for base in _bases_of(folder / "Dockerfile", root)):
+    for below in dict.fromkeys(below for folder in folders for below in _bases_of(folder, root)):
         if root:
-            _build(program, image_of(below), root, ["--file", str(_dockerfile_of(below, root))], log)
+            dockerfile = root / "docker" / f"{below}.Dockerfile"
+            _build(program, image_of(below), root, ["--file", str(dockerfile)], log)
         elif not _inspected(program, below, ".Id"):
             raise ToucheError(f"{program} has no image {image_of(below)}; {_remedy(program, below)}")
 
 
-def _bases_of(dockerfile: Path, root: Path | None) -> Iterator[str]:
-    """The bases that a Dockerfile starts from, each after that below it in the clone."""
-    text = dockerfile.read_text(encoding="utf-8")
-    for below in re.findall(rf"^FROM {image_of('')}({'|'.join(_BASES)})\b", text, flags=re.MULTILINE):
-        if root:
-            yield from _bases_of(_dockerfile_of(below, root), root)
-        yield below
-
-
-def _dockerfile_of(below: str, root: Path) -> Path:
-    return root / "docker" / f"{below}.Dockerfile"
+def _bases_of(folder: Path, root: Path | None) -> list[str]:
+    """The bases that a Dockerfile starts from, in a clone after the first, from which all others start."""
+    text = (folder / "Dockerfile").read_text(encoding="utf-8")
+    named = re.findall(rf"^FROM {image_of('')}({'|'.join(_BASES)})\b", text, flags=re.MULTILINE)
+    return [*dict.fromkeys((*_BASES[:1], *named))] if named and root else named
 
 
 def _build(program: str, image: str, context: Path, arguments: Sequence[str], log: Log) -> None:
@@ -203,11 +197,10 @@ def made_of(root: Path, folder: Path) -> Iterator[Path]:
         root: the clone.
         folder: that of the baseline.
     """
-    dockerfile = folder / "Dockerfile"
-    if dockerfile.is_file():
-        yield from _files_of(dockerfile, folder)
-        for below in _bases_of(dockerfile, root):
-            yield from _files_of(_dockerfile_of(below, root), root)
+    if (folder / "Dockerfile").is_file():
+        yield from _files_of(folder / "Dockerfile", folder)
+        for below in _bases_of(folder, root):
+            yield from _files_of(root / "docker" / f"{below}.Dockerfile", root)
 
 
 def _content(root: Path, folder: Path) -> str:
