@@ -9,11 +9,11 @@ import pytest
 
 from conftest import ROOT
 from touche import formats
-from touche.compiled import NUMBER, compiled
+from touche.compiled import compiled
 from touche.errors import ToucheError
 
 SOURCE = Path(formats.__file__).with_name("bounds.c")
-FUNCTIONS = {"line_breaks": (NUMBER, NUMBER, NUMBER)}
+FUNCTIONS = {"csv_bounds": (None,)}
 
 
 @pytest.fixture
@@ -33,12 +33,12 @@ def test_a_library_that_is_older_than_its_source_is_refused(library: Path) -> No
 
 def test_a_library_is_known_by_what_it_was_made_of_and_not_by_times(library: Path) -> None:
     os.utime(library, (0, 0))
-    assert compiled(library, FUNCTIONS).line_breaks(0, 0) == 0
+    assert compiled(library, FUNCTIONS).csv_bounds
 
 
 def test_a_library_needs_no_source(library: Path) -> None:
     library.with_suffix(".c").unlink()
-    assert compiled(library, FUNCTIONS).line_breaks(0, 0) == 0
+    assert compiled(library, FUNCTIONS).csv_bounds
 
 
 def test_a_library_that_does_not_know_its_source_is_refused(tmp_path: Path) -> None:

@@ -13,9 +13,8 @@ import numpy as np
 from touche.collection.discovery import find_documents
 from touche.data.places import corpus_at_hand, locate, locate_corpus
 from touche.errors import InputError, NotAtHandError, ToucheError
-from touche.formats.columns import split_columns
 from touche.formats.documents import AnyDocument, Argument
-from touche.formats.runs import MAX_DEPTH, LineError, RunLine, parse_line
+from touche.formats.runs import MAX_DEPTH, LineError, RunLine, parse_line, split_columns
 from touche.formats.topics import read_topics_xml
 from touche.io.opening import decoded_lines, open_binary
 from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task

@@ -32,15 +32,11 @@ def argsme(texts: Texts) -> str:
 
 def processed(texts: Texts) -> str:
     file = io.StringIO()
-    csv.writer(file).writerows(
-        [
-            ("id", "conclusion", "premises", "context", "sentences"),
-            *(
-                (id, conclusion, repr([{"text": premise, "stance": "PRO"}]), "{}", "[]")
-                for id, (conclusion, premise) in texts.items()
-            ),
-        ]
-    )
+    rows = [
+        (id, conclusion, repr([{"text": premise, "stance": "PRO"}]), "{}", "[]")
+        for id, (conclusion, premise) in texts.items()
+    ]
+    csv.writer(file).writerows([("id", "conclusion", "premises", "context", "sentences"), *rows])
     return file.getvalue()
 
 
@@ -54,22 +50,18 @@ FORMATS = {
     read_documents_jsonl: lines("docno", "text"),
     read_passages_jsonl: lines("id", "contents"),
 }
+SENTENCE = "\"[{'sent_id': 'a__CONC__1', 'sent_text': 't'}]\""
+FIELD = {"analysis": "english", "documents": 3, "tokens": 9, "terms": {"a": [2, 5]}}
 WHOLE = {
     read_argsme_json: argsme({"a": ("café", "p"), "b": ("c", "p")}).encode(),
     read_args_processed_csv: processed({"a": ("c", "p"), "b": ("c", "p")})
-    .replace("[]", "\"[{'sent_id': 'a__CONC__1', 'sent_text': 't'}]\"", 1)
+    .replace("[]", SENTENCE, 1)
     .encode(),
     read_documents_jsonl: b'{"docno": "a", "text": "one"}\n{"docno": 2, "title": "t"}\n',
-    read_passages_jsonl: b'{"id": "a", "contents": "text"}\n',
     read_rerank_jsonl: b'{"qid": 1, "query": "q", "docno": "d", "text": "t"}\n',
     read_queries_jsonl: b'{"qid": 1, "query": "q", "original_query": {"objects": ["a"]}}\n',
     read_topics_xml: b"<topics><topic><number>1</number><title>t</title></topic></topics>",
-    read_statistics: json.dumps(
-        {
-            "parts": 1,
-            "fields": {"t": {"analysis": "english", "documents": 3, "tokens": 9, "terms": {"a": [2, 5]}}},
-        }
-    ).encode(),
+    read_statistics: json.dumps({"parts": 1, "fields": {"t": FIELD}}).encode(),
 }
 
 
@@ -106,7 +98,5 @@ def test_memory_does_not_grow_with_the_corpus(
 ) -> None:
     """40 MB in pieces of 64 KiB are read in less than 4 MB, of which the ids are a part."""
     monkeypatch.setattr(pieces, "SIZE", 1 << 16)
-    path = write(
-        f"file{suffix}", FORMATS[read]({f"S{number}": ("c", "word " * 2000) for number in range(4000)})
-    )
-    assert peak_memory(read, path, 4000) < 4e6
+    texts = {f"S{number}": ("c", "word " * 2000) for number in range(4000)}
+    assert peak_memory(read, write(f"file{suffix}", FORMATS[read](texts)), 4000) < 4e6

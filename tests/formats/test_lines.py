@@ -2,9 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from functools import partial
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +42,11 @@ BROKEN = [
     ("a.run", f"1 Q0 d {'9' * 5000} 0.5 t", "rank '9{59} ... is not a whole number; "),
     ("a.run", "1 Q0 d 2 high t", "score 'high' is no finite number"),
     ("a.run", "1 Q0 c 2 0.6 t", "document 'c' occurs a second time for topic 1"),
-    ("scores.tsv", "1 b", "2 columns instead of 3"),
-    ("scores.tsv", "1 b nan", "score 'nan' is no finite number"),
-    ("scores.tsv", "1 a 0.4", "document 'a' occurs a second time for topic 1"),
+    ("scores.tsv", "1 b", "2 columns instead of 3; write: topic document score"),
+    ("scores.tsv", "1 b nan", "score 'nan' is no finite number; write decimal numbers"),
     ("a.qrels", "1 0 b", "3 columns instead of 4"),
     ("a.qrels", "1 0 b 1 2", "5 columns instead of 4"),
-    ("a.qrels", "1 0 b 2000000000", "label 2000000000 is beyond 1,000,000"),  # took 160 s
+    ("a.qrels", "1 0 b 2000000000", "label '2000000000' is not a whole number up to 1,000,000"),  # took 160 s
     ("a.qrels", "1 0 a 2", "document 'a' of topic 1 has two labels"),
     ("spam-ranks.txt", "clueweb12-a,73", "'clueweb12-a,73' is no number and id; "),
     ("spam-ranks.txt", "clueweb12-x sixty", "'clueweb12-x sixty' is no number and id"),
@@ -81,10 +78,14 @@ BROKEN = [
     ("rerank.jsonl", '{"qid": 2, "query": "q", "docno": "d", "text": "u"}', "document 'd' has another text"),
     ("documents.jsonl", '{"docno": "d", "text": ""}', "document 'd' occurs a second time"),
     ("passages.jsonl", '{"id": "d", "contents": ""}', "document 'd' occurs a second time"),
-    ("en0000-00.json", json.dumps(PAGE), "page 'p' occurs a second time"),
+    ("en0000-00.json", json.dumps(PAGE), "document 'p' occurs a second time"),
     ("en0000-00.json", '{"ClueWeb22-ID": "a", "url": "b", "anchors": []}', 'no "Clean-Text"'),
     ("en0000-00.json", json.dumps(PAGE | {"ClueWeb22-ID": "q", "URL": None}), '"URL" is not a text'),
-    ("en0000-00.json", json.dumps(PAGE | {"ClueWeb22-ID": "a b"}), "page 'a b' is empty, too long, or has"),
+    (
+        "en0000-00.json",
+        json.dumps(PAGE | {"ClueWeb22-ID": "a b"}),
+        "document 'a b' is empty, too long, or has",
+    ),
 ]
 
 
@@ -95,9 +96,17 @@ def test_a_broken_line_is_named(write: Write, name: str, line: str, message: str
         list(read(write(name, f"{good}\n{line}\n")))
 
 
-@pytest.mark.parametrize("name", ["a.run", "scores.tsv", "a.qrels", "queries.jsonl"])
-def test_a_file_without_a_record_is_an_error(write: Write, name: str) -> None:
-    with pytest.raises(InputError, match=rf"{name}: .*(empty|no judgments|no topics)"):
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a.run", "the run is empty; check what wrote it"),
+        ("scores.tsv", "the run is empty; write: topic document score"),
+        ("a.qrels", "no judgments"),
+        ("queries.jsonl", "no topics in it; put one {"),
+    ],
+)
+def test_a_file_without_a_record_is_an_error(write: Write, name: str, message: str) -> None:
+    with pytest.raises(InputError, match=rf"{name}: {message}"):
         FORMATS[name][0](write(name, "\n"))
 
 
@@ -135,26 +144,10 @@ def test_a_label_is_a_whole_number_of_ascii_or_refused_in_one_line(
     if is_whole and int(digits) <= 10**6:
         assert read_qrels(path) == {"1": {"a": 1, "b": int(whole)}}
     else:
-        why = "(not a whole number|beyond 1,000,000)"
-        with pytest.raises(InputError, match=rf"a\.qrels:2: label .{{1,70}} is {why}; write .*$"):
+        with pytest.raises(
+            InputError, match=r"a\.qrels:2: label .{1,70} is not a whole number up to .*; write .*$"
+        ):
             read_qrels(path)
-
-
-@given(NUMBERS)
-def test_a_score_of_a_page_is_a_finite_number_of_ascii_or_the_line_is_refused(
-    tmp_path_factory: pytest.TempPathFactory, text: str
-) -> None:
-    path = tmp_path_factory.mktemp("fuzz") / "spam-ranks.txt"
-    path.write_text(f"{text} clueweb12-a\n", encoding="utf-8", newline="")
-    scores: dict[str, float] = {}
-    try:
-        scores = read_scores(path, WANTED)
-    except InputError as error:
-        assert len(str(error).splitlines()) == 1 and len(str(error)) < 300
-    good = set(text) <= set("0123456789+-.eE")
-    with suppress(ValueError):
-        good = good and isfinite(float(text))
-        assert scores == ({"clueweb12-a": float(text)} if good else {})
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])) | st.integers(500, 1500).map(lambda n: "7" * n))

@@ -1,5 +1,4 @@
 import csv
-import gzip
 import io
 import json
 import pickle
@@ -22,7 +21,6 @@ from touche.formats.argsme import pieces_of_argsme
 from touche.formats.jsonl import (
     pieces_of_documents,
     read_documents_jsonl,
-    read_passages_jsonl,
 )
 from touche.formats.pieces import Splitter
 
@@ -167,14 +165,6 @@ def test_pieces_know_their_lines_and_hold_whole_records(
     begins = [JSONL[: JSONL.index(each.raw)].count(b"\n") + 1 for each in found]
     assert [each.line for each in found] == begins
     assert all(each.raw.endswith(b"\n") for each in found)
-
-
-def test_what_precedes_a_broken_gzip_stream_is_read_first(write: Write) -> None:
-    packed = gzip.compress(b'{"docno": "a", "text": ""}\n{"docno": 1.5}\n' + JSONL)
-    path = write("a.jsonl", packed[:-9])
-    assert outcome(lambda: read_documents_jsonl(path))[1].startswith(f'{path}:2: "docno" is not a text')
-    found, problem = outcome(lambda: read_passages_jsonl(write("b.jsonl", gzip.compress(b"\n" * 9)[:-9])))
-    assert not found and "b.jsonl:10: the gzip stream is broken" in problem
 
 
 @pytest.mark.parametrize(("size", "fits"), [((1 << 26) - 1, True), (1 << 26, False)])

@@ -204,7 +204,7 @@ GOOD = ENTRY.format(value=1)
         (GOOD + "[[scores]]", "unknown field `scores`; did you mean score?"),
         (GOOD.replace("pinned", "pined"), "score[1]: Object contains unknown field `pined`; "),
         (ENTRY.format(value="nan"), "score[1].pinned: a number that is not finite"),
-        (GOOD + "options = { variant = 2020-01-01 }", "score[1].options[...]: Expected"),
+        (GOOD + "options = { variant = 2020-01-01 }", "score[1].options.variant: Expected"),
         (GOOD + 'baseline = "bm25"', "score[1].baseline: Expected"),
         (GOOD + "entry = 1", "score[1].entry: Expected"),
         (RUN + 'run = "a.run"', "run[1].run: Expected"),

@@ -165,8 +165,8 @@ INTERVAL, DIMENSION = "value = 0.742, interval = [0.670, 0.807]", 'dimension = "
         (CARD, "max_runs", '"\\n"', "rules: Object contains unknown field `\\n`; choose among "),
         (CARD, UNIT, 'unit = "pasage"', "rules.unit: Invalid enum value 'pasage'; did you mean passage?"),
         (CARD, UNIT, f"unit = 0x{5000 * 'f'}", "rules.unit: a number that is not finite, or too large"),
-        (CARD, "labels = [-2,", "labels = [-2.0,", "qrels[...].labels[1]: Expected `int`, got `float`"),
-        (CARD, "labels = [-2,", "labels = [true,", "qrels[...].labels[1]: Expected `int`, got `bool`"),
+        (CARD, "labels = [-2,", "labels = [-2.0,", "qrels.relevance.labels[1]: Expected `int`, got `float`"),
+        (CARD, "labels = [-2,", "labels = [true,", "qrels.relevance.labels[1]: Expected `int`, got `bool`"),
         (CARD, "min_results = 100", "min_results = 1001", "rules: max_results is less than min_results"),
         (CARD, "max_runs = 5", "max_runs = 0", "rules.max_runs: Expected `int` >= 1"),
         (CARD, "value = 0.742", "value = 7.42", "published[1].runs[1].value: Expected `float` <= 1.0"),
@@ -240,7 +240,7 @@ def test_the_fault_of_a_card(
         (f"x = {5000 * '9'}".encode(), ": broken TOML ("),
         (b"\x1f\x8b", ": the gzip stream is broken ("),
         (100_000_000 * b"#", ": larger than 100000 bytes"),
-        (b"a" + 49_000 * b".a" + b" = 1", ": more than 500 dots in a line"),
+        (b"a" + 49_000 * b".a" + b" = 1", ": larger than 100000 bytes, or more than 500 dots in a line"),
     ],
 )
 def test_a_file_that_is_no_card(touche: Touche, write: Write, content: bytes, problem: str) -> None:

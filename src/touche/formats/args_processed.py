@@ -1,26 +1,38 @@
 """args_processed.csv of 2022 task 1: arguments in sentences, in columns of Python literals."""
 
+import ast
 import csv
+import ctypes
 import io
 import re
+import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
+
+from touche.compiled import NUMBER, POINTER, compiled
 from touche.errors import InputError
-from touche.formats.argsme import are_records, argument_of
+from touche.formats.argsme import Premise, Record
 from touche.formats.boundaries import CsvBounds
 from touche.formats.documents import Argument, Sentence
 from touche.formats.pieces import Cutter, Piece, documents_in, pieces_of_blocks
-from touche.formats.python_literals import value_of
-from touche.io.identifiers import quoted
+from touche.io.identifiers import new_id, quoted
 from touche.io.opening import LONGEST_LINE, decoded, open_binary
+
+_T = TypeVar("_T")
 
 _REMEDY = "fetch the file again"
 _LONGEST_CSV_FIELD = 1 << 26  # characters; beyond this a quote has been left open
 _SENTENCE_ID = re.compile("__(CONC|PREMISE)__[1-9][0-9]{0,5}", re.ASCII)  # after the id of the argument
+_NO_LITERAL = (msgspec.MsgspecError, ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
+
+
+class _Sentence(msgspec.Struct):
+    sent_id: str
+    sent_text: str
 
 
 def read_args_processed_csv(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
@@ -63,35 +75,55 @@ def _arguments_of(
     raw = piece.raw.lstrip(b"\n")  # a small gzipped file can contain millions of blank lines
     first = piece.line + len(piece.raw) - len(raw)
     for line, cells in _rows(io.BytesIO(raw).readline, piece.path, first):
-        row: dict[str, Any] = dict(zip(columns, cells, strict=False))  # it may be too short, or too long
+        row = dict(zip(columns, cells, strict=False))  # it may be too short, or too long
         if cells and (among is None or row.get("id") in among):
-            yield _processed_argument_of(row, piece.path, line, seen)
+            yield _argument_of(row, piece.path, line, seen)
 
 
-def _processed_argument_of(row: dict[str, Any], path: Path, line: int, seen: set[str]) -> Argument:
-    columns = {name: _value_of_column(row, name, path, line) for name in ("premises", "sentences")}
-    argument = argument_of(row | columns, path, line, seen)
-    sentences = columns["sentences"]
-    if not are_records(sentences, "sent_id", "sent_text"):
-        raise InputError(path, "sentences that are no list of sent_id and sent_text", _REMEDY, line)
-    ids = set[str]()
-    for id in (sentence["sent_id"] for sentence in sentences):
-        if not (id.startswith(argument.id) and _SENTENCE_ID.fullmatch(id, len(argument.id))):
-            problem = f"sentence id {quoted(id)} does not belong to argument {argument.id}"
-            raise InputError(path, problem, _REMEDY, line)
-        if id in ids:
-            raise InputError(path, f"sentence id {quoted(id)} occurs a second time", _REMEDY, line)
-        ids.add(id)
-    return replace(
-        argument, sentences=tuple(Sentence(each["sent_id"], each["sent_text"]) for each in sentences)
-    )
-
-
-def _value_of_column(row: dict[str, Any], name: str, path: Path, line: int) -> Any:
-    """Reads the Python literal in a column."""
-    if name not in row:
-        raise InputError(path, f'no column "{name}"', _REMEDY, line)
+def _argument_of(row: dict[str, str], path: Path, line: int, seen: set[str]) -> Argument:
     try:
-        return value_of(row[name])
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
-        raise InputError(path, f'"{name}" is no Python literal', _REMEDY, line) from error
+        premises = value_of(row["premises"], list[Premise])
+        sentences = value_of(row["sentences"], list[_Sentence])
+        record = Record(row["id"], row["conclusion"], premises)
+    except KeyError as error:
+        raise InputError(path, f"no column {error}", _REMEDY, line) from error
+    except _NO_LITERAL as error:
+        problem = f"premises or sentences that are no list of them ({type(error).__name__})"
+        raise InputError(path, problem, _REMEDY, line) from error
+    new_id(record.id, "argument", seen, path, line)
+    ids = set[str]()
+    for id in (sentence.sent_id for sentence in sentences):
+        is_own = id.startswith(record.id) and _SENTENCE_ID.fullmatch(id, len(record.id))
+        if not is_own or id in ids:
+            problem = f"sentence id {quoted(id)} occurs twice, or is not one of argument {record.id}"
+            raise InputError(path, problem, _REMEDY, line)
+        ids.add(id)
+    return record.argument(tuple(Sentence(each.sent_id, each.sent_text) for each in sentences))
+
+
+def value_of(literal: str, kind: type[_T]) -> _T:
+    """Returns the value of a Python literal, of the given type.
+
+    Raises:
+        ValueError, SyntaxError, TypeError, MemoryError, RecursionError: if it is not a literal, contains half
+            a pair of surrogates, or is of another type (``msgspec.ValidationError``).
+    """
+    try:
+        return msgspec.json.decode(as_json(literal.encode()), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError):  # few are
+        with warnings.catch_warnings(action="ignore"):  # of escapes such as \d, which real texts have
+            value: Any = ast.literal_eval(literal)
+        return msgspec.json.decode(msgspec.json.encode(value), type=kind)
+
+
+def as_json(literal: bytes) -> memoryview:
+    """Returns a literal as JSON; nothing where Python has to read it."""
+    room = bytearray(2 * len(literal) + 1)
+    size = _library().json_of_literal(literal, len(literal), ctypes.byref(ctypes.c_char.from_buffer(room)))
+    return memoryview(room)[: max(size, 0)]
+
+
+@cache
+def _library() -> Any:
+    functions = {"json_of_literal": (NUMBER, ctypes.c_char_p, NUMBER, POINTER)}
+    return compiled(Path(__file__).with_name("literals.so"), functions)

@@ -2,19 +2,18 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from itertools import islice
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeGuard
 
+import msgspec
 import orjson
 
 from touche.errors import InputError
-from touche.formats.boundaries import DEEPEST_JSON, Event, JsonBounds
-from touche.formats.documents import Argument
+from touche.formats.boundaries import BEGIN, COMMA, DEEP, DEEPEST_JSON, END, JsonBounds
+from touche.formats.documents import Argument, Sentence
 from touche.formats.pieces import Cutter, Piece, blocks, documents_in
-from touche.io.identifiers import new_id
-from touche.io.json_lines import text_field
-from touche.io.opening import LONGEST_LINE, open_binary
+from touche.io.identifiers import is_word, new_id
+from touche.io.opening import open_binary
 
 _REMEDY = "fetch the file again"
 _BLANKS = b" \t\n\r"
@@ -23,6 +22,42 @@ _HEX = "[0-9a-fA-F]{2}"
 _ESCAPE = re.compile(
     rf"\\(?:u[dD][89abAB]{_HEX}\\u[dD][c-fC-F]{_HEX}|(?P<half>u[dD][89a-fA-F]{_HEX})|.)".encode(), re.DOTALL
 )
+
+
+class Premise(msgspec.Struct):
+    """A reason, as files contain it."""
+
+    text: str
+    stance: str | None = None
+
+
+class _Context(msgspec.Struct, rename="camel"):
+    source_text: str | None = None
+    discussion_title: str | None = None
+
+
+class Record(msgspec.Struct):
+    """An argument, as files contain it."""
+
+    id: str
+    conclusion: str
+    premises: list[Premise]
+    context: _Context | None = None
+
+    def argument(self, sentences: tuple[Sentence, ...] | None = None) -> Argument:
+        """Returns the argument, with its sentences if the corpus is split."""
+        return Argument(
+            id=self.id,
+            conclusion=self.conclusion,
+            premises=tuple(premise.text for premise in self.premises),
+            stance=(self.premises[0].stance or "") if self.premises else "",
+            sentences=sentences,
+            page=(self.context.source_text or "") if self.context else "",
+            discussion=(self.context.discussion_title or "") if self.context else "",
+        )
+
+
+_RECORD, _RECORDS = msgspec.json.Decoder(Record), msgspec.json.Decoder(list[Record])
 
 
 def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
@@ -35,163 +70,88 @@ def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argum
 
 
 def pieces_of_argsme(path: Path) -> Iterator[Piece]:
-    """Yields what is in the list of arguments in pieces, and checks all that surrounds it.
+    """Yields what is in the list of arguments in pieces, and at the end checks all that surrounds it.
 
     Raises:
         InputError: if the file cannot be read, its JSON is broken outside of the list or nested absurdly
-            deep, there is a second list, or an argument has 64 MiB or more.
+            deep, or an argument has 64 MiB or more.
     """
-    split = _Split(path)
-    with open_binary(path, lambda: split.cutter.last_line) as file:
+    cutter, bounds = Cutter(path, "an argument", _arguments_of), JsonBounds()
+    frame = Cutter(path, "text around the arguments", _arguments_of)  # JSON without them
+    begin, is_empty = 1, True
+    with open_binary(path, lambda: cutter.last_line) as file:
         for block in blocks(file):
-            yield from split.pieces(block)
-        yield from split.rest()
+            at = 0
+            while at < len(block):
+                in_list, (stop, end, first, last) = bounds.in_list, bounds.look(block, at)
+                if in_list and last >= 0:
+                    yield cutter.cut(memoryview(block)[at:last], first - at)
+                    at, is_empty = last + 1, False
+                if in_list:
+                    cutter.hold(block[at:end])
+                else:
+                    frame.hold(block[at:end])
+                    cutter.line += block.count(b"\n", at, end)
+                at = end
+                if stop == BEGIN:
+                    begin, is_empty = cutter.line, True
+                elif stop == END:
+                    yield from _last(cutter, is_empty)
+                    frame.hold(b"\n" * (cutter.line - begin))
+                elif stop == DEEP:
+                    problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
+                    raise InputError(path, problem, _REMEDY, cutter.last_line)
+        if bounds.in_list:
+            yield from _last(cutter, is_empty)
+            frame.hold(b"\n" * (cutter.line - begin))
+    try:
+        orjson.loads(frame.cut(b"", 0).raw)
+    except orjson.JSONDecodeError as error:
+        raise InputError(path, f"broken JSON ({error.msg})", _REMEDY, error.lineno) from error
 
 
-class _Split:
-    """A file that is being split: the elements of its list, and a skeleton that is JSON without them."""
-
-    def __init__(self, path: Path) -> None:
-        self.cutter = Cutter(path, "an argument", _arguments_of)
-        self._path, self._bounds = path, JsonBounds()
-        self._skeleton, self._ahead = b"", 0  # lines by which the file is ahead of the skeleton
-        self._lists, self._is_empty = 0, True
-
-    def pieces(self, block: bytes) -> Iterator[Piece]:
-        at = 0
-        while at < len(block):
-            in_list, bound = self._bounds.in_list, self._bounds.look(block, at)
-            if in_list and bound.last >= 0:
-                self._is_empty = False
-                yield self.cutter.cut(memoryview(block)[at : bound.last], bound.first - at)
-                at = bound.last + 1
-            if in_list:
-                self.cutter.hold(block[at : bound.at])
-            else:
-                self._surround(block[at : bound.at])
-            at = bound.at
-            if bound.event is Event.BEGIN:
-                self._check(b"]}")
-                self._lists += 1
-                if self._lists > 1:
-                    problem, remedy = '"arguments" occurs a second time', "put all arguments into one list"
-                    raise InputError(self._path, problem, remedy, self.cutter.line)
-            elif bound.event is Event.END:
-                yield from self._last()
-                self._ahead = self.cutter.line - 1 - self._skeleton.count(b"\n")
-            elif bound.event is Event.DEEP:
-                problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
-                raise InputError(self._path, problem, _REMEDY, self.cutter.last_line)
-
-    def rest(self) -> Iterator[Piece]:
-        if self._bounds.in_list:
-            yield from self._last()
-            raise InputError(self._path, "broken JSON (it is cut off)", _REMEDY, self.cutter.line)
-        self._check(b"")
-
-    def _last(self) -> Iterator[Piece]:
-        piece = self.cutter.cut(b"", 0)
-        if not self._is_empty or piece.raw.strip(_BLANKS):
-            yield piece
-
-    def _surround(self, raw: bytes) -> None:
-        self._skeleton += raw
-        self.cutter.line += raw.count(b"\n")
-        if len(self._skeleton) >= LONGEST_LINE:
-            problem = "64 MiB or more beside the arguments"
-            raise InputError(self._path, problem, "check that this is the right file", self.cutter.line)
-
-    def _check(self, ending: bytes) -> None:
-        _loads(self._skeleton + ending, self._path, 1 + self._ahead)
+def _last(cutter: Cutter, is_empty: bool) -> Iterator[Piece]:
+    """What precedes the end of the list; blanks alone are a piece, and an error, only behind a comma."""
+    piece = cutter.cut(b"", 0)
+    if piece.raw.strip(_BLANKS) or not is_empty:
+        yield piece
 
 
 def _arguments_of(piece: Piece, seen: set[str], among: Collection[str] | None) -> Iterator[Argument]:
-    for number, fields in enumerate(_records(piece)):
-        try:
-            argument = argument_of(fields, piece.path, piece.line, seen)
-        except InputError as error:
-            line, _ = next(islice(_elements(piece), number, None))
-            raise InputError(piece.path, error.problem, error.remedy, line) from error
-        if among is None or argument.id in among:
-            yield argument
+    for line, record in _records(piece, seen):
+        new_id(record.id, "argument", seen, piece.path, line)
+        if among is None or record.id in among:
+            yield record.argument()
 
 
-def _records(piece: Piece) -> Iterable[Any]:
-    """Parses the elements of a piece at once; one by one if any of them is broken."""
-    try:
-        if records := orjson.loads(b"[%b]" % piece.raw):
-            return records  # type: ignore[no-any-return]
-    except orjson.JSONDecodeError:
-        pass
-    return (_loads(raw, piece.path, line) for line, raw in _elements(piece))
+def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, Record]]:
+    """Parses a piece at once; if anything is wrong with it one by one, with the lines of the records."""
+    with suppress(msgspec.DecodeError, UnicodeDecodeError):
+        records = _RECORDS.decode(b"[%b]" % piece.raw)
+        ids = {record.id for record in records}
+        if 0 < len(records) == len(ids) and seen.isdisjoint(ids) and all(map(is_word, ids)):
+            return ((piece.line, record) for record in records)
+    return ((line, _record(raw, piece.path, line)) for line, raw in _elements(piece))
 
 
 def _elements(piece: Piece) -> Iterator[tuple[int, bytes]]:
     """Each element of a piece, with the line in which it begins."""
-    bounds, line, at = JsonBounds(in_list=True, every=True), piece.line, 0
-    event = Event.COMMA
-    while event is Event.COMMA:
-        event, end, _, _ = bounds.look(piece.raw, at)
+    bounds, line, at, stop = JsonBounds(in_list=True), piece.line, 0, COMMA
+    while stop == COMMA:
+        stop, end, _, _ = bounds.look(piece.raw, at)
         raw = piece.raw[at:end]
         element = raw.lstrip(_BLANKS)
         yield line + raw.count(b"\n", 0, len(raw) - len(element)), element
         line, at = line + raw.count(b"\n"), end + 1
 
 
-def _loads(raw: bytes, path: Path, line: int) -> Any:
-    """What JSON says that begins in a line; half a pair of surrogates is a question mark."""
+def _record(raw: bytes, path: Path, line: int) -> Record:
+    """An argument; half a pair of surrogates in it is a question mark."""
     try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        whole = _ESCAPE.sub(lambda escape: b"?" if escape["half"] else escape[0], raw)
-        if whole != raw:
-            return _loads(whole, path, line)
-        problem, lines = _fault(raw, error)
-        raise InputError(path, problem, _REMEDY, line + lines) from error
-
-
-def _fault(raw: bytes, error: orjson.JSONDecodeError) -> tuple[str, int]:
-    """What is wrong with JSON, and how many lines below the first."""
-    try:
-        raw.decode()
-    except UnicodeDecodeError as fault:
-        return f"not UTF-8 (byte 0x{raw[fault.start]:02x})", raw.count(b"\n", 0, fault.start)
-    return f"broken JSON ({error.msg})", error.lineno - 1
-
-
-def argument_of(fields: Any, path: Path, line: int, seen: set[str]) -> Argument:
-    """The argument that a record holds.
-
-    Raises:
-        InputError: if a part is missing, or the id occurs a second time.
-    """
-    if not isinstance(fields, dict) or not are_records(premises := fields.get("premises"), "text"):
-        problem, remedy = "an argument without premises", 'give it "premises": [{"text", "stance"}]'
-        raise InputError(path, problem, remedy, line)
-    return Argument(
-        id=new_id(text_field(fields, "id", path, line), "argument", seen, path, line),
-        conclusion=text_field(fields, "conclusion", path, line),
-        premises=tuple(premise["text"] for premise in premises),
-        stance=_text(premises[0], "stance") if premises else "",
-        page=_text(fields.get("context"), "sourceText"),
-        discussion=_text(fields.get("context"), "discussionTitle"),
-    )
-
-
-def _text(record: Any, name: str) -> str:
-    """A text that need not be there."""
-    found = record.get(name) if isinstance(record, dict) else None
-    return found if isinstance(found, str) else ""
-
-
-def are_records(value: Any, *names: str) -> TypeGuard[list[dict[str, Any]]]:
-    """Whether a value is a list of objects that have texts under these names."""
-    if not isinstance(value, list):
-        return False
-    for record in value:  # plain loops, as there are millions of sentences
-        if not isinstance(record, dict):
-            return False
-        for name in names:
-            if not isinstance(record.get(name), str):
-                return False
-    return True
+        return _RECORD.decode(_ESCAPE.sub(lambda escape: b"?" if escape["half"] else escape[0], raw))
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        problem, remedy = (
+            f"not an argument ({error})",
+            'give it "id", "conclusion" and "premises": [{"text"}]',
+        )
+        raise InputError(path, problem, remedy, line) from error

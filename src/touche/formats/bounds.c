@@ -156,12 +156,3 @@ void csv_bounds(int32_t *state, const uint8_t *bytes, int64_t size, int64_t *fou
     }
     *state = now;
 }
-
-/* How many line breaks there are; Python takes longer to count them than all else here takes. */
-int64_t line_breaks(const uint8_t *bytes, int64_t size)
-{
-    int64_t count = 0;
-    for (int64_t here = 0; here < size; here++)
-        count += bytes[here] == '\n';
-    return count;
-}

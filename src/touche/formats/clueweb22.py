@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from touche.errors import InputError
+from touche.formats.jsonl import pieces_of_jsonl
 from touche.formats.pages import Page, host_and_path
-from touche.io.identifiers import new_id
-from touche.io.json_lines import read_jsonl, text_field
+from touche.formats.pieces import documents_in
+from touche.io.json_lines import text_field
 from touche.io.opening import open_binary
 
 NAME = re.compile(r"[a-z]{2}[a-z_]*[0-9]{4}-[0-9]{2}\.json(?:\.gz)?")  # language, directory, file
@@ -24,13 +26,13 @@ def read_clueweb22_json(path: Path, seen: set[str] | None = None) -> Iterator[Pa
     Raises:
         InputError: naming the line that is broken or repeats an id.
     """
-    seen = set() if seen is None else seen
-    for line, fields in read_jsonl(path):
-        id, text, url, language = (
-            text_field(fields, name, path, line) for name in ("ClueWeb22-ID", "Clean-Text", "URL", "Language")
-        )
-        host, where = host_and_path(url.strip())  # which ends in a line break
-        yield Page(new_id(id, "page", seen, path, line), body=text, host=host, path=where, language=language)
+    return documents_in(pieces_of_jsonl(path, "ClueWeb22-ID", _page_of), seen)
+
+
+def _page_of(id: str, record: dict[str, Any], path: Path, line: int) -> Page:
+    text, url, language = (text_field(record, name, path, line) for name in ("Clean-Text", "URL", "Language"))
+    host, where = host_and_path(url.strip())  # which ends in a line break
+    return Page(id, body=text, host=host, path=where, language=language)
 
 
 def is_clueweb22_json(path: Path) -> bool:

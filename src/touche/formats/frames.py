@@ -61,15 +61,15 @@ def lines_of(frame: "DataFrame", tag: str) -> list[RunLine]:
 
 
 def _line(tag: str, number: int, qid: Any, docno: Any, score: Any, rank: Any = 0) -> RunLine:
-    if not _is_whole(rank) or rank < 0:
-        raise InputError(tag, f"rank {quoted(rank)} is not a whole number", "number documents from 0", number)
-    if not isinstance(score, Real) or isinstance(score, bool) or not isfinite(as_float32(score)):
-        remedy = "give numbers that are finite as float32"
-        raise InputError(tag, f"score {quoted(score)} is not a finite number", remedy, number)
-    for name, value in (("qid", qid), ("docno", docno)):
-        if not _is_whole(value) and not is_word(value):
-            remedy = "give texts without white space, or whole numbers"
-            raise InputError(tag, f"{name} {quoted(value)} is not an id", remedy, number)
+    is_score = isinstance(score, Real) and not isinstance(score, bool) and isfinite(as_float32(score))
+    for name, value, is_good, wanted in (
+        ("rank", rank, _is_whole(rank) and rank >= 0, "a whole number from 0"),
+        ("score", score, is_score, "a finite number as float32"),
+        ("qid", qid, _is_whole(qid) or is_word(qid), "an id: a text without white space, or a whole number"),
+        ("docno", docno, _is_whole(docno) or is_word(docno), "an id: a text without white space"),
+    ):
+        if not is_good:
+            raise InputError(tag, f"{name} {quoted(value)} is not {wanted}", "correct the frame", number)
     return RunLine(str(qid), "Q0", str(docno), int(rank), float(score), tag)
 
 

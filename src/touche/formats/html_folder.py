@@ -28,19 +28,20 @@ def read_pages_csv(path: Path, seen: set[str] | None = None) -> Iterator[RawPage
             if not row.get("id") or not row.get("file"):
                 raise InputError(path, "no id or no file", "give it the columns id, file, url", rows.line_num)
             id = new_id(row["id"], "page", seen, path, rows.line_num)
-            yield _read(id, _within(path.parent, row["file"], path, rows.line_num), row.get("url") or "")
+            page = path.parent / row["file"]
+            if not _is_within(path.parent, page):
+                problem = f"{quoted(row['file'])} is outside of the folder"
+                raise InputError(path, problem, "name files within it", rows.line_num)
+            yield _read(id, page, row.get("url") or "")
     except csv.Error as error:
         raise InputError(path, f"broken CSV ({error})", "save it again", rows.line_num + 1) from error
 
 
-def _within(folder: Path, name: str, table: Path, line: int) -> Path:
+def _is_within(folder: Path, page: Path) -> bool:
     try:
-        inside = Path(os.path.realpath(folder / name)).is_relative_to(folder.resolve())
+        return Path(os.path.realpath(page)).is_relative_to(folder.resolve())
     except (ValueError, OSError):  # a NUL in it, or too long
-        inside = False
-    if not inside:
-        raise InputError(table, f"{quoted(name)} is outside of the folder", "name files within it", line)
-    return folder / name
+        return False
 
 
 def _read(id: str, page: Path, url: str) -> RawPage | Skipped:

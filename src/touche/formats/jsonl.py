@@ -2,13 +2,14 @@
 
 import dataclasses
 import io
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from touche.errors import InputError
-from touche.formats.documents import Document
+from touche.formats.documents import AnyDocument, Document
 from touche.formats.pages import Page, RawPage
 from touche.formats.pieces import Piece, documents_in, pieces_of_lines
 from touche.formats.topics import Topic, topic_of_query
@@ -16,6 +17,9 @@ from touche.io.identifiers import new_id
 from touche.io.json_lines import read_jsonl, records_of_lines, text_field
 
 PAGE_FIELDS = [each.name for each in dataclasses.fields(Page) if each.name != "id"]
+
+Convert = Callable[[str, dict[str, Any], Path, int], AnyDocument | RawPage]
+"""Makes a document of its id, the record, and the file and the line for errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,34 +30,28 @@ class Candidate:
     document: Document
 
 
-def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
-    """Reads TIRA's documents.jsonl: ``{"docno", "text"}`` on each line.
+def pieces_of_jsonl(path: Path, id_field: str, convert: Convert) -> Iterator[Piece]:
+    """Yields a file of JSON lines in pieces, each line a document.
 
-    In place of the text a web page can have ``html`` and ``url``, or the fields of ``Page``.
-
-    Raises:
-        InputError: naming the line that is broken or repeats an id.
-    """
-    return documents_in(pieces_of_documents(path), seen)
-
-
-def pieces_of_documents(path: Path) -> Iterator[Piece]:
-    """Yields documents.jsonl in pieces.
+    Args:
+        path: the file.
+        id_field: the name of the field with the id.
+        convert: makes a document of a line; a function that another process can import.
 
     Raises:
         InputError: if the file cannot be read, or a line has 64 MiB or more.
     """
-    return pieces_of_lines(path, _documents_of)
+    return pieces_of_lines(path, partial(_documents_of, id_field=id_field, convert=convert))
 
 
 def _documents_of(
-    piece: Piece, seen: set[str], among: Collection[str] | None
-) -> Iterator[Document | Page | RawPage]:
+    piece: Piece, seen: set[str], among: Collection[str] | None, id_field: str, convert: Convert
+) -> Iterator[AnyDocument | RawPage]:
     path = piece.path
     for line, record in records_of_lines(io.BytesIO(piece.raw), path, piece.line):
-        id = new_id(text_field(record, "docno", path, line), "document", seen, path, line)
+        id = new_id(text_field(record, id_field, path, line), "document", seen, path, line)
         if among is None or id in among:
-            yield document_of_record(id, record, path, line)
+            yield convert(id, record, path, line)
 
 
 def document_of_record(id: str, record: dict[str, Any], path: Path, line: int) -> Document | Page | RawPage:
@@ -77,31 +75,39 @@ def document_of_record(id: str, record: dict[str, Any], path: Path, line: int) -
     return Document(id, text_field(record, "text", path, line))
 
 
+def pieces_of_documents(path: Path) -> Iterator[Piece]:
+    """Yields TIRA's documents.jsonl in pieces: ``{"docno", "text"}`` on each line.
+
+    In place of the text a web page can have ``html`` and ``url``, or the fields of ``Page``.
+    """
+    return pieces_of_jsonl(path, "docno", document_of_record)
+
+
+def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
+    """Reads TIRA's documents.jsonl.
+
+    Raises:
+        InputError: naming the line that is broken or repeats an id.
+    """
+    return documents_in(pieces_of_documents(path), seen)
+
+
+def _passage_of(id: str, record: dict[str, Any], path: Path, line: int) -> Document:
+    return Document(id, text_field(record, "contents", path, line))
+
+
+def pieces_of_passages(path: Path) -> Iterator[Piece]:
+    """Yields the passages of 2022 task 2 in pieces: ``{"id", "contents", "chatNoirUrl"}`` on each line."""
+    return pieces_of_jsonl(path, "id", _passage_of)
+
+
 def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Document]:
-    """Reads the passages of 2022 task 2: ``{"id", "contents", "chatNoirUrl"}`` on each line.
+    """Reads the passages of 2022 task 2.
 
     Raises:
         InputError: naming the line that is broken or repeats an id.
     """
     return documents_in(pieces_of_passages(path), seen)
-
-
-def pieces_of_passages(path: Path) -> Iterator[Piece]:
-    """Yields the passages of 2022 task 2 in pieces.
-
-    Raises:
-        InputError: if the file cannot be read, or a line has 64 MiB or more.
-    """
-    return pieces_of_lines(path, _passages_of)
-
-
-def _passages_of(piece: Piece, seen: set[str], among: Collection[str] | None) -> Iterator[Document]:
-    path = piece.path
-    for line, fields in records_of_lines(io.BytesIO(piece.raw), path, piece.line):
-        id, text = (text_field(fields, name, path, line) for name in ("id", "contents"))
-        passage = Document(new_id(id, "document", seen, path, line), text)
-        if among is None or id in among:
-            yield passage
 
 
 def read_rerank_jsonl(path: Path) -> Iterator[Candidate]:

@@ -1,18 +1,20 @@
 """Files in pieces of whole records: cut quickly by one process, and parsed by any."""
 
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
+
 from touche.errors import InputError
-from touche.formats.boundaries import line_breaks
 from touche.formats.documents import AnyDocument
 from touche.formats.pages import RawPage, Skipped
 from touche.io.opening import LONGEST_LINE, open_binary
 
 SIZE = 1 << 20  # bytes of a piece, about; larger ones make the system hand out new memory each time
+_NEWLINE = ord("\n")
 
 Documents = Iterator[AnyDocument | RawPage | Skipped]
 
@@ -50,6 +52,8 @@ class Piece:
 
 Splitter = Callable[[Path], Iterator[Piece]]
 Read = Callable[[Piece, set[str], Collection[str] | None], Documents]
+Ends = Callable[[bytes], tuple[int, int]]
+"""Where the first record ends that ends in a block, and behind the end of the last; 0 if none does."""
 
 
 def documents_in(pieces: Iterable[Piece], seen: set[str] | None) -> Iterator[Any]:
@@ -68,7 +72,7 @@ def documents_in(pieces: Iterable[Piece], seen: set[str] | None) -> Iterator[Any
 
 
 class Cutter:
-    """Cuts a file, block by block, and holds what is no whole record yet."""
+    """Cuts a file, block by block, and holds what is not a whole record yet."""
 
     def __init__(self, path: Path, record: str, read: Read) -> None:
         """At the beginning of a file.
@@ -78,8 +82,7 @@ class Cutter:
             record: what a record is called, such as ``a line``.
             read: what parses pieces.
         """
-        self._path, self._record, self.read = path, record, read
-        self._held, self._size = list[bytes](), 0
+        self._path, self._record, self.read, self._held = path, record, read, bytearray()
         self.line = 1  # in which what is held begins
 
     def cut(self, raw: bytes | memoryview, first: int) -> Piece:
@@ -93,9 +96,9 @@ class Cutter:
             InputError: if that record has 64 MiB or more.
         """
         self._check(first)
-        piece = Piece(self._path, self.line, b"".join((*self._held, raw)), self.read)
-        self.line += line_breaks(piece.raw)
-        self._held, self._size = [], 0
+        piece = Piece(self._path, self.line, b"".join((self._held, raw)), self.read)
+        self.line += int(np.count_nonzero(np.frombuffer(piece.raw, np.uint8) == _NEWLINE))
+        self._held.clear()
         return piece
 
     def hold(self, raw: bytes) -> None:
@@ -105,16 +108,15 @@ class Cutter:
             InputError: if the record has 64 MiB or more.
         """
         self._check(len(raw))
-        self._held.append(raw)
-        self._size += len(raw)
+        self._held += raw
 
     @property
     def last_line(self) -> int:
         """The line in which what is held ends."""
-        return self.line + sum(each.count(b"\n") for each in self._held)
+        return self.line + self._held.count(b"\n")
 
     def _check(self, more: int) -> None:
-        if self._size + more >= LONGEST_LINE:
+        if len(self._held) + more >= LONGEST_LINE:
             problem = f"{self._record} of 64 MiB or more"
             raise InputError(self._path, problem, "check that this is the right file", self.line)
 
@@ -127,19 +129,11 @@ def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:
     """
     cutter = Cutter(path, "a line", read)
     with open_binary(path, lambda: cutter.last_line) as file:
-        yield from pieces_of_blocks(file, cutter, _ends_of_lines)
+        yield from pieces_of_blocks(file, cutter, lambda block: (block.find(b"\n"), block.rfind(b"\n") + 1))
 
 
-def pieces_of_blocks(
-    file: IO[bytes], cutter: Cutter, ends: Callable[[bytes], tuple[int, int]]
-) -> Iterator[Piece]:
+def pieces_of_blocks(file: IO[bytes], cutter: Cutter, ends: Ends) -> Iterator[Piece]:
     """Yields the pieces of a file that consists of records alone.
-
-    Args:
-        file: the file.
-        cutter: what cuts it.
-        ends: of a block where the first record ends that ends in it, and behind the end of the last, or 0
-            if none does.
 
     Raises:
         InputError: if a record has 64 MiB or more.
@@ -154,21 +148,6 @@ def pieces_of_blocks(
         yield rest
 
 
-def _ends_of_lines(block: bytes) -> tuple[int, int]:
-    return block.find(b"\n"), block.rfind(b"\n") + 1
-
-
 def blocks(file: IO[bytes]) -> Iterator[bytes]:
-    """Yields what a file holds, ``SIZE`` bytes at a time; what precedes a fault comes before the fault."""
-    parts, size = list[bytes](), 0
-    try:
-        while part := file.read1(SIZE - size):  # type: ignore[attr-defined]
-            parts.append(part)
-            size += len(part)
-            if size == SIZE:
-                yield b"".join(parts)
-                parts, size = [], 0
-    except (OSError, EOFError, zlib.error):
-        yield b"".join(parts)
-        raise
-    yield b"".join(parts)
+    """Yields what a file contains, ``SIZE`` bytes at a time."""
+    return iter(partial(file.read, SIZE), b"")

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from touche.errors import InputError
-from touche.formats.columns import split_columns
+from touche.formats.runs import split_columns
 from touche.io.identifiers import quoted
 from touche.io.opening import read_lines
 
@@ -30,30 +30,24 @@ def read_qrels(
             a document is judged twice with two labels.
     """
     qrels: Qrels = {}
-    for number, text in read_lines(path):
+    for line, text in read_lines(path):
         columns = split_columns(text)
         if len(columns) != 4:
             problem = f"{len(columns)} columns instead of 4"
-            raise InputError(path, problem, "write: topic 0 document label", number)
+            raise InputError(path, problem, "write: topic 0 document label", line)
         topic, _, document, label = columns
-        if topic not in excluded_topics:
-            judged = _label(label, path, number, labels)
-            if qrels.setdefault(topic, {}).setdefault(document, judged) != judged:
-                problem = f"document {document!r} of topic {topic} has two labels"
-                raise InputError(path, problem, "remove one of the two", number)
+        if topic in excluded_topics:
+            continue
+        whole = _LABEL.fullmatch(label)
+        if whole is None or abs(number := int(whole[1])) > _LARGEST:
+            problem = f"label {quoted(label)} is not a whole number up to {_LARGEST:,}"
+            raise InputError(path, problem, "write labels such as -2, 0 or 2", line)
+        if labels is not None and number not in labels:
+            problem = f"label {label} is unknown; this file has {', '.join(map(str, sorted(labels)))}"
+            raise InputError(path, problem, "check that this is the right file", line)
+        if qrels.setdefault(topic, {}).setdefault(document, number) != number:
+            problem = f"document {document!r} of topic {topic} has two labels"
+            raise InputError(path, problem, "remove one of the two", line)
     if not qrels:
         raise InputError(path, "no judgments in it", "check that this is the right file")
     return qrels
-
-
-def _label(text: str, path: Path, number: int, labels: Collection[int] | None) -> int:
-    whole, remedy = _LABEL.fullmatch(text), "write labels such as -2, 0 or 2"
-    if whole is None:
-        raise InputError(path, f"label {quoted(text)} is not a whole number", remedy, number)
-    label = int(whole[1])
-    if abs(label) > _LARGEST:
-        raise InputError(path, f"label {text} is beyond {_LARGEST:,}", remedy, number)
-    if labels is not None and label not in labels:
-        problem = f"label {text} is unknown; this file has {', '.join(map(str, sorted(labels)))}"
-        raise InputError(path, problem, "check that this is the right file", number)
-    return label

@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from touche.errors import InputError, ToucheError
-from touche.formats.columns import decimal, split_columns
 from touche.io.identifiers import quoted
 from touche.io.opening import read_lines
 
 _COLUMNS = "write: topic Q0 document rank score tag"
+# Numbers as C reads them. No quantifier gives back what it took, because stretches of digits may be long.
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _RANK = re.compile("[0-9]{1,18}")  # from 0 or 1, as in all official runs; trec_eval passes over it
 MAX_DEPTH = 1000  # documents per topic, in every year's rules
 
@@ -58,8 +59,27 @@ def read_run(path: Path) -> list[RunLine]:
     return checked(((number, parse_line(text, path, number)) for number, text in read_lines(path)), path)
 
 
-def checked(numbered: Iterable[tuple[int, RunLine]], path: Path) -> list[RunLine]:
+def split_columns(text: str, at_most: int = -1) -> list[str]:
+    """The columns of a line, split at ASCII white space only; ``at_most`` so many times, -1 for always."""
+    columns = text.encode("utf-8", "surrogatepass").strip().split(maxsplit=at_most)
+    return [column.decode("utf-8", "surrogatepass") for column in columns]
+
+
+def decimal(text: str) -> float | None:
+    """The finite number that a column is, or None."""
+    number = float(text) if _DECIMAL.fullmatch(text) else inf
+    return number if isfinite(number) else None
+
+
+def checked(
+    numbered: Iterable[tuple[int, RunLine]], path: Path, remedy: str = "check what wrote it"
+) -> list[RunLine]:
     """Checks that a run has lines, and no document twice for a topic.
+
+    Args:
+        numbered: the lines with their numbers.
+        path: the file, for errors.
+        remedy: what to do about a file without lines.
 
     Raises:
         InputError: naming the line, or the file that has none.
@@ -71,7 +91,7 @@ def checked(numbered: Iterable[tuple[int, RunLine]], path: Path) -> list[RunLine
             raise InputError(path, problem, "remove one of the two", number)
         lines[line.topic, line.document] = line
     if not lines:
-        raise InputError(path, "the run is empty", "check what wrote it")
+        raise InputError(path, "the run is empty", remedy)
     return list(lines.values())
 
 

@@ -4,7 +4,7 @@ from collections.abc import Container
 from pathlib import Path
 
 from touche.errors import InputError
-from touche.formats.columns import decimal, split_columns
+from touche.formats.runs import decimal, split_columns
 from touche.io.identifiers import quoted
 from touche.io.opening import read_lines
 
@@ -22,22 +22,14 @@ def read_scores(path: Path, wanted: Container[str]) -> dict[str, float]:
     """
     scores: dict[str, float] = {}
     for line, text in read_lines(path):
-        id, score = _pair(text)
-        if score is None:
+        columns = split_columns(text)
+        if decimal(columns[0]) is None:
+            columns.reverse()
+        if len(columns) != 2 or (score := decimal(columns[0])) is None:
             problem, remedy = f"{quoted(text.strip())} is no number and id", "write lines such as: 73 PAGE"
             raise InputError(path, problem, remedy, line)
-        if id in wanted and id in scores:
-            raise InputError(path, f"page {id!r} occurs a second time", "remove one of the two", line)
-        if id in wanted:
-            scores[id] = score
+        if columns[1] in scores:
+            raise InputError(path, f"page {columns[1]!r} occurs a second time", "remove one of the two", line)
+        if columns[1] in wanted:
+            scores[columns[1]] = score
     return scores
-
-
-def _pair(text: str) -> tuple[str, float | None]:
-    """Id and number of a line, in either order; no number if it has not one of each."""
-    columns = split_columns(text)
-    if len(columns) != 2:
-        return "", None
-    first, second = columns
-    score = decimal(first)
-    return (first, decimal(second)) if score is None else (second, score)

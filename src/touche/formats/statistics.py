@@ -1,8 +1,7 @@
 """Statistics of a collection in a file, so that a part of it can be ranked by the numbers of the whole."""
 
-import json
-from collections.abc import Iterable, Mapping, Set
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -32,6 +31,14 @@ class FieldStatistics:
     documents: Count
     tokens: Count
     terms: Mapping[str, tuple[Count, Count]]
+
+    def __post_init__(self) -> None:
+        """Raises ValueError if the numbers cannot be those of any documents."""
+        for df, ttf in self.terms.values():
+            if not (df <= min(ttf, self.documents) and ttf <= self.tokens and (df or not ttf)):
+                raise ValueError("a term in more documents than there are, or in none but often")
+        if self.documents > self.tokens:
+            raise ValueError("fewer tokens than documents")
 
 
 @dataclass(frozen=True)
@@ -63,9 +70,7 @@ def write_statistics(path: Path, fields: Mapping[str, FieldStatistics], parts: i
         InputError: if the file cannot be written.
     """
     make_folder(path.parent)
-    of_fields = {name: asdict(each) for name, each in fields.items()}
-    text = json.dumps({"parts": parts, "fields": of_fields}, ensure_ascii=False)
-    write_whole(path, f"{text}\n")
+    write_whole(path, f"{msgspec.json.encode(_Statistics(parts, dict(fields))).decode()}\n")
 
 
 def read_statistics(path: Path) -> dict[str, FieldStatistics]:
@@ -95,13 +100,10 @@ def _read(path: Path) -> _Statistics:
     with open_binary(path) as file:
         raw = file.read(_LARGEST)
     try:
-        statistics = msgspec.json.decode(raw, type=_Statistics)
-        for field in statistics.fields.values():
-            _check(field)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        return msgspec.json.decode(raw, type=_Statistics)
+    except (ValueError, RecursionError) as error:  # of msgspec, and bytes that are not UTF-8
         remedy = "give a file that --keep-statistics has written"
         raise InputError(path, "these are no statistics of a collection", remedy) from error
-    return statistics
 
 
 def joined(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) -> dict[str, FieldStatistics]:
@@ -113,30 +115,21 @@ def joined(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) -> dict[
     Raises:
         InputError: naming a file with other fields, analyses or terms than the first.
     """
-    (_, total), *others = ((path, dict(fields)) for path, fields in parts)
+    (_, first), *others = parts
+    total = dict(first)
     for path, fields in others:
-        if _what(fields) != _what(total):
-            remedy = "join those of one baseline, with the same options and topics"
-            raise InputError(path, "statistics of other fields, analyses or terms", remedy)
-        total = {name: _sum(each, fields[name]) for name, each in total.items()}
+        for name in total.keys() | fields.keys():
+            one, other = total.get(name), fields.get(name)
+            if not (
+                one and other and (one.analysis, one.terms.keys()) == (other.analysis, other.terms.keys())
+            ):
+                remedy = "join those of one baseline, with the same options and topics"
+                raise InputError(path, "statistics of other fields, analyses or terms", remedy)
+            terms = {
+                term: (df + other.terms[term][0], ttf + other.terms[term][1])
+                for term, (df, ttf) in one.terms.items()
+            }
+            total[name] = FieldStatistics(
+                one.analysis, one.documents + other.documents, one.tokens + other.tokens, terms
+            )
     return total
-
-
-def _what(fields: Mapping[str, FieldStatistics]) -> dict[str, tuple[str, Set[str]]]:
-    return {name: (each.analysis, each.terms.keys()) for name, each in fields.items()}
-
-
-def _sum(one: FieldStatistics, other: FieldStatistics) -> FieldStatistics:
-    terms = {
-        term: (df + other.terms[term][0], ttf + other.terms[term][1]) for term, (df, ttf) in one.terms.items()
-    }
-    return FieldStatistics(one.analysis, one.documents + other.documents, one.tokens + other.tokens, terms)
-
-
-def _check(field: FieldStatistics) -> None:
-    """Raises ValueError if the numbers cannot be those of any documents."""
-    if field.documents > field.tokens:
-        raise ValueError("fewer tokens than documents")
-    for df, ttf in field.terms.values():
-        if not (df <= min(ttf, field.documents) and ttf <= field.tokens and (df or not ttf)):
-            raise ValueError("a term in more documents than there are, or in none but often")

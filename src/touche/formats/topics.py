@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
-from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
-from touche.errors import InputError
+from touche.errors import InputError, one_line
 from touche.io.identifiers import new_id
 from touche.io.json_lines import read_jsonl, text_field
 from touche.io.opening import open_binary
@@ -49,9 +48,7 @@ def read_topics_xml(path: Path) -> list[Topic]:
     """
     seen: set[str] = set()
     topics = [_topic_of(element, path, seen) for element in _parse_xml(path).iter("topic")]
-    if not topics:
-        raise InputError(path, "no <topic> in it", "check that this is a Touché topics file")
-    return topics
+    return _not_empty(topics, path, "put a <topic> with <number> and <title> into it")
 
 
 def read_queries_jsonl(path: Path) -> list[Topic]:
@@ -64,8 +61,12 @@ def read_queries_jsonl(path: Path) -> list[Topic]:
     """
     seen: set[str] = set()
     topics = [topic_of_query(fields, path, line, seen) for line, fields in read_jsonl(path)]
+    return _not_empty(topics, path, 'put one {"qid", "query"} on each line')
+
+
+def _not_empty(topics: list[Topic], path: Path, remedy: str) -> list[Topic]:
     if not topics:
-        raise InputError(path, "no topics in it", 'put one {"qid", "query"} on each line')
+        raise InputError(path, "no topics in it", remedy)
     return topics
 
 
@@ -87,7 +88,7 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]
 def _objects(value: Any, path: Path, line: int) -> tuple[str, ...]:
     """The compared objects, which are a list of texts, or one text with commas."""
     if isinstance(value, str):
-        return _split(value)
+        value = value.split(",") if value.strip() else []
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         problem = '"objects" is neither a text nor a list of texts'
         raise InputError(path, problem, "give the compared objects as a list", line)
@@ -96,41 +97,30 @@ def _objects(value: Any, path: Path, line: int) -> tuple[str, ...]:
 
 def _topic_of(element: Element, path: Path, seen: set[str]) -> Topic:
     line = int(element.attrib["line"])
-    number, title = (_folded(element.findtext(tag, "")) for tag in ("number", "title"))
+    number, title, description, narrative = (
+        _folded(element.findtext(tag, "")) for tag in ("number", "title", "description", "narrative")
+    )
     if not title:
         raise InputError(path, "a topic without a title", "give it a <title>", line)
-    return Topic(
-        number=new_id(number, "topic", seen, path, line),
-        title=title,
-        objects=_split(element.findtext("objects", "")),
-        description=_folded(element.findtext("description", "")),
-        narrative=_folded(element.findtext("narrative", "")),
-    )
+    objects = _objects(element.findtext("objects", ""), path, line)
+    return Topic(new_id(number, "topic", seen, path, line), title, objects, description, narrative)
 
 
 def _parse_xml(path: Path) -> Element:
     """Parses a file, refusing entities, and notes the line of each element as its attribute ``line``."""
     parser = DefusedXMLParser(target=_LineNotingBuilder(lambda: int(parser.parser.CurrentLineNumber)))
+    with open_binary(path) as file:
+        content = file.read(_LARGEST_XML)
+    if len(content) == _LARGEST_XML:
+        raise InputError(path, "larger than 16 MiB", "check that this is a Touché topics file")
     try:
-        with open_binary(path) as file:
-            parser.feed(content := file.read(_LARGEST_XML))
-            if len(content) == _LARGEST_XML:
-                raise InputError(path, "larger than 16 MiB", "check that this is a Touché topics file")
+        parser.feed(content)
         root: Element = parser.close()
         return root
-    except DefusedXmlException as error:
-        problem, remedy, line = (
-            "it declares an entity",
-            "remove the declaration",
-            parser.parser.CurrentLineNumber,
-        )
-        raise InputError(path, problem, remedy, line) from error
-    except ParseError as error:
-        problem = f"broken XML ({str(error).partition(':')[0]})"
-        raise InputError(path, problem, "repair the file", error.position[0]) from error
-    except (LookupError, ValueError) as error:  # an encoding that Python or expat does not know
-        problem = f"unreadable XML ({str(error)[:_LONGEST_REASON]})"
-        raise InputError(path, problem, "save the file in UTF-8", 1) from error
+    except (ParseError, LookupError, ValueError) as error:  # also of declared entities, and of odd encodings
+        problem = f"broken XML ({one_line(str(error))[:_LONGEST_REASON]})"
+        remedy = "repair the file, save it in UTF-8, and declare no entities"
+        raise InputError(path, problem, remedy, parser.parser.CurrentLineNumber) from error
 
 
 class _LineNotingBuilder(TreeBuilder):
@@ -140,10 +130,6 @@ class _LineNotingBuilder(TreeBuilder):
 
     def start(self, tag: str, attrs: dict[str, str], /) -> Element:
         return super().start(tag, attrs | {"line": str(self._current_line())})
-
-
-def _split(objects: str) -> tuple[str, ...]:
-    return tuple(map(_folded, objects.split(","))) if objects.strip() else ()
 
 
 def _folded(text: str) -> str:

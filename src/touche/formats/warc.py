@@ -1,19 +1,20 @@
 """Web archives (ISO 28500), such as those of ClueWeb09, ClueWeb12 and ClueWeb22."""
 
+import gzip
 import logging
 import re
 import zlib
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from touche.errors import InputError, one_line
 from touche.formats.pages import LARGEST, TEXTS, RawPage, Skipped
 from touche.io.identifiers import new_id
 from touche.io.opening import open_binary, opened
 
-_GZIP, _GZIPPED = b"\x1f\x8b\x08", 31  # how a gzip stream begins, and what zlib calls one
+_GZIP = b"\x1f\x8b\x08"  # how a gzip stream begins
 _ENCODED = ("Transfer-Encoding", "Content-Encoding")
 _CLUEWEB22_ID = "ClueWeb22-ID"
 _IDS = ("WARC-TREC-ID", _CLUEWEB22_ID, "WARC-Record-ID")  # the first that a record has is the page's
@@ -38,21 +39,19 @@ def read_warc(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Sk
         InputError: if the file cannot be opened.
     """
     seen = set() if seen is None else seen
-    count, start, length, ending = 0, 0, 0, ""
+    count, start, length, name = 0, 0, 0, one_line(str(path))
     try:
         unix = _has_unix_lines(path)
-        for record in _records(path, unix):
-            count, start, length = count + 1, record.stream_pos, length + record.content_length + _HEADERS
+        for count, record in enumerate(_records(path, unix), 1):  # noqa: B007 (needed in the end)
+            start, length = record.stream_pos, length + record.content_length + _HEADERS
             if page := _page(record, path, seen, unix):
                 yield page
-        if count:
-            ending = _ending(path, start, length)
+        if not count:
+            _log.warning("%s holds no record; is it a web archive?", name)
+        elif ending := _ending(path, start, length):
+            _log.warning("%s is %s after %d records; what precedes is kept", name, ending, count)
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror or error})", "check the path") from error
-    if not count:
-        _log.warning("%s holds no record; is it a web archive?", one_line(str(path)))
-    elif ending:
-        _log.warning("%s is %s after %d records; what precedes is kept", one_line(str(path)), ending, count)
 
 
 def page_of_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
@@ -131,17 +130,11 @@ def _page_of_record(record: Any, id: str, url: str, unix: bool, *, is_bare: bool
     if is_bare and _STATUS.match(content):
         return page_of_response(id, url, content)
     if is_bare:
-        return RawPage(id, url, content, "utf-8" if _is_utf8(content) else None)
+        is_utf8 = content.decode(errors="ignore").encode() == content
+        return RawPage(id, url, content, "utf-8" if is_utf8 else None)
     if (record.http_content_type or "").lower() not in TEXTS:
         return Skipped(id, "not of text")
     return RawPage(id, url, content, record.http_charset)
-
-
-def _is_utf8(content: bytes) -> bool:
-    try:
-        return bool(content.decode())
-    except UnicodeDecodeError:
-        return False
 
 
 def _wrong_length(record: Any, content: bytes, unix: bool) -> str:
@@ -167,19 +160,15 @@ def _ending(path: Path, start: int, length: int) -> str:
         file.seek(start)
         if is_gzip and file.read(len(_GZIP)) == _GZIP:
             file.seek(start)
-            return _ending_of_stream(file)
+            try:
+                with gzip.open(file) as stream:
+                    while stream.read(1 << 20):
+                        pass
+            except (EOFError, zlib.error, OSError):
+                return "cut off"
+            return ""
         file.seek(-4, 2)
         last = file.read()
-    if is_gzip:  # which ends with its length, and to unpack all of it again would take as long as reading it
-        return "" if int.from_bytes(last, "little") <= length else "cut off"
-    return "" if last.endswith((b"\r\n\r\n", b"\n\n")) else "cut off"
-
-
-def _ending_of_stream(file: IO[bytes]) -> str:
-    stream = zlib.decompressobj(_GZIPPED)
-    try:
-        while not stream.eof and (piece := stream.unconsumed_tail or file.read(1 << 16)):
-            stream.decompress(piece, 1 << 20)
-    except zlib.error:
-        return "broken"
-    return "" if stream.eof and not stream.unused_data and not file.read(1) else "cut off"
+    # Gzip ends with its length, and to unpack all of it again would take as long as reading it.
+    is_whole = int.from_bytes(last, "little") <= length if is_gzip else last.endswith((b"\r\n\r\n", b"\n\n"))
+    return "" if is_whole else "cut off"

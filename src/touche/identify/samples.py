@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from touche.errors import InputError, ToucheError
-from touche.formats.columns import split_columns
 from touche.formats.documents import AnyDocument, Argument
-from touche.formats.runs import RunLine, by_topic, checked, parse_line, read_run
+from touche.formats.runs import RunLine, by_topic, checked, parse_line, read_run, split_columns
 from touche.formats.topics import Topic
 from touche.io.opening import read_lines
 
+_COLUMNS = "write: topic document score"
 PER_TOPIC = 150  # documents; more make a fit slower, not surer
 _SEED = "touche identify"
 _ULP = float(np.finfo(np.float32).eps)
@@ -58,7 +58,8 @@ def read_scores(path: Path) -> list[RunLine]:
     """
     if path.suffix != ".tsv":
         return read_run(path)
-    return checked(((number, _line(path, number, text)) for number, text in read_lines(path)), path)
+    lines = ((number, _line(path, number, text)) for number, text in read_lines(path))
+    return checked(lines, path, _COLUMNS)
 
 
 def sample_of(
@@ -122,6 +123,6 @@ def _drawn(lines: Iterable[RunLine]) -> list[RunLine]:
 def _line(path: Path, number: int, text: str) -> RunLine:
     columns = split_columns(text)
     if len(columns) != 3:
-        raise InputError(path, f"{len(columns)} columns instead of 3", "write: topic document score", number)
+        raise InputError(path, f"{len(columns)} columns instead of 3", _COLUMNS, number)
     topic, document, score = columns
     return parse_line(f"{topic} Q0 {document} 0 {score} tsv", path, number)

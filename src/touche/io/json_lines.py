@@ -1,5 +1,6 @@
 """Records of JSON lines."""
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import orjson
 
 from touche.errors import InputError
-from touche.io.opening import bytes_of_lines, decoded
+from touche.io.opening import bytes_of_lines
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -33,25 +34,16 @@ def records_of_lines(
         InputError: if a line is not UTF-8, or not a JSON object.
     """
     for number, line in enumerate(lines, first):
-        if line.isspace():
+        content = line.removeprefix(BOM_UTF8) if number == 1 else line
+        if not content or content.isspace():
             continue
         try:
-            fields = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            (text,) = decoded([line], path, number)
-            if text.isspace():
-                continue
-            fields = _object_of(text.rstrip("\r\n"), path, number)
+            fields = orjson.loads(content)
+        except orjson.JSONDecodeError as error:
+            raise InputError(path, f"broken JSON ({error})", "repair or remove the line", number) from error
         if not isinstance(fields, dict):
             raise InputError(path, "not a JSON object", "put one {...} on each line", number)
         yield number, fields
-
-
-def _object_of(text: str, path: Path, line: int) -> Any:
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        raise InputError(path, f"broken JSON ({error})", "repair or remove the line", line) from error
 
 
 def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:

@@ -1,20 +1,16 @@
 """Temporary folders, removed even after a killed process."""
 
 import fcntl
-import logging
 import os
 import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from functools import cache
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from touche.errors import ToucheError
 from touche.io.writing import cache_folder
-
-_log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -38,41 +34,26 @@ def temporary_folder(prefix: str, *, mounted: bool = False) -> Iterator[Path]:
     except OSError as error:
         problem = f"no temporary folder can be made ({error.strerror})"
         raise ToucheError(f"{problem}; set TMPDIR to a folder with room") from error
-    try:
-        try:
-            yield Path(folder)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-    finally:  # again, because a signal may come while it is removed
-        shutil.rmtree(folder, ignore_errors=True)
+    with ExitStack() as stack:
         if lock is not None:
-            os.close(lock)
+            stack.callback(os.close, lock)
+        for _ in range(2):  # because a signal may come while it is removed
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        yield Path(folder)
 
 
 def _locked_folder(prefix: str, mounted: bool) -> tuple[str, int] | None:
     """A new folder in the private one, and its open lock; None where this is not possible."""
     with suppress(OSError):
         private = _private_folder(mounted)
-        _remove_abandoned(private)
-        while True:
+        guard = _lock(private)  # one process at a time makes and removes folders in it
+        try:
+            _remove_abandoned(private)
             folder = tempfile.mkdtemp(prefix=prefix, dir=private)
-            try:
-                return folder, _lock(folder, fcntl.LOCK_EX)
-            except FileNotFoundError:  # another process has removed it before it was locked
-                continue
-            except OSError as error:
-                shutil.rmtree(folder)
-                _warn_without_locks(private, error.strerror)
-                raise
+            return folder, _lock(folder)
+        finally:
+            os.close(guard)
     return None
-
-
-@cache
-def _warn_without_locks(private: Path, reason: str) -> None:
-    """Warns once in a process."""
-    place = tempfile.gettempdir()
-    remedy = f"remove the temporary folders touche-* that killed processes leave in {place}"
-    _log.warning("%s: folders cannot be locked (%s); %s", private, reason, remedy)
 
 
 def _private_folder(mounted: bool) -> Path:
@@ -97,23 +78,21 @@ def _private_folder(mounted: bool) -> Path:
 def _remove_abandoned(private: Path) -> None:
     """Removes folders without a lock; the lock of a process ends with it."""
     for path in private.iterdir():
-        with suppress(OSError):  # locked, or removed meanwhile
+        with suppress(OSError):  # locked, or not a folder
             lock = _lock(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(path, ignore_errors=True)
             os.close(lock)
 
 
-def _lock(folder: str | Path, how: int) -> int:
+def _lock(folder: str | Path, how: int = fcntl.LOCK_EX) -> int:
     """Opens and locks a folder.
 
     Raises:
-        FileNotFoundError: if it was removed before it was locked.
         OSError: if the file system has no locks, or another process holds this one and it is not to wait.
     """
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(lock, how)
-        os.stat(folder)  # noqa: PTH116
     except BaseException:
         os.close(lock)
         raise

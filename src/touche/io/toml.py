@@ -1,16 +1,36 @@
-"""TOML files that strangers write."""
+"""TOML files that others write, as tables or strictly as records: an error names the file and the key."""
 
+import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
-from touche.errors import InputError
+from msgspec import Meta, Struct, ValidationError, convert
+from msgspec.json import schema
+
+from touche.errors import InputError, choice
+from touche.io.identifiers import quoted
 from touche.io.opening import decoded, open_binary
+
+Text = Annotated[str, Meta(min_length=1)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+Name = Annotated[str, Meta(min_length=1, pattern=r"^(?!/|([\s\S]*/)?\.\.(/|$))")]
+"""The name of a file in its folder, which it does not leave."""
+Positive = Annotated[float, Meta(gt=0)]
 
 _LARGEST = 100_000  # bytes; real ones have less than twenty thousand
 _DOTS = 500  # in a line; for each key such as a.b.c, tomllib takes memory by the square of its dots
 _BOUND = 1 << 63  # TOML promises no larger whole number
+_ANY_KEY = "..."  # what msgspec calls the key of a table whose keys are names
+
+
+class Strict(Struct, forbid_unknown_fields=True, frozen=True):
+    """A table that has no other keys than its fields; its subclasses are frozen, too."""
+
+
+Table = TypeVar("Table", bound=Strict)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -21,11 +41,11 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     with open_binary(path) as file:
         content = file.read(_LARGEST + 1)
-    if len(content) > _LARGEST:
-        raise InputError(path, f"larger than {_LARGEST} bytes", "check that this is the right file")
-    if any(line.count(b".") > _DOTS for line in content.splitlines()):
-        raise InputError(path, f"more than {_DOTS} dots in a line", "check that this is the right file")
-    text = "".join(decoded(content.splitlines(keepends=True), path))
+    lines = content.splitlines(keepends=True)
+    if len(content) > _LARGEST or any(line.count(b".") > _DOTS for line in lines):
+        problem = f"larger than {_LARGEST} bytes, or more than {_DOTS} dots in a line"
+        raise InputError(path, problem, "check that this is the right file")
+    text = "".join(decoded(lines, path))
     try:
         tables = tomllib.loads(text)
         for problem in _unfit(tables, ""):
@@ -48,3 +68,70 @@ def _unfit(value: Any, key: str) -> Iterator[str]:
         yield f"{key}: a character that cannot be shown"
     elif isinstance(value, int | float) and not abs(value) < _BOUND:
         yield f"{key}: a number that is not finite, or too large"
+
+
+def read_record(path: Path, kind: type[Table]) -> Table:
+    """Returns the content of a TOML file as a record.
+
+    Args:
+        path: the file.
+        kind: the type of the record; an error that it raises reads ``what is wrong; what to do``.
+
+    Raises:
+        InputError: if the file cannot be read, a key is missing or unknown, or its value is of another type
+            or out of range.
+    """
+    tables = read_toml(path)
+    try:
+        return convert(tables, kind)
+    except ValidationError as error:
+        text, _, place = str(error).partition(" - at `$")
+        problem, _, remedy = text.partition("; ")
+        path_of_key, value = _located(tables, re.findall(r"[^.\[\]`]+|\.\.\.", place), kind, str(error))
+        key = "".join(f"[{step + 1}]" if isinstance(step, int) else f".{step}" for step in path_of_key)
+        if unknown := re.search(r"unknown field `(.*)`|enum value '(.*)'", problem, re.DOTALL):
+            whole = schema(kind)
+            words = dict.fromkeys(_words(whole, path_of_key, whole["$defs"]))
+            remedy = choice(unknown[1] or unknown[2], words)
+        elif not isinstance(value, dict | list):
+            problem = re.sub("Expected .* matching regex .*'", "this name leads elsewhere", problem)
+            problem = f"{problem} ({quoted(value)})"
+        where = f"{key.lstrip('.')}: " if key else ""
+        raise InputError(path, f"{where}{problem}", remedy or "correct it") from error
+
+
+def _located(tables: Any, steps: list[str], kind: Any, message: str) -> tuple[list[str | int], Any]:
+    """The path to what is wrong, and its value; msgspec does not tell which entry of a table is meant."""
+    path = list[str | int]()
+    value = tables = deepcopy(tables)
+    for step in steps:
+        for name, entry in list(value.items()) if step == _ANY_KEY else ():
+            value.clear()
+            value[name] = entry
+            if _message(tables, kind) == message:
+                step = name
+                break
+        path.append(int(step) if isinstance(value, list) else step)
+        value = value[path[-1]]
+    return path, value
+
+
+def _message(tables: Any, kind: Any) -> str:
+    try:
+        convert(tables, kind)
+    except ValidationError as error:
+        return str(error)
+    return ""
+
+
+def _words(part: dict[str, Any], path: Sequence[str | int], definitions: dict[str, Any]) -> Iterator[str]:
+    """The keys and words that a JSON schema knows at a path."""
+    part = definitions[part["$ref"].rpartition("/")[2]] if "$ref" in part else part
+    for option in part.get("anyOf", ()):
+        yield from _words(option, path, definitions)
+    if not path:
+        yield from [*part.get("properties", ()), *map(str, part.get("enum", ()))]
+    else:
+        entries = part.get("items" if isinstance(path[0], int) else "additionalProperties")
+        if isinstance(inner := part.get("properties", {}).get(path[0], entries), dict):
+            yield from _words(inner, path[1:], definitions)

@@ -15,8 +15,7 @@ from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.evaluators import EVALUATORS, evaluators_of
 from touche.evaluation.scores import Evaluated, evaluated
 from touche.formats.runs import MAX_DEPTH, RunLine, read_run
-from touche.io.strict import Name, Positive, Share, Strict, decode
-from touche.io.toml import read_toml
+from touche.io.toml import Name, Positive, Share, Strict, read_record
 from touche.tasks import dataset, datasets, measure_of
 from touche.tasks.records import Evaluator
 
@@ -311,7 +310,7 @@ def read_expected(baseline: str) -> list[Expected]:
         InputError: if the file is missing or broken, or an entry is incomplete or names what there is not.
     """
     path = folder_of(baseline) / EXPECTED_FILE
-    tables = asdict(decode(read_toml(path), _File, path)) if path.exists() else {}
+    tables = asdict(read_record(path, _File)) if path.exists() else {}
     if not any(tables.values()):
         problem = "no entry" if tables else "no such file"
         raise InputError(path, problem, "write some, see docs/organizer.md, section Expected scores")

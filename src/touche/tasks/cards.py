@@ -9,8 +9,7 @@ from msgspec import Meta
 from msgspec.structs import asdict
 
 from touche.errors import InputError, choice
-from touche.io.strict import Name, Share, Strict, Text, decode
-from touche.io.toml import read_toml
+from touche.io.toml import Name, Share, Strict, Text, read_record
 from touche.tasks.measures import measure_of
 from touche.tasks.records import (
     MEASURE,
@@ -118,7 +117,7 @@ def read_card(path: Path) -> Task:
     Raises:
         InputError: if the card cannot be read, or something is wrong with one of its keys.
     """
-    card, task_id = decode(read_toml(path), _Card, path), id_of(path)
+    card, task_id = read_record(path, _Card), id_of(path)
     if card.id != task_id:
         problem = f"id: {card.id!r} is not the name of the file"
         raise InputError(path, problem, f"make it {task_id!r}, or rename the file")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from touche.io.strict import Name, Strict, Text
+from touche.io.toml import Name, Strict, Text
 from touche.tasks.measures import Measure
 
 Unit = Literal["argument", "sentence pair", "document", "passage"]
