@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from email.utils import mktime_tz, parsedate_tz
 from importlib.metadata import version
 from math import ceil, isfinite
 from typing import Any
@@ -67,11 +66,7 @@ class Engine:
         self.address = os.environ.get(self.variable, self.address)
 
     def results(
-        self,
-        query: str,
-        details: Iterable[object],
-        request: Mapping[str, Any],
-        read: Callable[[bytes], Answer],
+        self, query: str, details: Iterable[object], request: Request, read: Read
     ) -> Sequence[Result]:
         """Returns the results of a query in their order, from the cache if they are there.
 
@@ -169,9 +164,9 @@ def _checked(results: Iterable[Any]) -> list[Result]:
 
 def _seconds(retry_after: str) -> float:
     """The seconds in a header Retry-After (RFC 9110), which has their number or a date; 0 where neither."""
-    with suppress(ValueError, OverflowError):
-        return max(0.0, float(int(retry_after)))
-    with suppress(ValueError, OverflowError):
-        date = parsedate_tz(retry_after)
-        return max(0.0, mktime_tz(date) - time.time()) if date else 0.0
+    from urllib3.exceptions import InvalidHeader
+    from urllib3.util import Retry
+
+    with suppress(InvalidHeader, ValueError, OverflowError):
+        return max(0.0, Retry().parse_retry_after(retry_after))
     return 0.0

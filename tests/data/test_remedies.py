@@ -12,7 +12,7 @@ from conftest import ROOT, Touche, Write
 from touche import tasks
 from touche.cli.data import fetch_
 from touche.data import places, remedies
-from touche.data.publishers import official
+from touche.data.fetching import official
 from touche.errors import NotAtHandError
 from touche.sandbox import runs
 

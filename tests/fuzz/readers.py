@@ -13,7 +13,7 @@ import samples
 from touche import tasks
 from touche.baselines import loader
 from touche.collection.discovery import find_documents
-from touche.data import publishers
+from touche.data import fetching
 from touche.formats.args_processed import read_args_processed_csv
 from touche.formats.argsme import read_argsme_json
 from touche.formats.clueweb22 import read_clueweb22_json
@@ -73,11 +73,9 @@ def _parsed(page: RawPage) -> Page | None:
 def _fetched(member: str, path: Path) -> bool:
     """An archive in a mirror; its md5 is right, or else nobody would open it."""
     md5 = hashlib.md5(path.read_bytes()).hexdigest() if path.is_file() else ""
-    source = publishers.Source(
-        f"topics/{member}", "", "", "", f"http://a.example/{path.name}", md5, 1, member
-    )
-    with patch.object(publishers, "home", lambda: path.parent / "home"):
-        return publishers.fetch(source, path.parent).word == "fetched"
+    source = fetching.Source(f"topics/{member}", "", "", "", f"http://a.example/{path.name}", md5, 1, member)
+    with patch.object(fetching, "home", lambda: path.parent / "home"):
+        return fetching.fetch(source, path.parent).word == "fetched"
 
 
 _PASSAGES = "spot-check/passages"

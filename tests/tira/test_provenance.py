@@ -94,7 +94,7 @@ def test_a_run_has_the_tag_and_the_team_that_are_asked_for(touche: Touche, tmp_p
         (["--tag", "a b"], "--tag 'a b' is empty, too long, or has white space"),
         (["--tag", ""], "--tag '' is empty"),
         (["--tag", "a\n1 Q0 d 1 9 b"], "has white space"),
-        (["--team", " "], "--team is empty"),
+        (["--team", " "], "--team ' ' is empty"),
     ],
 )
 def test_odd_names_are_refused_before_an_earlier_run_is_gone(

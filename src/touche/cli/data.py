@@ -14,9 +14,9 @@ from touche import tasks
 from touche.cli.commands import Group, option
 from touche.cli.options import DATASETS
 from touche.cli.output import BROKEN, DOUBTFUL, GOOD, counted, show, tell
-from touche.data import publishers
+from touche.data import fetching
+from touche.data.fetching import Source
 from touche.data.places import home
-from touche.data.publishers import Source
 from touche.data.remedies import in_bytes, remedy
 from touche.errors import ToucheError
 from touche.progress import say
@@ -34,7 +34,7 @@ def data() -> None:
 def list_(datasets: Sequence[str]) -> None:
     """Show every official file: whether it is at hand, size, md5, licence, publisher."""
     header = ("at hand", "size", "md5 (* of the archive)", "file")
-    sources = publishers.official(datasets)
+    sources = fetching.official(datasets)
     for (title, page, licence), files in groupby(sources, attrgetter("title", "page", "licence")):
         click.echo(f"{title}, {page}, licence: {licence}")
         show(header, map(_row, files), {"yes": GOOD, "no": DOUBTFUL})
@@ -42,7 +42,7 @@ def list_(datasets: Sequence[str]) -> None:
 
 
 def _row(source: Source) -> tuple[str, ...]:
-    at_hand, size = "yes" if source.at_hand else "no", in_bytes(source.size) if source.url else "–"
+    at_hand, size = "yes" if source.place() else "no", in_bytes(source.size) if source.url else "–"
     return at_hand, size, f"{source.md5}{'*' if source.member else ''}" or "–", source.path
 
 
@@ -67,7 +67,7 @@ def fetch_(
     folder. A download that was interrupted goes on where it stopped. A mirror is laid out in the same way, or
     holds the archives as they are published.
     """
-    wanted = [each for each in publishers.official(datasets) if not (no_corpora and each.kind == "corpora")]
+    wanted = [each for each in fetching.official(datasets) if not (no_corpora and each.kind == "corpora")]
     missing = [each for each in wanted if not each.place(folder) and each.url]
     size = in_bytes(sum(each.size for each in missing))
     if missing and not (datasets or mirror or no_corpora or every):
@@ -88,21 +88,21 @@ def fetch_(
 @data.command("verify", example="touche data verify touche-2020-task-1", params=[DATASETS])
 def verify_(datasets: Sequence[str]) -> int:
     """Compare the files at hand with the publishers' md5; exits with 1 if one differs."""
-    sources = publishers.official(datasets)
+    sources = fetching.official(datasets)
     if not sources:
         named = " ".join(datasets)
         raise ToucheError(f"nothing of {named} is published, so nothing was verified; name other data")
-    statuses = [publishers.verify(each) for each in sources]
+    statuses = [fetching.verify(each) for each in sources]
     for status in statuses:
         _say(status)
     counts = Counter(status.word for status in statuses)
     click.echo(", ".join(f"{count} {word}" for word, count in counts.items()))
-    if counts[publishers.NOT_AT_HAND] == len(statuses):
+    if counts[fetching.NOT_AT_HAND] == len(statuses):
         named = " ".join(dict.fromkeys(tasks.task(each).id for each in datasets))  # samples are not published
         fetch = f"get them with: touche data fetch {named or '--all'}"
         advice = fetch if any(each.url for each in sources) else remedy(statuses[-1].path)
         raise ToucheError(f"nothing was verified, as no file is at hand; {advice}")
-    return BROKEN if counts[publishers.DIFFERS] else 0
+    return BROKEN if counts[fetching.DIFFERS] else 0
 
 
 def _fetch_files(
@@ -111,20 +111,20 @@ def _fetch_files(
     """Fetches files; yields what is missing."""
     for source in wanted:
         try:
-            _say(status := publishers.fetch(source, mirror, folder))
-            if is_chosen and status.word == publishers.NOT_IN_MIRROR:
+            _say(status := fetching.fetch(source, mirror, folder))
+            if is_chosen and status.word == fetching.NOT_IN_MIRROR:
                 yield f"{source.path} is not in {mirror}; put it or its archive there"
         except ToucheError as error:
             yield str(error)
 
 
 def _copy_samples(datasets: Sequence[str], mirror: Path | None, folder: Path | None) -> Iterator[str]:
-    for status in publishers.copy_samples(datasets, mirror, folder):
-        if status.word != publishers.NOT_PUBLISHED:
+    for status in fetching.copy_samples(datasets, mirror, folder):
+        if status.word != fetching.NOT_PUBLISHED:
             _say(status)
         elif datasets:
             yield f"{status.path} is not published; take it --from where it is"
 
 
-def _say(status: publishers.Status) -> None:
+def _say(status: fetching.Status) -> None:
     click.echo(f"{status.path}: {status.word}{f' ({status.remark})' if status.remark else ''}")

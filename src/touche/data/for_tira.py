@@ -46,11 +46,11 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
     judged = qrels_of(task, dimension)
     inputs, truths = (folder / name for name in ("inputs", "truths"))
     truths.mkdir(parents=True)
-    _link(corpus, inputs)
+    shutil.copytree(corpus, inputs, copy_function=_link)
+    (inputs / _TOPICS).unlink(missing_ok=True)  # or the topics would be written into the corpus
     shutil.copyfile(topics, inputs / _TOPICS)
-    (truths / "queries.jsonl").write_text(
-        "".join(f"{json.dumps(each)}\n" for each in titles), encoding="utf-8"
-    )
+    queries = "".join(f"{json.dumps(each)}\n" for each in titles)
+    (truths / "queries.jsonl").write_text(queries, encoding="utf-8")
     lines = (f"{topic} 0 {id} {max(label, 0)}\n" for topic, of in judged.items() for id, label in of.items())
     (truths / "qrels.txt").write_text("".join(lines), encoding="utf-8")
     card = folder / CARD
@@ -58,14 +58,9 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
     return card
 
 
-def _link(corpus: Path, inputs: Path) -> None:
+def _link(file: str, link: str) -> None:
     """Links, as a corpus may be large, and TIRA's client makes its own copy."""
-    for path in sorted(path for path in corpus.rglob("*") if path.is_file()):
-        link = inputs / path.relative_to(corpus)
-        if link == inputs / _TOPICS:  # or the topics would be written into the corpus
-            continue
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(path.resolve())
+    Path(link).symlink_to(Path(file).resolve())
 
 
 def _card(task: Task, dimension: str, baseline: str) -> str:
@@ -81,8 +76,11 @@ def _card(task: Task, dimension: str, baseline: str) -> str:
 def _settings(task: Task, baseline: str) -> Mapping[str, Any]:
     judged = [task.measure.judged] if task.measure.cutoff else []
     measures = " ".join(map(shlex.quote, [task.measure.name, *judged]))
+    files = {"inputs": "inputs/**", "truths": "truths/*"}.items()
     return {
-        "configs": [_files("inputs", "inputs/**"), _files("truths", "truths/*")],
+        "configs": [
+            {"config_name": name, "data_files": [{"split": SPLIT, "path": [path]}]} for name, path in files
+        ],
         "tira_configs": {
             "default_upload_name": "run.txt",
             "resolve_inputs_to": "inputs",
@@ -92,9 +90,8 @@ def _settings(task: Task, baseline: str) -> Mapping[str, Any]:
                 "command": "baseline -i $inputDataset -o $outputDir",
                 "format": {"name": ["run.txt"]},
             },
-            "input_format": {
-                "name": "arbitrary"
-            },  # the client knows none with topics and documents in their files
+            # The client knows no format with topics and documents in their files.
+            "input_format": {"name": "arbitrary"},
             "truth_format": {"name": "qrels.txt"},
             "evaluator": {
                 "image": _EVALUATOR,
@@ -104,7 +101,3 @@ def _settings(task: Task, baseline: str) -> Mapping[str, Any]:
             },
         },
     }
-
-
-def _files(name: str, pattern: str) -> Mapping[str, Any]:
-    return {"config_name": name, "data_files": [{"split": SPLIT, "path": [pattern]}]}

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from touche import tasks
 from touche.collection.discovery import Input, find, find_documents, side_files
 from touche.collection.documents import Documents
 from touche.collection.ir_datasets import IrDataset
-from touche.data.remedies import naming_size, remedy
+from touche.data.remedies import ELSEWHERE, in_bytes, remedy
 from touche.errors import NotAtHandError, ToucheError, choice
 from touche.formats.qrels import Qrels, read_qrels
 from touche.formats.topics import read_topics_xml
@@ -50,6 +51,26 @@ def at_hand(kind: str, name: str) -> bool:
         return bool(locate(kind, name))
     except NotAtHandError:
         return False
+
+
+@contextmanager
+def naming_size(dataset: str) -> Iterator[None]:
+    """Names the size of a published corpus in the error that it is missing."""
+    try:
+        yield
+    except NotAtHandError as error:
+        from touche.data.fetching import official  # here, because it imports this module
+
+        try:
+            missing = [source for source in official([dataset]) if source.url and not source.place()]
+        except ToucheError:  # as in an image, which fetches nothing
+            raise error from None
+        no_folder = not at_hand("corpora", tasks.dataset(dataset)[1].directory)
+        if no_folder and any(source.kind == "corpora" for source in missing):
+            size = in_bytes(sum(source.size for source in missing))
+            fetch = f"get it with: touche data fetch {dataset} ({size})"
+            raise NotAtHandError(f"{dataset} is not at hand; {fetch}, or {ELSEWHERE}") from None
+        raise
 
 
 def open_dataset(dataset: str) -> Input:
@@ -99,11 +120,12 @@ def check_exists(given: str) -> None:
 
 def datasets_at_hand() -> list[str]:
     """The ids of the datasets whose topics and corpora are in folders here."""
-    return [each for each in tasks.datasets() if _is_at_hand(*tasks.dataset(each))]
-
-
-def _is_at_hand(task: Task, corpus: Corpus) -> bool:
-    return at_hand("topics", task.topics) and corpus_at_hand(corpus)
+    return [
+        name
+        for name in tasks.datasets()
+        for task, corpus in [tasks.dataset(name)]
+        if at_hand("topics", task.topics) and corpus_at_hand(corpus)
+    ]
 
 
 def locate_corpus(corpus: Corpus) -> Path:
@@ -117,9 +139,8 @@ def locate_corpus(corpus: Corpus) -> Path:
     missing = [file for file in corpus.files if file not in there]
     if not there or 0 < len(missing) < len(corpus.files):
         problem = f"{folder} is {'incomplete, without ' + ', '.join(missing) if there else 'empty'}"
-        hidden = (
-            "" if folder.parent == home() / "corpora" else "; remove that folder first"
-        )  # as it would stay so
+        # Fetched data goes to the user's folder, and this one would still come first.
+        hidden = "" if folder.parent == home() / "corpora" else "; remove that folder first"
         raise NotAtHandError(f"{problem}; {remedy(f'corpora/{corpus.directory}')}{hidden}")
     return folder
 

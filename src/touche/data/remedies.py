@@ -1,19 +1,19 @@
 """What to do about data that is not at hand: advice that works for the very file."""
 
 import tomllib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from touche import tasks
-from touche.errors import NotAtHandError, ToucheError
+from touche.errors import ToucheError
 from touche.tasks import Corpus, Task
 from touche.tasks.records import SPOT_CHECK
 
 _SHIPPED = "no image holds the spot checks; a clone of touche-baselines does, and the installed package"
-_ELSEWHERE = "set TOUCHE_DATA to a folder that has it"
+ELSEWHERE = "set TOUCHE_DATA to a folder that has it"
 
 
 @cache
@@ -37,17 +37,17 @@ def remedy(path: str) -> str:
         return _SHIPPED
     for record in records():
         if record.get("corpus") == path:
-            return f"it is handed out by agreement only; apply at {record['url']}, and {_ELSEWHERE}"
+            return f"it is handed out by agreement only; apply at {record['url']}, and {ELSEWHERE}"
         if path in record.get("by_hand", ()):
             by_hand = f"get it by hand from {record['url']}, save it under this name"
-            return f"its address is not known here; {by_hand}, and {_ELSEWHERE}"
+            return f"its address is not known here; {by_hand}, and {ELSEWHERE}"
     if _is_published(path):
         light = "" if path.startswith("corpora/") else " --no-corpora"
         command = f"touche data fetch {_task_with(path) or '--all'}" + light
-        return f"get it with: {command}, or {_ELSEWHERE}"
+        return f"get it with: {command}, or {ELSEWHERE}"
     if folder := tasks.folder_of(_task_with(path)):
         return f"save it as {folder / path}"
-    return f"it is not published; {_ELSEWHERE}"
+    return f"it is not published; {ELSEWHERE}"
 
 
 def remedy_for(datasets: Iterable[str]) -> str:
@@ -55,29 +55,8 @@ def remedy_for(datasets: Iterable[str]) -> str:
     folders = {each: f"corpora/{tasks.dataset(each)[1].directory}" for each in datasets}
     published = [each for each, folder in folders.items() if _is_published(folder)]
     if published:
-        return f"get it with: touche data fetch {' '.join(published)}, or {_ELSEWHERE}"
+        return f"get it with: touche data fetch {' '.join(published)}, or {ELSEWHERE}"
     return remedy(next(iter(folders.values())))
-
-
-@contextmanager
-def naming_size(dataset: str) -> Iterator[None]:
-    """Names the size of a published corpus in the error that it is missing."""
-    try:
-        yield
-    except NotAtHandError as error:
-        from touche.data.places import at_hand  # here, because both import this module
-        from touche.data.publishers import official
-
-        try:
-            missing = [source for source in official([dataset]) if source.url and not source.at_hand]
-        except ToucheError:  # as in an image, which fetches nothing
-            raise error from None
-        folder = tasks.dataset(dataset)[1].directory
-        if any(source.kind == "corpora" for source in missing) and not at_hand("corpora", folder):
-            size = in_bytes(sum(source.size for source in missing))
-            fetch = f"get it with: touche data fetch {dataset} ({size})"
-            raise NotAtHandError(f"{dataset} is not at hand; {fetch}, or {_ELSEWHERE}") from None
-        raise
 
 
 def in_bytes(size: float) -> str:

@@ -17,7 +17,6 @@ from touche import tasks
 from touche.baselines.declaration import missing_extra
 from touche.baselines.loader import folder_of
 from touche.data import places
-from touche.data.remedies import naming_size
 from touche.errors import InputError, NotInstalledError, ToucheError, installing
 from touche.io.temporary import temporary_folder
 from touche.lint import ERROR, lint_format
@@ -222,7 +221,7 @@ def _in_time(command: Sequence[str], job: Job, limits: Limits, log: Log, **optio
 def _files(dataset: str) -> dict[str, Path]:
     """The files and folders of a dataset by the names that they have in an input directory."""
     task, corpus = tasks.dataset(dataset)
-    with naming_size(dataset):
+    with places.naming_size(dataset):
         topics = places.locate("topics", task.topics)
         return {"topics.xml": topics} | {path.name: path for path in places.locate_corpus(corpus).iterdir()}
 

@@ -4,10 +4,9 @@ import shutil
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path, PurePosixPath
 from textwrap import shorten
 from typing import IO, Any
@@ -20,7 +19,6 @@ from touche.errors import InputError, ToucheError
 from touche.io.opening import md5, opened
 from touche.io.writing import make_folder, whole
 from touche.progress import bar
-from touche.tasks import Corpus
 
 NOT_IN_MIRROR, NOT_AT_HAND, VERIFIED, DIFFERS = "not in the mirror", "not at hand", "verified", "differs"
 NOT_PUBLISHED = "not published"
@@ -63,15 +61,10 @@ class Source:
         """The path without the kind."""
         return self.path.partition("/")[2]
 
-    @property
-    def at_hand(self) -> bool:
-        """Whether it is in one of the places where data is looked up."""
-        return at_hand(self.kind, self.name)
-
     def place(self, folder: Path | None = None) -> Path | None:
         """Where it is, in a folder or in the places where data is looked up; None if it is missing."""
         if folder is None:
-            return locate(self.kind, self.name) if self.at_hand else None
+            return locate(self.kind, self.name) if at_hand(self.kind, self.name) else None
         return folder / self.path if (folder / self.path).exists() else None
 
 
@@ -120,8 +113,12 @@ def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None
         InputError: if the file cannot be written.
         ToucheError: if the publisher cannot be reached.
     """
-    if path := source.place(folder):
-        return _at_hand(source, path)
+    status = verify(source, folder)
+    if status.word == DIFFERS:
+        path = source.place(folder) or source.path
+        raise RefusedError(path, status.remark, "delete it and fetch it again")
+    if status.word != NOT_AT_HAND:
+        return Status(source.path, "at hand", status.remark)
     if not source.url and source.kind == "corpora":
         return Status(source.path, "needs a licence", f"apply at {source.page}, then put the corpus there")
     if not source.url:
@@ -129,9 +126,8 @@ def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None
     folder = folder or home()
     target = folder / source.path
     if mirror is not None:
-        if found := _in_mirror(source, mirror):
-            return _place(source, found, target)
-        return Status(source.path, NOT_IN_MIRROR)
+        original = _in_mirror(source, mirror)
+        return _place(source, original, target) if original else Status(source.path, NOT_IN_MIRROR)
     part = folder / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
     make_folder(part.parent)
     _download(source, part)
@@ -142,20 +138,6 @@ def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None
         raise
     part.unlink()
     return status
-
-
-def copy_unpublished(corpus: Corpus, mirror: Path, folder: Path | None = None) -> list[Status]:
-    """Copies a corpus that is nowhere published, such as a sample, from a mirror.
-
-    Raises:
-        InputError: if a file cannot be written.
-    """
-    names = [
-        file.name for file in sorted((mirror / "corpora" / corpus.directory).glob("*")) if file.is_file()
-    ]
-    unpublished = [Source(f"corpora/{corpus.directory}/{name}", corpus.directory, "", "") for name in names]
-    missing = [each for each in unpublished if not each.place(folder)]
-    return [_place(each, mirror / each.path, (folder or home()) / each.path) for each in missing]
 
 
 def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None = None) -> Iterator[Status]:
@@ -170,50 +152,43 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
         A status for each file, and ``not published`` for a corpus that the mirror lacks.
     """
     published = {source.name.partition("/")[0] for source in official() if source.kind == "corpora"}
-    for corpus in dict.fromkeys(tasks.dataset(each)[1] for each in chosen or tasks.datasets()):
-        name = corpus.directory
-        if name not in published and not (folder is None and at_hand("corpora", name)):
-            copied = copy_unpublished(corpus, mirror, folder) if mirror else []
-            yield from copied or [Status(f"corpora/{name}", NOT_PUBLISHED)]
+    for name in dict.fromkeys(tasks.dataset(each)[1].directory for each in chosen or tasks.datasets()):
+        if name in published or (folder is None and at_hand("corpora", name)):
+            continue
+        copies = (mirror / "corpora" / name).glob("*") if mirror else ()
+        files = sorted(path for path in copies if path.is_file())
+        if not files:
+            yield Status(f"corpora/{name}", NOT_PUBLISHED)
+        for file in files:
+            sample = Source(f"corpora/{name}/{file.name}", name, "", "")
+            if not sample.place(folder):
+                yield _place(sample, file, (folder or home()) / sample.path)
 
 
-def verify(source: Source) -> Status:
-    """Compares a file at hand with the publisher's md5."""
-    path = source.place()
-    return _verified(source, path) if path else Status(source.path, NOT_AT_HAND)
-
-
-def _verified(source: Source, path: Path) -> Status:
+def verify(source: Source, folder: Path | None = None) -> Status:
+    """Compares a file at hand, in a folder or where data is looked up, with the publisher's md5."""
+    path = source.place(folder)
+    if path is None:
+        return Status(source.path, NOT_AT_HAND)
     if source.member or not source.md5:
         return Status(source.path, "not verified", _why_not_verified(source))
-    found = md5(path)
-    if found != source.md5:
-        return Status(source.path, DIFFERS, f"its md5 is {found}, the publisher's is {source.md5}")
-    return Status(source.path, VERIFIED, f"md5 {found}")
-
-
-def _at_hand(source: Source, path: Path) -> Status:
-    """A file that is at hand is trusted no further than its md5 reaches."""
-    status = _verified(source, path)
-    if status.word == DIFFERS:
-        raise RefusedError(path, status.remark, "delete it and fetch it again")
-    return Status(source.path, "at hand", status.remark)
+    if (digest := md5(path)) != source.md5:
+        return Status(source.path, DIFFERS, f"its md5 is {digest}, the publisher's is {source.md5}")
+    return Status(source.path, VERIFIED, f"md5 {digest}")
 
 
 def _sources_of(record: dict[str, Any], listed: dict[str, Any]) -> Iterator[Source]:
     about = (record["title"], record["url"], record["licence"])
     for path, file in record.get("files", {}).items():
-        yield Source(path, *about, *_address_md5_size(file, listed), file.get("member", ""))
+        if "ir_datasets" in file:
+            collection, _, key = file["ir_datasets"].partition("/")
+            entry = listed[collection][key]
+            download = entry["url"], entry["expected_md5"], entry["size_hint"]
+        else:
+            download = file["url"], file["md5"], file["size"]
+        yield Source(path, *about, *download, file.get("member", ""))
     for path in (*record.get("by_hand", ()), *([record["corpus"]] if "corpus" in record else ())):
         yield Source(path, *about)
-
-
-def _address_md5_size(file: dict[str, Any], listed: dict[str, Any]) -> tuple[str, str, int]:
-    if "ir_datasets" not in file:
-        return file["url"], file["md5"], file["size"]
-    collection, _, key = file["ir_datasets"].partition("/")
-    entry = listed[collection][key]
-    return entry["url"], entry["expected_md5"], entry["size_hint"]
 
 
 def _in_mirror(source: Source, mirror: Path) -> Path | None:
@@ -231,24 +206,23 @@ def _download(source: Source, part: Path) -> None:
     headers = {"Accept-Encoding": "identity", "Range": f"bytes={there}-"}
     try:
         with requests.get(source.url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
-            if response.status_code != _UNSATISFIABLE:  # then all of it is there, as its md5 will tell
-                response.raise_for_status()
-                _append(source, response, part, there if response.status_code == _PARTIAL else 0)
+            if response.status_code == _UNSATISFIABLE:  # then all of it is there, as its md5 will tell
+                return
+            response.raise_for_status()
+            there = there if response.status_code == _PARTIAL else 0
+            with (
+                part.open("ab" if there else "wb") as file,
+                bar(f"fetching {source.name}", "B", source.size, done=there) as shown,
+            ):
+                for chunk in response.iter_content(_CHUNK):
+                    shown.update(file.write(chunk))
     except requests.RequestException as error:
-        problem = f"{source.path} cannot be fetched from {source.url} ({_reason(error)})"
+        # The answer of the publisher, or the kind of error, whose text is full of internals.
+        reason = type(error).__name__ if error.response is None else shorten(str(error), 150)
+        problem = f"{source.path} cannot be fetched from {source.url} ({reason})"
         raise ToucheError(f"{problem}; try again, it goes on where it stopped, or use --from") from error
     except OSError as error:
         raise InputError(part, f"cannot be written ({error.strerror})", "make room for it") from error
-
-
-def _append(source: Source, response: Any, part: Path, there: int) -> None:
-    with (
-        part.open("r+b" if there else "wb") as file,
-        bar(f"fetching {source.name}", "B", source.size, done=there) as shown,
-    ):
-        file.seek(there)
-        for chunk in response.iter_content(_CHUNK):
-            shown.update(file.write(chunk))
 
 
 def _place(source: Source, file: Path, target: Path) -> Status:
@@ -271,31 +245,21 @@ def _member(name: str, archive: Path) -> Iterator[IO[bytes]]:
     """Opens the file of that name in an archive, in whatever folder; no path in it is ever used."""
     try:
         with opened(archive) as content:
-            for path, open_file in _members(content, zipfile.is_zipfile(archive)):
-                if PurePosixPath(path).name == name:
-                    with open_file() as file:
-                        yield file
-                    return
+            file: Any = None
+            if zipfile.is_zipfile(archive):
+                packed = zipfile.ZipFile(content)
+                paths = (path for path in packed.namelist() if PurePosixPath(path).name == name)
+                file = next(map(packed.open, paths), None)
+            else:
+                tar = tarfile.open(fileobj=content, mode="r|*")  # noqa: SIM115 (it is read in this block)
+                found = (each for each in tar if each.isfile() and PurePosixPath(each.name).name == name)
+                file = next(map(tar.extractfile, found), None)
+            if file is None:
+                raise RefusedError(archive, f"no {name} in it", "get it again")
+            yield file
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError, zlib.error) as error:
         raise RefusedError(archive, f"broken archive ({error})", "get it again") from error
-    raise RefusedError(archive, f"no {name} in it", "get it again")
-
-
-def _members(content: IO[bytes], is_zip: bool) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """The paths of the files in an archive, without links and folders, and how to open each."""
-    if is_zip:
-        with zipfile.ZipFile(content) as packed:
-            yield from ((each.filename, partial(packed.open, each)) for each in packed.infolist())
-    else:
-        with tarfile.open(fileobj=content, mode="r|*") as packed_tar:
-            files = (each for each in packed_tar if each.isfile())
-            yield from ((each.name, partial(packed_tar.extractfile, each)) for each in files)
 
 
 def _why_not_verified(source: Source) -> str:
     return "only the md5 of its archive is published" if source.member else "no md5 is published"
-
-
-def _reason(error: Exception) -> str:
-    """The answer of the publisher, or the kind of error, whose text is full of internals."""
-    return shorten(str(error), 150) if getattr(error, "response", None) is not None else type(error).__name__

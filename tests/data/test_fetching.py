@@ -15,7 +15,7 @@ import pytest
 from conftest import ROOT, Touche, Write, use_clone
 from known import KNOWN
 from touche import tasks
-from touche.data.publishers import Source, _sources_of, fetch, official, verify
+from touche.data.fetching import Source, _sources_of, fetch, official, verify
 from touche.errors import InputError, ToucheError
 
 CONTENT = b"1 0 a 2\n" * 50_000
@@ -273,7 +273,7 @@ def two(monkeypatch: pytest.MonkeyPatch) -> None:
         source("https://example.org/a.qrels"),
         source("https://example.org/b.qrels", path="qrels/b.qrels"),
     ]
-    monkeypatch.setattr("touche.data.publishers.official", lambda chosen=(): both)
+    monkeypatch.setattr("touche.data.fetching.official", lambda chosen=(): both)
 
 
 def test_the_command_fetches_the_rest_when_one_file_is_refused(
@@ -358,7 +358,7 @@ def test_a_download_outlives_a_full_disk_while_it_is_unpacked(
 ) -> None:
     monkeypatch.setattr(Publisher, "content", archive := zipped(inner=CONTENT))
     monkeypatch.setattr(
-        "touche.data.publishers.shutil.copyfileobj", raising(OSError(28, "No space left on device"))
+        "touche.data.fetching.shutil.copyfileobj", raising(OSError(28, "No space left on device"))
     )
     wanted = source(f"{publisher}/a.zip", hashlib.md5(archive).hexdigest(), member="inner")
     with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
