@@ -1,12 +1,11 @@
 """The replica of args.me."""
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import Write
 from touche import baselines
 from touche.errors import ParameterError, ToucheError
 from touche.formats.argsme import read_argsme_json
@@ -69,12 +68,9 @@ def test_what_are_no_arguments_and_options_without_effect_are_refused() -> None:
         ranked([], api=True, match="any")
 
 
-def test_pages_are_read_from_the_corpus(tmp_path: Path) -> None:
-    context = ({"sourceText": "all of it"}, {"sourceText": None}, {}, None)
-    records = [
-        {"id": f"a{number}", "conclusion": "c", "premises": [{"text": "p"}], "context": each}
-        for number, each in enumerate(context)
-    ]
-    (tmp_path / "args-me.json").write_text(json.dumps({"arguments": records}))
-    found = [each.page for each in read_argsme_json(tmp_path / "args-me.json")]
-    assert found == ["all of it", "", "", ""]
+def test_pages_are_read_from_the_corpus(write: Write) -> None:
+    contexts = '{"sourceText": "all of it"}', '{"sourceText": null}', "{}", "null"
+    record = '{"id": "a%d", "conclusion": "c", "premises": [{"text": "p"}], "context": %s}'
+    records = ", ".join(record % each for each in enumerate(contexts))
+    path = write("args-me.json", f'{{"arguments": [{records}]}}')
+    assert [each.page for each in read_argsme_json(path)] == ["all of it", "", "", ""]

@@ -1,14 +1,14 @@
 """What baselines compute, compared with Lucene and by hand."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, Touche
 from oracles.rankings import baseline_by_lucene
 from touche import baselines
-from touche.errors import ParameterError
 from touche.formats.argsme import read_argsme_json
 from touche.formats.documents import Document
 from touche.formats.jsonl import read_passages_jsonl
@@ -65,15 +65,29 @@ def test_tfidf_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "told"),
+    "options",
     [
-        ("dirichletlm", {"mu": 0.0}, "mu = 0: give a number from 1e-09 to 1e"),
-        ("bm25", {"k1": -1.0}, "k1 = -1: give a number from 0 to 1e"),
-        ("bm25", {"b": float("nan")}, "b = nan: give a number from 0 to 1"),
-        ("tfidf", {"b": 1.5}, "b = 1.5: give a number from 0 to 1"),
+        "dirichletlm --mu 0: give a number from 1e-09 to 1e+09",
+        "bm25 --k1 -1: give a number from 0 to 1e+09",
+        "bm25 --b nan: give a number from 0 to 1",
+        "tfidf --b 1.5: give a number from 0 to 1",
+        "dph --c 0: give a number from 1e-09 to 1e+09",
+        "rm3 --title 1.5: give a number from 0 to 1",
+        "rm3 --feedback 0: give a number from 1 to 1000",
+        "rm3 --words 0: give a number from 1 to 1000",
+        "argsrank --damping 1.5: give a number from 0 to 1",
+        "sentence-coherence --weight -0.1: give a number from 0 to 1",
+        "sentence-coherence --penalty nan: give a number from 0 to 10",
+        "dirichletlm-pairs --mu -1: give a number from 1e-09 to 1e+09",
+        "chatnoir-bm25f --match 0%: write all, or a share from 1% to 100%",
+        "chatnoir-bm25f --match 30: write all, or a share from 1% to 100%",
+        "dph --depth 0: a run holds 1 to 1000 documents per topic",
+        "dph --depth 1001: a run holds 1 to 1000 documents per topic",
     ],
 )
-def test_parameters_without_a_meaning_are_refused(name: str, options: dict[str, Any], told: str) -> None:
-    topics, documents = spot_check("passages", candidates=False)
-    with pytest.raises(ParameterError, match=told):
-        list(baselines.load(name)(topics, documents, **options))
+def test_options_without_a_meaning_are_refused_first(touche: Touche, tmp_path: Path, options: str) -> None:
+    command, _, remedy = options.partition(": ")
+    name, option, value = command.split()
+    code, _, err = touche("run", name, "-i", "spot-check/passages", "-o", tmp_path, option, value)
+    assert (code, list(tmp_path.iterdir())) == (2, [])
+    assert err.endswith(f"touche: {option[2:]} = {value}: {remedy}\n")

@@ -5,7 +5,6 @@ import pytest
 
 from neighbours import neighbour
 from touche import baselines
-from touche.errors import ParameterError
 from touche.formats.documents import Document
 from touche.formats.topics import Topic
 
@@ -83,17 +82,6 @@ def test_probabilities_count_and_not_their_logarithms() -> None:
     """Of DirichletLM: a document whose title is half as likely counts half."""
     found = neighbour("rm3", "baseline").expansion([({"a": 1.0}, 1.0), ({"b": 0.5, "c": 0.5}, 0.5)], 2)
     assert found == pytest.approx({"a": 0.8, "b": 0.2})  # b before c, which is as likely
-
-
-def test_with_the_title_alone_nothing_changes() -> None:
-    plain = dict(next(iter(baselines.load("bm25")([CAT], DOCUMENTS, k1=1.2, b=0.75)))[1])
-    assert ranked(model="bm25", title=1.0) == pytest.approx(plain, rel=1e-6)
-
-
-@pytest.mark.parametrize("option", [{"title": 1.5}, {"feedback": 0}, {"words": 0}, {"mu": -1.0}, {"b": 2.0}])
-def test_options_without_a_meaning_are_refused(option: dict[str, float]) -> None:
-    with pytest.raises(ParameterError, match=f"{next(iter(option))} = .*: give a number from"):
-        ranked(**option)
 
 
 def test_a_title_that_finds_nothing_is_left_as_it_is() -> None:

@@ -54,23 +54,20 @@ def test_the_commands_that_it_prints_and_those_of_its_readme_work(place: Path, t
     assert set(commands_in(out)) < set(commands) and len(commands_in(out)) == 7
     script = "\n".join(each for each in commands if not re.search("docker|images", each))
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    told = subprocess.run(
-        ["sh", "-exc", script], env=os.environ | {"PATH": path}, capture_output=True, text=True
-    )
-    assert told.returncode == 0, told.stderr
-    assert (script.count("\n"), told.stderr.count("+ ")) == (6, 7)
-    assert " 4 passed" in told.stdout and "1 run: 0 errors, 0 warnings" in told.stdout
-    assert "moved" not in told.stderr  # what expected.toml holds is what it scores
+    environment = os.environ | {"PATH": path}
+    done = subprocess.run(["sh", "-exc", script], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (script.count("\n"), done.stderr.count("+ ")) == (6, 7)
+    assert " 4 passed" in done.stdout and "1 run: 0 errors, 0 warnings" in done.stdout
+    assert "moved" not in done.stderr  # what expected.toml holds is what it scores
 
 
 def test_the_next_steps_are_right_where_the_user_stands(
     place: Path, touche: Touche, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (place / "in here").mkdir()
+    (place / "in here" / "empty").mkdir(parents=True)
     out = touche("new", "in here/us")[1]
     assert "    touche run 'in here/us' -i spot-check/arguments -o out/us\n" in out
-    monkeypatch.chdir(place / "in here")
-    (place / "in here" / "empty").mkdir()
     monkeypatch.chdir(place / "in here" / "empty")
     assert "    touche regress .\n" in touche("new", ".")[1]
     assert Path("baseline.py").is_file()
@@ -87,12 +84,9 @@ def test_in_an_image_the_spot_checks_are_missing_and_every_command_says_so(
     write("a place/in/documents.jsonl", '{"docno": "a", "text": "cats"}\n{"docno": "b", "text": "dogs"}')
     assert touche("run", "./us", "-i", "in", "-o", "out/us")[0] == 0
     assert Path("out/us/run.txt").read_text() == "1 Q0 a 1 0.0 touche-us\n"
-    for command in (
-        ("run", "./us", "-i", "spot-check/arguments", "-o", "out"),
-        ("regress", "./us"),
-        ("evaluate", "out/us/run.txt", "--task", "spot-check/arguments"),
-    ):
-        code, _, err = touche(*command)
+    spot_check = "spot-check/arguments"
+    for command in (f"run ./us -i {spot_check} -o out", f"evaluate out/us/run.txt --task {spot_check}"):
+        code, _, err = touche(*command.split())
         assert (code, err.count("\n")) == (2, 1)
         assert "no image holds the spot checks; a clone of touche-baselines does, and the installed" in err
 
@@ -145,10 +139,7 @@ def test_nothing_is_left_of_a_folder_that_cannot_be_finished(
 
     monkeypatch.setattr(Path, "write_text", full)
     code, _, err = touche("new", "us")
-    assert (code, err) == (
-        2,
-        "touche: us: cannot be written (No space left on device); choose another place\n",
-    )
+    assert code == 2 and err.startswith("touche: us: cannot be written (No space left on device); ")
     assert not list(place.iterdir())
 
 

@@ -9,7 +9,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from touche.formats.argsme import read_argsme_json
 from touche.pairs import breaks
 from touche.pairs.breaks import pieces
 
@@ -76,12 +75,6 @@ def test_the_table_is_what_the_script_makes() -> None:
     for number in mixed:
         answers = SCRIPT["answers"](range(number * size, (number + 1) * size))
         assert answers == [answer_of[sign] for sign in signs[number].tolist()]
-
-
-def test_premises_of_the_spot_check_are_split_as_java_does() -> None:
-    for argument in read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"):
-        for premise in argument.premises:
-            assert list(pieces(premise)) == of_java(premise)
 
 
 @pytest.mark.parametrize("lone", ["\ud800", "\udfff"])

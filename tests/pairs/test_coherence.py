@@ -1,9 +1,7 @@
 from math import log, sqrt
-from pathlib import Path
 
 import pytest
 
-from conftest import Touche
 from touche import baselines
 from touche.data import places
 from touche.pairs import coherence
@@ -45,20 +43,3 @@ def test_the_score_of_a_pair_is_relevance_and_coherence_less_the_penalty() -> No
     }
     assert {id: score for id, score, _ in hits} == pytest.approx(expected)
     assert any(pair.contradicts_itself for pair in candidates)
-
-
-@pytest.mark.parametrize(
-    ("baseline", "option", "value", "most"),
-    [
-        ("argsrank", "damping", "1.5", 1),
-        ("sentence-coherence", "weight", "-0.1", 1),
-        ("sentence-coherence", "penalty", "nan", 10),
-    ],
-)
-def test_options_without_a_meaning_are_refused_first(
-    touche: Touche, tmp_path: Path, baseline: str, option: str, value: str, most: int
-) -> None:
-    command = ("run", baseline, "-i", "spot-check/pairs", "-o", tmp_path, f"--{option}", value)
-    code, _, err = touche(*command)
-    assert (code, list(tmp_path.iterdir())) == (2, [])
-    assert err.endswith(f"touche: {option} = {value}: give a number from 0 to {most}\n")

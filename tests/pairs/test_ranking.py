@@ -1,5 +1,3 @@
-import csv
-import io
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
@@ -119,39 +117,23 @@ def test_arguments_are_ranked_with_the_scores_of_dirichletlm_for_a_mu_that_no_fl
         assert {one.id: score for one, score in ranked} == {one.id: scores[one.id] for one, _ in ranked}
 
 
-def test_what_other_topics_ask_for_changes_nothing() -> None:
-    given = places.open_dataset("spot-check/pairs")
-    for name, options in (("dirichletlm-pairs", {}), ("sentence-coherence", {"coherence": "lexical"})):
-        baseline = baselines.load(name)
-        (alone,) = baseline(given.topics[:1], given.documents, **options)
-        among_others, *_ = baseline(given.topics, given.documents, **options)
-        assert alone == among_others
-
-
 def test_of_arguments_that_say_the_same_the_best_stands_for_all() -> None:
-    """a says what b says, which as the greater id comes first; c says only one thing, more than once."""
+    """a says what b says, which as the greater id comes first; c says only one thing, more than once.
+
+    However many say the same, the others are found.
+    """
     documents = [
         argument("a", "cats cats", "b", stance="CON"),
         argument("b", "CATS  cats", "b", ""),
         argument("c", "cats", "Cats", " "),
         argument("d", "cats", "x", "y"),
+        *(argument(f"s{n:02}", "cats cats cats", "x") for n in range(50)),
     ]
     read = pairs.Arguments.of(TOPICS, documents, 10.0)
-    for least, expected in ((2, ["b", "d"]), (1, ["c", "b", "d"])):
+    for least, expected in ((2, ["s49", "d", "b"]), (1, ["c", "s49", "d"])):
         ((_, ranked),) = read.best(3, sentences=least)
         assert [one.id for one, _ in ranked] == expected
         assert [score for _, score in ranked] == sorted((score for _, score in ranked), reverse=True)
-
-
-def test_however_many_say_the_same_the_others_are_found() -> None:
-    same = [argument(f"s{n:02}", "cats cats cats", "x") for n in range(50)]
-    others = [argument(f"o{n}", "cats", f"y{n}") for n in range(4)]
-    documents = same + others
-    read = pairs.Arguments.of(TOPICS, documents, 10.0)
-    ((_, ranked),) = read.best(4, sentences=2)
-    assert [one.id for one, _ in ranked] == ["s49", "o3", "o2", "o1"]
-    ((_, everything),) = read.best(30, sentences=2)
-    assert len(everything) == 5
 
 
 def test_a_pair_of_an_argument_is_in_its_order_even_if_its_sentences_are_not() -> None:
@@ -160,36 +142,27 @@ def test_a_pair_of_an_argument_is_in_its_order_even_if_its_sentences_are_not() -
     assert pairs.of_argument(one, 0, 1, 2.0).id == "a__CONC__1,a__PREMISE__1"
 
 
-def processed(*arguments: Argument) -> str:
-    text = io.StringIO()
-    rows = csv.writer(text)
-    rows.writerow(("id", "conclusion", "premises", "context", "sentences"))
-    for each in arguments:
-        premises = [{"text": each.premises[0], "stance": each.stance, "annotations": []}]
-        sentences = [{"sent_id": one.id, "sent_text": one.text} for one in each.sentences or ()]
-        rows.writerow((each.id, each.conclusion, premises, {}, sentences))
-    return text.getvalue()
-
-
-XML = "<topics><topic><number>1</number><title>cats</title></topic></topics>"
-
-
 def test_a_topic_with_few_pairs_has_all_of_them_and_a_warning(
     touche: Touche, write: Write, tmp_path: Path
 ) -> None:
-    write("in/topics.xml", XML)
-    write("in/args_processed.csv", processed(argument("S1-A1", "cats", "dogs", "mice", stance="CON")))
+    one = argument("S1-A1", "cats", "dogs", "mice", stance="CON")
+    sentences = [{"sent_id": each.id, "sent_text": each.text} for each in one.sentences or ()]
+    premises = [{"text": one.premises[0], "stance": one.stance, "annotations": []}]
+    write("in/queries.jsonl", '{"qid": "1", "query": "cats"}\n')
+    head = "id,conclusion,premises,context,sentences"
+    write("in/args_processed.csv", f'{head}\n{one.id},,"{premises}",{{}},"{sentences}"\n')
     code, _, err = touche("run", "dirichletlm-pairs", "-i", tmp_path / "in", "-o", tmp_path / "out")
     assert code == 0
     assert "touche: warning: fewer than 100 pairs can be made for topics 1 (3)\n" in err
     lines = (tmp_path / "out" / "run.txt").read_text().splitlines()
     assert lines[0].startswith("1 CON S1-A1__PREMISE__1,S1-A1__PREMISE__3 1 ") and len(lines) == 3
-    _, _, err = touche(
-        "run", "dirichletlm-pairs", "-i", tmp_path / "in", "-o", tmp_path / "out", "--depth", "3"
-    )
-    assert "warning" not in err
-    _, _, err = touche("run", "argsrank", "-i", tmp_path / "in", "-o", tmp_path / "out", "--depth", "40")
-    assert "touche: warning: fewer than 40 pairs can be made for topics 1 (1)\n" in err
+    for name, depth, warning in (
+        ("dirichletlm-pairs", 3, ""),
+        ("argsrank", 40, "fewer than 40 pairs can be"),
+    ):
+        options = ("-i", tmp_path / "in", "-o", tmp_path / "out", "--depth", str(depth))
+        err = touche("run", name, *options)[2]
+        assert ("warning" in err) == bool(warning) and warning in err
 
 
 @pytest.mark.parametrize("baseline", ["dirichletlm-pairs", "argsrank", "sentence-coherence"])
@@ -204,13 +177,6 @@ def test_what_has_no_sentences_is_refused(touche: Touche, tmp_path: Path, baseli
     code, _, err = touche("run", baseline, "-i", "spot-check/passages", "-o", tmp_path)
     assert (code, list(tmp_path.iterdir())) == (2, [])
     assert "is no argument, and has no sentences to pair; give args_processed.csv" in err
-
-
-def test_raw_arguments_are_split_for_those_who_need_sentences() -> None:
-    given = places.open_dataset("spot-check/arguments")
-    lexical = baselines.load("sentence-coherence")(given.topics[:1], given.documents, coherence="lexical")
-    ((_, hits),) = lexical
-    assert all("__" in id and stance in ("PRO", "CON", "Q0") for id, _, stance in hits)
 
 
 @pytest.mark.parametrize("stance", ["", "for it", 1])

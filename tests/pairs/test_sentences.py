@@ -2,7 +2,7 @@ import pytest
 
 from touche.errors import ToucheError
 from touche.formats.documents import Argument, Document, Sentence
-from touche.pairs.sentences import arguments_in_sentences, split_argument, split_text
+from touche.pairs.sentences import arguments_in_sentences, split_argument
 
 
 def test_sentences_are_numbered_in_the_official_way() -> None:
@@ -19,14 +19,6 @@ def test_sentences_are_numbered_in_the_official_way() -> None:
 def test_a_conclusion_of_one_word_and_an_empty_premise_are_no_sentences() -> None:
     (only,) = split_argument(Argument("S1-A1", "Homeschooling", ("", "  ", "It is good."))).sentences or ()
     assert only == Sentence("S1-A1__PREMISE__1", "It is good.")
-
-
-def test_characters_beyond_16_bits_are_not_cut() -> None:
-    assert split_text("\U0001f600\U0001f600 Yes. \U0001d49c is a letter. No.") == [
-        "\U0001f600\U0001f600 Yes.",
-        "\U0001d49c is a letter.",
-        "No.",
-    ]
 
 
 def test_what_is_split_stays_as_it_is_and_what_is_no_argument_is_refused() -> None:
