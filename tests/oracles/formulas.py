@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import e, log, log2, pi, sqrt
 
 from touche.scan.statistics import Term
@@ -16,26 +15,14 @@ def length_in_one_byte(tokens: int) -> int:
     return 24 + ((tokens - 24) >> cut << cut)
 
 
-@dataclass(frozen=True)
 class Collection:
     """Term frequencies of every document, and the statistics that follow from them."""
 
-    documents: Mapping[str, Counter[str]]
-
-    def __post_init__(self) -> None:
-        totals: Counter[str] = Counter()
-        containing: Counter[str] = Counter()
-        for terms in self.documents.values():
-            totals.update(terms)
-            containing.update(terms.keys())
-        not_empty = sum(1 for terms in self.documents.values() if terms)
-        object.__setattr__(self, "ttf", totals)
-        object.__setattr__(self, "df", containing)
-        object.__setattr__(self, "n", not_empty)
-        object.__setattr__(self, "tokens", totals.total())
-
-    ttf = df = None
-    n = tokens = 0
+    def __init__(self, documents: Mapping[str, Counter[str]]) -> None:
+        self.documents = documents
+        self.df = Counter(term for terms in documents.values() for term in terms)
+        self.ttf = Counter(term for terms in documents.values() for term in terms.elements())
+        self.tokens, self.n = self.ttf.total(), sum(1 for terms in documents.values() if terms)
 
     def dirichlet(self, query: Sequence[str], document: str, mu: float) -> float:
         terms = self.documents[document]

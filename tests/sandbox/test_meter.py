@@ -2,9 +2,8 @@
 
 import signal
 import sys
-from collections.abc import Mapping
+import time
 from pathlib import Path
-from threading import Semaphore
 
 import pytest
 
@@ -14,31 +13,35 @@ from touche.sandbox.meter import PEAK, SAMPLES, Meter, metered, metering, usage_
 from touche.sandbox.programs import execute
 
 ID = "c0ffee"
-
-
-@pytest.fixture(autouse=True)
-def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(meter, "_CGROUPS", tmp_path / "cgroup")
-    monkeypatch.setattr(meter, "_PROCESSES", tmp_path / "proc")
-
-
-def sampled() -> Meter:
-    found = Meter()
-    found._sample(meter._groups_of(ID))
-    return found
-
-
-def test_version_1_counts_processes_and_files_in_memory(write: Write) -> None:
-    write("proc/42/cgroup", f"5:cpu,cpuacct:/docker/{ID}\n3:memory:/docker/{ID}\n1:name=x:/docker/{ID}\n")
-    write(f"cgroup/memory/docker/{ID}/memory.stat", "total_rss 1000\ntotal_shmem 200\ntotal_cache 70000\n")
-    write(f"cgroup/memory/docker/{ID}/memory.max_usage_in_bytes", "71200\n")
-    write(f"cgroup/cpuacct/docker/{ID}/cpuacct.usage", "2500000000\n")
-    found = sampled()
-    assert (found.memory, found.cpu, found.memory_of) == (1200, 2.5, SAMPLES)
+SEEN = (1200, 2.5, SAMPLES)
 
 
 @pytest.fixture
-def group(write: Write, tmp_path: Path) -> str:
+def watched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, write: Write) -> Meter:
+    monkeypatch.setattr(meter, "_CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(meter, "_PROCESSES", tmp_path / "proc")
+    return Meter(write("id", ID))
+
+
+def sampled(watched: Meter) -> tuple[int | None, float | None, str]:
+    watched.sample()
+    return watched.memory, watched.cpu, watched.memory_of
+
+
+def test_version_1_counts_processes_and_files_in_memory_once_a_container_is_in_all_groups(
+    write: Write, watched: Meter
+) -> None:
+    write("proc/42/cgroup", f"5:cpu,cpuacct:/\n3:memory:/docker/{ID}\n1:name=x:/docker/{ID}\n")
+    write(f"cgroup/memory/docker/{ID}/memory.stat", "total_rss 1000\ntotal_shmem 200\ntotal_cache 70000\n")
+    write(f"cgroup/memory/docker/{ID}/memory.max_usage_in_bytes", "71200\n")
+    write(f"cgroup/cpuacct/docker/{ID}/cpuacct.usage", "2500000000\n")
+    assert sampled(watched) == (None, None, "")  # it joins one controller's group after the other
+    write("proc/42/cgroup", f"5:cpu,cpuacct:/docker/{ID}\n3:memory:/docker/{ID}\n1:name=x:/docker/{ID}\n")
+    assert sampled(watched) == SEEN
+
+
+@pytest.fixture
+def group(write: Write) -> str:
     """A control group of version 2, without a peak of its own; what watches a container is not in it."""
     name = f"machine.slice/libpod-{ID}.scope"
     write("proc/41/cgroup", f"0::/machine.slice/libpod-conmon-{ID}.scope\n")
@@ -48,81 +51,35 @@ def group(write: Write, tmp_path: Path) -> str:
     return name
 
 
-def test_version_2_has_a_peak_of_its_own_with_a_new_kernel(write: Write, group: str) -> None:
-    found = sampled()
-    assert (found.memory, found.cpu, found.memory_of) == (1200, 2.5, SAMPLES)
+def test_version_2_has_a_peak_of_its_own_with_a_new_kernel(
+    write: Write, group: str, watched: Meter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sampled(watched) == SEEN
+    monkeypatch.setattr(meter, "_groups_of", lambda container: pytest.fail("it was looked for again"))
+    write(f"cgroup/{group}/memory.stat", "anon 500\nshmem 0\n")
+    assert sampled(watched) == SEEN  # the largest
     write(f"cgroup/{group}/memory.peak", "4321\n")
-    found = sampled()
-    assert (found.memory, found.cpu, found.memory_of) == (4321, 2.5, PEAK)
+    assert sampled(watched) == (4321, 2.5, PEAK)
 
 
 @pytest.mark.parametrize("groups", ["0::/\n", "0::/user.slice\n", "3:memory:/\n5:cpu,cpuacct:/\n", ""])
+@pytest.mark.usefixtures("watched")
 def test_a_process_that_is_not_the_containers_is_not_metered(write: Write, groups: str) -> None:
     write("proc/42/cgroup", groups)
     assert meter._groups_of(ID) == meter._groups_of("") == {}  # an id may not be written yet
 
 
-def test_the_largest_sample_is_kept(write: Write, group: str) -> None:
-    found = Meter()
-    for anonymous in (10, 30, 20):
-        write(f"cgroup/{group}/memory.stat", f"anon {anonymous}\nshmem 0\n")
-        found._sample(meter._groups_of(ID))
-    assert found.memory == 30
-
-
-@pytest.fixture
-def samples(monkeypatch: pytest.MonkeyPatch) -> Semaphore:
-    """Counts attempts to take a sample."""
-    taken, sample = Semaphore(0), Meter._sample
-
-    def sampled_now(self: Meter, groups: Mapping[str, Path]) -> None:
-        try:
-            sample(self, groups)
-        finally:
-            taken.release()
-
-    monkeypatch.setattr(Meter, "_sample", sampled_now)
-    return taken
-
-
-@pytest.mark.usefixtures("group")
-def test_a_container_is_sampled_from_when_its_id_is_known_and_looked_for_once(
-    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, samples: Semaphore
-) -> None:
-    look, found = meter._groups_of, list[dict[str, Path]]()
-
-    def looked(container: str) -> dict[str, Path]:
-        found.append(look(container))
-        return found[-1]
-
-    monkeypatch.setattr(meter, "_groups_of", looked)
-    with metered(tmp_path / "id") as watched:
-        write("id", "\n")  # the engine has made the file, and not written it
-        assert samples.acquire(timeout=60) and not found[0]
+@pytest.mark.usefixtures("group", "watched")
+def test_a_container_is_sampled_from_when_its_id_is_known(write: Write, tmp_path: Path) -> None:
+    write("id", "\n")  # the engine has made the file, and not written it
+    with metered(tmp_path / "id") as watching:
+        time.sleep(0.1)
+        assert watching.memory is None
         write("id", f"{ID}\n")
-        while not (found and found[-1]):
-            assert samples.acquire(timeout=60)
-        count = len(found)
-        for _ in range(3):
-            assert samples.acquire(timeout=60)
-    assert len(found) == count
-    assert (watched.memory, watched.cpu, watched.memory_of) == (1200, 2.5, SAMPLES)
-
-
-def test_a_container_that_is_in_some_of_its_groups_only_is_looked_for_again(
-    write: Write, tmp_path: Path, samples: Semaphore
-) -> None:
-    """With version 1 it joins one controller's group after the other."""
-    write("proc/42/cgroup", f"5:cpu,cpuacct:/\n3:memory:/docker/{ID}\n")
-    write(f"cgroup/memory/docker/{ID}/memory.stat", "total_rss 1000\n")
-    write(f"cgroup/cpuacct/docker/{ID}/cpuacct.usage", "2500000000\n")
-    write("id", ID)
-    with metered(tmp_path / "id") as watched:
-        assert samples.acquire(timeout=60) and watched.cpu is None
-        write("proc/42/cgroup", f"5:cpu,cpuacct:/docker/{ID}\n3:memory:/docker/{ID}\n")
-        for _ in range(3):
-            assert samples.acquire(timeout=60)
-    assert watched.cpu == 2.5
+        deadline = time.monotonic() + 60
+        while watching.memory is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert (watching.memory, watching.cpu, watching.memory_of) == SEEN
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
 
@@ -44,10 +45,12 @@ def usage_of(file: Path) -> tuple[float, int]:
     return float(seconds), int(memory) * (1 if sys.platform == "darwin" else 1024)
 
 
+@dataclass
 class Meter:
     """What was seen of a container; None where its control group cannot be read.
 
     Attributes:
+        id_file: the file that the container's id is written to.
         cpu: seconds of processor time.
         memory: bytes at the peak. With control groups of version 2, and Linux 5.19 or newer, the kernel's own
             ``memory.peak``, in which files that were read count until they are dropped. Elsewhere what its
@@ -56,31 +59,33 @@ class Meter:
         memory_of: which of the two.
     """
 
+    id_file: Path
     cpu: float | None = None
     memory: int | None = None
     memory_of: str = ""
+    _groups: Mapping[str, Path] = field(default_factory=dict)
 
-    def watch(self, id_file: Path, ended: Event) -> None:
-        """Samples until it has ended."""
-        groups: dict[str, Path] = {}
-        while not ended.wait(_SAMPLED_EVERY):
-            try:
-                groups = groups or _groups_of(id_file.read_text().strip())
-                self._sample(groups)
-            except (OSError, ValueError, KeyError):  # not there yet, gone, or of another kind
-                groups = {}  # or not all that they will be: a container joins one after the other
-
-    def _sample(self, groups: Mapping[str, Path]) -> None:
-        read = _version_2 if "" in groups else _version_1
-        memory, self.cpu, self.memory_of = read(groups)
-        self.memory = max(self.memory or 0, memory)
+    def sample(self) -> None:
+        """Takes a sample, if the container is there."""
+        try:
+            self._groups = self._groups or _groups_of(self.id_file.read_text().strip())
+            read = _version_2 if "" in self._groups else _version_1
+            memory, self.cpu, self.memory_of = read(self._groups)
+            self.memory = max(self.memory or 0, memory)
+        except (OSError, ValueError, KeyError):  # not there yet, gone, or of another kind
+            self._groups = {}  # or not all that they will be: a container joins one after the other
 
 
 @contextmanager
 def metered(id_file: Path) -> Iterator[Meter]:
     """Watches a container while the block lasts; it starts within, and its id is written to a file."""
-    meter, ended = Meter(), Event()
-    thread = Thread(target=meter.watch, args=(id_file, ended), daemon=True)
+    meter, ended = Meter(id_file), Event()
+
+    def watch() -> None:
+        while not ended.wait(_SAMPLED_EVERY):
+            meter.sample()
+
+    thread = Thread(target=watch, daemon=True)
     thread.start()
     try:
         yield meter
