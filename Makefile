@@ -45,7 +45,7 @@ workflows: $(READY)
 
 # Throw 10,000 bad inputs at every reader and command, end runs at random moments, fill disks; ten minutes.
 fuzz: $(READY)
-	PYTHONPATH=src:tests $(BIN)/python tests/fuzz/attack.py --surroundings --write
+	PYTHONPATH=src:tests $(BIN)/python tests/fuzz/attack.py --surroundings
 
 # Build the C files with gcc's sanitizers, and run their tests and 100,000 seeded inputs; then build them as before.
 sanitize: $(READY)

@@ -44,7 +44,7 @@ LINES = gzip.compress("".join(f"line {n * n * n}\n" for n in range(5000)).encode
 @pytest.mark.parametrize(
     ("content", "error"),
     [
-        (LINES[:-200], r"file:4\d+: the gzip stream is broken"),
+        (LINES[:-200], "file: the gzip stream is broken"),
         (LINES[:20] + bytes(4) + LINES[24:], "the gzip stream is broken"),
         (b"fine\ncaf\xe9\n", r"file:2: not UTF-8 \(byte 0xe9\)"),
         (b"\xef\xbb\xbffirst\xe9\n", r"file:1: not UTF-8 \(byte 0xe9\)"),

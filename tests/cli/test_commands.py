@@ -100,7 +100,7 @@ def test_reranking_keeps_to_the_candidates(touche: Touche, write: Write, tmp_pat
         (None, DOCUMENTS, "in: no topics in it"),
         (TOPICS, None, "in: no documents in it"),
         (TOPICS, DOCUMENTS + "{", "documents.jsonl:3: broken JSON"),
-        (TOPICS, gzip.compress(DOCUMENTS.encode())[:-9], "documents.jsonl:3: the gzip stream is broken"),
+        (TOPICS, gzip.compress(DOCUMENTS.encode())[:-9], "documents.jsonl: the gzip stream is broken"),
     ],
 )
 def test_unusable_input_is_one_line_and_no_run(

@@ -1,6 +1,6 @@
 """Throws bad inputs at every reader and at every command, and counts what becomes of them.
 
-make fuzz    # all of it; writes the tables in docs/internals.md
+make fuzz    # all of it
 
 Each input ends in a result, or in an error of one line. What fails is kept in build/fuzz/.
 """
@@ -14,16 +14,14 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 import traceback
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import cycle
 from pathlib import Path
 from random import Random
 
-import outcomes
 import surroundings
 from inputs import ODD_NAMES, misplace, spoilt
 from outcomes import MEMORY, PATIENCE, PROCESSES, REFUSED, RESULT, ROOT, SECONDS, Outcome, ending, is_broken
@@ -70,11 +68,9 @@ class Case:
     @property
     def words(self) -> list[str]:
         """The arguments of a command; none of a reader."""
-        folders = {"IN": self.prepared[0], "OUT": self.place / "out"}
         words = self.target.read.split() if isinstance(self.target.read, str) else []
-        for name, folder in folders.items():
-            words = [word.replace(name, str(folder)) for word in words]
-        return words
+        folder, out = str(self.prepared[0]), str(self.place / "out")
+        return [word.replace("IN", folder).replace("OUT", out) for word in words]
 
 
 def attack(cases: Iterable[Case]) -> Iterator[Outcome]:
@@ -116,49 +112,37 @@ def _start(case: Case) -> int:
 
 def _read(target: Target, path: Path) -> tuple[str, str]:
     """Returns how a reader ended, and its error or traceback."""
-    logged = _Logged()
-    logging.getLogger("touche").addHandler(logged)
+    lines: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]
+    logging.getLogger("touche").addHandler(handler)
+    ended, message = RESULT, ""
     try:
-        target.read(path)
-        ended, message = RESULT, ""
+        target.read(path)  # type: ignore[operator]
     except ToucheError as error:
         ended, message = REFUSED, str(error)
     except BaseException:
         return "traceback", traceback.format_exc()
-    if bad := next(filter(is_broken, [message, *logged.lines]), None):
+    if bad := next(filter(is_broken, [message, *lines]), None):
         return "message of several lines", repr(bad)
     return ended, message
 
 
-class _Logged(logging.Handler):
-    """The lines that were logged."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(record.getMessage())
-
-
 def _ended(running: dict[int, Case]) -> Outcome:
     """Waits for one of the processes; returns what became of its case."""
-    waits = (os.wait4(each, os.WNOHANG) for each in cycle(running))
-    child, status, usage = next(each for each in waits if each[0] or time.sleep(0.002))
+    child, status = os.wait()
     case, code = running.pop(child), os.waitstatus_to_exitcode(status)
-    seconds, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
     said = case.place / "said"
     message = said.read_bytes().decode("utf-8", "surrogateescape") if said.exists() else ""
     if case.words:
-        ended = ending(code, message, case.place / "out" / "run.txt", case.words, memory, seconds)
+        ended = ending(code, message, case.place / "out" / "run.txt", case.words)
         if ended in (RESULT, REFUSED) and (left := left_in(case.place / "tmp")):
             ended = f"left {left[0].name}"
     elif code == 0:
         ended, message = json.loads(message)
     else:
         ended = f"longer than {SECONDS} s" if code == -signal.SIGPROF else f"died with {code}"
-    mutations = case.prepared[1]
-    outcome = Outcome(case.name, case.number, mutations, ended, message[-2000:], round(seconds, 2), memory)
+    outcome = Outcome(case.name, case.number, case.prepared[1], ended, message[-2000:])
     if outcome.failed:
         kept = KEPT / f"{case.name}-{case.number}".replace("/", "-")
         shutil.rmtree(kept, ignore_errors=True)
@@ -174,39 +158,35 @@ def cases_of(inputs: int, commands: int, seed: int) -> Iterator[Case]:
             yield Case(seed * 1_000_000 + number, names[number % len(names)])
 
 
-def trouble(tried: Iterable[Outcome]) -> Iterator[Outcome]:
-    """Yields the same outcomes; those that failed are shown as they come."""
-    for outcome in tried:
-        if outcome.failed:
-            last = outcome.message.strip().splitlines()[-1:]
-            print(
-                f"{outcome.name} {outcome.number}: {outcome.ended} {last} [{outcome.mutations}]", flush=True
-            )
-        yield outcome
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--inputs", type=int, default=9_700, help="for the readers")
     parser.add_argument("--commands", type=int, default=300, help="for the commands")
     parser.add_argument("--signals", type=int, default=100, help="moments for each signal")
     parser.add_argument("--surroundings", action="store_true", help="disks, users, locales and so on")
     parser.add_argument("--seed", type=int, default=13)
-    parser.add_argument("--write", action="store_true", help="write the tables in docs/internals.md")
     options = parser.parse_args()
-    cases = cases_of(options.inputs, options.commands, options.seed)
+    counts = Counter[tuple[str, str]]()
     with tempfile.TemporaryDirectory(prefix="touche fuzz ") as tempfile.tempdir:  # another attack has its own
-        read = list(trouble(attack(cases)))
+        counts += _counted(attack(cases_of(options.inputs, options.commands, options.seed)))
     tempfile.tempdir = None
-    around = list(trouble(surroundings.tried())) if options.surroundings else []
-    around += trouble(surroundings.killed(options.signals, options.seed))
-    page = outcomes.page_of(read, around, options.seed)
-    print(page)
-    if options.write:
-        outcomes.write(page)
-    sys.exit(any(each.failed for each in read + around))
+    if options.surroundings:
+        counts += _counted(surroundings.tried())
+    counts += _counted(surroundings.killed(options.signals, options.seed))
+    for (name, ended), count in sorted(counts.items()):
+        print(f"{count:5} {name}: {ended}")
+    sys.exit("failed" in {ended for _, ended in counts})
+
+
+def _counted(outcomes: Iterable[Outcome]) -> Counter[tuple[str, str]]:
+    """Counts what became of what; those that failed are shown as they come."""
+    counts = Counter[tuple[str, str]]()
+    for outcome in outcomes:
+        counts[outcome.name, "failed" if outcome.failed else outcome.ended] += 1
+        if outcome.failed:
+            print(f"{outcome.name} {outcome.number}: {outcome.ended} [{outcome.mutations}]", flush=True)
+            print(outcome.message, flush=True)
+    return counts
 
 
 if __name__ == "__main__":

@@ -46,8 +46,7 @@ class Trial:
         before: puts things in order in the folder of the call, and afterwards takes them away.
         variables: of the environment; None takes one away.
         folder: the name of the folder that IN and OUT are in.
-        prefix: words before those of the command.
-        script: of a shell, in which the command is ``"$@"``; empty without one.
+        script: of a shell, in which the command is ``"$@"``.
     """
 
     name: str
@@ -55,13 +54,7 @@ class Trial:
     before: Callable[[Path], Any] = contextlib.nullcontext
     variables: dict[str, str | None] = field(default_factory=dict)
     folder: str = "x"
-    prefix: Sequence[str] = ()
-    script: str = ""
-
-    @property
-    def words(self) -> list[str]:
-        shell = ["bash", "-o", "pipefail", "-c", self.script, "bash"] if self.script else []
-        return [*self.prefix, *shell, *self.command]
+    script: str = 'exec "$@"'
 
 
 def _disk(name: str, options: str) -> Callable[[Path], Any]:
@@ -84,8 +77,8 @@ def _open_to_all(folder: Path) -> Iterator[None]:
 
 
 _C = {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-_NOBODY += ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]
+_NOBODY = "exec setpriv --reuid=65534 --regid=65534 --clear-groups"
+_NOBODY += ' --inh-caps=+dac_read_search --ambient-caps=+dac_read_search "$@"'
 _UNREAD = '"$@" | head -c 0; code=${PIPESTATUS[0]}; exit $((code == 1 ? 0 : code))'  # 1 is that of click
 _DISKS = {"full disk for the output": "size=4k", "read-only output": "ro"}
 _SCRIPTS = {  # in which a command is "$@"
@@ -100,8 +93,8 @@ _TROUBLES: list[tuple[str, Sequence[list[str]], dict[str, Any]]] = [
     *((name, (RUN, REPORT), {"before": _disk("out", options)}) for name, options in _DISKS.items()),
     ("full disk for TMPDIR", (RUN, OWN, EVALUATE), {"before": _disk("tmp", "size=4k")}),
     ("no HOME", (RUN, EVALUATE), {"variables": {"HOME": None, "XDG_CACHE_HOME": None}}),
-    ("another user", (RUN, EVALUATE, REPORT), {"prefix": _NOBODY}),
-    ("another user", (RUN, EVALUATE, REPORT), {"prefix": _NOBODY, "before": _open_to_all}),
+    ("another user", (RUN, EVALUATE, REPORT), {"script": _NOBODY}),
+    ("another user", (RUN, EVALUATE, REPORT), {"script": _NOBODY, "before": _open_to_all}),
     *(("LANG=C", PRINTING, {"variables": _C, "folder": name}) for name in ("x", "é ü")),
     *(
         (f"{size} MB of memory", (RUN, CRAWL, EVALUATE, LINT), {"script": f'ulimit -d {size}000; exec "$@"'})
@@ -137,7 +130,8 @@ def _try(trial: Trial, number: int) -> Outcome:
 
 
 def _called(trial: Trial, folder: Path) -> tuple[str, str]:
-    process = _start(trial.words, folder, trial.variables)
+    words = ["bash", "-o", "pipefail", "-c", trial.script, "bash", *trial.command]
+    process = _start(words, folder, trial.variables)
     try:
         said = process.communicate(timeout=PATIENCE)[0].decode("utf-8", "replace")
     except subprocess.TimeoutExpired:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from threading import Thread
@@ -14,8 +15,9 @@ from touche.baselines.declaration import imports_of
 from touche.baselines.method import Baseline
 from touche.baselines.options import arguments_of
 from touche.collection.discovery import Input
-from touche.errors import ParameterError
+from touche.errors import ParameterError, ToucheError
 from touche.formats.runs import MAX_DEPTH
+from touche.formats.statistics import StatisticsFiles
 from touche.formats.topics import Topic
 from touche.io.writing import write_whole
 from touche.origin import origin
@@ -43,23 +45,28 @@ def run(
         The topics for which nothing was found.
 
     Raises:
-        ToucheError: if the input is unusable, an option has no meaning, or the output cannot be written.
+        ToucheError: if the input is unusable, an option has no meaning, statistics are not used by the
+            baseline, or the output cannot be written.
     """
     depth = options.get("depth", MAX_DEPTH)
     if not 1 <= depth <= MAX_DEPTH:
         raise ParameterError(f"depth = {depth}: a run holds 1 to {MAX_DEPTH} documents per topic")
     started, tag = datetime.now(UTC), tag or ranker.tag(options)
-    statistics = given.documents.statistics.known if given.documents.statistics else None
-    data = _beside(lambda: data_of_files(given.files, statistics))  # md5 reads them once more
+    statistics, uses = given.documents.statistics or StatisticsFiles(), list[bool]()
+    documents = given.documents.with_statistics(replace(statistics, report=partial(uses.append, True)))
+    data = _beside(lambda: data_of_files(given.files, statistics.known))  # md5 reads them once more
     software = Software(ranker.name, team, _command(ranker, options), ranker.description)
     if ranker.folder:
         # Not in a thread: a child that the baseline forks meanwhile would hold what git is waited for by.
         software = replace(software, **origin(ranker.folder), modules=imports_of(ranker.folder))
     with replacing_run(output):  # or an earlier run would outlive this one if it is interrupted
         rankings = watched(
-            ranker(given.topics, given.documents, **options), "searching", "topics", len(given.topics)
+            ranker(given.topics, documents, **options), "searching", "topics", len(given.topics)
         )
         first = [*islice(rankings, 1)]
+        if statistics and not uses:
+            problem = "the baseline ranks without touche.scan, which alone uses and keeps statistics"
+            raise ToucheError(f"{problem}; leave --statistics and --keep-statistics out")
     without_hits = write_run(output, given.topics, chain(first, rankings), tag)
     about = (software, tag, options, data())
     write_whole(output / METADATA_FILE, metadata(*about, started, datetime.now(UTC)))

@@ -84,7 +84,7 @@ class SparkDocuments(Documents):
     def __str__(self) -> str:
         return f"{self.files}, on Spark"
 
-    def records(self) -> Iterator[AnyDocument]:
+    def __iter__(self) -> Iterator[AnyDocument]:
         """Raises ToucheError, as nothing on one machine could hold or wait for the documents."""
         problem = "the baseline ranks documents by itself, on one machine"
         raise ToucheError(f"{problem}; --runner spark runs those that rank by touche.scan: leave it out")

@@ -45,20 +45,9 @@ class Documents(ABC):
         """
         return documents if isinstance(documents, Documents) else PlainDocuments(documents)
 
-    def __iter__(self) -> Iterator[AnyDocument]:
-        """Yields every document, for an author who ranks without an engine.
-
-        Raises:
-            ToucheError: if the statistics of the whole collection are requested, which only engines use.
-        """
-        if self.statistics:
-            problem = "the baseline ranks without touche.scan, so that no statistics are taken or kept"
-            raise ToucheError(f"{problem}; leave --statistics and --keep-statistics out")
-        return self.records()
-
     @abstractmethod
-    def records(self) -> Iterator[AnyDocument]:
-        """Yields every document, for an engine."""
+    def __iter__(self) -> Iterator[AnyDocument]:
+        """Yields every document."""
 
     def pieces(self) -> Iterator[Piece] | None:
         """Returns pieces that other processes can parse; None if the collection cannot be split."""
@@ -121,7 +110,7 @@ class PlainDocuments(Documents):
 
     items: Iterable[AnyDocument]
 
-    def records(self) -> Iterator[AnyDocument]:
+    def __iter__(self) -> Iterator[AnyDocument]:
         """Yields every document."""
         return iter(self.items)
 
@@ -140,6 +129,6 @@ class MissingDocuments(Documents):
 
     error: InputError
 
-    def records(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Any]:
         """Raises the error."""
         raise self.error

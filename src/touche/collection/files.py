@@ -90,7 +90,7 @@ class Files(Documents):
             f"{self.format.noun} from {len(self.paths):,} {self.format.unit} {where} {folder.resolve().name}"
         )
 
-    def records(self) -> Iterator[AnyDocument]:
+    def __iter__(self) -> Iterator[AnyDocument]:
         """Yields every document.
 
         Raises:
@@ -134,7 +134,7 @@ class Files(Documents):
 class Candidates(Documents):
     """The documents of a re-ranking input, each once."""
 
-    def records(self) -> Iterator[AnyDocument]:
+    def __iter__(self) -> Iterator[AnyDocument]:
         """Yields every document.
 
         Raises:

@@ -50,7 +50,7 @@ class IrDataset(Documents):
     def __str__(self) -> str:
         return f"documents from {self.id} (ir_datasets)"
 
-    def records(self) -> Iterator[AnyDocument]:
+    def __iter__(self) -> Iterator[AnyDocument]:
         """Yields every document; ir_datasets downloads the corpus first if it is missing.
 
         Raises:

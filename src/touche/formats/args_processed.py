@@ -51,7 +51,7 @@ def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
         InputError: if the file cannot be read, its header is broken, or a row has 64 MiB or more.
     """
     cutter = Cutter(path, "a row", partial(_arguments_of, columns=()))
-    with open_binary(path, lambda: cutter.last_line) as file:
+    with open_binary(path) as file:
         line, header = next(_rows(partial(file.readline, LONGEST_LINE), path), (0, []))
         cutter.line, cutter.read = line + 1, partial(_arguments_of, columns=header)
         yield from pieces_of_blocks(file, cutter, CsvBounds().look)

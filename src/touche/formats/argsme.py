@@ -79,7 +79,7 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
     cutter, bounds = Cutter(path, "an argument", _arguments_of), JsonBounds()
     frame = Cutter(path, "text around the arguments", _arguments_of)  # JSON without them
     begin, is_empty = 1, True
-    with open_binary(path, lambda: cutter.last_line) as file:
+    with open_binary(path) as file:
         for block in blocks(file):
             at = 0
             while at < len(block):

@@ -128,7 +128,7 @@ def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:
         InputError: if the file cannot be read, or a line has 64 MiB or more.
     """
     cutter = Cutter(path, "a line", read)
-    with open_binary(path, lambda: cutter.last_line) as file:
+    with open_binary(path) as file:
         yield from pieces_of_blocks(file, cutter, lambda block: (block.find(b"\n"), block.rfind(b"\n") + 1))
 
 

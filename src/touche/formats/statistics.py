@@ -1,7 +1,7 @@
 """Statistics of a collection in a file, so that a part of it can be ranked by the numbers of the whole."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -48,10 +48,12 @@ class StatisticsFiles:
     Attributes:
         known: the file with those of the whole collection that the documents are a part of, or None.
         kept: the file that they are written to once they are counted, or None.
+        report: called by an engine that ranks by them, or writes them.
     """
 
     known: Path | None = None
     kept: Path | None = None
+    report: Callable[[], object] = field(default=bool, compare=False)
 
     def __bool__(self) -> bool:
         """Whether there are any."""

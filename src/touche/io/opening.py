@@ -5,7 +5,7 @@ import hashlib
 import io
 import logging
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path, PosixPath
@@ -26,18 +26,15 @@ class _Watched(io.FileIO):
     """A file that moves a bar on as it is read, and knows how many bytes were, even of a pipe."""
 
     def __init__(self, path: Path, bar: Any) -> None:
-        self._bar, self._count = bar, 0
+        self._bar, self.count = bar, 0
         super().__init__(path)
 
     def readinto(self, buffer: Any) -> int:
         count = super().readinto(buffer) or 0
         if self._bar is not None:
             self._bar.update(count)
-        self._count += count
+        self.count += count
         return count
-
-    def tell(self) -> int:
-        return self._count
 
 
 def is_file(name: str | Path) -> bool:
@@ -65,7 +62,8 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         count: int = self._stream.readinto(buffer)
         self._count += count
-        if unpacks_too_far(self._file.raw.tell(), self._count):
+        raw = self._file.raw
+        if unpacks_too_far(raw.count if isinstance(raw, _Watched) else raw.tell(), self._count):
             raise zlib.error(f"it unpacks to more than {_MOST} times its size")
         return count
 
@@ -110,12 +108,8 @@ def opened(path: Path) -> Iterator[io.BufferedReader]:
 
 
 @contextmanager
-def open_binary(path: Path, current_line: Callable[[], int | None] = lambda: None) -> Iterator[IO[bytes]]:
+def open_binary(path: Path) -> Iterator[IO[bytes]]:
     """Opens a file for reading bytes, unpacked if it is gzipped, whatever its name.
-
-    Args:
-        path: the file.
-        current_line: tells how far the reader has come, for the error.
 
     Raises:
         InputError: if the file cannot be opened or its gzip stream is broken or cut off.
@@ -128,7 +122,7 @@ def open_binary(path: Path, current_line: Callable[[], int | None] = lambda: Non
                 yield file
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         problem = f"the gzip stream is broken ({error})"
-        raise InputError(path, problem, "fetch the file again", current_line()) from error
+        raise InputError(path, problem, "fetch the file again") from error
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror or error})", "check the path") from error
 
@@ -162,8 +156,7 @@ def bytes_of_lines(path: Path) -> Iterator[bytes]:
     Raises:
         InputError: if the file cannot be read or a line is of 64 MiB or more.
     """
-    number = 0
-    with open_binary(path, lambda: number + 1) as file:
+    with open_binary(path) as file:
         for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE), b""), 1):
             if len(line) == LONGEST_LINE:
                 problem, remedy = "a line of 64 MiB or more", "check that this is the right file"

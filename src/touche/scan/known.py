@@ -28,6 +28,8 @@ def known_or_counted(
             what was counted cannot be written.
     """
     own = dict(zip(fields, counted, strict=True))
+    if files:
+        files.report()
     if files and files.known:
         known = read_statistics(files.known)
         own = {name: _known(files.known, name, known.get(name), fields[name], own[name]) for name in fields}

@@ -104,7 +104,7 @@ def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
     began, processes = time.monotonic(), min(processors(), _MOST)
     parts = parts_in_parallel(reading, collection, processes) if processes > 1 else None
     if parts is None:
-        parts, processes = list(parts_in_process(reading, collection.records())), 1
+        parts, processes = list(parts_in_process(reading, collection)), 1
     about = (time.monotonic() - began, processes, processors(), reading.summary(parts))
     _log.debug("read in %.1f s by %d of %d processors: %s", *about)
     return parts
