@@ -21,7 +21,9 @@ class Collection:
     def __init__(self, documents: Mapping[str, Counter[str]]) -> None:
         self.documents = documents
         self.df = Counter(term for terms in documents.values() for term in terms)
-        self.ttf = Counter(term for terms in documents.values() for term in terms.elements())
+        self.ttf = Counter[str]()
+        for terms in documents.values():
+            self.ttf.update(terms)
         self.tokens, self.n = self.ttf.total(), sum(1 for terms in documents.values() if terms)
 
     def dirichlet(self, query: Sequence[str], document: str, mu: float) -> float:

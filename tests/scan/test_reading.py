@@ -24,6 +24,7 @@ from touche.collection.files import Files
 from touche.errors import InputError
 from touche.formats import pieces
 from touche.formats.documents import AnyDocument, Document
+from touche.formats.pages import Page
 from touche.formats.topics import Topic
 from touche.scan import counting, reading
 from touche.scan.counting import ONE_FIELD, Counting, Part, Vocabulary, joined
@@ -108,13 +109,12 @@ def test_they_read_the_file_once_and_not_this_process(
 def test_what_is_wrong_is_said_as_by_one_process(
     write: Write, tmp_path: Path, number: int, line: Any, error: str
 ) -> None:
-    lines = [*LINES[:number], line, *LINES[number:35], {}]  # and the last line is wrong, too
-    collection = written(write, tmp_path, lines)
+    collection = written(write, tmp_path, [*LINES[:number], line, *LINES[number:35]])
     for documents in (collection, iter(collection)):
         with pytest.raises(InputError, match=error):
             ranked(documents)
-    with pytest.raises(InputError):  # not of ids, which were checked when the documents were counted
-        scan.picked(collection, {"d0"})
+    with pytest.raises(InputError, match="documents.jsonl:41: "):  # of one that is not wanted
+        scan.picked(written(write, tmp_path, [*LINES, {}]), {"d0"})
 
 
 @pytest.mark.usefixtures("many")
@@ -147,6 +147,7 @@ from pathlib import Path
 from touche import scan
 from touche.collection.discovery import find_documents
 from touche.formats import pieces
+from touche.formats.pages import Page
 from touche.formats.topics import Topic
 from touche.scan import reading
 
@@ -181,6 +182,8 @@ def test_pages_that_are_still_to_be_parsed_are_parsed(write: Write, tmp_path: Pa
     collection = written(write, tmp_path, [*LINES, page])
     (_, hits), _ = ranked(collection)
     assert "page" in [id for id, _ in hits]
+    (parsed,) = scan.picked(collection, {"page"})
+    assert isinstance(parsed, Page)
 
 
 @given(st.lists(st.lists(st.sampled_from(TEXTS), min_size=1, max_size=5), min_size=1, max_size=5))
