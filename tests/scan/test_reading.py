@@ -113,7 +113,7 @@ def test_what_is_wrong_is_said_as_by_one_process(
     for documents in (collection, iter(collection)):
         with pytest.raises(InputError, match=error):
             ranked(documents)
-    with pytest.raises(InputError, match="documents.jsonl:41: "):  # of one that is not wanted
+    with pytest.raises(InputError, match=r"documents\.jsonl:41: "):  # of one that is not wanted
         scan.picked(written(write, tmp_path, [*LINES, {}]), {"d0"})
 
 
