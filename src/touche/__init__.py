@@ -15,65 +15,48 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from touche import lucene, pairs, scan
-    from touche.baselines.frames import run
-    from touche.baselines.method import Rankings, Topics, baseline
-    from touche.collection.documents import Documents
-    from touche.errors import ToucheError, check_range
-    from touche.evaluation.frames import compare, evaluate, published
-    from touche.formats.documents import AnyDocument, Argument, Document, Sentence, conclusion_of, premises_of
-    from touche.formats.pages import Page
-    from touche.formats.topics import Topic
-
-__all__ = [
-    "AnyDocument",
-    "Argument",
-    "Document",
-    "Documents",
-    "Page",
-    "Rankings",
-    "Sentence",
-    "Topic",
-    "Topics",
-    "ToucheError",
-    "baseline",
-    "check_range",
-    "compare",
-    "conclusion_of",
-    "evaluate",
-    "lucene",
-    "pairs",
-    "premises_of",
-    "published",
-    "run",
-    "scan",
-]
+    from touche import lucene as lucene
+    from touche import pairs as pairs
+    from touche import scan as scan
+    from touche.baselines.frames import run as run
+    from touche.baselines.method import Rankings as Rankings
+    from touche.baselines.method import Topics as Topics
+    from touche.baselines.method import baseline as baseline
+    from touche.collection.documents import Documents as Documents
+    from touche.errors import ToucheError as ToucheError
+    from touche.errors import check_range as check_range
+    from touche.evaluation.frames import compare as compare
+    from touche.evaluation.frames import evaluate as evaluate
+    from touche.evaluation.frames import published as published
+    from touche.formats.documents import AnyDocument as AnyDocument
+    from touche.formats.documents import Argument as Argument
+    from touche.formats.documents import Document as Document
+    from touche.formats.documents import Sentence as Sentence
+    from touche.formats.documents import conclusion_of as conclusion_of
+    from touche.formats.documents import premises_of as premises_of
+    from touche.formats.pages import Page as Page
+    from touche.formats.topics import Topic as Topic
 
 _HOMES = {
-    "touche.baselines.frames": ("run",),
-    "touche.baselines.method": ("Rankings", "Topics", "baseline"),
-    "touche.collection.documents": ("Documents",),
-    "touche.errors": ("ToucheError", "check_range"),
-    "touche.evaluation.frames": ("compare", "evaluate", "published"),
-    "touche.formats.documents": (
-        "AnyDocument",
-        "Argument",
-        "Document",
-        "Sentence",
-        "conclusion_of",
-        "premises_of",
-    ),
-    "touche.formats.topics": ("Topic",),
-    "touche.formats.pages": ("Page",),
+    "baselines.frames": "run",
+    "baselines.method": "Rankings Topics baseline",
+    "collection.documents": "Documents",
+    "errors": "ToucheError check_range",
+    "evaluation.frames": "compare evaluate published",
+    "formats.documents": "AnyDocument Argument Document Sentence conclusion_of premises_of",
+    "formats.pages": "Page",
+    "formats.topics": "Topic",
 }
+_MODULES = ("lucene", "pairs", "scan")
+__all__ = sorted([*" ".join(_HOMES.values()).split(), *_MODULES])
 
 
 def __getattr__(name: str) -> Any:
     # Once they are asked for: the command minds signals before it imports what takes time.
     for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(home), name)
-    if name in __all__:
+        if name in names.split():
+            return getattr(import_module(f"{__name__}.{home}"), name)
+    if name in _MODULES:
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -17,8 +17,7 @@ from textwrap import indent
 import pytest
 
 from conftest import ROOT, Touche, Write, left_in
-from spotcheck import run_text
-from touche import baselines
+from touche import baselines, origin
 
 TOPICS = "<topics><topic><number>1</number><title>Cats or dogs?</title></topic></topics>"
 DOCUMENTS = '{"docno": "a", "text": "cats"}\n{"docno": "b", "text": ""}\n'
@@ -43,21 +42,17 @@ def mine(write: Write) -> Callable[..., Path]:
     return write_baseline
 
 
-def test_run_writes_run_txt_and_says_what_it_took(touche: Touche, given: Path, tmp_path: Path) -> None:
-    code, out, err = touche("run", "bm25", "-i", given, "-o", tmp_path / "out")
-    assert (code, out) == (0, "")
-    assert err.splitlines()[0] == "bm25: 1 topics from topics.xml, documents from documents.jsonl"
-    (line,) = (tmp_path / "out" / "run.txt").read_text().splitlines()
-    assert line.startswith("1 Q0 a 1 0.") and line.endswith(" touche-bm25")
-
-
-def test_the_variables_of_tira_stand_in_for_the_options(
+def test_run_writes_run_txt_and_says_what_it_took_and_takes_the_variables_of_tira(
     touche: Touche, given: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("inputDataset", str(given))
-    monkeypatch.setenv("outputDir", str(tmp_path / "out"))
-    assert touche("run", "dirichletlm")[0] == 0
-    assert (tmp_path / "out" / "run.txt").exists()
+    monkeypatch.setenv("outputDir", str(tmp_path / "tira"))
+    for out, arguments in (("out", ("-i", given, "-o", tmp_path / "out")), ("tira", ())):
+        code, told, err = touche("run", "bm25", *arguments)
+        assert (code, told) == (0, "")
+        assert err.splitlines()[0] == "bm25: 1 topics from topics.xml, documents from documents.jsonl"
+        (line,) = (tmp_path / out / "run.txt").read_text().splitlines()
+        assert line.startswith("1 Q0 a 1 0.") and line.endswith(" touche-bm25")
 
 
 def test_options_of_a_baseline_are_options_of_the_command(
@@ -68,10 +63,11 @@ def test_options_of_a_baseline_are_options_of_the_command(
     assert (tmp_path / "run.txt").read_text().endswith(" touche-bm25-k1=1.2-b=0.75-depth=5\n")
 
 
-def test_the_help_shows_the_baselines_and_first_the_options_of_each(touche: Touche) -> None:
+def test_the_help_shows_the_baselines_and_first_the_options_of_each(
+    touche: Touche, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     assert all(name in touche("run", "--help")[1] for name in baselines.names())
-    text = touche("run", "tfidf", "--help")[1]
-    assert re.findall(r"^(\w.*):$", text, re.MULTILINE) == [
+    headings = [
         "Options of tfidf",
         "Input and output",
         "Runner and containers",
@@ -79,19 +75,16 @@ def test_the_help_shows_the_baselines_and_first_the_options_of_each(touche: Touc
         "Options",
         "Example",
     ]
-    own = text.split("Input and output:")[0]
+    text = touche("run", "tfidf", "--help")[1]
+    assert re.findall(r"^(\w.*):$", text, re.MULTILINE) == headings
+    own, _, rest = text.partition("Input and output:")
     assert "--variant [terrier|classic]" in own and "[default: terrier]" in own and "[default: 1.2]" in own
-    assert "--master" in text.split("\nSpark:")[1] and "--memory" in text.split("\nRunner and")[1]
-
-
-def test_reranking_keeps_to_the_candidates(touche: Touche, write: Write, tmp_path: Path) -> None:
-    rows = [("1", "a", "cats cats"), ("1", "b", "dogs"), ("2", "a", "cats cats"), ("2", "c", "cats")]
-    lines = (json.dumps({"qid": q, "query": "cats", "docno": d, "text": text}) for q, d, text in rows)
-    write("in/rerank.jsonl.gz", "\n".join(lines))
-    assert touche("run", "bm25", "-i", tmp_path / "in", "-o", tmp_path)[0] == 0
-    ranked = [line.split()[:5] for line in (tmp_path / "run.txt").read_text().splitlines()]
-    assert [(row[0], row[2]) for row in ranked] == [("1", "a"), ("2", "a"), ("2", "c")]
-    assert ranked[0][4] == ranked[1][4]  # the same document, the same query, the same statistics
+    assert "--master" in rest.split("\nSpark:")[1] and "--memory" in rest.split("\nRunner and")[1]
+    folder = str(ROOT / "baselines" / "tfidf")
+    monkeypatch.setattr(origin, "__file__", str(tmp_path / "an-image/touche/origin.py"))
+    text = touche("run", folder, "--help")[1]
+    assert re.findall(r"^(\w.*):$", text, re.MULTILINE) == [*headings[:2], *headings[4:]]
+    assert "no such dataset; name a folder" in touche("run", folder, "-i", "typo", "-o", tmp_path)[2]
 
 
 @pytest.mark.parametrize(
@@ -135,10 +128,8 @@ def test_an_earlier_run_outlives_a_mistyped_command_but_not_a_run_that_fails_whi
         "bm25 --k1 -1",
         "bm25 --k2 1",
         "bm25 --statistics nowhere.json",
-        "argsme --api --match any",
         f"bm25 --statistics {earlier}",
         f"rank-bm25 --keep-statistics {tmp_path / 'kept'}",
-        "dirichletlm-variants --stop-words nowhere.txt",
         f"dirichletlm-variants --stop-words {words}",
         "sentence-coherence --coherence nsp",
     ):
@@ -168,12 +159,6 @@ def test_a_folder_of_a_baseline_that_goes_while_it_ranks_loses_no_run(
     goes = mine("import shutil\nshutil.rmtree(__file__[:-12])\nyield topics[0], []")
     assert touche("run", goes, "-i", given, "-o", tmp_path / "out")[0] == 0
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"run.txt", "ir-metadata.yml"}
-
-
-def test_without_arguments_the_help_is_shown_as_it_is(touche: Touche) -> None:
-    code, _, err = touche("run")
-    assert code == 2
-    assert err.startswith("Usage: touche run") and "\n  dirichletlm" in err
 
 
 def test_options_without_an_annotation_take_the_type_of_their_default(
@@ -240,12 +225,12 @@ def test_scores_as_table_and_as_json_are_the_same(touche: Touche, tmp_path: Path
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, which only Linux has")
-def test_a_table_that_cannot_be_written_is_one_line() -> None:
-    with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "touche", "tasks"]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 2
-    assert "No space left on device" in done.stderr and len(done.stderr.splitlines()) == 1
+def test_standard_output_that_is_full_is_one_line_and_one_that_is_closed_is_none_to_write_to() -> None:
+    for target, code, message in (("> /dev/full", 2, "No space left on device"), (">&-", 0, "")):
+        command = ["sh", "-c", f'exec "{sys.executable}" -m touche tasks {target}']
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == code and message in done.stderr
+        assert done.stderr.count("\n") == len(message[:1])
 
 
 def start(*arguments: str | Path, limit: int | None = None, **variables: str) -> subprocess.Popen[str]:
@@ -303,14 +288,6 @@ def test_an_interrupted_run_leaves_nothing(
     assert process.returncode == code
     assert "Traceback" not in err
     assert [*left_in(tmp_path / "tmp"), *(tmp_path / "out").iterdir()] == []
-
-
-def test_a_closed_standard_output_is_none_to_write_to(write: Write) -> None:
-    spot = f"{write('run.txt', run_text())} --task spot-check/passages"
-    for words in (f"evaluate {spot}", f"lint {spot}", "tasks"):
-        command = ["sh", "-c", f'exec "{sys.executable}" -m touche {words} 1>&-']
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0 and "Traceback" not in done.stderr
 
 
 def test_what_an_encoding_cannot_say_is_written_out(write: Write) -> None:

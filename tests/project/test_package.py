@@ -159,12 +159,6 @@ def test_a_clone_ships_what_git_tracks_and_without_git_what_is_not_ignored(
     assert files() == not_ignored
 
 
-def test_without_git_the_same_files_ship(monkeypatch: pytest.MonkeyPatch) -> None:
-    tracked_paths = tracked("baselines", "topics", "qrels", "corpora", new=True)
-    monkeypatch.setenv("PATH", "")
-    assert {str(path) for path in SCRIPT["shipped"]() if (ROOT / path).is_file()} == tracked_paths
-
-
 def test_links_and_pictures_of_the_page_lead_to_the_repository_of_the_release(wheel: Path) -> None:
     addresses, page = metadata(wheel)
     assert addresses == [
@@ -183,18 +177,19 @@ def test_without_a_release_the_page_is_readme(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["github.com/a/b", "https://github.com/", "git@github.com:a/b.git", "x y"]
+    ("variable", "value", "message"),
+    [
+        ("TOUCHE_REPOSITORY", "https://github.com/", "https://github.com/OWNER/NAME"),
+        ("TOUCHE_REPOSITORY", "git@github.com:a/b.git", "https://github.com/OWNER/NAME"),
+        ("WHEEL_FOR", "arm64", "WHEEL_FOR is 'arm64'; choose among x86_64, aarch64, macos-"),  # Docker's name
+    ],
 )
-def test_an_address_that_is_none_stops_the_build(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TOUCHE_REPOSITORY", address)
-    with pytest.raises(SystemExit, match=r"https://github\.com/OWNER/NAME"):
-        SCRIPT["repository"]()
-
-
-def test_a_wheel_for_a_platform_that_nobody_tests_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WHEEL_FOR", "arm64")  # as Docker calls what pip calls aarch64
-    with pytest.raises(SystemExit, match="WHEEL_FOR is 'arm64'; choose among x86_64, aarch64, macos-"):
-        SCRIPT["compile_one"](Path("src/touche/scan/words.c"), Path("words.so"))
+def test_variables_of_a_release_that_are_wrong_stop_the_build(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, message: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(SystemExit, match=message):
+        SCRIPT["repository"]() if variable != "WHEEL_FOR" else SCRIPT["_platform"]()
 
 
 def test_everything_works_at_once_in_an_empty_folder(installed: Path, tmp_path: Path) -> None:
@@ -204,15 +199,6 @@ def test_everything_works_at_once_in_an_empty_folder(installed: Path, tmp_path: 
     assert sorted(path.name for path in folder.iterdir()) == ["my-team", "out"]
     dockerfile = (folder / "my-team" / "Dockerfile").read_text()
     assert dockerfile.startswith("FROM ghcr.io/some-body/touche.fork/base:0.1.0\n")
-
-
-def test_a_name_is_what_is_installed_whatever_the_folder_has(installed: Path, tmp_path: Path) -> None:
-    (tmp_path / "topics").mkdir()
-    (tmp_path / "baselines" / "bm25").mkdir(parents=True)
-    (tmp_path / "baselines" / "bm25" / "baseline.py").write_text("raise SystemExit('run unasked')")
-    command = "regress bm25 --dataset spot-check/passages"
-    code, said = told(command, tmp_path, sys.executable, PYTHONPATH=str(installed))
-    assert code == 0 and "2 passed" in said
 
 
 def test_files_of_the_installed_package_are_not_rewritten(installed: Path, tmp_path: Path) -> None:

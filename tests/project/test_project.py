@@ -7,7 +7,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
 import yaml
 
 from conftest import ROOT
@@ -72,33 +71,6 @@ def test_every_action_is_pinned_to_one_commit_and_what_is_published_has_the_vers
 
     for job in ("publish", "attest", "name"):
         assert before(job) >= {"version", "images", "package", "try"}, "only what was built and tried"
-
-
-@pytest.mark.parametrize(
-    ("schema", "files"),
-    [
-        ("vendor.dependabot", [".github/dependabot.yml"]),
-        (
-            "vendor.github-issue-forms",
-            [".github/ISSUE_TEMPLATE/bug.yml", ".github/ISSUE_TEMPLATE/baseline.yml"],
-        ),
-        ("vendor.github-issue-config", [".github/ISSUE_TEMPLATE/config.yml"]),
-        ("vendor.citation-file-format", ["CITATION.cff"]),
-    ],
-)
-def test_issue_forms_and_citation_are_valid(schema: str, files: list[str]) -> None:
-    checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema]
-    subprocess.run([*checker, *files], check=True)
-
-
-def test_hooks_call_programs_of_the_environment_only() -> None:
-    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
-    assert local["repo"] == "local" and {hook["language"] for hook in local["hooks"]} == {"system"}
-    programs = [hook["entry"].split()[0] for hook in local["hooks"]]
-    assert {*programs} <= {"ruff", "make"}
-    for hook in local["hooks"][:2]:
-        command = [sys.executable, "-m", *hook["entry"].split(), "tests/conftest.py", "--quiet"]
-        subprocess.run(command, check=True)
 
 
 def test_versions_and_titles_agree() -> None:

@@ -9,13 +9,11 @@ import os
 import platform
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 from pathlib import Path
@@ -34,6 +32,12 @@ UNSET = {"VIRTUAL_ENV", "PYTHONPATH", "MAKEFLAGS", "MAKELEVEL", "TOUCHE_DATA", "
 NOT_HERE = {
     "pypa/gh-action-pypi-publish": "trusted publishing",
     "actions/attest-build-provenance": "attestations",
+}
+SCRIPTS_NOT_HERE = {
+    "sudo ": "changes the machine",
+    "make (test-all|workflows)": "it would run the workflows again",
+    "(?s)amd64=.*arm64=": "needs the images of both kinds of processors",
+    "ghcr.io": "needs a registry of images",
 }
 PASSED, FAILED, LEFT_OUT = "passed", "FAILED", "left out"
 
@@ -103,14 +107,12 @@ class Runner:
 
     Attributes:
         folder: where all of it is.
-        registry: a registry of images on loopback; empty where there is none.
         states: of the current workflow's jobs, one for each combination.
         needs: the outputs of these jobs.
         report: a line for each job and each step that was left out.
     """
 
     folder: Path
-    registry: str = ""
     states: dict[str, list[str]] = field(default_factory=dict)
     needs: dict[str, dict[str, Any]] = field(default_factory=dict)
     report: list[str] = field(default_factory=list)
@@ -233,17 +235,11 @@ class _Job:
         return self._run(script, filled(step.get("env", {}), self.context), outputs, label)
 
     def _why_not_run(self, script: str) -> str:
-        if "sudo " in script:
-            return "changes the machine"
-        if "make test-all" in script or "make workflows" in script:
-            return "it would run the workflows again"
         if "type=local" in script and "io.containerd.snapshotter" not in _printed("docker", "info"):
             return "needs Docker with containerd's store"
-        if "amd64=" in script and "arm64=" in script:
-            return "needs the images of both kinds of processors"
-        if "ghcr.io" in script and not self.runner.registry:
-            return "needs docker-registry"
-        return ""
+        return next(
+            (why for words, why in SCRIPTS_NOT_HERE.items() if all(map(script.__contains__, words))), ""
+        )
 
     def _run(self, script: str, variables: Mapping[str, str], outputs: dict[str, str], label: str) -> str:
         files = {f"GITHUB_{name}": self.temporary / name.lower() for name in ("OUTPUT", "ENV", "PATH")}
@@ -253,7 +249,7 @@ class _Job:
         log = self.temporary / "log.txt"
         with log.open("w") as out:
             code = subprocess.run(
-                ["bash", "-e", "-c", script.replace("ghcr.io", self.runner.registry or "ghcr.io")],
+                ["bash", "-e", "-c", script],
                 cwd=self.workspace,
                 env=self.environment | variables | {name: str(path) for name, path in files.items()},
                 stdin=subprocess.DEVNULL,
@@ -288,10 +284,6 @@ def _set_up_python(job: _Job, given: Mapping[str, str]) -> None:
     job.prepend_path(folder / "bin")
 
 
-def _restore(job: _Job, given: Mapping[str, str]) -> dict[str, str]:
-    return {"cache-primary-key": given["key"]}
-
-
 def _upload(job: _Job, given: Mapping[str, str]) -> None:
     files = [path for pattern in given["path"].split() for path in job.workspace.glob(pattern)]
     if not files and given.get("if-no-files-found") == "error":
@@ -311,9 +303,10 @@ def _download(job: _Job, given: Mapping[str, str]) -> None:
 ACTIONS: dict[str, Callable[[_Job, Mapping[str, str]], dict[str, str] | None]] = {
     "actions/checkout": _checkout,
     "actions/setup-python": _set_up_python,
-    "actions/cache": _restore,
-    "actions/cache/restore": _restore,
-    "actions/cache/save": _restore,
+    **dict.fromkeys(
+        ("actions/cache", "actions/cache/restore", "actions/cache/save"),
+        lambda job, given: {"cache-primary-key": given["key"]},
+    ),
     "actions/upload-artifact": _upload,
     "actions/download-artifact": _download,
 }
@@ -353,31 +346,10 @@ def _starter(folder: Path) -> Path:
     return folder / "my-team"
 
 
-@contextmanager
-def registry(folder: Path) -> Iterator[str]:
-    """Yields the address of a registry of images on loopback; empty without Debian's docker-registry."""
-    if not (program := shutil.which("docker-registry")):
-        yield ""
-        return
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    storage = {"filesystem": {"rootdirectory": str(folder / "registry")}}
-    settings = {"version": 0.1, "storage": storage, "http": {"addr": f"127.0.0.1:{port}"}}
-    (folder / "registry.yml").write_text(yaml.safe_dump(settings))
-    with (folder / "registry.log").open("w") as log:
-        process = subprocess.Popen([program, "serve", folder / "registry.yml"], stdout=log, stderr=log)
-    try:
-        yield f"localhost:{port}"
-    finally:
-        process.terminate()
-        process.wait()
-
-
 def main(chosen: Sequence[str]) -> int:
     """Runs the workflows, or those chosen, such as ``test.yml`` or ``test.yml:lint``."""
-    with tempfile.TemporaryDirectory(prefix="touche-workflows-") as name, registry(Path(name)) as address:
-        runner = Runner(Path(name), address)
+    with tempfile.TemporaryDirectory(prefix="touche-workflows-") as name:
+        runner = Runner(Path(name))
         for each in chosen or WORKFLOWS:
             workflow, _, job = each.partition(":")
             runner.run(workflow, job)
