@@ -1,16 +1,19 @@
 """touche identify"""
 
 import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
+from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import click
 
 from touche import tasks
 from touche.cli.commands import DATASET_ID, PATH, argument, command, option
-from touche.cli.output import counted, show, show_records
+from touche.cli.output import counted, show_records
 from touche.identify import identify as identified
-from touche.identify.answer import WITHIN, Answer
+from touche.identify.answer import WITHIN, Answer, Candidate
 
 
 @command(
@@ -41,41 +44,33 @@ def identify(run: Path, dataset: str, style: str) -> None:
     click.echo(f"{answer.tried:,} hypotheses on {of}, {scores}\n\n{answer.first_line}")
     for sentence in answer.sentences():
         click.echo(sentence)
-    _show_candidates(answer)
-    if answer.stands_out:
-        _show_details(answer)
-
-
-def _show_candidates(answer: Answer) -> None:
+    first, names = answer.candidates[0], "|".join(f"{within:g}" for within in WITHIN)
+    shares = "|".join(f"{{shares[{number}]:.3f}}" for number in range(len(WITHIN)))
     click.echo("\nThe best hypotheses (p free numbers, n documents; shares of the scores that are met)")
-    first = answer.candidates[0]
     show_records(
-        f"n|p|p/n|{'|'.join(f'{within:g}' for within in WITHIN)}|median|hypothesis|",
-        "{documents}|{free_numbers}|{floor:.3f}"
-        f"|{'|'.join(f'{{shares[{number}]:.3f}}' for number in range(len(WITHIN)))}"
-        "|{median:.0e}|{hypothesis}|{doubt}",
-        (
-            vars(each)
-            | {"doubt": "" if each.told_apart or each is first else "cannot be told from the first"}
-            for each in answer.candidates
-        ),
+        f"n|p|p/n|{names}|median|hypothesis|",
+        f"{{documents}}|{{free_numbers}}|{{floor:.3f}}|{shares}|{{median:.0e}}|{{hypothesis}}|{{doubt}}",
+        (vars(each) | {"doubt": _doubt(each, first)} for each in answer.candidates),
     )
+    for title, header, template, rows in _details(answer) if answer.stands_out else ():
+        click.echo(f"\n{title}")
+        show_records(header, template, rows)
 
 
-def _show_details(answer: Answer) -> None:
-    click.echo("\nFitted numbers")
-    numbers = map(vars, answer.numbers)
-    show_records("number|fitted|round|", "{name}|{value:.7g}|{round:g}|{note}", numbers)
+def _doubt(candidate: Candidate, first: Candidate) -> str:
+    return "" if candidate.told_apart or candidate is first else "cannot be told from the first"
+
+
+def _details(answer: Answer) -> Iterator[tuple[str, str, str, Iterable[Mapping[str, Any]]]]:
+    """The title, header, template and rows of each table of what was fitted."""
+    fitted = "{name}|{value:.7g}|{round:g}|{note}"
+    yield "Fitted numbers", "number|fitted|round|", fitted, map(vars, answer.numbers)
     for field, collection in answer.collections.items():
-        click.echo(f"\nDocuments with a term in {field}")
-        df = sorted(collection.df.items(), key=lambda each: each[1])
-        show(("term", "df"), [(term, str(documents)) for term, documents in df])
-    click.echo("\nTopics")
-    topics = map(vars, answer.topics)
-    show_records("topic|n|share|title", "{topic}|{documents}|{share:.2f}|{title}", topics)
-    click.echo("\nScores that are missed most")
-    show_records(
-        "topic|document|score|predicted|would be explained by",
-        "{topic}|{document}|{score:.6f}|{predicted:.6f}|{explained}",
-        map(vars, answer.worst),
-    )
+        terms = sorted(collection.df.items(), key=itemgetter(1))
+        rows = ({"term": term, "df": df} for term, df in terms)
+        yield f"Documents with a term in {field}", "term|df", "{term}|{df}", rows
+    topics = "{topic}|{documents}|{share:.2f}|{title}"
+    yield "Topics", "topic|n|share|title", topics, map(vars, answer.topics)
+    worst = "{topic}|{document}|{score:.6f}|{predicted:.6f}|{explained}"
+    header = "topic|document|score|predicted|would be explained by"
+    yield "Scores that are missed most", header, worst, map(vars, answer.worst)

@@ -5,7 +5,7 @@ import json
 import logging
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, fields
 from itertools import takewhile
 from string import Formatter
@@ -21,32 +21,25 @@ _NARROW = 24  # characters; a text column is folded to no less
 _NAMES = 2  # columns of texts that name a row
 _APART = 2  # blanks between columns
 _WIDEST = 1_000_000  # characters; nothing is folded in a pipe
-
+_NO_VALUE = "\0"  # a value of a cell is None
 GOOD, DOUBTFUL, BAD = "green", "yellow", "red"
 
 _log = logging.getLogger("touche")
 
 
-class _NoValueError(Exception):
-    """A value of a cell is None."""
-
-
 class _Cells(Formatter):
-    """Formats a cell; it has no text where a value is None, and ``p`` is the format of a p-value."""
+    """Formats a cell; ``p`` is the format of a p-value."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if value is None:
-            raise _NoValueError
+            return _NO_VALUE
         if format_spec == "p":
             return f"{value:.4f}" if value >= 0.0001 else "< 0.0001"
         return format(value, format_spec)
 
-    def row(self, template: str, values: Mapping[str, Any]) -> Iterator[str]:
-        for cell in template.split("|"):
-            try:
-                yield self.vformat(cell, (), values)
-            except _NoValueError:
-                yield "–"
+    def cell(self, template: str, values: Mapping[str, Any]) -> str:
+        text = self.vformat(template, (), values)
+        return "–" if _NO_VALUE in text else text
 
 
 def show_records(header: str, template: str, records: Iterable[Mapping[str, Any]]) -> None:
@@ -57,7 +50,8 @@ def show_records(header: str, template: str, records: Iterable[Mapping[str, Any]
         template: the same for the cells, such as ``{run}|{low:.3f} to {high:.3f}|{p_t_test:p}``.
         records: the values by the names that the template has for them.
     """
-    show(header.split("|"), (tuple(_Cells().row(template, record)) for record in records))
+    cells = template.split("|")
+    show(header.split("|"), ([_Cells().cell(cell, record) for cell in cells] for record in records))
 
 
 def show(

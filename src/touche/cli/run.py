@@ -124,16 +124,14 @@ def _own_options(baseline: Baseline) -> list[click.Parameter]:
     Raises:
         InputError: naming the option that has.
     """
-    taken, options = set(_reserved()), list[click.Parameter]()
-    for name, parameter in baseline.options.items():
-        option = _option(parameter, baseline.option_help.get(name, ""), f"Options of {baseline.name}")
-        if names := _names_of(option) & taken:
-            problem = f"an option cannot be called {name!r}, as {min(names)} is taken"
+    section, texts = f"Options of {baseline.name}", baseline.option_help
+    options = [_option(each, texts.get(name, ""), section) for name, each in baseline.options.items()]
+    for own in options:
+        for name in sorted(_names_of(own) & _reserved()):
+            problem = f"an option cannot be called {own.name!r}, as {name} is taken"
             file = baselines.folder_of(baseline.typed) / FILE
             raise InputError(file, problem, "give it another name", baseline.line)
-        taken |= _names_of(option)
-        options.append(option)
-    return options
+    return [*options]
 
 
 @cache

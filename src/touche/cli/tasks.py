@@ -96,14 +96,10 @@ def tasks(task_id: str | None, every: bool, style: str) -> None:
     elif task_id:
         _show_card(chosen[0], every)
     else:
-        show_records(
-            "task|title|ranked|dimensions|published",
-            "{id}|{title}|{rules.unit}s|{dimensions}|{results}",
-            (
-                vars(each) | {"dimensions": ", ".join(each.qrels), "results": len(each.all_published)}
-                for each in chosen
-            ),
-        )
+        numbers = ({"dimensions": ", ".join(each.qrels), "n": len(each.all_published)} for each in chosen)
+        records = (vars(task) | more for task, more in zip(chosen, numbers, strict=True))
+        template = "{id}|{title}|{rules.unit}s|{dimensions}|{n}"
+        show_records("task|title|ranked|dimensions|published", template, records)
 
 
 @dataclass(frozen=True)
