@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import product
-from pathlib import Path
 from string import ascii_uppercase
 from typing import TypeVar
 
@@ -11,7 +10,7 @@ from touche import tasks
 from touche.collection.discovery import find_documents
 from touche.data.places import at_hand, corpus_at_hand, locate, locate_corpus
 from touche.errors import ToucheError
-from touche.evaluation.comparison import Comparison, comparisons, run_named
+from touche.evaluation.comparison import comparisons, run_named
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.leaderboard import comparable, names, shortlist
 from touche.evaluation.notes import notes_of, warnings_of
@@ -22,19 +21,22 @@ from touche.regression.reruns import tags_of
 from touche.report.records import BASELINE, GIVEN, PUBLISHED, Depth, Place, RunFile, TaskReport, View
 from touche.report.results import Texts, first, ids_of, ranks_of, rendering_of, topics_of
 from touche.report.texts import texts_of
-from touche.tasks import Corpus, Measure, Published, Task
+from touche.tasks import Corpus, Measure, Published
 from touche.tasks.records import STANCE
 
 _DEPTHS = (1, 3, 5, 10, 20)
-_RUN_FILES = (".run", ".txt")
+_PARTIAL = (
+    "published results are on the whole corpus, this dataset is a part of it; "
+    "a run on this part is not comparable with them"
+)
 _Row = TypeVar("_Row", Evaluated, Published)
 
 
-def part_of(found: Sequence[Evaluated], dataset: str, reference: str | None = None) -> TaskReport:
+def part_of(runs: Sequence[Evaluated], dataset: str, reference: str | None = None) -> TaskReport:
     """What is to be shown of evaluated runs of a task, with the texts of what they rank first.
 
     Args:
-        found: all runs in all dimensions, with all evaluators of the measure.
+        runs: all runs in all dimensions, with all evaluators of the measure.
         dataset: the id of the task, or of a dataset with another corpus, whose texts are then shown.
         reference: the run that the others are held against, by its path, tag or name; by default the
             organizers' baseline, theirs or as ``touche run`` reruns it, and where that is not among the runs,
@@ -43,28 +45,34 @@ def part_of(found: Sequence[Evaluated], dataset: str, reference: str | None = No
     Raises:
         ToucheError: if a file is not at hand any more, the corpus is broken, or there is no such reference.
     """
-    task, found = found[0].task, _best_run_first(found)
-    runs = [each for each in found if each.dimension == found[0].dimension]
-    views, faults = _views(found)
-    chosen = _reference(runs, views, reference) if len(runs) > 1 else ""
-    ranks = ranks_of(runs)
+    task = runs[0].task
+    means = {
+        run.name: next(iter(run.evaluations.values())).mean for run in reversed(runs)
+    }  # in the first one
+    runs = sorted(runs, key=lambda run: -(means[run.name] or 0.0))
+    dimensions = _by_dimension(runs)
+    of_one = next(iter(dimensions.values()))
+    views, faults = _views(runs)
+    ranks = ranks_of(of_one)
     own = [tasks.dataset(dataset)[1]] if dataset in tasks.datasets() else []
     corpora = [*own, *task.corpora.values()]
+    partial = task.published and corpora[0] != task.corpora["full"]
     available = next(filter(corpus_at_hand, corpora), None)
-    wanted = {id for _, document, _ in ranks for id in ids_of(document, task)}
+    wanted = {id for documents in ranks.values() for document in documents for id in ids_of(document, task)}
     texts = texts_of(wanted, find_documents(locate_corpus(available))) if available else {}
     return TaskReport(
         dataset,
         task,
-        _files(runs),
-        chosen,
+        _files(of_one),
+        _reference(of_one, views, reference) if len(of_one) > 1 else "",
         views,
-        {dimension: notes_of(each) for dimension, each in _by_dimension(found).items()},
+        {dimension: notes_of(of_dimension) for dimension, of_dimension in dimensions.items()},
         _winners(views),
-        topics_of(ranks, found, texts),
-        [*_partial(task, corpora), *faults, *warnings_of(found)],
+        runs[0].titles,
+        topics_of(ranks, runs, texts),
+        [*([_PARTIAL] if partial else []), *faults, *warnings_of(runs)],
         _missing(corpora, available, wanted, texts),
-        rendering_of(ranks, found[0], texts) if available else None,
+        rendering_of(ranks, runs[0], texts) if available else None,
     )
 
 
@@ -82,38 +90,20 @@ def published_parts() -> Iterator[TaskReport]:
     Where a run or judgments are unusable, a warning says so, and the part has the published results alone.
     """
     for task in tasks.all_tasks().values():
-        if task.all_published:
-            alone, runs = _published_part(task), _runs_at_hand(task)
-            try:
-                yield replace(part_of(evaluate(runs, task), task.id), stance=alone.stance) if runs else alone
-            except ToucheError as error:
-                yield replace(alone, warnings=[f"the runs at hand are left out: {error}"])
-
-
-def _runs_at_hand(task: Task) -> Sequence[Path]:
-    """The files in runs/TASK, wherever data is."""
-    paths = locate("runs", task.id).iterdir() if at_hand("runs", task.id) else ()
-    return sorted(path for path in paths if path.suffix in _RUN_FILES)
-
-
-def _published_part(task: Task) -> TaskReport:
-    """The published results alone: a leaderboard for each dimension, that of stances included."""
-    rows_of = _by_dimension(task.all_published)
-    views = {dimension: _printed(dimension, rows) for dimension, rows in rows_of.items()}
-    stance = [views.pop(STANCE)] if STANCE in views else []
-    return TaskReport(task.id, task, [], "", [*views.values()], {}, "", [], [], stance=stance)
-
-
-def _printed(dimension: str, rows: Sequence[Published]) -> View:
-    return View(dimension, "as published", "", "", _board([], rows), {}, [])
-
-
-def _best_run_first(found: Sequence[Evaluated]) -> list[Evaluated]:
-    """The same records, ordered by the means of the first dimension."""
-    means: dict[str, float] = {}
-    for each in found:
-        means.setdefault(each.name, next(iter(each.scores.values())).mean or 0.0)
-    return sorted(found, key=lambda each: -means[each.name])
+        rows_of = _by_dimension(task.all_published)
+        views = {
+            dimension: View(dimension, "as published", "", "", _board([], rows), {}, [])
+            for dimension, rows in rows_of.items()
+        }
+        stance = [views.pop(STANCE)] if STANCE in views else []
+        alone = TaskReport(task.id, task, [], "", [*views.values()], {}, "", {}, {}, [], stance=stance)
+        paths = locate("runs", task.id).iterdir() if rows_of and at_hand("runs", task.id) else ()
+        runs = sorted(path for path in paths if path.suffix in (".run", ".txt"))
+        try:
+            part = replace(part_of(evaluate(runs, task), task.id), stance=stance) if runs else alone
+        except ToucheError as error:
+            part = replace(alone, warnings=[f"the runs at hand are left out: {error}"])
+        yield from [part] if rows_of else []
 
 
 def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
@@ -135,30 +125,15 @@ def _reference(runs: Sequence[Evaluated], views: Sequence[View], asked: str | No
 
 def _winners(views: Sequence[View]) -> str:
     """Which run has the highest means; several are named where they are level or no run has all."""
-    if len(views[0].runs) < 2:
-        return ""
-    best: dict[tuple[str, ...], list[View]] = {}
+    best: dict[str, list[str]] = {}
     for view in views:
         given = [place for place in view.board if place.kind == GIVEN]
-        top = tuple(place.name for place in given if place.printed == given[0].printed)
-        best.setdefault(top, []).append(view)
-    if len(best) == 1:
-        (names_of_best,) = best
-        best_runs = f"{' and '.join(names_of_best)}: the highest mean in every dimension, by every evaluator"
-        return f"{best_runs}, of these {len(views[0].runs)} runs."
-    told = (
-        f"{' and '.join(top)} in {', '.join(f'{view.dimension} ({view.evaluator})' for view in where)}"
-        for top, where in best.items()
-    )
-    return f"None of these {len(views[0].runs)} runs has the highest mean throughout: {'; '.join(told)}."
-
-
-def _partial(task: Task, corpora: Sequence[Corpus]) -> Iterator[str]:
-    if task.published and corpora[0] != task.corpora["full"]:
-        yield (
-            "published results are on the whole corpus, this dataset is a part of it; "
-            "a run on this part is not comparable with them"
-        )
+        top = " and ".join(place.name for place in given if place.printed == given[0].printed)
+        best.setdefault(top, []).append(f"{view.dimension} ({view.evaluator})")
+    everywhere = ["every dimension, by every evaluator"]
+    named = (f"{top} in {', '.join(where if len(best) > 1 else everywhere)}" for top, where in best.items())
+    number = len(views[0].runs)
+    return f"Highest mean of these {number} runs: {'; '.join(named)}." if number > 1 else ""
 
 
 def _by_dimension(rows: Iterable[_Row]) -> dict[str, list[_Row]]:
@@ -168,48 +143,37 @@ def _by_dimension(rows: Iterable[_Row]) -> dict[str, list[_Row]]:
     return dimensions
 
 
-def _views(found: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
+def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     """The views, that with most published results first; and which runs could not be compared."""
-    dimensions = _by_dimension(found)
-    hashes = {runs[0].qrels: md5(locate("qrels", runs[0].qrels)) for runs in dimensions.values()}
-    several = len({each.path for each in found}) > 1
-    views: list[View] = []
-    faults: list[str] = []
-    for evaluator in found[0].scores:
-        compared, untested = comparisons(found, evaluator) if several else ([], [])
+    task, views, faults = runs[0].task, list[View](), list[str]()
+    for evaluator in runs[0].evaluations:
+        compared, untested = comparisons(runs, evaluator) if len({run.path for run in runs}) > 1 else ([], [])
         faults += untested
-        for dimension, runs in dimensions.items():
-            of_dimension = [each for each in compared if each.dimension == dimension]
-            views.append(_view(runs, evaluator, of_dimension, hashes[runs[0].qrels]))
+        for dimension, of_dimension in _by_dimension(runs).items():
+            qrels = of_dimension[0].qrels
+            places = [_place(run, evaluator) for run in of_dimension]
+            views.append(
+                View(
+                    *(dimension, evaluator, qrels, md5(locate("qrels", qrels))),
+                    _board(places, comparable(task, dimension, evaluator)),
+                    {run.name: run.topic_scores[evaluator] for run in of_dimension},
+                    [comparison for comparison in compared if comparison.dimension == dimension],
+                    _depths(of_dimension, evaluator),
+                )
+            )
     return sorted(views, key=lambda view: -view.published), faults
 
 
-def _view(runs: Sequence[Evaluated], evaluator: str, compared: Sequence[Comparison], qrels_md5: str) -> View:
-    one = runs[0]
-    published = comparable(one.task, one.dimension, evaluator)
-    return View(
-        one.dimension,
-        evaluator,
-        one.qrels,
-        qrels_md5,
-        _board([_place(each, evaluator) for each in runs], published),
-        {each.name: each.topic_scores[evaluator] for each in runs},
-        compared,
-        _depths(runs, evaluator),
-    )
-
-
 def _board(given: Sequence[Place], published: Sequence[Published]) -> list[Place]:
-    """The leaderboard, best first; a given run that is a published one stands there once."""
-    listed = shortlist(published)
-    rows = [
-        _published(row, name, row in listed) for row, name in zip(published, names(published), strict=True)
-    ]
+    """The leaderboard, best first; a given run that is a published one is there once."""
+    listed, rows = shortlist(published), list[Place]()
+    for row, name in zip(published, names(published), strict=True):
+        figures = row.value, row.low, row.high, None, row.sources[0], row.tag, row.interval_note
+        rows.append(Place(name, BASELINE if row.baseline else PUBLISHED, *figures, row in listed))
     twins = {place.name: row for place in given for row in rows if _is_same(place, row)}
-    board = [
-        *(replace(each, tag="", team=twins[each.name].name if each.name in twins else "") for each in given),
-        *(row for row in rows if row not in twins.values()),
-    ]
+    teams = {name: row.name for name, row in twins.items()}
+    board = [replace(place, tag="", team=teams.get(place.name, "")) for place in given]
+    board += [row for row in rows if row not in twins.values()]
     among = rows or board
     return [
         replace(place, number=1 + sum(other.printed > place.printed for other in among))
@@ -229,12 +193,6 @@ def _plain(tag: str) -> str:
     return tag.strip("\"' ").casefold()
 
 
-def _published(row: Published, name: str, listed: bool) -> Place:
-    kind = BASELINE if row.baseline else PUBLISHED
-    figures = row.value, row.low, row.high, None
-    return Place(name, kind, *figures, row.sources[0], row.tag, row.interval_note, listed)
-
-
 def _place(run: Evaluated, evaluator: str) -> Place:
     score = run.scores[evaluator]
     low, high = (score.low, score.high) if score.topics > 1 else (None, None)
@@ -243,20 +201,14 @@ def _place(run: Evaluated, evaluator: str) -> Place:
 
 
 def _depths(runs: Sequence[Evaluated], evaluator: str) -> list[Depth]:
-    """The means of nDCG at several depths, where that is the measure."""
-    if not runs[0].task.measure.of_script:
-        return []
+    """The evaluations by nDCG at several depths, where that is the measure."""
+    task, heads = runs[0].task, dict[str, list[RunLine]]()
+    cutoffs = sorted({*_DEPTHS, task.cutoff}) if task.measure.of_script else []
     order = in_order_of_score if evaluator == "trec_eval" else in_order_of_rank
-    heads = {each.name: _heads(order(each.lines), max(_DEPTHS)) for each in runs}
+    for run in runs if cutoffs else ():
+        heads[run.name] = [line for lines in first(order(run.lines), cutoffs[-1]).values() for line in lines]
     depths = []
-    for cutoff in sorted({*_DEPTHS, runs[0].task.cutoff}):
-        measure = Measure(f"nDCG@{cutoff}", cutoff)
-        scored = {run.name: EVALUATORS[evaluator](heads[run.name], run.judgments, measure) for run in runs}
-        means = {name: each.mean for name, each in scored.items()}
-        depths.append(Depth(cutoff, means, {name: each.judged for name, each in scored.items()}))
+    for measure in (Measure(f"nDCG@{cutoff}", cutoff) for cutoff in cutoffs):
+        scores = {run.name: EVALUATORS[evaluator](heads[run.name], run.judgments, measure) for run in runs}
+        depths.append(Depth(measure, scores))
     return depths
-
-
-def _heads(ordered: Iterable[RunLine], depth: int) -> list[RunLine]:
-    """The first lines of each topic."""
-    return [line for of_topic in first(ordered, depth).values() for line in of_topic]

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from touche.errors import ToucheError, installing
+from touche.errors import imported
 from touche.evaluation.evaluators import TREC_EVAL_VERSION
 from touche.io.writing import make_folder, whole, write_whole
 from touche.origin import origin
 from touche.progress import watched
-from touche.report import plots
+from touche.report.plots import intervals, save
 from touche.report.records import Report, TaskReport
 
 PAGE_FILE = "index.html"
@@ -32,31 +32,23 @@ def write(page: Report, folder: Path) -> Path:
     Raises:
         ToucheError: if the folder cannot be written, or Jinja2 or matplotlib are not installed.
     """
-    try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError as error:
-        problem = "Jinja2 is not installed"
-        raise ToucheError(f"{problem}; get it with: {installing('analysis')}") from error
-
+    jinja2 = imported("jinja2", "analysis")
     make_folder(folder)
-    environment = Environment(
-        loader=PackageLoader("touche.report"),
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("touche.report"),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters |= {"digits": _digits, "short": _short}
     about = {"page": page, "made_by": _program(), "trec_eval": TREC_EVAL_VERSION}
+    for part in watched(page.parts, "writing", "pages", len(page.parts)):
+        plots = {} if page.divided else _beside(part, folder)
+        html = environment.get_template("task.html").render(part=part, plots=plots, **about)
+        write_whole(folder / (f"{part.id}.html" if page.divided else PAGE_FILE), html)
     if page.divided:
-        for part in watched(page.parts, "writing", "pages", len(page.parts)):
-            html = environment.get_template("task.html").render(part=part, plots={}, **about)
-            write_whole(folder / f"{part.id}.html", html)
-        html = environment.get_template("index.html").render(**about)
-    else:
-        (part,) = page.parts
-        html = environment.get_template("task.html").render(part=part, plots=_beside(part, folder), **about)
-    write_whole(folder / PAGE_FILE, html)
+        write_whole(folder / PAGE_FILE, environment.get_template("index.html").render(**about))
     return folder / PAGE_FILE
 
 
@@ -69,7 +61,7 @@ def _beside(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str]:
     for view in watched(part.views, "drawing", "plots", len(part.views)):
         name = f"{part.id}-{view.id}-intervals"
         label = f"{part.task.measure} ({view.evaluator}), {view.dimension}"
-        plots.save(plots.intervals(view.listed, label), folder / name)
+        save(intervals(view.listed, label), folder / name)
         names[view.dimension, view.evaluator] = name
     return names
 

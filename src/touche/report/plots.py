@@ -1,12 +1,12 @@
 """Plots for papers, in colours that colour-blind readers tell apart (Okabe and Ito 2008)."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from touche.errors import ToucheError, installing
+from touche.errors import imported
 from touche.io.writing import whole
 from touche.report.records import BASELINE, GIVEN, PUBLISHED, Place
 
@@ -28,7 +28,6 @@ _LOOKS = {  # colour, marker, and what the legend says; form tells apart what co
     PUBLISHED: (_GREY, "o", "published results"),
 }
 _NOTED = (0, (1, 1))  # dotted
-_LEGEND: dict[str, Any] = {"fontsize": 9}
 _WIDTH, _ROW = 7.5, 0.24  # inches
 _LONGEST_LABEL = 48  # characters
 
@@ -37,19 +36,34 @@ def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
     """Means with their 95% confidence intervals, the best on top, like figure 1 of the overview of 2020.
 
     Printed intervals that are none of 95% are dotted, and the legend says so.
+
+    Raises:
+        ToucheError: if matplotlib is not installed.
     """
     board = [place for place in board if place.value is not None]
-    figure, axes = _figure(0.9 + _ROW * len(board))
+    with imported("matplotlib", "analysis").rc_context(_STYLE):
+        size = _WIDTH, 0.9 + _ROW * len(board)
+        figure: Figure = imported("matplotlib.figure", "analysis").Figure(figsize=size, layout="constrained")
+        axes = figure.subplots()
     for height, place in enumerate(reversed(board)):
         _draw(axes, height, place)
-    axes.set_yticks(range(len(board)), [_label(place.name) for place in reversed(board)])
+    labels = [place.name for place in reversed(board)]  # of a path the end tells most
+    longest = _LONGEST_LABEL - 1
+    axes.set_yticks(
+        range(len(board)), [name if len(name) <= _LONGEST_LABEL else f"…{name[-longest:]}" for name in labels]
+    )
     for label in axes.get_yticklabels():  # made outside of the style
         label.set_parse_math(False)
     axes.set_ylim(-0.7, len(board) - 0.3)
     axes.set_xlabel(xlabel)
     axes.grid(axis="x", color=_GREY, alpha=0.3, linewidth=0.5)
-    if (entries := _explain(axes, board)) > 1:
-        figure.legend(loc="outside upper right", ncols=entries, frameon=False, **_LEGEND)
+    for kind, (colour, marker, name) in _LOOKS.items():
+        if any(place.kind == kind for place in board):
+            axes.plot([], [], color=colour, marker=marker, label=name)
+    if any(place.note for place in board):
+        axes.plot([], [], color=_GREY, linestyle=_NOTED, label="not a 95% interval")
+    if (entries := len(axes.get_legend_handles_labels()[1])) > 1:
+        figure.legend(loc="outside upper right", ncols=entries, frameon=False, fontsize=9)
     return figure
 
 
@@ -63,17 +77,6 @@ def _draw(axes: "Axes", height: int, place: Place) -> None:
     axes.plot(place.value or 0.0, height, color=colour, marker=marker, markersize=5, markerfacecolor=fill)
 
 
-def _explain(axes: "Axes", board: Sequence[Place]) -> int:
-    """Names what is drawn, for a legend; how many names it takes."""
-    kinds = [kind for kind in _LOOKS if any(place.kind == kind for place in board)]
-    for colour, marker, name in (_LOOKS[kind] for kind in kinds):
-        axes.plot([], [], color=colour, marker=marker, label=name)
-    noted = any(place.note for place in board)
-    if noted:
-        axes.plot([], [], color=_GREY, linestyle=_NOTED, label="not a 95% interval")
-    return len(kinds) + noted
-
-
 def save(figure: "Figure", path: Path) -> None:
     """Writes a figure as SVG and PNG, the same bytes every time; text remains text.
 
@@ -84,38 +87,13 @@ def save(figure: "Figure", path: Path) -> None:
     Raises:
         InputError: if the folder cannot be written.
     """
-    from matplotlib import rc_context
-
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "touche"}):
-        for kind, metadata in (("svg", {"Date": None, "Creator": None}), ("png", {"Software": None})):
+    settings = {"svg.fonttype": "none", "svg.hashsalt": "touche"}
+    formats = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
+    with imported("matplotlib", "analysis").rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # in other scripts; the page has them as text
+        for kind, metadata in formats.items():
+            buffer = BytesIO()
+            figure.savefig(buffer, format=kind, metadata=metadata, dpi=200)
+            figure.set_layout_engine("none")  # it is laid out by now
             with whole(path.with_name(f"{path.name}.{kind}")) as file:
-                file.write(_bytes(figure, kind, metadata))
-
-
-def _bytes(figure: "Figure", kind: str, metadata: Mapping[str, str | None]) -> bytes:
-    buffer = BytesIO()
-    with warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", "Glyph .* missing"
-        )  # names in other scripts; the page has them as text
-        figure.savefig(buffer, format=kind, metadata=metadata, dpi=200)
-    figure.set_layout_engine("none")  # it is laid out by now
-    return buffer.getvalue()
-
-
-def _figure(height: float) -> "tuple[Figure, Axes]":
-    try:
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        problem = "matplotlib is not installed"
-        raise ToucheError(f"{problem}; get it with: {installing('analysis')}") from error
-
-    with rc_context(_STYLE):
-        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
-        return figure, figure.subplots()
-
-
-def _label(name: str) -> str:
-    """A name that leaves room for the plot; of a path the end tells most."""
-    return name if len(name) <= _LONGEST_LABEL else f"…{name[-_LONGEST_LABEL + 1 :]}"
+                file.write(buffer.getvalue())

@@ -9,11 +9,11 @@ from math import ceil, floor
 from pathlib import Path
 
 from touche.evaluation.comparison import Comparison
+from touche.evaluation.evaluators import Evaluation
 from touche.evaluation.leaderboard import DIGITS
-from touche.evaluation.scores import TopicScore
+from touche.evaluation.scores import TopicScore, in_order
 from touche.regression.running import Outcome
-from touche.report.texts import Passage
-from touche.tasks import Task
+from touche.tasks import Measure, Task
 
 GIVEN, BASELINE, PUBLISHED = "given", "baseline", "published"
 
@@ -57,11 +57,6 @@ class Place:
         """The value as tables print it, by which places are given; none is below all others."""
         return -1.0 if self.value is None else round(self.value, DIGITS)
 
-    @property
-    def counts(self) -> bool:
-        """Whether it is one of the published results."""
-        return self.kind != GIVEN or bool(self.team)
-
 
 @dataclass(frozen=True)
 class Ranked:
@@ -80,6 +75,11 @@ class Ranked:
     other: int | None
     score: float
 
+    @property
+    def best(self) -> int:
+        """The better of both ranks."""
+        return min(filter(None, (self.rank, self.other)))
+
 
 @dataclass(frozen=True)
 class ShownDocument:
@@ -89,31 +89,22 @@ class ShownDocument:
         document: its id.
         labels: the label in each dimension; None where it is not judged.
         places: where each run has it that does.
-        passages: what is to be read of it; none where the text is not known.
+        passages: what is to be read of each part of it, its kind and its pieces as in ``texts``; none where
+            the text is not known.
     """
 
     document: str
     labels: Mapping[str, int | None]
     places: Sequence[Ranked]
-    passages: Sequence[Passage]
-
-
-@dataclass(frozen=True)
-class TopicResults:
-    """A topic, and what is found for it: each document once, that with the best place first."""
-
-    number: str
-    title: str
-    documents: Sequence[ShownDocument]
+    passages: Sequence[tuple[str, Sequence[tuple[str, bool]]]]
 
 
 @dataclass(frozen=True)
 class Depth:
-    """Means of nDCG and of the share of judged documents, by run, where k results are looked at."""
+    """The evaluations of the runs by nDCG where k results are looked at, by the names of the runs."""
 
-    cutoff: int
-    means: Mapping[str, float | None]
-    judged: Mapping[str, float]
+    measure: Measure
+    evaluations: Mapping[str, Evaluation]
 
 
 @dataclass(frozen=True)
@@ -151,17 +142,7 @@ class View:
     @property
     def published(self) -> int:
         """How many published runs the leaderboard has."""
-        return sum(place.counts for place in self.board)
-
-    @property
-    def notes_on_intervals(self) -> list[str]:
-        """What one must know about printed intervals."""
-        return list(dict.fromkeys(place.note for place in self.board if place.note))
-
-    @property
-    def sources(self) -> list[str]:
-        """Where the published values are printed."""
-        return list(dict.fromkeys(place.source for place in self.board if place.source))
+        return sum(place.kind != GIVEN or bool(place.team) for place in self.board)
 
     @property
     def runs(self) -> list[str]:
@@ -184,14 +165,6 @@ class View:
     def mean(self, run: str) -> Place:
         """The row of a run that was given."""
         return next(place for place in self.board if place.kind == GIVEN and place.name == run)
-
-    def score(self, run: str, topic: str) -> TopicScore | None:
-        """Returns the score; None where the evaluator leaves the topic out, or the run lacks it."""
-        return self.topic_scores[run].get(topic)
-
-    def title(self, topic: str) -> str:
-        """The title of a topic; empty where it is not known."""
-        return next(scores[topic].title for scores in self.topic_scores.values() if topic in scores)
 
     def spread(self, topic: str) -> float:
         """How far apart the runs are on a topic."""
@@ -232,7 +205,8 @@ class TaskReport:
         views: for each dimension and evaluator, that with most published results first.
         notes: by dimension, where the runs stand, and why the evaluators differ.
         winners: which run is the best over all dimensions, in a sentence.
-        topics: the first results.
+        titles: those of the topics; none where the topics file is not at hand.
+        topics: the first results of each topic, each document once, that with the best place first.
         warnings: what puts scores in doubt.
         missing_texts: why there are no texts; empty where there are.
         rendering: what other viewers need of the first results, such as TIRA's; None without texts.
@@ -246,7 +220,8 @@ class TaskReport:
     views: Sequence[View]
     notes: Mapping[str, Sequence[str]]
     winners: str
-    topics: Sequence[TopicResults]
+    titles: Mapping[str, str]
+    topics: Mapping[str, Sequence[ShownDocument]]
     warnings: Sequence[str]
     missing_texts: str = ""
     rendering: Mapping[str, object] | None = None
@@ -256,11 +231,6 @@ class TaskReport:
     def id(self) -> str:
         """A name for links and files."""
         return self.dataset.replace("/", "--")  # a single one may be part of another dataset's id
-
-    @property
-    def has_published(self) -> bool:
-        """Whether a leaderboard has published runs: those of the same measure and judgments."""
-        return any(len(view.board) > len(view.runs) for view in self.views)
 
     @property
     def dimensions(self) -> list[str]:
@@ -318,8 +288,3 @@ class Report:
     def divided(self) -> bool:
         """Whether every part has a page of its own."""
         return self.gallery or bool(self.outcomes) or len(self.parts) > 1
-
-
-def in_order(number: str) -> tuple[int, str]:
-    """So that topic 2 precedes topic 10."""
-    return len(number), number

@@ -2,7 +2,6 @@
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
 from functools import lru_cache
 
 from touche.formats.documents import AnyDocument, Argument
@@ -16,32 +15,20 @@ _BEFORE = 60  # of these, before the first term that is marked
 _CONCLUSION = "__CONC__"  # in the id of a sentence of a conclusion
 
 
-@dataclass(frozen=True)
-class Passage:
-    """A part of a document, such as its conclusion.
-
-    Attributes:
-        kind: ``conclusion``, ``premise``, ``title``, or empty for a text that is all there is.
-        pieces: its text in order, each with whether it is a term of the topic.
-    """
-
-    kind: str
-    pieces: Sequence[tuple[str, bool]]
-
-
 def texts_of(ids: Set[str], documents: Iterable[AnyDocument]) -> dict[str, list[tuple[str, str]]]:
-    """The texts of documents, or of sentences, by id: kinds as in ``Passage``, and texts.
+    """The texts of documents, or of sentences, by id: the kind of each of its parts, and the text.
 
-    Reads no further than it must.
+    The kind is ``conclusion``, ``premise`` or ``title``, or empty for a text that is all there is. Reads no
+    further than it must.
     """
     found: dict[str, list[tuple[str, str]]] = {}
     for document in documents:
         if document.id in ids:
             found[document.id] = _parts(document)
-        for each in (document.sentences or ()) if isinstance(document, Argument) else ():
-            if each.id in ids:
-                kind = "conclusion" if _CONCLUSION in each.id else "premise"
-                found[each.id] = [(kind, each.text)]
+        for sentence in (document.sentences or ()) if isinstance(document, Argument) else ():
+            if sentence.id in ids:
+                kind = "conclusion" if _CONCLUSION in sentence.id else "premise"
+                found[sentence.id] = [(kind, sentence.text)]
         if len(found) == len(ids):
             break
     return found
@@ -52,13 +39,15 @@ def terms_of(title: str) -> frozenset[str]:
     return frozenset(_ENGLISH.terms(title))
 
 
-def passage(kind: str, text: str, terms: Set[str]) -> Passage:
-    """What is to be read of a text: the part that holds most of the terms, and these marked.
+def passage(text: str, terms: Set[str]) -> list[tuple[str, bool]]:
+    """What is to be read of a text: the part that holds most of the terms.
 
     Args:
-        kind: what it is.
         text: the whole text; white space is folded.
         terms: English stems.
+
+    Returns:
+        The pieces of the part in their order, each with whether it is one of the terms.
     """
     text = encoded(" ".join(text.split())).decode()
     marks = _marks(text, terms)
@@ -68,7 +57,7 @@ def passage(kind: str, text: str, terms: Set[str]) -> Passage:
         pieces += [(text[at:start], False), (text[start:stop], True)]
         at = stop
     pieces += [(text[at:end], False), (" …" if end < len(text) else "", False)]
-    return Passage(kind, [each for each in pieces if each[0]])
+    return [piece for piece in pieces if piece[0]]
 
 
 def _parts(document: AnyDocument) -> list[tuple[str, str]]:
