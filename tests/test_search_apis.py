@@ -1,6 +1,7 @@
 """The APIs of args.me and ChatNoir, each spoken by a server on loopback as its documentation has it."""
 
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from touche.formats.documents import Argument
 from touche.formats.topics import Topic
 
 Found = list[tuple[str, float]]
+Patch = pytest.MonkeyPatch
 Search = Callable[[str, int], Found]
 Trouble = int | bytes | tuple[int, str]  # a status, what is sent, or a status and a Retry-After
 
@@ -92,15 +94,12 @@ class Server:
     def pages(self, asked: dict[str, Any]) -> bytes:
         """As ChatNoir answers: two pages of each host stand together, so that scores are not in order."""
         numbers = range(asked["from"], min(asked["from"] + asked["size"], self.total))
-        results = [
-            {
-                "score": 1000.0 - (n ^ 1), "uuid": "00000000-0000-0000-0000-000000000000", "index": "cw12",
-                "trec_id": f"clueweb12-{n:04}", "target_hostname": "a.example", "target_uri": "http://a",
-                "page_rank": None, "spam_rank": 70, "title": "<em>t</em>", "snippet": "s", "lang": "en",
-                "warc_id": None, "cache_uri": "http://c", "crawl_date": None, "content_type": None,
-            }
-            for n in numbers
-        ]  # fmt: skip
+        fixed = {
+            "uuid": "00000000-0000-0000-0000-000000000000", "index": "cw12", "target_hostname": "a.example",
+            "target_uri": "http://a", "page_rank": None, "spam_rank": 70, "title": "t", "snippet": "s",
+            "lang": "en", "warc_id": None, "cache_uri": "http://c", "crawl_date": None, "content_type": None,
+        }  # fmt: skip
+        results = [fixed | {"score": 1000.0 - (n ^ 1), "trec_id": f"clueweb12-{n:04}"} for n in numbers]
         meta = {"query_time": 3, "total_results": self.total, "indices": ["cw12"], "search_method": "default"}
         return json.dumps({"meta": meta, "results": results}).encode()
 
@@ -110,7 +109,7 @@ class Server:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+def clock(monkeypatch: Patch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(search_apis.time, "sleep", clock.sleep)
     monkeypatch.setattr(search_apis.time, "monotonic", lambda: clock.now)
@@ -118,7 +117,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Iterator[Server]:
+def server(monkeypatch: Patch, clock: Clock) -> Iterator[Server]:
     server = Server(clock)
     monkeypatch.setenv("CHATNOIR_API_KEY", "secret")
     monkeypatch.setenv("CHATNOIR_URL", server.url)
@@ -128,26 +127,27 @@ def server(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> Iterator[Server]:
 
 
 def argsme(query: str, depth: int) -> Found:
-    return neighbour("argsme", "api").ArgsMe().search(query, depth)  # type: ignore[no-any-return]
+    return CLIENTS["argsme"]().search(query, depth)  # type: ignore[no-any-return]
 
 
 def chatnoir(query: str, depth: int) -> Found:
-    return neighbour("chatnoir-bm25f", "api").ChatNoir().search(query, depth)  # type: ignore[no-any-return]
+    return CLIENTS["chatnoir"]().search(query, depth)  # type: ignore[no-any-return]
 
 
+CLIENTS = {
+    "argsme": neighbour("argsme", "api").ArgsMe,
+    "chatnoir": neighbour("chatnoir-bm25f", "api").ChatNoir,
+}
 both = pytest.mark.parametrize("search", [argsme, chatnoir])
 
 
-def kept(tmp_path: Path, search: Search) -> list[Path]:
+def cached(tmp_path: Path, search: Search) -> list[Path]:
     return sorted((tmp_path / "cache" / "touche" / search.__name__).iterdir())
 
 
 def test_args_me_is_asked_for_ids_and_scores(server: Server) -> None:
-    assert argsme("Is chess a sport?", 7) == [
-        ("a", 2.5),
-        ("b", 3.5),
-        ("c", 0.5),
-    ]  # of two with an id the first
+    # Of two with an id the first.
+    assert argsme("Is chess a sport?", 7) == [("a", 2.5), ("b", 3.5), ("c", 0.5)]
     words = {"query": "Is chess a sport?", "pageSize": "7", "format": "json"}
     assert server.asked == [words | {"fields": "totalSize,arguments.id,arguments.explanation.score"}]
     server.found = [("a", 1.0), ("b", None), ("a", 3.0), ("c", 9.0)]
@@ -174,49 +174,35 @@ def test_chatnoir_is_asked_until_its_results_end_and_some_have_no_id(server: Ser
 
 
 @both
-def test_what_was_answered_is_not_asked_again(search: Search, server: Server, tmp_path: Path) -> None:
-    first = search("q", 10)
-    assert search("q", 10) == first and len(server.asked) == 1
-    search("r", 10)
-    search("q", 11)
-    assert len(server.asked) == 3
-    assert len(kept(tmp_path, search)) == 3
-    assert not any("secret" in path.read_text() for path in kept(tmp_path, search))
-
-
-@both
-def test_the_cache_is_of_one_server_and_what_is_broken_in_it_is_asked_for_again(
-    search: Search, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_answer_is_cached_by_server_query_and_depth_and_asked_for_again_where_it_is_broken(
+    search: Search, server: Server, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     first = search("q", 10)
+    assert search("q", 10) == first and len(server.asked) == 1
     broken = ('[["a', '{"arguments": [{"id": "a"}]}', "[1]", '[["a", null]]', '[["a b", 1]]', "[[3, 1]]")
     for asked, text in enumerate(broken, 2):
-        kept(tmp_path, search)[0].write_text(text)
+        cached(tmp_path, search)[0].write_text(text)
         assert search("q", 10) == first and len(server.asked) == asked
     for variable in ("ARGSME_URL", "CHATNOIR_URL"):
         monkeypatch.setenv(variable, server.url + "?")
     search("q", 10)
-    assert len(server.asked) == len(broken) + 2
+    search("r", 10)
+    search("q", 11)
+    assert len(server.asked) == len(broken) + 4
+    assert not any("secret" in path.read_text() for path in cached(tmp_path, search))
 
 
 @both
 def test_it_says_who_asks_and_waits_after_answers_and_longer_after_troubles(
-    search: Search, server: Server, monkeypatch: pytest.MonkeyPatch
+    search: Search, server: Server
 ) -> None:
-    clients = {
-        "argsme": neighbour("argsme", "api").ArgsMe,
-        "chatnoir": neighbour("chatnoir-bm25f", "api").ChatNoir,
-    }
-    client, server.working = clients[search.__name__](), 30.0
+    client, server.working = CLIENTS[search.__name__](), 30.0
     client.search("q", 10)
     client.search("r", 10)
     server.troubles = [503, 429, b"{"]
     client.search("s", 10)
     assert server.gaps == [30 + pause for pause in (1.0, 1.0, 2.0, 4.0, 8.0)]
-    assert all(
-        agent.startswith("touche-baselines/") and "(https://touche.webis.de)" in agent
-        for agent in server.agents
-    )
+    assert all(re.match(r"touche-baselines/.*\(https://touche.webis.de\)", each) for each in server.agents)
 
 
 @both
@@ -231,13 +217,12 @@ def test_it_waits_as_long_as_it_is_asked_to(search: Search, server: Server) -> N
 
 
 @both
-@pytest.mark.parametrize("status", [429, 503])
 def test_too_long_a_pause_ends_the_run_with_when_to_come_back_and_the_next_one_goes_on(
-    search: Search, server: Server, status: int
+    search: Search, server: Server
 ) -> None:
     search("first", 10)
-    server.troubles = [(status, "3601")]
-    told = rf"asks for a pause of 61 minutes \(HTTP {status}\); try again after that: its answers"
+    server.troubles = [(429, "3601")]
+    told = r"asks for a pause of 61 minutes \(HTTP 429\); try again after that: its answers"
     with pytest.raises(ToucheError, match=told):
         search("second", 10)
     search("first", 10)
@@ -245,17 +230,12 @@ def test_too_long_a_pause_ends_the_run_with_when_to_come_back_and_the_next_one_g
     assert len(server.asked) == 3
 
 
-NO_ANSWERS = [b"", b"<html>", b"[]", b"{}", b"\xff", 100_000 * b"["]
+NO_ANSWERS = [429, b"<html>", b"{}", b"\xff", 100_000 * b"["]
 NO_ARGUMENTS = [
-    b'{"arguments": [{"id": "a"}]}', b'{"arguments": [], "totalSize": 1e999}',
-    b'{"arguments": [], "totalSize": -1}', b'{"arguments": [], "totalSize": "many"}',
-    *(
-        b'{"totalSize": 1, "arguments": [%s]}' % each
-        for each in (
-            b"1", b'{"id": null}', b'{"id": "a b"}', b'{"id": 7}', b'{"id": "a", "explanation": 1}',
-            b'{"id": "a", "explanation": {"score": NaN}}', b'{"id": "a", "explanation": {"score": 1e999}}',
-        )
-    ),
+    b'{"arguments": [{"id": "a"}]}', b'{"arguments": [], "totalSize": -1}',
+    b'{"arguments": [], "totalSize": "many"}', b'{"totalSize": 1, "arguments": [{"id": null}]}',
+    b'{"totalSize": 1, "arguments": [{"id": "a b"}]}',
+    b'{"totalSize": 1, "arguments": [{"id": "a", "explanation": {"score": NaN}}]}',
 ]  # fmt: skip
 SPOILT = [(b'"meta"', b'"meat"'), (b"clueweb12-0003", b"clueweb12 0003"), (b"999.0", b"1e999")]
 
@@ -263,9 +243,9 @@ SPOILT = [(b'"meta"', b'"meat"'), (b"clueweb12-0003", b"clueweb12 0003"), (b"999
 @pytest.mark.parametrize(
     ("search", "trouble"),
     [
-        *((search, each) for search in (argsme, chatnoir) for each in (429, *NO_ANSWERS)),
-        *((argsme, each) for each in (408, 500, *NO_ARGUMENTS)),
-        *((chatnoir, each) for each in (b'{"results": [{}]}', *SPOILT)),
+        *((search, each) for search in (argsme, chatnoir) for each in NO_ANSWERS),
+        *((argsme, each) for each in (408, *NO_ARGUMENTS)),
+        *((chatnoir, each) for each in SPOILT),
     ],
 )
 def test_troubles_are_waited_for_told_and_not_kept(
@@ -275,10 +255,8 @@ def test_troubles_are_waited_for_told_and_not_kept(
         trouble = server.pages({"from": 0, "size": 10}).replace(*trouble, 1)
     server.troubles = [trouble, trouble]
     assert len(search("q", 10)) == (3 if search is argsme else 10) and len(server.asked) == 3
-    assert [each.getMessage().partition(", ")[2] for each in caplog.records] == [
-        "attempt 1; the next one in 2 s",
-        "attempt 2; the next one in 4 s",
-    ]
+    attempts = [each.getMessage().partition(", ")[2] for each in caplog.records]
+    assert attempts == ["attempt 1; the next one in 2 s", "attempt 2; the next one in 4 s"]
 
 
 def test_a_short_answer_is_told_and_not_kept(server: Server, caplog: pytest.LogCaptureFixture) -> None:
@@ -298,7 +276,6 @@ def test_a_short_answer_is_told_and_not_kept(server: Server, caplog: pytest.LogC
         (chatnoir, 401, r"ChatNoir refuses \(HTTP 401\); CHATNOIR_API_KEY is no valid key; ask for a key at"),
         (chatnoir, 403, r"ChatNoir refuses \(HTTP 403\); it has blocked this machine"),
         (argsme, 503, r"no answer that can be read, 6 times \(HTTP 503\); try again later: its"),
-        (chatnoir, 500, r"no answer that can be read, 6 times \(HTTP 500\); try again later"),
     ],
 )  # fmt: skip
 def test_troubles_that_last_are_one_line_and_the_next_run_goes_on(
@@ -317,7 +294,7 @@ def test_troubles_that_last_are_one_line_and_the_next_run_goes_on(
 
 
 @both
-def test_a_server_that_is_not_there(search: Search, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_is_not_there(search: Search, server: Server, monkeypatch: Patch) -> None:
     server.close()
     with pytest.raises(ToucheError, match=r"no answer that can be read, 6 times \(ConnectionError\)"):
         search("q", 10)
@@ -328,7 +305,7 @@ def test_a_server_that_is_not_there(search: Search, server: Server, monkeypatch:
             search("q", 10)
 
 
-def test_a_server_that_does_not_answer_in_time(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_does_not_answer_in_time(server: Server, monkeypatch: Patch) -> None:
     monkeypatch.setattr(search_apis, "_ATTEMPTS", 2)
     monkeypatch.setattr(search_apis, "_TIMEOUT", 0.1)
     server.delay = 0.5
@@ -371,32 +348,21 @@ def test_candidates_are_ranked_by_what_is_asked(
     assert sorted(run) == ranked
 
 
-def test_a_run_of_chatnoir_itself(
-    server: Server, touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "topics.xml").write_bytes((ROOT / "topics" / "spot-check-pages.xml").read_bytes())
-    command = (
-        "run",
-        "chatnoir-bm25f",
-        "-i",
-        tmp_path / "in",
-        "-o",
-        tmp_path / "out",
-        "--api",
-        "--depth",
-        "4",
-    )
+def test_a_run_of_chatnoir_itself(server: Server, touche: Touche, write: Write, monkeypatch: Patch) -> None:
+    topics = write("in/topics.xml", (ROOT / "topics" / "spot-check-pages.xml").read_bytes())
+    out = topics.parents[1] / "out"
+    command = ("run", "chatnoir-bm25f", "-i", topics.parent, "-o", out, "--api", "--depth", "4")
+
+    def ranked(*options: str) -> str:
+        touche(*command, *options)
+        return "".join(line.split()[2][-1] for line in (out / "run.txt").read_text().splitlines()[:4])
+
     code, _, err = touche(*command)
     assert code == 0 and "4 topics from topics.xml\n" in err
     query = "a second query by OR with 30% of the tokens, 0.99 of its score and 0.01 of the first one's"
     told = f"is asked: ChatNoir's query ({query}) and index of today, not those of 2020 and 2021\n"
     assert err.count(f"warning: {server.url} {told}") == 1
-    lines = [line.split() for line in (tmp_path / "out" / "run.txt").read_text().splitlines()]
-    assert [line[2][-1] for line in lines[:4]] == ["1", "0", "3", "2"]
-    touche(*command, "--group-by-host")
-    lines = [line.split() for line in (tmp_path / "out" / "run.txt").read_text().splitlines()]
-    assert [line[2][-1] for line in lines[:4]] == ["0", "1", "2", "3"]
+    assert (ranked(), ranked("--group-by-host")) == ("1032", "0123")
     assert "with --api ChatNoir ranks" in touche(*command, "--year", "today")[2]
     assert "with --api ChatNoir ranks" in touche(*command, "--keep-statistics", "x.json")[2]
     monkeypatch.delenv("CHATNOIR_API_KEY")

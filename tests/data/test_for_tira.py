@@ -71,22 +71,17 @@ def test_the_client_of_tira_takes_it(
         assert what in done.stdout
 
 
-def test_the_card_has_the_measure_the_baseline_and_the_files(written: Path) -> None:
+def test_the_card_and_the_files_are_an_input_with_measure_baseline_and_judgments_without_labels_below_0(
+    written: Path,
+) -> None:
     _, front, text = (written / "README.md").read_text().split("---\n", 2)
     settings = yaml.safe_load(front)["tira_configs"]
     assert (written / settings["baseline"]["link"]).resolve() == ROOT / "baselines" / "bm25"
-    assert settings["default_upload_name"] == "run.txt" and settings["baseline"]["command"].startswith(
-        "baseline -i "
-    )
     assert settings["evaluator"]["command"].endswith(" --measures nDCG@5 Judged@5")
     assert text.startswith("\n# Spot check: passages for comparative questions\n")
-
-
-def test_the_files_are_an_input_and_judgments_without_labels_below_0(written: Path) -> None:
     given = find(written / "inputs")
-    assert [each.number for each in given.topics] == ["11", "12", "13", "14"] and len(
-        list(given.documents)
-    ) == 100
+    assert [topic.number for topic in given.topics] == ["11", "12", "13", "14"]
+    assert len(list(given.documents)) == 100
     original = (ROOT / "qrels" / "spot-check-passages-relevance.qrels").read_text()
     assert " -2\n" in original
     assert (written / "truths" / "qrels.txt").read_text() == original.replace(" -2\n", " 0\n")

@@ -102,20 +102,13 @@ def test_a_broken_topics_file_is_no_reason_to_go_without_titles(
         places.titles_of(task)
 
 
-def test_a_dataset_is_opened_as_if_it_were_an_input_directory() -> None:
-    given = places.open_dataset("spot-check/passages")
-    assert given.took == "4 topics from spot-check-passages.xml, passages from passages.jsonl"
-    assert sum(1 for _ in given.documents) == 100
-
-
 def test_a_corpus_without_a_folder_is_read_through_ir_datasets(
     monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
-    write(
-        "topics/touche-2022-task-2.xml", "<topics><topic><number>1</number><title>t</title></topic></topics>"
-    )
-    write("topics/touche-2021-task-2.xml", (tmp_path / "topics/touche-2022-task-2.xml").read_text())
+    for name in ("touche-2021-task-2", "touche-2022-task-2"):
+        topic = "<topic><number>1</number><title>t</title></topic>"
+        write(f"topics/{name}.xml", f"<topics>{topic}</topics>")
     assert places.open_dataset("touche-2021-task-2").documents == IrDataset("clueweb12")
     ranks = write("topics/spam-ranks.txt.gz", "73 a\n")
     documents = places.open_dataset("touche-2021-task-2").documents

@@ -30,27 +30,20 @@ def test_a_measure_has_one_name_whatever_is_written(text: str, measure: Measure)
     [
         ("ndcg_cut_5", "is not known"),
         ("P", "is not known"),
-        ("nDCG@5.5", "is not known"),
         ("SetF(beta=1)", "is not known"),
-        ("nDCG(gains={{}:1})@5", "is not known"),
         ("__import__('os').getcwd()", "is not known"),
-        ("nDCG(dcg=__import__('os').getcwd())@5", "is not known"),
         ("(" * 5000, "is not known"),
         ("nDCG(**{'cutoff':5})", "is not known"),
-        ("nDCG@5@10", "is not known"),
-        ("P(rel=1)(rel=2)@10", "is not known"),
         ("nDCG@0", "cutoff is not from 1 to 1000; correct it"),
         ("P@True", "cutoff is not from 1 to 1000; correct it"),
         (
             "AP(rel=0)",
             "rel is not from 1 to 1000; correct it",
-        ),  # where -2 counts as 0, spam would be relevant
+        ),  # or spam, -2, counts
         ("IPrec@0.155", "recall is not from 0 to 1 with two digits at most"),
         ("SetF(beta=1e400)", "beta is not from 0 to 100 with two digits at most"),
         ("nDCG(gains={1:2000000000})@5", "gains are not whole numbers up to 1000"),  # trec_eval took 90 s
-        ("nDCG(gains={1:0.5})@5", "gains are not whole numbers up to 1000"),
         ("NumQ", "it counts, and has no mean over topics"),
-        ("RBP", "trec_eval, which scores here, does not have it"),
         ("nDCG(dcg='exp-log2')@5", "trec_eval, which scores here, does not have it"),
         ("RR(judged_only=True)@5", "trec_eval, which scores here, does not have it"),
     ],
