@@ -1,18 +1,15 @@
-import csv
-import gzip
 import json
 import os
 import pickle
 import subprocess
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from archives import record, record_of_clueweb22
-from conftest import ROOT, Touche, Write
+from archives import record
+from conftest import Touche, Write
 from touche.collection.discovery import find, find_documents
 from touche.collection.documents import SPAM_RANKS
 from touche.errors import InputError
@@ -249,16 +246,6 @@ def test_folders_that_the_directory_itself_links_to_are_read_once(
     assert " and 1 more: left out" in said
 
 
-def test_nothing_is_told_twice_where_there_are_no_documents(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "up").symlink_to("..")
-    with pytest.raises(InputError, match="no documents in it"):
-        find_documents(tmp_path)
-    assert len(caplog.messages) == 1
-
-
 def test_folders_may_lie_deeper_than_python_can_call(tmp_path: Path) -> None:
     folder = os.open(tmp_path, os.O_RDONLY)
     for _ in range(1500):
@@ -272,39 +259,6 @@ def test_folders_may_lie_deeper_than_python_can_call(tmp_path: Path) -> None:
         assert len(find_documents(tmp_path).paths) == 1
     finally:
         subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)  # nor could pytest remove them
-
-
-def test_one_bad_archive_among_good_ones_is_a_warning(
-    write: Write, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    write("x/a.warc.gz", record("a", HTML))
-    write("x/b.warc", b"once upon a time")
-    (tmp_path / "x" / "c.warc.gz").write_bytes(gzip.compress(record("c", HTML * 999))[:90])
-    write("x/d.warc.gz", record("d", HTML))
-    assert ids(find_documents(tmp_path)) == ["a", "d"]
-    assert any(text.endswith("b.warc holds no record; is it a web archive?") for text in caplog.messages)
-    assert any("c.warc.gz is " in text for text in caplog.messages)
-
-
-def test_a_run_is_the_same_whatever_the_pages_lie_in(touche: Touche, write: Write, tmp_path: Path) -> None:
-    """A third of the spot check in archives as those of ClueWeb12, ClueWeb09 and ClueWeb22 each."""
-    corpus = ROOT / "corpora" / "spot-check-pages"
-    rows = list(csv.DictReader((corpus / "pages.csv").open(encoding="utf-8")))
-    kinds: list[tuple[str, Callable[..., bytes]]] = [
-        ("ClueWeb12_00/0000tw/0000tw-00.warc.gz", partial(record, charset="")),
-        ("ClueWeb09_English_1/en0000/00.warc.gz", partial(record, charset="", version="0.18", newline="\n")),
-        ("html/en/en00/en0000/en0000-00.warc.gz", record_of_clueweb22),
-    ]
-    for n, (name, made) in enumerate(kinds):
-        pages = [made(row["id"], (corpus / row["file"]).read_bytes(), url=row["url"]) for row in rows[n::3]]
-        write(f"in/{name}", b"".join(pages))
-    write("in/topics.xml", (ROOT / "topics" / "spot-check-pages.xml").read_bytes())
-    write("in/spam-ranks.txt", (corpus / "spam-ranks.txt").read_bytes())
-    for given, output in ((tmp_path / "in", "archives"), ("spot-check/pages", "folder")):
-        assert touche("run", "chatnoir-bm25f", "-i", given, "-o", tmp_path / output)[0] == 0
-    expected = (tmp_path / "folder" / "run.txt").read_text()
-    assert expected.count("\n") > 20
-    assert (tmp_path / "archives" / "run.txt").read_text() == expected
 
 
 @pytest.mark.parametrize(

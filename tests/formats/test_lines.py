@@ -8,13 +8,11 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from conftest import Write
 from texts import NUMBERS
 from touche.errors import InputError
 from touche.formats.clueweb22 import read_clueweb22_json
-from touche.formats.documents import Document
 from touche.formats.jsonl import read_documents_jsonl, read_passages_jsonl, read_rerank_jsonl
 from touche.formats.qrels import read_qrels
 from touche.formats.runs import read_run
@@ -150,36 +148,8 @@ def test_a_label_is_a_whole_number_of_ascii_or_refused_in_one_line(
             read_qrels(path)
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"])) | st.integers(500, 1500).map(lambda n: "7" * n))
-def test_a_number_of_a_topic_reads_back_or_the_topic_is_refused(
-    tmp_path_factory: pytest.TempPathFactory, number: str
-) -> None:
-    path = tmp_path_factory.mktemp("fuzz") / "queries.jsonl"
-    path.write_text(json.dumps({"qid": number, "query": "q"}), encoding="utf-8")
-    if number and len(number) <= 1000 and number.isprintable() and " " not in number:
-        assert read_queries_jsonl(path) == [Topic(number, "q")]
-    else:
-        with pytest.raises(InputError, match=r"queries\.jsonl:1: topic .{2,70} is empty, too long, or has"):
-            read_queries_jsonl(path)
-
-
 def test_queries_take_the_details_of_the_original_query(write: Write) -> None:
     original = {"query_id": "3", "title": "t", "description": "d", "narrative": "n", "objects": ["a", "b"]}
     lines = [{"qid": "3", "query": "t", "original_query": original}, {"qid": 4, "query": "no details"}]
     path = write("queries.jsonl.gz", "\n".join(map(json.dumps, lines)))
     assert read_queries_jsonl(path) == [Topic("3", "t", ("a", "b"), "d", "n"), Topic("4", "no details")]
-
-
-def test_a_document_may_be_a_candidate_of_two_topics(write: Write) -> None:
-    lines = (f'{{"qid": {qid}, "query": "q?", "docno": "d", "text": "t", "rank": 1}}\n' for qid in (1, 2))
-    first, second = read_rerank_jsonl(write("rerank.jsonl.gz", "".join(lines)))
-    assert (first.topic, second.topic) == (Topic("1", "q?"), Topic("2", "q?"))
-    assert first.document == second.document == Document("d", "t")
-
-
-def test_ids_are_checked_across_the_files_of_a_collection(write: Write) -> None:
-    seen: set[str] = set()
-    first = write("a.jsonl", '{"docno": 1, "text": "", "original_document": {}}')
-    assert list(read_documents_jsonl(first, seen)) == [Document("1", "")]
-    with pytest.raises(InputError, match=r"b\.jsonl:1: document '1' occurs a second time"):
-        list(read_documents_jsonl(write("b.jsonl", '{"docno": "1", "text": ""}'), seen))

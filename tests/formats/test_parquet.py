@@ -31,21 +31,15 @@ def written(path: Path, **columns: list[Any]) -> Path:
 def test_rows_are_documents_by_their_columns(tmp_path: Path) -> None:
     path = written(
         tmp_path / "t.parquet",
-        docno=["a", "b", "c"],
+        docno=[7, 8, 9],
         text=["one", None, None],
         html=[None, "<p>two", None],
         url=[None, "http://b/", None],
         title=[None, None, "three"],
         score=[1.0, 2.0, 3.0],  # which is not for us
     )
-    page = RawPage("b", "http://b/", b"<p>two", "utf-8")
-    assert list(read_documents_parquet(path)) == [Document("a", "one"), page, Page("c", title="three")]
-
-
-def test_whole_numbers_are_ids_and_nothing_else_is(tmp_path: Path) -> None:
-    assert list(read_documents_parquet(written(tmp_path / "n", docno=[7], text=["t"]))) == [
-        Document("7", "t")
-    ]
+    page = RawPage("8", "http://b/", b"<p>two", "utf-8")
+    assert list(read_documents_parquet(path)) == [Document("7", "one"), page, Page("9", title="three")]
 
 
 WRONG = {"double": 7.0, "date32": date(2020, 1, 1), "list": ["t"], "bool": True, "binary": b"t"}
@@ -104,7 +98,7 @@ def test_kept_pages_come_back_as_they_were(
 ) -> None:
     pages = [Page(f"p{number}", **{"full_body": "f"} | each) for number, each in enumerate(fields)]
     path = tmp_path_factory.mktemp("kept") / "k.parquet"
-    assert list(kept(pages, writing.whole(path))) == pages
+    assert list(kept([Document("d", "t"), *pages], writing.whole(path))) == [Document("d", "t"), *pages]
     back = list(read_documents_parquet(path))
     assert back == pages
     assert [each.rules for each in back if isinstance(each, Page)] == [each.rules for each in pages]
@@ -115,11 +109,6 @@ def test_pages_are_kept_once_all_were_taken_and_not_before(tmp_path: Path) -> No
     next(taken)
     taken.close()  # type: ignore[attr-defined]
     assert not list(tmp_path.iterdir())
-
-
-def test_what_is_no_page_is_not_kept(tmp_path: Path) -> None:
-    assert len(list(kept([Document("a", "t"), Page("b")], writing.whole(tmp_path / "k.parquet")))) == 2
-    assert parquet.read_table(tmp_path / "k.parquet")["docno"].to_pylist() == ["b"]
 
 
 def test_kept_pages_are_ranked_as_the_pages_are_and_not_by_other_rules(tmp_path: Path) -> None:

@@ -1,5 +1,3 @@
-import csv
-import io
 import json
 import pickle
 from collections.abc import Callable, Iterator
@@ -9,13 +7,13 @@ from unittest.mock import patch
 
 import orjson
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Write
 from texts import BYTES, damaged
 from touche.errors import InputError
-from touche.formats import args_processed, pieces
+from touche.formats import pieces
 from touche.formats.args_processed import pieces_of_args_processed
 from touche.formats.argsme import pieces_of_argsme
 from touche.formats.jsonl import (
@@ -90,69 +88,6 @@ def test_only_those_that_are_wanted_are_picked(split: Splitter, tmp_path: Path) 
     documents = read(None)
     assert read({document.id for document in documents[1::2]}) == documents[1::2] != []
     assert read(set()) == []
-
-
-CELLS = st.text('",\n\r aé', max_size=4) | st.sampled_from(['"a"', '"a""b"', '"a\n,"', '"a'])
-
-
-@example(['a","b', 'c"'], "\n", 2)
-@given(
-    st.lists(st.lists(CELLS, max_size=3).map(",".join), max_size=5), st.sampled_from(["\n", "\r\n"]), SIZES
-)
-def test_pieces_hold_the_rows_that_python_finds_in_csv(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[str], end: str, size: int
-) -> None:
-    """Cells are written as they are, so that most of them quote where they should not."""
-    path = tmp_path_factory.mktemp("pieces") / "file"
-    path.write_bytes(("a\n" + end.join(lines)).encode())
-    rows = []
-
-    def collected(piece: pieces.Piece, seen: set[str], among: None, columns: list[str]) -> Iterator[Any]:
-        read_line = io.BytesIO(piece.raw).readline
-        for _, row in args_processed._rows(read_line, piece.path, piece.line):
-            rows.append(row)
-            yield row
-
-    with patch.object(pieces, "SIZE", size), patch.object(args_processed, "_arguments_of", collected):
-        _, problem = outcome(lambda: args_processed.read_args_processed_csv(path))
-    expected, is_broken = [], False
-    try:
-        for row in csv.reader((line.decode() for line in path.open("rb")), strict=True):
-            expected.append(row)
-    except csv.Error:
-        is_broken = True
-    assert (rows, "broken CSV" in problem) == (expected[1:], is_broken)
-
-
-BLANKS = st.text(" \t\r\n", max_size=3)
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-99, 99) | st.text(max_size=9) | st.just('\\"[{,}]\\'),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=9,
-)
-ELEMENTS = st.lists(st.dictionaries(st.text(max_size=3), VALUES, max_size=3), max_size=5)
-
-
-@given(ELEMENTS, VALUES, VALUES, BLANKS, st.booleans(), SIZES)
-def test_pieces_hold_the_elements_that_python_finds_in_json(
-    tmp_path_factory: pytest.TempPathFactory,
-    elements: list[Any],
-    before: Any,
-    after: Any,
-    blanks: str,
-    ascii: bool,
-    size: int,
-) -> None:
-    text = json.dumps(
-        {"before": before, "arguments": elements, "after": after},
-        ensure_ascii=ascii,
-        separators=(f"{blanks},{blanks}", f"{blanks}:{blanks}"),
-    )
-    path = tmp_path_factory.mktemp("pieces") / "file"
-    path.write_text(text, encoding="utf-8", errors="replace", newline="")
-    with patch.object(pieces, "SIZE", size):
-        found = [each for piece in pieces_of_argsme(path) for each in json.loads(b"[%b]" % piece.raw)]
-    assert found == json.loads(path.read_bytes())["arguments"]
 
 
 def test_pieces_know_their_lines_and_hold_whole_records(

@@ -1,5 +1,6 @@
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -95,15 +96,11 @@ def trec_eval_finds_in_first_place(scores: dict[str, float], document: str) -> b
 
 @given(HITS)
 def test_the_order_of_a_ranking_is_the_one_of_trec_eval(hits: dict[str, float]) -> None:
-    remaining = dict(hits)
-    for document, _ in ranking(hits.items()):
+    remaining, ranked = dict(hits), ranking(hits.items())
+    assert ranking(hits.items(), 2) == ranked[:2]
+    for document, _ in ranked:
         assert trec_eval_finds_in_first_place(remaining, document)
         del remaining[document]
-
-
-@given(HITS, st.integers(1, 5))
-def test_a_cut_falls_where_trec_eval_would_make_it(hits: dict[str, float], depth: int) -> None:
-    assert ranking(hits.items(), depth) == ranking(hits.items())[:depth]
 
 
 @given(HITS)
@@ -120,24 +117,14 @@ def test_a_written_ranking_is_read_back_in_the_same_order(
     }
 
 
-def test_scores_have_no_more_digits_than_they_need() -> None:
-    text = format_run("7", ranking([("a", np.float32(0.1)), ("b", 10.73390007019043), ("c", -0.0)]), "t")
-    assert text == "7 Q0 b 1 10.7339 t\n7 Q0 a 2 0.1 t\n7 Q0 c 3 0.0 t\n"
-
-
-@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf, 1e39])
-def test_scores_that_no_run_can_hold_are_refused(score: float) -> None:
+@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf, 1e39, True, "1"])
+def test_what_no_run_can_hold_is_refused(score: Any) -> None:
     with pytest.raises(ToucheError, match="scores must be numbers that are finite"):
         ranking([("a", score)])
-
-
-def test_a_document_cannot_be_ranked_twice() -> None:
     with pytest.raises(ToucheError, match="'a' is ranked twice"):
         ranking([("a", 1.0), ("b", 0.5), ("a", 0.2)])
 
 
-def test_equal_ranks_stay_in_the_order_of_the_file(tmp_path: Path) -> None:
-    lines = [
-        RunLine("1", "Q0", document, rank, 0.0, "t") for document, rank in (("c", 2), ("b", 1), ("a", 1))
-    ]
-    assert [line.document for line in in_order_of_rank(lines)] == ["b", "a", "c"]
+def test_scores_have_no_more_digits_than_they_need() -> None:
+    text = format_run("7", ranking([("a", np.float32(0.1)), ("b", 10.73390007019043), ("c", -0.0)]), "t")
+    assert text == "7 Q0 b 1 10.7339 t\n7 Q0 a 2 0.1 t\n7 Q0 c 3 0.0 t\n"

@@ -1,15 +1,11 @@
 import gzip
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from archives import record, record_of_clueweb22
 from conftest import Write
-from touche.errors import InputError
 from touche.formats.pages import LARGEST, RawPage, Skipped
 from touche.formats.warc import page_of_response, read_warc
 
@@ -178,21 +174,6 @@ def test_what_is_wrong_in_clueweb09_costs_only_the_page_where_it_is(write: Write
     assert Skipped("e", "of a wrong length, with another page in it") in found
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(
-    pages=st.lists(st.binary(min_size=1).filter(lambda page: b"\nWARC/" not in page), min_size=1, max_size=3)
-)
-def test_pages_are_the_same_in_every_collection_s_archives(write: Write, pages: list[bytes]) -> None:
-    for made in (
-        [record(f"p{number}", each) for number, each in enumerate(pages)],
-        [record(f"p{number}", each, version="0.18", newline="\n") for number, each in enumerate(pages)],
-        [record_of_clueweb22(f"p{number}", each) for number, each in enumerate(pages)],
-    ):
-        for content in (b"".join(made), b"".join(map(gzip.compress, made)), gzip.compress(b"".join(made))):
-            found = list(read_warc(write("a.warc", content)))
-            assert [each.content for each in found if isinstance(each, RawPage)] == pages
-
-
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_a_response_is_read_as_in_an_archive(newline: str) -> None:
     def response(*headers: str, body: str = "<p>words") -> RawPage | Skipped:
@@ -225,8 +206,3 @@ def test_a_bomb_is_read_to_its_limit_only(write: Write) -> None:
     first, second, third = read_warc(write("a.warc", content))
     assert (first, third) == (page("a"), page("b"))
     assert isinstance(second, RawPage) and len(second.content) == LARGEST + 1
-
-
-def test_a_missing_archive_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"missing.warc: cannot be read \(No such file"):
-        list(read_warc(tmp_path / "missing.warc"))

@@ -82,6 +82,7 @@ _PASSAGES = "spot-check/passages"
 _HTML = {"html/a.html": samples.HTML, "html/b.html": b"<p>Cats"}
 _BASELINE, _OTHER = {"baseline.py": samples.BASELINE}, {"other.txt": samples.RUN}
 _TOPICS, _DOCUMENTS = {"topics.xml": samples.TOPICS}, {"documents.jsonl": samples.DOCUMENTS}
+_TABLE = {"pages.csv": samples.PAGES}
 _PAIR, _SPOT = "IN/run.txt IN/other.txt", f"--task {_PASSAGES}"
 _BM25, _CHATNOIR = (f"run {name} -i IN -o OUT" for name in ("bm25", "chatnoir-bm25f"))
 _ARCHIVES = "ClueWeb09_English_1/en0000/00.warc", "ClueWeb09_English_1/en0001/00.warc"
@@ -117,6 +118,12 @@ READERS = {
     "zip of data": Target("a.zip", samples.zip_of("a.xml", samples.TOPICS), partial(_fetched, "a.xml")),
     "tar of data": Target("a.tar.gz", samples.tar_of("a.xml", samples.TOPICS), partial(_fetched, "a.xml")),
 }
+
+
+def _of_run(arguments: str) -> Target:
+    return Target("run.txt", samples.RUN, arguments, _OTHER)
+
+
 COMMANDS = {
     "run bm25, topics.xml": Target("topics.xml", samples.TOPICS, _BM25, _DOCUMENTS),
     "run bm25, queries.jsonl": Target("queries.jsonl", samples.QUERIES, _BM25, _DOCUMENTS),
@@ -126,12 +133,7 @@ COMMANDS = {
     "run dirichletlm-pairs": Target(
         "args_processed.csv", samples.PROCESSED, "run dirichletlm-pairs -i IN -o OUT", _TOPICS
     ),
-    "run chatnoir-bm25f, HTML": Target(
-        "html/a.html", samples.HTML, _CHATNOIR, _TOPICS | _HTML | {"pages.csv": samples.PAGES}
-    ),
-    "run chatnoir-bm25f, archive": Target(
-        "pages.warc", samples.WARC, _CHATNOIR, _TOPICS | {"spam-ranks.txt": samples.SPAM_RANKS}
-    ),
+    "run chatnoir-bm25f, HTML": Target("html/a.html", samples.HTML, _CHATNOIR, _TOPICS | _HTML | _TABLE),
     "run chatnoir-bm25f, archives below": Target(
         _ARCHIVES[0], samples.WARC_OF_CLUEWEB09, _CHATNOIR, _TOPICS | {_ARCHIVES[1]: samples.WARC}
     ),
@@ -142,35 +144,20 @@ COMMANDS = {
         "spam-ranks.txt", samples.SPAM_RANKS, _CHATNOIR, _TOPICS | {"pages.warc": samples.WARC}
     ),
     "run, baseline.py": Target("baseline.py", samples.BASELINE, f"run IN -i {_PASSAGES} -o OUT"),
-    "evaluate, qrels": Target(
-        f"qrels/{_PASSAGES.replace('/', '-')}-relevance.qrels",
-        samples.QRELS,
-        f"evaluate IN/run.txt {_SPOT}",
-        {"run.txt": samples.RUN},
-    ),
     "evaluate --qrels": Target(
         "q.txt", samples.QRELS, "evaluate IN/other.txt --qrels IN/q.txt --measure P@3", _OTHER
     ),
     "lint, topics": Target(
         "topics/spot-check-passages.xml", samples.TOPICS, f"lint IN/other.txt {_SPOT}", _OTHER
     ),
-    **{
-        name: Target("run.txt", samples.RUN, arguments, _OTHER)
-        for name, arguments in {
-            "lint": f"lint IN/run.txt {_SPOT}",
-            "evaluate": f"evaluate IN/run.txt {_SPOT}",
-            "evaluate --format json": f"evaluate IN/run.txt {_SPOT} --format json --per-topic",
-            "compare": f"compare {_PAIR} {_SPOT}",
-            "fuse": f"fuse {_PAIR} -o OUT",
-            "overlap": f"overlap {_PAIR}",
-            "report": f"report {_PAIR} {_SPOT} -o OUT",
-        }.items()
-    },
+    "lint": _of_run(f"lint IN/run.txt {_SPOT}"),
+    "evaluate": _of_run(f"evaluate IN/run.txt {_SPOT} --format json --per-topic"),
+    "compare": _of_run(f"compare {_PAIR} {_SPOT}"),
+    "fuse": _of_run(f"fuse {_PAIR} -o OUT"),
+    "overlap": _of_run(f"overlap {_PAIR}"),
+    "report": _of_run(f"report {_PAIR} {_SPOT} -o OUT"),
     "regress": Target(
-        "expected.toml",
-        samples.EXPECTED,
-        f"regress IN --dataset {_PASSAGES} --json IN/r.json",
-        _BASELINE,
+        "expected.toml", samples.EXPECTED, f"regress IN --dataset {_PASSAGES} --json IN/r.json", _BASELINE
     ),
     "tasks check": Target("cats-2026.toml", samples.CARD, "tasks check IN/cats-2026.toml"),
     "data fetch --from": Target(

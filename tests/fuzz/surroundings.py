@@ -3,13 +3,12 @@
 import contextlib
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,16 +21,13 @@ from outcomes import PATIENCE, PROCESSES, REFUSED, RESULT, ROOT, Outcome, ending
 
 from conftest import left_in
 
-TOUCHE = [sys.executable, "-m", "touche"]
-BM25, SPOT = [*TOUCHE, "run", "bm25"], ["--task", "spot-check/passages"]
-RUN = [*BM25, "-i", "spot-check/arguments", "-o", "OUT"]
-OWN = [*BM25, "-i", "IN", "-o", "OUT"]
-CRAWL = [*TOUCHE, "run", "chatnoir-bm25f", "-i", "spot-check/pages", "-o", "OUT"]
-EVALUATE, LINT = ([*TOUCHE, name, "IN/run.txt", *SPOT] for name in ("evaluate", "lint"))
-REPORT = [*TOUCHE, "report", "IN/run.txt", *SPOT, "-o", "OUT"]
-REGRESS = [*TOUCHE, "regress", "bm25", "--dataset", "spot-check/passages"]
-PRINTING = (EVALUATE, [*EVALUATE, "--format", "json"], LINT, [*TOUCHE, "tasks"], [*TOUCHE, "--help"], OWN)
-KILLED = ((RUN, 1.5), (OWN, 4.0), (CRAWL, 2.5), (REGRESS, 4.0))  # and about how many seconds they take
+BM25, SPOT = "run bm25 -o OUT -i", "--task spot-check/passages"
+RUN, OWN = f"{BM25} spot-check/arguments", f"{BM25} IN"
+CRAWL = "run chatnoir-bm25f -o OUT -i spot-check/pages"
+EVALUATE, LINT, REPORT = f"evaluate RUN {SPOT}", f"lint RUN {SPOT}", f"report RUN {SPOT} -o OUT"
+PRINTING = (EVALUATE, f"{EVALUATE} --format json", LINT, "tasks", "--help", OWN)
+# And about how many seconds they take.
+KILLED = ((RUN, 1.5), (OWN, 4.0), (CRAWL, 2.5), ("regress bm25 --dataset spot-check/passages", 4.0))
 CODES = {signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGKILL: -9}
 _WORDS = ("cats", "birds", "leash", "café", "garden", "hunt", "pupils", "uniforms", "nuclear", "vegan")
 
@@ -42,7 +38,7 @@ class Trial:
 
     Attributes:
         name: what goes wrong.
-        command: the words, with IN and OUT for folders.
+        command: the words, with IN, OUT and RUN for paths.
         before: puts things in order in the folder of the call, and afterwards takes them away.
         variables: of the environment; None takes one away.
         folder: the name of the folder that IN and OUT are in.
@@ -50,7 +46,7 @@ class Trial:
     """
 
     name: str
-    command: Sequence[str]
+    command: str
     before: Callable[[Path], Any] = contextlib.nullcontext
     variables: dict[str, str | None] = field(default_factory=dict)
     folder: str = "x"
@@ -76,45 +72,36 @@ def _open_to_all(folder: Path) -> Iterator[None]:
     yield
 
 
-_C = {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+_C: dict[str, str | None] = {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 _NOBODY = "exec setpriv --reuid=65534 --regid=65534 --clear-groups"
 _NOBODY += ' --inh-caps=+dac_read_search --ambient-caps=+dac_read_search "$@"'
-_UNREAD = '"$@" | head -c 0; code=${PIPESTATUS[0]}; exit $((code == 1 ? 0 : code))'  # 1 is that of click
-_DISKS = {"full disk for the output": "size=4k", "read-only output": "ro"}
-_SCRIPTS = {  # in which a command is "$@"
-    "closed standard output": 'exec "$@" 1>&-',
-    "closed standard error": 'exec "$@" 2>&-',
-    "closed standard input": 'exec "$@" 0<&-',
-    "full standard output": 'exec "$@" >/dev/full',
-    "a closed pipe": _UNREAD,
+_SCRIPTS = {  # what goes wrong, the commands, and how; what prints nothing does not mind a full output
+    "another user": ((RUN, EVALUATE, REPORT), _NOBODY),
+    **{f"{mb} MB of memory": ((RUN, CRAWL, LINT), f'ulimit -d {mb}000; exec "$@"') for mb in (128, 256, 512)},
+    **{f"{count} open files": ((RUN, CRAWL, REPORT), f'ulimit -n {count}; exec "$@"') for count in (32, 64)},
+    "closed standard output": (PRINTING, 'exec "$@" 1>&-'),
+    "closed standard error": (PRINTING, 'exec "$@" 2>&-'),
+    "closed standard input": (PRINTING, 'exec "$@" 0<&-'),
+    "full standard output": (PRINTING[:-1], 'exec "$@" >/dev/full'),
+    # Click ends with 1 then.
+    "a closed pipe": (PRINTING, '"$@" | head -c 0; code=${PIPESTATUS[0]}; exit $((code == 1 ? 0 : code))'),
 }
-# What goes wrong, the commands, and how.
-_TROUBLES: list[tuple[str, Sequence[list[str]], dict[str, Any]]] = [
-    *((name, (RUN, REPORT), {"before": _disk("out", options)}) for name, options in _DISKS.items()),
-    ("full disk for TMPDIR", (RUN, OWN, EVALUATE), {"before": _disk("tmp", "size=4k")}),
-    ("no HOME", (RUN, EVALUATE), {"variables": {"HOME": None, "XDG_CACHE_HOME": None}}),
-    ("another user", (RUN, EVALUATE, REPORT), {"script": _NOBODY}),
-    ("another user", (RUN, EVALUATE, REPORT), {"script": _NOBODY, "before": _open_to_all}),
-    *(("LANG=C", PRINTING, {"variables": _C, "folder": name}) for name in ("x", "é ü")),
-    *(
-        (f"{size} MB of memory", (RUN, CRAWL, EVALUATE, LINT), {"script": f'ulimit -d {size}000; exec "$@"'})
-        for size in (128, 256, 512)  # with less, numpy cannot be loaded
-    ),
-    *(
-        (f"{files} open files", (RUN, CRAWL, EVALUATE, REPORT), {"script": f'ulimit -n {files}; exec "$@"'})
-        for files in (32, 64)
-    ),
-    # What prints nothing does not mind a full standard output.
-    *((name, PRINTING[: -1 if "full" in name else None], {"script": _SCRIPTS[name]}) for name in _SCRIPTS),
-    *(("odd names of folders", (OWN, *PRINTING[:3], REPORT), {"folder": name}) for name in ODD_NAMES),
+TRIALS = [
+    *(Trial("full disk for the output", each, _disk("out", "size=4k")) for each in (RUN, REPORT)),
+    *(Trial("read-only output", each, _disk("out", "ro")) for each in (RUN, REPORT)),
+    *(Trial("full disk for TMPDIR", each, _disk("tmp", "size=4k")) for each in (RUN, OWN, EVALUATE)),
+    *(Trial("no HOME", each, variables={"HOME": None, "XDG_CACHE_HOME": None}) for each in (RUN, EVALUATE)),
+    *(Trial("another user's", each, _open_to_all, script=_NOBODY) for each in (RUN, EVALUATE, REPORT)),
+    *(Trial("LANG=C", each, variables=_C, folder=folder) for folder in ("x", "é ü") for each in PRINTING),
+    *(Trial(name, each, script=script) for name, (commands, script) in _SCRIPTS.items() for each in commands),
+    *(Trial("odd names of folders", each, folder=name) for name in ODD_NAMES for each in (OWN, LINT, REPORT)),
 ]
 
 
 def tried() -> Iterator[Outcome]:
     """Calls every command in its surroundings."""
-    trials = [Trial(name, command, **how) for name, commands, how in _TROUBLES for command in commands]
     with ThreadPoolExecutor(PROCESSES) as threads:
-        yield from threads.map(_try, trials, range(len(trials)))
+        yield from threads.map(_try, TRIALS, range(len(TRIALS)))
 
 
 def _try(trial: Trial, number: int) -> Outcome:
@@ -126,12 +113,11 @@ def _try(trial: Trial, number: int) -> Outcome:
                 ended, said = _called(trial, folder)
         except subprocess.CalledProcessError as error:
             ended, said = "skipped", f"{error.cmd[0]} is not allowed here"
-        return Outcome(trial.name, number, _typed(trial.command), ended, said)
+        return Outcome(trial.name, number, trial.command, ended, said)
 
 
 def _called(trial: Trial, folder: Path) -> tuple[str, str]:
-    words = ["bash", "-o", "pipefail", "-c", trial.script, "bash", *trial.command]
-    process = _start(words, folder, trial.variables)
+    process = _start(trial.command, folder, trial.variables, trial.script)
     try:
         said = process.communicate(timeout=PATIENCE)[0].decode("utf-8", "replace")
     except subprocess.TimeoutExpired:
@@ -139,21 +125,19 @@ def _called(trial: Trial, folder: Path) -> tuple[str, str]:
         return f"longer than {PATIENCE} s", process.communicate()[0].decode("utf-8", "replace")
     if said.startswith("setpriv: "):
         return "skipped", said
-    ended = ending(process.returncode, said, folder / "out" / "run.txt", trial.command)
-    return (ended in (RESULT, REFUSED) and _left(process.pid, folder)) or ended, said
+    ended = ending(process.returncode, said, folder / "out" / "run.txt", trial.command.split())
+    return (ended in (RESULT, REFUSED) and _left(process.pid, folder, 3)) or ended, said
 
 
-def _typed(command: Sequence[str]) -> str:
-    return " ".join(command[command.index("touche") - 1 :])
-
-
-def _start(command: Sequence[str], folder: Path, variables: dict[str, str | None]) -> subprocess.Popen[bytes]:
+def _start(
+    command: str, folder: Path, variables: dict[str, str | None], script: str = 'exec "$@"'
+) -> subprocess.Popen[bytes]:
     known = {"TMPDIR": f"{folder}/tmp", "XDG_CACHE_HOME": f"{folder}/cache", **variables}
-    environment = {name: each for name, each in (os.environ | known).items() if each is not None}
-    places = {"IN": f"{folder}/in", "IN/run.txt": f"{folder}/in/run.txt", "OUT": f"{folder}/out"}
+    places = {"IN": f"{folder}/in", "RUN": f"{folder}/in/run.txt", "OUT": f"{folder}/out"}
+    words = [places.get(word, word) for word in command.split()]
     return subprocess.Popen(
-        [places.get(word, word) for word in command],
-        env=environment,
+        ["bash", "-o", "pipefail", "-c", script, "bash", sys.executable, "-m", "touche", *words],
+        env={name: each for name, each in (os.environ | known).items() if each is not None},
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -170,21 +154,16 @@ def _write_input(folder: Path) -> None:
     (folder / "in" / "run.txt").write_bytes(samples.RUN)
 
 
-def _left_processes(session: int, folder: Path, seconds: float) -> str:
-    """Waits for the processes of a call; ends those that it has left behind then, and says how many."""
+def _left(session: int, folder: Path, seconds: float, *, files: bool = True) -> str:
+    """Returns what a call has left behind, processes or temporary files; or nothing. Ends the processes."""
     deadline = time.monotonic() + seconds
     while (processes := _session(session, folder)) and time.monotonic() < deadline:
         time.sleep(0.05)
     _end_session(session, folder)
-    return f"left {len(processes)} processes" if processes else ""
-
-
-def _left(session: int, folder: Path) -> str:
-    """Returns what a call has left behind, processes or temporary files; or nothing."""
-    if processes := _left_processes(session, folder, 3):
-        return processes
-    files = [*left_in(folder / "tmp"), *_private(folder), *(folder / "out").glob(".*.part")]
-    return f"left {files[0].name}" if files else ""
+    if processes:
+        return f"left {len(processes)} processes"
+    left = [*left_in(folder / "tmp"), *_private(folder), *(folder / "out").glob(".*.part")] if files else []
+    return f"left {left[0].name}" if left else ""
 
 
 def _private(folder: Path) -> list[Path]:
@@ -211,37 +190,32 @@ def _end_session(leader: int, folder: Path) -> None:
 
 def killed(times: int, seed: int) -> Iterator[Outcome]:
     """Ends runs by each signal at so many random moments."""
-    chances = [(sign, number) for number in range(times) for sign in CODES]
-    with (
-        tempfile.TemporaryDirectory(prefix="touche killed ") as place,
-        ThreadPoolExecutor(PROCESSES) as threads,
-    ):
-        yield from threads.map(lambda chance: _kill(*chance, Path(place), seed), chances)
+    chances = [(sign, number, seed) for number in range(times) for sign in CODES]
+    with ThreadPoolExecutor(PROCESSES) as threads:
+        yield from threads.map(lambda chance: _kill(*chance), chances)
 
 
-def _kill(sign: signal.Signals, number: int, place: Path, seed: int) -> Outcome:
-    random = Random(f"{seed} {sign} {number}")
-    command, seconds = KILLED[number % len(KILLED)]
-    folder = place / f"{sign.name}-{number}"
-    _write_input(folder)
-    if command is OWN:
-        texts = (" ".join(random.choices(_WORDS, k=30)) for _ in range(60_000))
-        lines = (json.dumps({"docno": f"d{n}", "text": text}) for n, text in enumerate(texts))
-        (folder / "in" / "documents.jsonl").write_text("\n".join(lines))
-    process = _start(command, folder, {"TMPDIR": None})
-    moment = random.uniform(0, seconds)
-    time.sleep(moment)
-    process.send_signal(sign)
-    try:
-        said = process.communicate(timeout=PATIENCE)[0].decode()
-    except subprocess.TimeoutExpired:  # something that it has left still holds its output
-        said = ""
-    ended = _after(process, sign, said, folder)
-    if ended == RESULT and sign == signal.SIGKILL:
-        ended = _next_run(command, folder)
-    shutil.rmtree(folder)
-    mutations = f"{_typed(command)}, {moment:.3f} s"
-    return Outcome(f"{sign.name} at a random moment", number, mutations, ended, said)
+def _kill(sign: signal.Signals, number: int, seed: int) -> Outcome:
+    random, (command, seconds) = Random(f"{seed} {sign} {number}"), KILLED[number % len(KILLED)]
+    with tempfile.TemporaryDirectory(prefix="touche killed ") as place:
+        folder = Path(place) / "x"
+        _write_input(folder)
+        if command is OWN:
+            texts = (" ".join(random.choices(_WORDS, k=30)) for _ in range(60_000))
+            lines = (json.dumps({"docno": f"d{n}", "text": text}) for n, text in enumerate(texts))
+            (folder / "in" / "documents.jsonl").write_text("\n".join(lines))
+        process = _start(command, folder, {"TMPDIR": None})
+        moment = random.uniform(0, seconds)
+        time.sleep(moment)
+        process.send_signal(sign)
+        try:
+            said = process.communicate(timeout=PATIENCE)[0].decode()
+        except subprocess.TimeoutExpired:  # something that it has left still holds its output
+            said = ""
+        ended = _after(process, sign, said, folder)
+        if ended == RESULT and sign == signal.SIGKILL:
+            ended = _next_run(command, folder)
+        return Outcome(f"{sign.name} at a random moment", number, f"{command}, {moment:.3f} s", ended, said)
 
 
 def _after(process: subprocess.Popen[bytes], sign: signal.Signals, said: str, folder: Path) -> str:
@@ -250,15 +224,13 @@ def _after(process: subprocess.Popen[bytes], sign: signal.Signals, said: str, fo
     # Python itself is ended by a signal while it starts or ends.
     if process.returncode not in (0, CODES[sign], -sign):
         return f"exit code {process.returncode}"
-    run = folder / "out" / "run.txt"
+    run, is_killed = folder / "out" / "run.txt", sign == signal.SIGKILL
     if run.exists() and ending(0, "", run) != RESULT:
         return "run.txt not whole"
-    if sign == signal.SIGKILL:
-        return _left_processes(process.pid, folder, 6) or RESULT
-    return _left(process.pid, folder) or RESULT
+    return _left(process.pid, folder, 6 if is_killed else 3, files=not is_killed) or RESULT
 
 
-def _next_run(command: Sequence[str], folder: Path) -> str:
+def _next_run(command: str, folder: Path) -> str:
     """Has a run after one that was killed clean up; returns what it leaves."""
     for part in (folder / "out").glob(".*.part"):  # which users remove themselves
         part.unlink()
@@ -266,4 +238,4 @@ def _next_run(command: Sequence[str], folder: Path) -> str:
         return RESULT
     process = _start(command, folder, {"TMPDIR": None})
     process.communicate(timeout=PATIENCE)
-    return _left(process.pid, folder) or RESULT
+    return _left(process.pid, folder, 3) or RESULT

@@ -59,12 +59,6 @@ def test_what_is_seen_fast_is_what_is_seen_slowly(sentence: str) -> None:
     assert rules._is_prose(sentence) == slowly
 
 
-@given(st.text("Ab .!'\n", max_size=200))
-def test_sentences_lose_nothing_but_blanks(text: str) -> None:
-    paragraph = " ".join(text.split())
-    assert " ".join(rules._sentences(paragraph)).split() == paragraph.split()
-
-
 @pytest.mark.parametrize(
     ("text", "length", "cut"),
     [
