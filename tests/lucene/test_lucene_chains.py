@@ -8,8 +8,7 @@ from conftest import Write
 from touche import lucene
 from touche.errors import InputError, ParameterError
 from touche.formats.documents import Argument, discussion_of, premises_of
-from touche.lucene.analysis import analyzer_named, tokens
-from touche.lucene.chains import STOP_LISTS
+from touche.lucene.analysis import STOP_LISTS, analyzer_named, tokens
 
 
 def test_filters_work_in_their_order_and_with_their_parameters() -> None:

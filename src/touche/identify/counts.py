@@ -134,7 +134,8 @@ def _words(texts: Sequence[str], known: dict[str, int]) -> Words:
 
 def _terms(words: Sequence[str], analysis: Analysis) -> list[str]:
     """Maps each word to its term, or to nothing if it is a stop word."""
-    from touche.lucene.chains import stop_words  # here, because it needs Java, and touche regress rarely does
+    # Here, because it needs Java, and touche regress rarely does.
+    from touche.lucene.analysis import stop_words
 
     plain = _mapped(words, ("englishPossessive", "lowercase") if analysis.possessives else ("lowercase",))
     stop = stop_words(STOP_LISTS[analysis.stop])
@@ -150,8 +151,7 @@ def _mapped(words: Sequence[str], filters: Sequence[str]) -> list[str]:
 
 
 def _tokens(texts: Sequence[str], filters: Sequence[str], tokenizer: str) -> list[list[str]]:
-    from touche.lucene.analysis import tokens
-    from touche.lucene.chains import Chain
+    from touche.lucene.analysis import Chain, tokens
 
     analyzer = Chain(tuple(filters), tokenizer=tokenizer).built()
     return [tokens(analyzer, text) for text in texts]

@@ -9,7 +9,7 @@ except ModuleNotFoundError as error:
     remedy = f"in a Dockerfile: FROM touche/lucene; else: {installing('lucene')}"
     raise NotInstalledError(f"Lucene is not installed; {remedy}") from error
 
-from touche.lucene.chains import Chain, stop_words
+from touche.lucene.analysis import Chain, stop_words
 from touche.lucene.indexing import index
 from touche.lucene.java import jar
 from touche.lucene.searching import Index

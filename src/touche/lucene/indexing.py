@@ -14,8 +14,7 @@ import jpype
 from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument
 from touche.io.temporary import temporary_folder
-from touche.lucene.analysis import analyzer_named, only_telling_apart, terms
-from touche.lucene.chains import Chain
+from touche.lucene.analysis import Chain, analyzer_named, only_telling_apart, terms
 from touche.lucene.java import bytes_ref, java, java_path, string
 from touche.lucene.searching import Index
 from touche.progress import processors
