@@ -15,15 +15,12 @@ _log = logging.getLogger("touche.argsme")  # below the one that the command line
 
 
 class ArgsMe:
-    """A connection to args.me, or to the address in ``ARGSME_URL``."""
+    """A connection to args.me, or to the address in ``ARGSME_URL``; warns that its ranking is another one."""
 
     def __init__(self) -> None:
         self._engine = Engine("args.me", "argsme", "ARGSME_URL", _URL)
-
-    def tell(self) -> None:
-        """Says which engine is asked, as it is not the one that was published."""
-        told = "%s is asked: args.me's index and ranking of today, not those of 2021"
-        _log.warning(told, self._engine.address)
+        warning = "%s is asked: args.me's index and ranking of today, not those of 2021"
+        _log.warning(warning, self._engine.address)
 
     def search(self, query: str, depth: int, among: frozenset[str] | None = None) -> list[tuple[str, float]]:
         """The ids and scores of the best arguments; of these only candidates where there are candidates.

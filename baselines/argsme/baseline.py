@@ -89,6 +89,5 @@ def word_of_no_title(topics: Topics) -> str:
 def asked(topics: Topics, depth: int) -> Rankings:
     """What args.me itself answers: by its scores, or where it gives none, in the order of its answers."""
     client = ArgsMe()
-    client.tell()
     for topic in topics:
         yield topic, client.search(topic.title, depth, topic.candidates)

@@ -17,7 +17,7 @@ _log = logging.getLogger("touche.chatnoir")  # below the one that the command li
 
 
 class ChatNoir:
-    """A connection to ChatNoir, or to the address in ``CHATNOIR_URL``.
+    """A connection to ChatNoir, or to the address in ``CHATNOIR_URL``; warns that its query is another one.
 
     Args:
         index: the client's name of the index.
@@ -32,12 +32,9 @@ class ChatNoir:
         if not self._key:
             raise ToucheError(f"{KEY} is not set; {_KEYS}")
         self._models = _models()
-
-    def tell(self) -> None:
-        """Says which query is asked, as it is not the one that was published."""
         query = "a second query by OR with 30% of the tokens, 0.99 of its score and 0.01 of the first one's"
-        told = "%s is asked: ChatNoir's query (%s) and index of today, not those of 2020 and 2021"
-        _log.warning(told, self._engine.address, query)
+        warning = "%s is asked: ChatNoir's query (%s) and index of today, not those of 2020 and 2021"
+        _log.warning(warning, self._engine.address, query)
 
     def search(self, query: str, depth: int, among: frozenset[str] | None = None) -> list[tuple[str, float]]:
         """The ids and scores of the best results, in the order of the answers.

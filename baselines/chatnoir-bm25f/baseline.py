@@ -152,7 +152,6 @@ class Method:
 def answered(topics: Topics, depth: int, as_shown: bool) -> Rankings:
     """Yields what ChatNoir itself answers: by its scores, or in the order in which it shows the results."""
     chatnoir = ChatNoir()
-    chatnoir.tell()
     for topic in topics:
         results = chatnoir.search(topic.title, depth, topic.candidates)
         shown = [(id, float(len(results) - rank)) for rank, (id, _) in enumerate(results)]

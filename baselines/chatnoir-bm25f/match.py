@@ -318,27 +318,16 @@ class _Collector:
 
     def __init__(self, collecting: Collecting) -> None:
         self._collecting, self._vocabularies = collecting, collecting.vocabularies
-        fields = defaultdict[str, list[str]](list)
-        for name, analysis in collecting.analyses.items():
-            fields[analysis].append(name)
         self._countings = {
-            tuple(names): Counting(
-                self._vocabularies[names[0]], {name: partial(text_of, name) for name in names}, placed=True
-            )
-            for names in fields.values()
+            name: Counting(vocabulary, {name: partial(text_of, name)}, placed=True)
+            for name, vocabulary in self._vocabularies.items()
         }
 
     def __call__(self, documents: Sequence[AnyDocument]) -> Part:
         """Returns the part of the collection that these documents are."""
         read = [page_of(document) for document in documents]
-        pages = Pages(
-            [Row.of(page) for page in read],
-            {
-                name: counts
-                for names, counting in self._countings.items()
-                for name, counts in zip(names, counting.counts(read), strict=True)
-            },
-        )
+        counts = {name: counting.counts(read)[0] for name, counting in self._countings.items()}
+        pages = Pages([Row.of(page) for page in read], counts)
         statistics = {name: Statistics.of(counts) for name, counts in pages.fields.items()}
         tallies = Counter({PAGES: len(read), NO_LANGUAGE: sum(page.language is None for page in read)})
         tallies.update(row.stopped for row in pages.rows)

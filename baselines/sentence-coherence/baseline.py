@@ -35,23 +35,15 @@ def sentence_coherence(
     check_range("weight", weight, 0, 1)
     check_range("penalty", penalty, 0, 10)
     measure = measure_named(coherence, model)
-    found = pairs.by_dirichletlm(topics, documents, mu, depth)
-    candidates = list(watched(found, "pairing", "topics", len(topics)))
+    first = pairs.by_dirichletlm(topics, documents, mu, depth)
+    candidates = list(watched(first, "pairing", "topics", len(topics)))
     coherences = measure([ranked for _, ranked in candidates])
-
-    def reranked() -> pairs.Ranked:
-        for (topic, ranked), values in zip(candidates, coherences, strict=True):
-            highest = max((pair.score for pair in ranked), default=0.0) or 1.0
-            yield (
-                topic,
-                [
-                    pair.scored(
-                        (1 - weight) * pair.score / highest
-                        + weight * value
-                        - penalty * pair.contradicts_itself
-                    )
-                    for pair, value in zip(ranked, values, strict=True)
-                ],
-            )
-
-    yield from pairs.hits(reranked(), depth)
+    reranked = []
+    for (topic, ranked), values in zip(candidates, coherences, strict=True):
+        highest = max((pair.score for pair in ranked), default=0.0) or 1.0
+        scored = []
+        for pair, value in zip(ranked, values, strict=True):
+            relevance = (1 - weight) * pair.score / highest
+            scored.append(pair.scored(relevance + weight * value - penalty * pair.contradicts_itself))
+        reranked.append((topic, scored))
+    yield from pairs.hits(reranked, depth)

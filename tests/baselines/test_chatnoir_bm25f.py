@@ -15,7 +15,7 @@ from archives import record
 from conftest import ROOT, Touche, Write
 from neighbours import neighbour
 from oracles import chatnoir
-from oracles.formulas import Collection, length_in_one_byte
+from oracles.formulas import Collection
 from touche import baselines
 from touche.collection.discovery import find_documents
 from touche.collection.documents import Documents
@@ -86,26 +86,6 @@ def test_every_field_contributes_its_bm25(year: str) -> None:
             assert parts[field] == pytest.approx(expected, rel=1e-4, abs=1e-4)
             seen += sum(score > 0 for score in expected.values())
     assert seen > 100
-
-
-def test_bm25f_is_its_formula() -> None:
-    weights = NUMBERS["bm25f"]
-    by_field = {field: collection(pages("2020"), field) for field in weights}
-    n = max(each.n for each in by_field.values())
-    average = sum(weights[field] * each.tokens for field, each in by_field.items()) / n
-    seen = 0
-    for topic in topics():
-        for term, of_pages in scores(pages("2020"), topic.title, "2020", "bm25f").items():
-            df = max(each.df[term] for each in by_field.values())
-            for id, score in of_pages.items():
-                tf = sum(weights[field] * each.documents[id][term] for field, each in by_field.items())
-                lengths = {f: length_in_one_byte(c.documents[id].total()) for f, c in by_field.items()}
-                length = length_in_one_byte(round(sum(weights[f] * lengths[f] for f in by_field)))
-                idf = terms(topic.title).count(term) * log(1 + (n - df + 0.5) / (df + 0.5))
-                expected = idf * tf / (tf + K1 * (1 - B + B * length / average))
-                assert score == pytest.approx(expected, rel=1e-4, abs=1e-4)
-                seen += expected > 0
-    assert seen > 350
 
 
 def small(*pages: Page, title: str = "cats sleep", **options: Any) -> list[str]:

@@ -278,21 +278,17 @@ def test_a_name_is_that_of_the_clone_and_a_path_is_written_as_one(
 
 FUTURE = """from __future__ import annotations
 from dataclasses import dataclass
-from touche import Documents, Rankings, Topics, baseline
+import touche
 
 @dataclass
 class Weights:
     title: float = 1.0
 
-@baseline
+@touche.baseline
 def mine(
-    topics: Topics,
-    documents: Documents,
-    *,
-    K: int | None = 1,
-    weights: tuple[float, float] = (1, 2),
-    pair=(1, "a"),
-) -> Rankings:
+    topics: touche.Topics, documents, *, K: int | None = 1,
+    weights: tuple[float, float] = (1, 2), pair=(1, "a"),
+):
     '''Ranks.
 
     K, pair: what is
@@ -312,19 +308,15 @@ def test_annotations_of_the_future_and_options_of_several_values(
 ) -> None:
     folder = write("mine/baseline.py", FUTURE).parent
     loaded = baselines.load(str(folder))
-    assert loaded.option_help == {
-        "K": "what is told in two lines, or three.",
-        "pair": "what is told in two lines, or three.",
-        "weights": "two of them, for two fields.",
-    }
+    both = "what is told in two lines, or three."
+    assert loaded.option_help == {"K": both, "pair": both, "weights": "two of them, for two fields."}
     assert loaded.description == "Ranks.\n\n\nIt does."
     command = ("run", folder, "-i", "spot-check/passages", "-o", tmp_path / "out")
     assert touche(*command)[0] == 0
-    assert (tmp_path / "out" / "run.txt").read_text() == "11 Q0 1(1.0,2.0)(1,'a') 1 1.0 touche-mine\n"
+    run = tmp_path / "out" / "run.txt"
+    assert run.read_text() == "11 Q0 1(1.0,2.0)(1,'a') 1 1.0 touche-mine\n"
     assert touche(*command, "--K", "3", "--weights", "0.5", "2", "--pair", "2", "b")[0] == 0
-    assert (tmp_path / "out" / "run.txt").read_text() == (
-        "11 Q0 3(0.5,2.0)(2,'b') 1 1.0 touche-mine-K=3-weights=0.5,2.0-pair=2,b\n"
-    )
+    assert run.read_text() == "11 Q0 3(0.5,2.0)(2,'b') 1 1.0 touche-mine-K=3-weights=0.5,2.0-pair=2,b\n"
     assert "'x' is not a valid integer" in touche(*command, "--pair", "x", "b")[2]
     options = {"weights": (0.5, 2.0), "pair": (2, "b"), "loud": False}
     assert arguments_of(options) == ["--weights", "0.5", "2.0", "--pair", "2", "b", "--no-loud"]
@@ -345,16 +337,18 @@ def with_options(options: str) -> str:
 
 
 OTHER = "@baseline\ndef other(topics, documents):\n    yield from ()\n"
+
+
+def with_body(body: str) -> str:
+    return SOURCE.replace("yield from ()", body)
+
+
 REFUSED = {
     "": "0 baselines in it; decorate one function",
     SOURCE + OTHER: "2 baselines in it; decorate one function",
-    SOURCE.replace("yield from ()", "pass"): "the baseline mine returned None",
-    SOURCE.replace(
-        "yield from ()", "raise __import__('touche').ToucheError('no; do it')"
-    ): "touche: no; do it",
-    SOURCE.replace(
-        "yield from ()", "raise SystemExit"
-    ): "mine ended the program with exit code 0, and no run",
+    with_body("pass"): "the baseline mine returned None",
+    with_body("raise __import__('touche').ToucheError('no; do it')"): "touche: no; do it",
+    with_body("raise SystemExit"): "mine ended the program with exit code 0, and no run",
     **{
         SOURCE.replace("(topics, documents)", parameters): "baseline.py:2: the parameters of mine are not "
         for parameters in ("()", "(topics)", "(topics, documents, extra)")

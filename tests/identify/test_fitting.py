@@ -59,14 +59,6 @@ def test_numbers_are_found_again_in_spite_of_outliers(model: str) -> None:
     assert np.all(errors[np.arange(80) % 10 > 0] < 1e-6) and np.all(errors[::10] > 0.4)
 
 
-def test_other_lengths_cannot_meet_the_scores() -> None:
-    made = problem(BM25, ONE, seed=1, rows=80)
-    scores = made.predicted(made.begin())
-    exact = Hypothesis(BM25, STANDARD, PAIR[:1], lengths="exact")
-    wrong = Problem(exact, made.counts, scores)
-    assert np.mean(np.abs(wrong.residuals(fit(wrong))) < 1e-5) < 0.3
-
-
 def test_a_maximum_begins_with_fields_that_are_fitted_one_after_the_other() -> None:
     made = problem(LM_DIRICHLET, (PAIR, MAXIMUM, 1.0), seed=1, rows=200)
     true, (first, second) = made.begin(), made.own_columns

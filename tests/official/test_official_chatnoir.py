@@ -1,7 +1,6 @@
 """What ChatNoir answered in 2020 and 2021, as third parties kept it; skipped where TOUCHE_DATA is not set."""
 
 import json
-from itertools import groupby, pairwise
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,6 @@ from touche import tasks
 from touche.data.places import qrels_of
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.formats.runs import RunLine, read_run
-
-MISSING_OF_2021 = {"54", "91", "92", "96"}
 
 
 def cached(official: Path, year: int) -> Path:
@@ -40,23 +37,6 @@ def test_its_answers_in_the_order_of_their_scores_are_near_what_was_published(
     found = evaluated(list(read_run(cached(official, year))), year, dimension, evaluator)
     assert (round(found.mean, 3), len(found.per_topic), found.judged) == (expected, topics, 1.0)
     assert abs(found.mean - published) < 0.035
-
-
-def test_the_caches_are_as_they_are_described(official: Path) -> None:
-    for year, results, missing in ((2020, 750, set()), (2021, 5060, MISSING_OF_2021)):
-        lines = list(read_run(cached(official, year)))
-        topics = {line.topic for line in lines}
-        all_topics = set(qrels_of(tasks.task(f"touche-{year}-task-2"), "relevance"))
-        assert (len(lines), all_topics - topics) == (results, missing)
-        for _, of_topic in groupby(lines, key=lambda line: line.topic):
-            assert all(a.score >= b.score for a, b in pairwise(of_topic))
-
-
-def test_the_best_scores_are_on_the_scale_of_the_replica(official: Path) -> None:
-    """With the factor k1 + 1 = 2.2 of Elasticsearch; without it the best would have some hundreds."""
-    answers = groupby(read_run(cached(official, 2020)), key=lambda line: line.topic)
-    best = sorted(max(line.score for line in of_topic) for _, of_topic in answers)
-    assert best[0] > 1000 and 2000 < best[len(best) // 2] < 2700
 
 
 def test_a_run_of_ours_is_compared_with_a_cache(official: Path, touche: Touche, tmp_path: Path) -> None:

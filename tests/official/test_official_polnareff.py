@@ -27,30 +27,18 @@ WITHIN = 1e-5 + 0.5e-6  # the files have six decimals
 
 def counted(texts: list[Counter[str]], titles: list[Counter[str]]) -> Counts:
     """What the models see of texts, each with the terms of its topic's title."""
-    found = [
-        (row, term, tf, title[term])
-        for row, (text, title) in enumerate(zip(texts, titles, strict=True))
-        for term, tf in text.items()
-        if term in title
-    ]
-    places = {term: place for place, term in enumerate(dict.fromkeys(each[1] for each in found))}
-    rows, terms = (
-        np.array(each) for each in zip(*((row, places[term]) for row, term, *_ in found), strict=True)
+    vocabulary = tuple(dict.fromkeys(term for title in titles for term in title))
+    tf, qtf = (
+        np.array([[float(each[term]) for term in vocabulary] for each in some]) for some in (texts, titles)
     )
-    tf, qtf = (np.array(each, dtype=float) for each in zip(*(each[2:] for each in found), strict=True))
+    cells = rows, terms = np.nonzero(tf * qtf)
     lengths = np.array([text.total() for text in texts], dtype=float)
-    return Counts(rows, terms, tf, qtf, lengths, tuple(places))
+    return Counts(rows, terms, tf[cells], qtf[cells], lengths, vocabulary).of(np.arange(len(texts)))
 
 
 def own() -> dict[str, Any]:
     """What the baseline's file holds."""
     return baselines.load("polnareff").method.__globals__
-
-
-def hypothesis() -> Hypothesis:
-    return Hypothesis(
-        LM_DIRICHLET, NAMED["standard"], tuple(own()["FIELDS"]), SUM, weight=own()["BOOSTS"]["everything"]
-    )
 
 
 def posed(official: Path, run: str, topics: list[str]) -> Problem:
@@ -69,7 +57,9 @@ def posed(official: Path, run: str, topics: list[str]) -> Problem:
         counted([Counter(tokens(analyzer, text_of(documents[each.document]))) for each in scores], asked)
         for text_of in own()["FIELDS"].values()
     )
-    return Problem(hypothesis(), counts, np.array([each.score for each in scores]))
+    fields, weight = tuple(own()["FIELDS"]), own()["BOOSTS"]["everything"]
+    hypothesis = Hypothesis(LM_DIRICHLET, NAMED["standard"], fields, SUM, weight=weight)
+    return Problem(hypothesis, counts, np.array([each.score for each in scores]))
 
 
 @pytest.mark.nightly

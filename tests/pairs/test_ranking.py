@@ -170,21 +170,3 @@ def test_a_stance_that_is_unknown_is_none(baseline: str) -> None:
     one = argument("S1-A1", "cats sleep", "dogs bark", stance="neither nor")
     ((_, ((id, _, stance),)),) = baselines.load(baseline)(TOPICS, [one])
     assert (id.partition(",")[0], stance) == ("S1-A1__PREMISE__1", "Q0")
-
-
-@pytest.mark.parametrize("baseline", ["argsrank", "sentence-coherence"])
-def test_what_has_no_sentences_is_refused(touche: Touche, tmp_path: Path, baseline: str) -> None:
-    code, _, err = touche("run", baseline, "-i", "spot-check/passages", "-o", tmp_path)
-    assert (code, list(tmp_path.iterdir())) == (2, [])
-    assert "is no argument, and has no sentences to pair; give args_processed.csv" in err
-
-
-@pytest.mark.parametrize("stance", ["", "for it", 1])
-def test_a_stance_is_one_word(write: Write, touche: Touche, tmp_path: Path, stance: object) -> None:
-    head = "from touche import baseline\n\n\n@baseline\ndef b(topics, documents):\n"
-    source = f"{head}    yield topics[0], [('a', 1.0, {stance!r})]\n"
-    folder = write("b/baseline.py", source).parent
-    code, _, err = touche("run", folder, "-i", "spot-check/passages", "-o", tmp_path / "out")
-    assert (
-        code == 2 and f"the baseline yielded the stance {stance!r}; it must be one word, such as PRO" in err
-    )

@@ -46,6 +46,8 @@ def test_a_run_holds_a_thousand_per_topic(tmp_path: Path) -> None:
         ([(A, [(7, 1.0)])], "yielded the document id 7"),
         ([(A, [("d\u2003e", 1.0)])], r"yielded the document id 'd\\u2003e'"),
         ([(A, [("d", 1.0, "PRO\x1b")])], r"yielded the stance 'PRO\\x1b'"),
+        ([(A, [("d", 1.0, "")])], "yielded the stance ''; it must be one word"),
+        ([(A, [("d", 1.0, 1)])], "yielded the stance 1; it must be one word"),
     ],
 )
 def test_a_wrong_ranking_is_refused_and_no_run_is_left(tmp_path: Path, rankings: Any, message: str) -> None:

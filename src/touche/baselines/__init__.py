@@ -1,21 +1,13 @@
 """Baselines: what an author writes, and how it is found, loaded and run."""
 
-from touche.baselines.declaration import declared, missing_extra
-from touche.baselines.loader import folder_of, load, names
-from touche.baselines.method import Baseline, Rankings, Topics, baseline
-from touche.baselines.options import arguments_of
-from touche.baselines.running import run
-
-__all__ = [
-    "Baseline",
-    "Rankings",
-    "Topics",
-    "arguments_of",
-    "baseline",
-    "declared",
-    "folder_of",
-    "load",
-    "missing_extra",
-    "names",
-    "run",
-]
+from touche.baselines.declaration import declared as declared
+from touche.baselines.declaration import missing_extra as missing_extra
+from touche.baselines.loader import folder_of as folder_of
+from touche.baselines.loader import load as load
+from touche.baselines.loader import names as names
+from touche.baselines.method import Baseline as Baseline
+from touche.baselines.method import Rankings as Rankings
+from touche.baselines.method import Topics as Topics
+from touche.baselines.method import baseline as baseline
+from touche.baselines.options import arguments_of as arguments_of
+from touche.baselines.running import run as run

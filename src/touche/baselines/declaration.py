@@ -1,7 +1,6 @@
 """What a baseline's folder declares, read without running its code: the options, the help and the extra."""
 
 import ast
-import operator
 import re
 import sys
 import warnings
@@ -10,6 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from inspect import Parameter, Signature
+from operator import add, mul, sub, truediv
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,13 +28,9 @@ _UNREADABLE = (ValueError, TypeError, ArithmeticError, SyntaxError, RecursionErr
 _DECORATOR = re.compile(r"(\w+\.)*baseline(\(.*\))?")
 _TYPES: dict[str, Any] = {kind.__name__: kind for kind in DEFAULTS}
 _Names = Mapping[str, ast.expr]  # the values of a module's names
-_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
-}
+_SIGNS: tuple[type[ast.operator], ...] = ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow
+_FUNCTIONS: tuple[Callable[[Any, Any], Any], ...] = add, sub, mul, truediv, pow
+_OPERATORS = dict(zip(_SIGNS, _FUNCTIONS, strict=True))
 _LARGEST_EXPONENT, _LARGEST_NUMBER = 100, 1e100  # a larger power could take all memory
 
 
@@ -113,37 +109,27 @@ def _assigned(module: ast.Module) -> _Names:
 
 
 def _method(function: ast.FunctionDef, names: _Names) -> Method:
-    """A function with the signature, docstring and line of a declared one."""
+    """A function with the signature, docstring and line of a declared one.
+
+    Raises:
+        ValueError: if only Python can compute a default, or one is missing or of a type that no option has.
+    """
 
     def method() -> Any:
         raise NotImplementedError
 
     (decorator,) = function.decorator_list
-    parameters = [
-        Parameter(
-            argument.arg,
-            Parameter.KEYWORD_ONLY,
-            default=_default(default, names),
-            annotation=_annotation(argument.annotation, names),
-        )
-        for argument, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
-    ]
+    parameters = []
+    for argument, node in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
+        default, annotation = _literal(node, names), _annotation(argument.annotation, names)
+        if not all(type(item) in DEFAULTS for item in values_of(default)):
+            raise ValueError(default)
+        option = Parameter(argument.arg, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        parameters.append(option)
     method.__doc__ = ast.get_docstring(function)
     method.__code__ = method.__code__.replace(co_firstlineno=decorator.lineno)
     vars(method)["__signature__"] = Signature(parameters)
     return method
-
-
-def _default(node: ast.expr | None, names: _Names) -> Any:
-    """The value of a default.
-
-    Raises:
-        ValueError: if only Python can compute it, or it is missing or of a type that no option has.
-    """
-    value = _literal(node, names)
-    if not all(type(item) in DEFAULTS for item in values_of(value)):
-        raise ValueError(value)
-    return value
 
 
 def _literal(node: ast.expr | None, names: _Names) -> Any:

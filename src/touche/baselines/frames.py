@@ -39,11 +39,11 @@ def run(
     pandas()  # or an error before the work
     ranker = baseline if isinstance(baseline, Baseline) else load(fspath(baseline))
     values = checked(ranker.options, options)
-    given = opened(fspath(dataset), needs_documents=ranker.needs_documents)
+    source = opened(fspath(dataset), needs_documents=ranker.needs_documents)
     with temporary_folder("touche-run-") as folder:
-        without_hits = write(ranker, given, folder, values)
+        without_hits = write(ranker, source, folder, values)
         for topic in without_hits:
             text = f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"
             warnings.warn(text, stacklevel=2)
-        found = len(without_hits) < len(given.topics)
-        return frame_of(read_run(folder / RUN_FILE) if found else [], ranker.tag(values))
+        has_hits = len(without_hits) < len(source.topics)
+        return frame_of(read_run(folder / RUN_FILE) if has_hits else [], ranker.tag(values))

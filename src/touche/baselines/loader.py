@@ -26,27 +26,25 @@ def load(name: str) -> Baseline:
             float, str, bool or tuple of these.
     """
     folder = folder_of(name)
-    place = folder.resolve()
+    path, place = folder / FILE, folder.resolve()
     try:
-        module = module_of(place)
-        found = [each for each in vars(module).values() if isinstance(each, Baseline)]
-        options = [option for each in found for option in each.options.values()]
+        loaded = [each for each in vars(module_of(place)).values() if isinstance(each, Baseline)]
+        options = [option for each in loaded for option in each.options.values()]
     except ToucheError:  # which says what to do, such as that Java is missing
         raise
     except Exception as error:
         _refuse(folder, error)
-    if len(found) != 1:
-        raise InputError(
-            folder / FILE, f"{len(found)} baselines in it", "decorate one function with @baseline"
-        )
-    if not found[0].takes_topics_and_documents:
-        problem = f"the parameters of {found[0].name} are not (topics, documents, *, options)"
-        raise InputError(folder / FILE, problem, "write them so", found[0].line)
+    if len(loaded) != 1:
+        raise InputError(path, f"{len(loaded)} baselines in it", "decorate one function with @baseline")
+    (only,) = loaded
+    if not only.takes_topics_and_documents:
+        problem = f"the parameters of {only.name} are not (topics, documents, *, options)"
+        raise InputError(path, problem, "write them so", only.line)
     for option in options:
         if not all(type(value) in DEFAULTS for value in values_of(option.default)):
             problem = f"the default of option {option.name!r} is no int, float, str, bool or tuple of these"
-            raise InputError(folder / FILE, problem, "give it such a default", found[0].line)
-    return replace(found[0], name=place.name, typed=name, folder=place, is_shipped=is_shipped(place))
+            raise InputError(path, problem, "give it such a default", only.line)
+    return replace(only, name=place.name, typed=name, folder=place, is_shipped=is_shipped(place))
 
 
 def names() -> list[str]:
@@ -71,12 +69,11 @@ def folder_of(name: str) -> Path:
     if is_path:
         problem = f"no {FILE} in it" if path.is_dir() else "no such folder"
         raise InputError(path, problem, f"give the path of a folder with a {FILE}")
+    problem = f"there is no baseline {name!r}"
     if name and (path / FILE).is_file():
-        raise ToucheError(
-            f"there is no baseline {name!r}, but a folder of that name; for that write ./{name}"
-        )
+        raise ToucheError(f"{problem}, but a folder of that name; for that write ./{name}")
     known = choice(name, names()) if names() else "an image holds its own one only."
-    raise ToucheError(f"there is no baseline {name!r}; {known} Or give the path of a folder with a {FILE}")
+    raise ToucheError(f"{problem}; {known} Or give the path of a folder with a {FILE}")
 
 
 def is_shipped(folder: Path) -> bool:
@@ -112,13 +109,11 @@ def _refuse(folder: Path, error: Exception) -> NoReturn:
     problem, remedy = f"cannot be loaded ({type(error).__name__}: {error})", "repair it"
     if isinstance(error, ModuleNotFoundError) and error.name:
         problem, remedy = _missing(error.name, path.parent, folder)
-    elif isinstance(error, ImportError) and _is_hidden(place / f"{error.name}.py", error.path):
-        remedy = f"rename {error.name}.py, as a module of Python or of a library has that name"
+    elif isinstance(error, ImportError):
+        neighbour = place / f"{error.name}.py"
+        if neighbour.is_file() and Path(error.path or neighbour) != neighbour:
+            remedy = f"rename {neighbour.name}, as a module of Python or of a library has that name"
     raise InputError(path, problem, remedy, line) from error
-
-
-def _is_hidden(neighbour: Path, imported: str | None) -> bool:
-    return neighbour.is_file() and imported is not None and Path(imported) != neighbour
 
 
 def _missing(module: str, *folders: Path) -> tuple[str, str]:

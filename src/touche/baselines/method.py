@@ -106,11 +106,11 @@ class Baseline:
 
         It goes on in the lines below, up to the next option or an empty line.
         """
-        told: dict[str, list[str]] = {}
+        lines: dict[str, list[str]] = {}
         for names, line in self._docstring():
             for name in names:
-                told.setdefault(name, []).append(line)
-        return {name: " ".join(lines) for name, lines in told.items()}
+                lines.setdefault(name, []).append(line)
+        return {name: " ".join(of_option) for name, of_option in lines.items()}
 
     def _docstring(self) -> Iterator[tuple[list[str], str]]:
         """The lines of the docstring, each with the options that it is about."""

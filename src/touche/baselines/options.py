@@ -10,18 +10,12 @@ from touche.io.identifiers import quoted
 
 def arguments_of(options: Mapping[str, Any]) -> list[str]:
     """Options as words of the command line; a flag that is off becomes ``--no-``."""
-    given = {name.replace("_", "-"): value for name, value in options.items()}
-    return [
-        word
-        for name, value in given.items()
-        for word in (f"--{'no-' if value is False else ''}{name}", *_words(value))
-    ]
-
-
-def _words(value: Any) -> list[str]:
-    if isinstance(value, tuple):
-        return [str(each) for each in value]
-    return [] if isinstance(value, bool) else [str(value)]
+    words: list[str] = []
+    for name, value in options.items():
+        words.append(f"--{'no-' if value is False else ''}{name.replace('_', '-')}")
+        if not isinstance(value, bool):
+            words += map(str, value if isinstance(value, tuple) else [value])
+    return words
 
 
 def checked(options: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,17 +30,17 @@ def checked(options: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[
     """
     for name in given.keys() - options.keys():
         raise ParameterError(f"there is no option {name!r}; {choice(name, options)}")
-    found = {name: each.default for name, each in options.items()}
-    return found | {name: _value(options[name], value) for name, value in given.items()}
+    defaults = {name: each.default for name, each in options.items()}
+    return defaults | {name: _value(options[name], value) for name, value in given.items()}
 
 
 def _value(option: Parameter, value: Any) -> Any:
+    kind, choices = type(option.default), get_args(option.annotation)
     if get_origin(option.annotation) is Literal:
-        if value not in get_args(option.annotation):
-            known = ", ".join(map(str, get_args(option.annotation)))
+        if value not in choices:
+            known = ", ".join(map(str, choices))
             raise ParameterError(f"{option.name} = {quoted(value)}; choose among {known}")
         return value
-    kind = type(option.default)
     if kind is float and type(value) is int:
         return float(value)
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
