@@ -1,6 +1,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -44,13 +45,8 @@ BROKEN = {
         lines(*GOOD[:2], line(3, 1, tag="my run")),
         [("blank-in-tag", 3), ("several-tags", 3)],
     ),
-    "a blank line": (lines(*GOOD) + "\n", [("columns", 4)]),
     "a rank that is no number": (lines(*GOOD, (11, "Q0", IDS[4], "four", -2, "t")), [("rank", 4)]),
     "a score that is no number": (lines(*GOOD, line(4, "low")), [("score", 4)]),
-    "scores that are not finite": (
-        lines(line(1, "nan"), line(2, "1e39"), line(1, 1)),
-        [("score", 1), ("score", 2)],
-    ),
     "an unknown topic": (lines(*GOOD, line(1, 1, topic=99), line(2, 0, topic=99)), [("unknown-topic", 4)]),
     "an unknown document": (lines(*GOOD, line(4, -2, id="x")), [("unknown-document", 4)]),
     "a document twice": (lines(*GOOD, line(4, -2, id=IDS[1])), [("duplicate-document", 4)]),
@@ -69,7 +65,6 @@ BROKEN = {
     "a score that rises": (lines(line(1, 4), line(2, 5), line(3, 4.5)), [("score-increasing", 2)]),
     "ties in the order of trec_eval": (lines(line(1, 1, max(IDS)), line(2, 1, min(IDS))), []),
     "ties against trec_eval": (lines(line(1, 1, min(IDS)), line(2, 1, max(IDS))), [("tie-order", 2)]),
-    "ranks from 5": (lines(line(5, 5), line(6, 4)), [("rank-start", 1)]),
     "ranks from 0 in two topics": (
         lines(line(0, 5), line(1, 4), line(0, 5, topic=12), line(1, 4, topic=12)),
         [("rank-start", 1)],
@@ -77,12 +72,6 @@ BROKEN = {
     "a score that rises by less than a float32": (
         lines(line(1, 1), line(2, 1 + 1e-9, "!")),
         [("unknown-document", 2)],
-    ),
-    "a number of Python's only": (lines(line(1, "1_0"), line(2, "１２")), [("score", 1), ("score", 2)]),
-    "a blank that is none for C": (lines(line(1, 5), line(2, 4, "a\u00a0b")), [("unknown-document", 2)]),
-    "a tag with a blank after tabs": (
-        "\t".join(["11", "Q0", IDS[1], "1", "5", "my run"]),
-        [("blank-in-tag", 1)],
     ),
     "a byte order mark": ("\ufeff" + lines(*GOOD), [("byte-order-mark", 1)]),
     "findings of several kinds": (
@@ -101,20 +90,19 @@ def test_each_broken_rule_is_found_at_its_line_and_nothing_else(write: Write, ca
     assert found(write("run.txt", text)) == expected
 
 
-def pairs(number: int, start: int = 1) -> str:
-    return lines(
-        *(
-            (1, "PRO", f"a__CONC__1,b{rank}__PREMISE__1", rank, -rank, "t")
-            for rank in range(start, start + number)
-        )
-    )
+def pairs(number: int) -> str:
+    ids = (f"a__CONC__1,b{rank}__PREMISE__1" for rank in range(1, number + 1))
+    return lines(*((1, "PRO", id, rank, -rank, "t") for rank, id in enumerate(ids, 1)))
 
 
-def test_the_least_and_the_most_results_of_the_task(write: Write) -> None:
-    assert found(write("run.txt", pairs(100)), PAIRS) == []
-    assert found(write("run.txt", pairs(99)), PAIRS) == [("too-few-results", 99)]
-    assert found(write("run.txt", pairs(1000)), PAIRS) == []
-    assert found(write("run.txt", pairs(1001)), PAIRS) == [("too-many-results", 1001)]
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [(99, [("too-few-results", 99)]), (100, []), (1000, []), (1001, [("too-many-results", 1001)])],
+)
+def test_the_least_and_the_most_results_of_the_task(
+    write: Write, number: int, expected: list[tuple[str, int]]
+) -> None:
+    assert found(write("run.txt", pairs(number)), PAIRS) == expected
 
 
 def test_a_topic_without_results_is_too_few_where_there_is_a_minimum(
@@ -136,22 +124,17 @@ def test_pairs_are_checked_against_the_sentences_and_a_small_corpus_has_fewer(
     write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Three ids: two sentences, and the conclusion that is too short to be one; so six pairs in all."""
-    sentences = (
-        "\"[{'sent_id': 'a__PREMISE__1', 'sent_text': 's'}, {'sent_id': 'a__PREMISE__2', 'sent_text': 's'}]\""
-    )
-    row = f"a,yes,\"[{{'text': 'p', 'stance': 'PRO', 'annotations': []}}]\",{{}},{sentences}\n"
-    write(
-        "corpora/argsme-2020-04-01-processed/args_processed.csv",
-        "id,conclusion,premises,context,sentences\n" + row,
-    )
+    sentences = ", ".join(f"{{'sent_id': 'a__PREMISE__{n}', 'sent_text': 's'}}" for n in (1, 2))
+    row = f"a,yes,\"[{{'text': 'p', 'stance': 'PRO', 'annotations': []}}]\",{{}},\"[{sentences}]\"\n"
+    header = "id,conclusion,premises,context,sentences\n"
+    write("corpora/argsme-2020-04-01-processed/args_processed.csv", header + row)
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
     ids = ["a__PREMISE__1", "a__PREMISE__2", "a__CONC__1"]
-    all_pairs = [f"{first},{second}" for first in ids for second in ids if first != second]
-    six = [(1, "PRO", id, rank, -rank, "t") for rank, id in enumerate(all_pairs, 1)]
+    six = [(1, "PRO", ",".join(pair), rank, -rank, "t") for rank, pair in enumerate(permutations(ids, 2), 1)]
     assert found(write("run.txt", lines(*six)), PAIRS) == []
     assert found(write("run.txt", lines(*six[:5])), PAIRS) == [("too-few-results", 5)]
-    stranger = [*six[:5], (1, "Q0", "a__PREMISE__1,a__PREMISE__3", 6, -6, "t")]
-    assert found(write("run.txt", lines(*stranger)), PAIRS) == [("unknown-document", 6)]
+    stranger = (1, "Q0", "a__PREMISE__1,a__PREMISE__3", 6, -6, "t")
+    assert found(write("run.txt", lines(*six[:5], stranger)), PAIRS) == [("unknown-document", 6)]
 
 
 def test_more_runs_than_a_team_may_submit(write: Write) -> None:
@@ -159,12 +142,11 @@ def test_more_runs_than_a_team_may_submit(write: Write) -> None:
     task = tasks.task("touche-2021-task-2")
     findings, notes = lint(paths, task, task.corpora["full"])
     assert [(each.code, each.run) for each in findings] == [
-        ("too-many-runs", str(paths[5])),
-        ("too-many-runs", str(paths[6])),
+        ("too-many-runs", str(path)) for path in paths[5:]
     ]
-    assert notes == [
-        "topics are not checked, as topics/touche-2021-task-2.xml is not at hand",
-        "document ids are not checked, as corpora/clueweb12 is not at hand",
+    assert [note.partition(" as ")[2] for note in notes] == [
+        "topics/touche-2021-task-2.xml is not at hand",
+        "corpora/clueweb12 is not at hand",
     ]
     assert lint(paths, tasks.task("touche-2020-task-2"), task.corpora["full"])[0] == []  # no limit was stated
 
@@ -192,9 +174,8 @@ def test_blanks_in_a_tag_are_one_warning_that_says_what_trec_eval_makes_of_them(
     path = write("run.txt", lines(*(line(rank, -rank, tag='"Colbert edinburg"') for rank in range(1, 9))))
     (finding,), _ = lint([path], *tasks.dataset(TASK))
     assert (finding.severity, finding.line) == (WARNING, 1)
-    assert finding.message == (
-        "there are blanks in the tag, in 8 lines: trec_eval takes '\"Colbert' for the tag "
-        "'\"Colbert edinburg\"', and ir_measures refuses them"
+    assert (
+        "in 8 lines: trec_eval takes '\"Colbert' for the tag '\"Colbert edinburg\"', and" in finding.message
     )
 
 
@@ -248,27 +229,20 @@ def test_a_tie_that_is_cut_off_below_what_trec_eval_turns_round_changes_nothing(
 
 
 @pytest.mark.parametrize("part", ["arguments", "passages"])
-@pytest.mark.parametrize("command", [["dirichletlm"], ["bm25"], ["tfidf"], ["tfidf", "--variant", "classic"]])
+@pytest.mark.parametrize("baseline", ["dirichletlm", "bm25"])
 def test_what_the_program_writes_passes_with_no_finding(
-    touche: Touche, tmp_path: Path, part: str, command: list[str]
+    touche: Touche, tmp_path: Path, part: str, baseline: str
 ) -> None:
-    touche("run", *command, "-i", f"spot-check/{part}", "-o", tmp_path)
-    assert touche("lint", tmp_path / "run.txt", "--task", f"spot-check/{part}") == (
-        0,
-        "1 run: 0 errors, 0 warnings\n",
-        "",
-    )
+    touche("run", baseline, "-i", f"spot-check/{part}", "-o", tmp_path)
+    result = touche("lint", tmp_path / "run.txt", "--task", f"spot-check/{part}")
+    assert result == (0, "1 run: 0 errors, 0 warnings\n", "")
 
 
 def test_the_command_names_file_line_severity_remedy_and_code(touche: Touche, write: Write) -> None:
     path = write("run.txt", BROKEN["a document twice"][0])
     code, out, _ = touche("lint", path, "--task", TASK)
-    assert code == 1
-    assert out.splitlines() == [
-        f"{path}:4: error: {IDS[1]!r} stands in line 1 already for topic 11; remove one of the two "
-        "[duplicate-document]",
-        "1 run: 1 error, 0 warnings",
-    ]
+    finding = f"{IDS[1]!r} stands in line 1 already for topic 11; remove one of the two [duplicate-document]"
+    assert (code, out) == (1, f"{path}:4: error: {finding}\n1 run: 1 error, 0 warnings\n")
 
 
 def test_two_runs_of_a_submission_with_one_tag(write: Write) -> None:
@@ -282,9 +256,9 @@ def test_two_runs_of_a_submission_with_one_tag(write: Write) -> None:
 
 def test_topics_that_the_run_lacks_are_a_note_and_no_finding(touche: Touche, write: Write) -> None:
     path = write("run.txt", lines(*GOOD))
-    code, out, err = touche("lint", path, "--task", TASK)
-    assert (code, out) == (0, "1 run: 0 errors, 0 warnings\n")
-    assert err == f"note: {path} has no results for topics 12, 13, 14; trec_eval counts them as 0\n"
+    code, _, err = touche("lint", path, "--task", TASK)
+    note = f"note: {path} has no results for topics 12, 13, 14; trec_eval counts them as 0\n"
+    assert (code, err) == (0, note)
 
 
 def test_many_findings_of_a_kind_are_cut_short_unless_all_are_wanted(touche: Touche, write: Write) -> None:

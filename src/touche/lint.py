@@ -4,7 +4,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from os.path import realpath  # that of Path raises where links lead round in circles
 from pathlib import Path
 
@@ -21,35 +21,20 @@ from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
 
 ERROR, WARNING = "error", "warning"  # an error breaks a rule; a warning changes no rule, but may mislead
 
-# What can be found, and how severe it is.
-CODES = {
-    "columns": ERROR,
-    "rank": ERROR,
-    "score": ERROR,
-    "empty-run": ERROR,
-    "unknown-topic": ERROR,
-    "unknown-document": ERROR,
-    "duplicate-document": ERROR,
-    "no-pair": ERROR,
-    "rank-start": WARNING,
-    "rank-gap": WARNING,
-    "rank-repeated": ERROR,
-    "score-increasing": ERROR,
-    "tie-order": WARNING,
-    "too-many-results": ERROR,
-    "too-few-results": ERROR,
-    "unknown-stance": ERROR,
-    "blank-in-tag": WARNING,
-    "several-tags": WARNING,
-    "shared-tag": WARNING,
-    "byte-order-mark": ERROR,
-    "too-many-runs": ERROR,
-}
+_WARNINGS = "rank-start rank-gap tie-order blank-in-tag several-tags shared-tag".split()
+_ERRORS = (
+    "columns rank score empty-run unknown-topic unknown-document duplicate-document no-pair rank-repeated "
+    "score-increasing too-many-results too-few-results unknown-stance byte-order-mark too-many-runs"
+).split()
+CODES = dict.fromkeys(_ERRORS, ERROR) | dict.fromkeys(
+    _WARNINGS, WARNING
+)  # what can be found, how severe it is
 
 _MOST_BROKEN = 100_000  # lines; a run has 50,000
 
 Numbered = tuple[int, RunLine]  # with its line number
 Breach = tuple[str, int | None, str, str]  # a finding without its file: code, line, message, remedy
+Tie = tuple[RunLine, int, RunLine, int]
 
 
 @dataclass(frozen=True)
@@ -90,32 +75,19 @@ class _Run:
         return {topic: sorted(lines, key=lambda each: each[1].rank) for topic, lines in topics.items()}
 
     @cached_property
-    def ties(self) -> Sequence["_Tie"]:
-        """The first of each group of ties whose ranks are not in the order of trec_eval."""
+    def ties(self) -> Sequence[Tie]:
+        """Of each group of lines with one score as float32 whose ranks are not in the order of trec_eval: the
+        first two the other way round, the number of the second before it, and the first rank at which
+        trec_eval sees another document than the ranks say.
+        """
         return [tie for lines in self.rankings.values() for tie in _ties_of(lines)]
-
-    def finding(self, code: str, line: int | None, message: str, remedy: str) -> Finding:
-        return Finding(code, CODES[code], str(self.path), line, message, remedy)
 
     def findings(self, breaches: Iterable[Breach]) -> list[Finding]:
         """What is wrong, in the order of the lines."""
-        ordered = sorted([*self.broken, *breaches], key=lambda breach: breach[1] or 0)
-        return [self.finding(*breach) for breach in ordered]
-
-
-@dataclass(frozen=True)
-class _Tie:
-    """Lines of a topic with one score as float32, whose ranks are not in the order of trec_eval.
-
-    Attributes:
-        above, below: the first two that stand the other way round, with the number of the second line.
-        depth: the first rank at which trec_eval sees another document than the ranks say.
-    """
-
-    above: RunLine
-    below: RunLine
-    number: int
-    depth: int
+        return [
+            Finding(code, CODES[code], str(self.path), line, message, remedy)
+            for code, line, message, remedy in sorted(breaches, key=lambda breach: breach[1] or 0)
+        ]
 
 
 @dataclass(frozen=True)
@@ -152,12 +124,13 @@ def lint(paths: Sequence[Path], task: Task, corpus: Corpus) -> tuple[list[Findin
         raise ToucheError("a run file is given twice; give each once")
     runs = [_read(path) for path in paths]
     known, notes = _known(runs, task, corpus)
+    cutoff = task.measure.cutoff or MAX_DEPTH  # of scores; without one, to the end of the longest run
     notes += [note for run in runs for note in _missing_topics(run, known)]
-    notes += [note for run in runs for note in _tie_note(run, task)]
-    findings = [*_too_many_runs(runs, task.rules), *_shared_tags(runs)]
+    notes += [note for run in runs for note in _tie_note(run, cutoff, task)]
+    findings = _of_submission(runs, task.rules)
     for run in runs:
-        breaches = [*_format_breaches(run, _cutoff(task)), *_task_breaches(run, task.rules, known)]
-        findings += run.findings(breaches)
+        of_task = _topics(run, task.rules, known), _wrong_lines(run, task.rules, known)
+        findings += run.findings(chain(_format_breaches(run, cutoff), *of_task))
     return findings, notes
 
 
@@ -173,18 +146,7 @@ def lint_format(path: Path) -> list[Finding]:
 
 def _format_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
     """What breaks a rule of every task."""
-    yield from _duplicate_documents(run)
-    yield from _ranks(run)
-    yield from _scores(run)
-    yield from _tags(run)
-    yield from _tie_breaches(run, cutoff)
-
-
-def _task_breaches(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
-    """What breaks a rule of the task."""
-    yield from _unknown_topics(run, known)
-    yield from _wrong_lines(run, rules, known)
-    yield from _numbers_of_results(run, rules, known)
+    return chain(run.broken, _duplicate_documents(run), _ranks(run), _tags(run), _tie_breaches(run, cutoff))
 
 
 def _read(path: Path) -> _Run:
@@ -247,19 +209,19 @@ def _ids_in(document: AnyDocument, rules: Rules) -> list[str]:
     return [*dict.fromkeys([*(sentence.id for sentence in document.sentences or ()), conclusion])]
 
 
-def _too_many_runs(runs: Sequence[_Run], rules: Rules) -> Iterator[Finding]:
+def _of_submission(runs: Sequence[_Run], rules: Rules) -> list[Finding]:
+    """What breaks a rule about all runs of a team."""
+    findings, first = list[Finding](), dict[str, Path]()
     for run in runs[rules.max_runs :] if rules.max_runs else ():
         message = f"{len(runs)} runs, but a team may submit {rules.max_runs}"
-        yield run.finding("too-many-runs", None, message, "leave it out, or lint each team by itself")
-
-
-def _shared_tags(runs: Iterable[_Run]) -> Iterator[Finding]:
-    first: dict[str, Path] = {}
+        breach = "too-many-runs", None, message, "leave it out, or lint each team by itself"
+        findings += run.findings([breach])
     for run in runs:
         for number, line in run.lines[:1]:
             if first.setdefault(line.tag, run.path) != run.path:
                 message = f"it has the tag {line.tag!r} of {first[line.tag]}"
-                yield run.finding("shared-tag", number, message, "give each run its own tag")
+                findings += run.findings([("shared-tag", number, message, "give each run its own tag")])
+    return findings
 
 
 def _missing_topics(run: _Run, known: _Known) -> Iterator[str]:
@@ -267,13 +229,6 @@ def _missing_topics(run: _Run, known: _Known) -> Iterator[str]:
     if missing := (known.topics or frozenset()) - run.rankings.keys():
         listed = ", ".join(sorted(missing, key=lambda topic: (len(topic), topic)))
         yield f"{run.path} has no results for topics {listed}; trec_eval counts them as 0"
-
-
-def _unknown_topics(run: _Run, known: _Known) -> Iterator[Breach]:
-    for topic, lines in run.rankings.items():
-        if known.topics is not None and topic not in known.topics:
-            message = f"topic {topic!r} is not a topic of the task ({len(lines)} lines)"
-            yield "unknown-topic", min(lines)[0], message, "remove its lines"
 
 
 def _wrong_lines(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
@@ -311,71 +266,60 @@ def _ranks(run: _Run) -> Iterator[Breach]:
         number, first = late[0]
         message = f"the ranks of {len(late)} topics do not start at 1, those of {first.topic} at {first.rank}"
         yield "rank-start", number, message, "count from 1"
-    for (_, above), (number, below) in _neighbours(run):
+    for (_, above), (number, below) in chain.from_iterable(map(pairwise, rankings)):
         if below.rank == above.rank:
             message = f"rank {below.rank} stands twice in topic {below.topic}"
             yield "rank-repeated", number, message, "give each line a rank of its own"
         elif below.rank > above.rank + 1:
             message = f"rank {below.rank} comes after rank {above.rank} in topic {below.topic}"
             yield "rank-gap", number, message, "give each line the next rank"
-
-
-def _scores(run: _Run) -> Iterator[Breach]:
-    for (_, above), (number, below) in _neighbours(run):
         if below.rank > above.rank and np.float32(below.score) > np.float32(above.score):
             place = f"score {below.score} at rank {below.rank} of topic {below.topic}"
             remedy = "rank by descending score; trec_eval goes by the scores"
             yield "score-increasing", number, f"{place} is above {above.score}", remedy
 
 
-def _neighbours(run: _Run) -> Iterator[tuple[Numbered, Numbered]]:
-    """Every two lines of a topic whose ranks follow one another."""
-    return (pair for lines in run.rankings.values() for pair in pairwise(lines))
-
-
-def _ties_of(ranking: Sequence[Numbered]) -> Iterator[_Tie]:
-    start = 0
-    for _, group in groupby(ranking, key=lambda each: np.float32(each[1].score)):
+def _ties_of(ranking: Sequence[Numbered]) -> Iterator[Tie]:
+    start = 1
+    for _, group in groupby(ranking, key=lambda numbered: np.float32(numbered[1].score)):
         tied = list(group)
-        shown = [line.document for _, line in tied]
-        by_id = sorted(shown, reverse=True)
+        ids = [line.document for _, line in tied]
+        moved = [id != other for id, other in zip(ids, sorted(ids, reverse=True), strict=True)]
         for (_, above), (number, below) in pairwise(tied):
             if below.rank > above.rank and below.document > above.document:
-                moved = next(place for place, id in enumerate(shown) if id != by_id[place])
-                yield _Tie(above, below, number, start + moved + 1)
+                yield above, number, below, start + moved.index(True)
                 break
         start += len(tied)
 
 
 def _tie_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
     """Equal scores, as float32, are a finding only where trec_eval's order is not the one of the ranks."""
-    for tie in run.ties:
-        above, below, score = tie.above, tie.below, np.float32(tie.above.score)
-        both = f"topic {above.topic}: {above.document!r} and {below.document!r} are both {score} as float32"
-        message = f"{both}, which changes the first {cutoff}" if tie.depth <= cutoff else both
+    for above, number, below, depth in run.ties:
+        documents = f"{above.document!r} and {below.document!r}"
+        both = f"topic {above.topic}: {documents} are both {np.float32(above.score)} as float32"
+        message = f"{both}, which changes the first {cutoff}" if depth <= cutoff else both
         remedy = "give them different scores; trec_eval puts the greater id first, against the ranks"
-        yield "tie-order", tie.number, message, remedy
+        yield "tie-order", number, message, remedy
 
 
-def _tie_note(run: _Run, task: Task) -> Iterator[str]:
+def _tie_note(run: _Run, cutoff: int, task: Task) -> Iterator[str]:
     """Whether ties matter to the scores, which look no further than the cutoff."""
     if run.ties:
-        cutoff, topics = _cutoff(task), len({tie.above.topic for tie in run.ties})
-        changed = len({tie.above.topic for tie in run.ties if tie.depth <= cutoff})
+        changed = len({above.topic for above, *_, depth in run.ties if depth <= cutoff}) or "none"
+        topics = len({above.topic for above, *_ in run.ties})
         ties = f"{run.path} has ties that trec_eval puts in another order than the ranks in {topics} topics"
-        yield f"{ties}; they change the first {cutoff} results, so {task.measure}, of {changed or 'none'}"
+        yield f"{ties}; they change the first {cutoff} results, so {task.measure}, of {changed}"
 
 
-def _cutoff(task: Task) -> int:
-    """How far scores look; where the measure has no cutoff, to the end of the longest run."""
-    return task.measure.cutoff or MAX_DEPTH
-
-
-def _numbers_of_results(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
+def _topics(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
+    """Topics that the task does not have, or with too many or too few results."""
     least = rules.min_results if known.results is None else min(rules.min_results, known.results)
     for topic in dict.fromkeys([*run.rankings, *sorted(known.topics or ())]):
         numbers = sorted(number for number, _ in run.rankings.get(topic, ()))
         results = f"topic {topic} has {len(numbers)} results"
+        if known.topics is not None and topic not in known.topics:
+            message = f"topic {topic!r} is not a topic of the task ({len(numbers)} lines)"
+            yield "unknown-topic", numbers[0], message, "remove its lines"
         if len(numbers) > rules.max_results:
             message = f"{results}; {rules.max_results} are the most"
             yield "too-many-results", numbers[rules.max_results], message, "cut the list"
@@ -387,10 +331,8 @@ def _numbers_of_results(run: _Run, rules: Rules, known: _Known) -> Iterator[Brea
 def _tags(run: _Run) -> Iterator[Breach]:
     if blanks := [(number, line.tag) for number, line in run.lines if len(split_columns(line.tag)) > 1]:
         number, tag = blanks[0]
-        taken = f"trec_eval takes {split_columns(tag)[0]!r} for the tag {tag!r}"
-        message = (
-            f"there are blanks in the tag, in {len(blanks)} lines: {taken}, and ir_measures refuses them"
-        )
+        word = f"trec_eval takes {split_columns(tag)[0]!r} for the tag {tag!r}, and ir_measures refuses them"
+        message = f"there are blanks in the tag, in {len(blanks)} lines: {word}"
         yield "blank-in-tag", number, message, "write a tag without blanks"
     tags: dict[str, int] = {}
     for number, line in run.lines:
