@@ -9,20 +9,11 @@ from touche.data import places
 from touche.errors import InputError, NotAtHandError, ToucheError
 
 
-def test_the_clone_is_the_one_that_was_installed_wherever_the_user_is(
-    monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
-) -> None:
-    downloaded = write("other/baselines/bm25/baseline.py", "raise SystemExit").parents[2]
-    (downloaded / "topics").mkdir()
-    for folder in (ROOT / "tests", downloaded, downloaded / "baselines" / "bm25"):
-        monkeypatch.chdir(folder)
-        assert places.clone() == places.shipped() == ROOT
-        assert places.home() == ROOT
-
-
 def test_without_a_clone_what_ships_is_in_the_package_and_fetched_data_in_the_cache(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.chdir(ROOT / "tests")  # wherever the user is
+    assert places.clone() == places.shipped() == places.home() == ROOT
     library = tmp_path / "lib" / "touche"
     for name in ("baselines", "topics"):
         (tmp_path / name).mkdir()  # next to where pip install --target lib puts the package
