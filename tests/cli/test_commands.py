@@ -87,58 +87,71 @@ def test_the_help_shows_the_baselines_and_first_the_options_of_each(
     assert "no such dataset; name a folder" in touche("run", folder, "-i", "typo", "-o", tmp_path)[2]
 
 
-@pytest.mark.parametrize(
-    ("topics", "documents", "message"),
-    [
-        (None, DOCUMENTS, "in: no topics in it"),
-        (TOPICS, None, "in: no documents in it"),
-        (TOPICS, DOCUMENTS + "{", "documents.jsonl:3: broken JSON"),
-        (TOPICS, gzip.compress(DOCUMENTS.encode())[:-9], "documents.jsonl: the gzip stream is broken"),
-    ],
-)
-def test_unusable_input_is_one_line_and_no_run(
-    touche: Touche,
-    write: Write,
-    tmp_path: Path,
-    topics: str | None,
-    documents: str | bytes | None,
-    message: str,
-) -> None:
-    (tmp_path / "in").mkdir()
-    for name, content in (("topics.xml", topics), ("documents.jsonl", documents)):
-        if content is not None:
-            write(f"in/{name}", content)
-    code, out, err = touche("run", "dirichletlm", "-i", tmp_path / "in", "-o", tmp_path / "out")
-    last = err.splitlines()[-1]
-    assert (code, out) == (2, "")
-    assert last.startswith("touche: ") and message in last and "; " in last
-    assert "Traceback" not in err and len(err.splitlines()) <= 2  # what was taken, then the error
-    assert not (tmp_path / "out" / "run.txt").exists()
-
-
-def test_an_earlier_run_outlives_a_mistyped_command_but_not_a_run_that_fails_while_it_ranks(
-    touche: Touche, write: Write, mine: Callable[..., Path], given: Path, tmp_path: Path
-) -> None:
-    earlier, words = write("out/run.txt", "of an earlier run"), write("words.txt", "two words")
-    (metadata := write("out/ir-metadata.yml", "of an earlier run")).chmod(0o600)
-    assert touche("run", "bm25", "-i", tmp_path / "typo", "-o", tmp_path / "out")[0] == 2
-    run = ("-i", given, "-o", tmp_path / "out")
-    for mistyped in (
-        "bm25 --depth 0",
-        "bm25 --k1 -1",
-        "bm25 --k2 1",
-        "bm25 --statistics nowhere.json",
-        f"bm25 --statistics {earlier}",
-        f"rank-bm25 --keep-statistics {tmp_path / 'kept'}",
-        f"dirichletlm-variants --stop-words {words}",
-        "sentence-coherence --coherence nsp",
+@pytest.fixture
+def place(given: Path, write: Write, mine: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with inputs of all kinds, and in out/ an earlier run."""
+    for name, topics, documents in (
+        ("no-topics", "", DOCUMENTS),
+        ("no-documents", TOPICS, ""),
+        ("broken", TOPICS, DOCUMENTS + "{"),
+        ("cut", TOPICS, gzip.compress(DOCUMENTS.encode())[:-9]),
     ):
-        code, _, err = touche("run", *mistyped.split(), *run)
-        assert (code, earlier.read_text()) == (2, "of an earlier run"), err
-        assert metadata.stat().st_mode & 0o777 == 0o600 and len([*earlier.parent.iterdir()]) == 2
-    late = mine("from touche import ToucheError\nyield topics[0], []\nraise ToucheError('late')")
-    assert touche("run", late, *run)[0] == 2
-    assert list((tmp_path / "out").iterdir()) == []
+        for file, content in (("topics.xml", topics), ("documents.jsonl", documents)):
+            if content:
+                write(f"{name}/{file}", content)
+    for file in ("run.txt", "ir-metadata.yml"):
+        write(f"out/{file}", "of an earlier run").chmod(0o600)
+    write("words.txt", "two words")
+    mine("from touche import ToucheError\nyield topics[0], []\nraise ToucheError('late; mend it')")
+    monkeypatch.chdir(given.parent)
+    return given.parent
+
+
+MISTYPED = {
+    "run bm25 -i nowhere -o out": "nowhere: no such directory, and no such dataset",
+    "run dirichletlm -i no-topics -o out": "no-topics: no topics in it",
+    "run dirichletlm -i no-documents -o out": "no-documents: no documents in it",
+    "run bm25 -i broken -o out": "documents.jsonl:3: broken JSON",
+    "run bm25 -i cut -o out": "documents.jsonl: the gzip stream is broken",
+    "run bm25 -o out": "Missing option '-i'",
+    "run bm25 -i": "'-i' requires an argument",
+    "run bm25 -i in -o /proc/out": "/proc/out: cannot be made",
+    "run bm25 -i in -o out --b 2": "b = 2: give a number from 0 to 1",
+    "run bm25 -i in -o out --b x": "'x' is not a valid float",
+    "run bm25 -i in -o out --k2 1": "No such option",
+    "run bm25 -i in -o out --depth 0": "depth = 0: a run holds",
+    "run tfidf -i in -o out --variant x": "'x' is not one of 'terrier', 'classic'",
+    "run bm25 -i in -o out --corpus nothing": "ir_datasets knows no 'nothing'",
+    "run bm25 -i spot-check/arguments -o out --corpus x": "leave --corpus out",
+    "run bm25 -i '' -o out": "-i or -o is empty",
+    "run bm25 -i in -o ''": "-i or -o is empty",
+    "run bm25 -i in -o out --team ' '": "--team ' ' is empty",
+    "run bm25 -i in -o out --statistics no.json": "no such file; give one that --keep-statistics has written",
+    "run bm25 -i in -o out --statistics out/run.txt": "these are no statistics",
+    "run rank-bm25 -i in -o out --keep-statistics s": "ranks without touche.scan",
+    "run dirichletlm-variants -i in -o out --stop-words words.txt": "words.txt:1: ",
+    "run sentence-coherence -i in -o out --coherence nsp": "--model",
+    "run bm25 -i in -o out --runner docker --corpus x": "which sees only its input",
+    "run bm25 -i in -o out --runner docker --master x": "--master has no effect on the runner docker; leave",
+    "evaluate run.txt --task touche-2019": "there is no task 'touche-2019'",
+    "evaluate run.txt --task touche-2022": "did you mean touche-2022-task-1?",
+    "evaluate nowhere.txt --task spot-check/arguments": "nowhere.txt: cannot be read",
+    "evaluate --task spot-check/arguments": "Missing argument 'RUN...'",
+    "lint out --task spot-check/arguments": "out: a folder; give the run in it, out/run.txt",
+}
+LATE = {"run ./my-team -i in -o out": "late; "}
+
+
+@pytest.mark.parametrize("command", [*MISTYPED, *LATE])
+def test_mistakes_are_one_line_and_an_earlier_run_outlives_those_that_show_before_it_ranks(
+    touche: Touche, place: Path, command: str
+) -> None:
+    code, out, err = touche(*shlex.split(command))
+    *_, last = lines = err.splitlines()
+    assert (code, out) == (2, "") and len(lines) <= 2  # what was taken, then the error
+    assert last.startswith("touche: ") and (MISTYPED | LATE)[command] in last
+    left = {path.name: path.stat().st_mode & 0o777 for path in (place / "out").iterdir()}
+    assert left == ({} if command in LATE else {"run.txt": 0o600, "ir-metadata.yml": 0o600})
 
 
 def test_an_earlier_run_that_a_killed_run_set_aside_is_found_again(
@@ -169,44 +182,6 @@ def test_options_without_an_annotation_take_the_type_of_their_default(
     assert touche(*command, "--k", "5", "--no-loud")[0] == 0
     assert (tmp_path / "out" / "run.txt").read_text() == "1 Q0 a 1 5.0 touche-my-team-k=5-loud=False\n"
     assert "'x' is not a valid integer" in touche(*command, "--k", "x")[2]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("run bm25 -i nowhere -o OUT", "nowhere: no such directory, and no such dataset"),
-        ("run bm25 -o OUT", "Missing option '-i'"),
-        ("run bm25 -i IN -o /proc/out", "/proc/out: cannot be made"),
-        ("run bm25 -i IN -o OUT --b 2", "b = 2: give a number from 0 to 1"),
-        ("run bm25 -i IN -o OUT --b x", "'x' is not a valid float"),
-        ("run tfidf -i IN -o OUT --variant x", "'x' is not one of 'terrier', 'classic'"),
-        ("run bm25 -i IN -o OUT --corpus nothing", "ir_datasets knows no 'nothing'"),
-        ("run bm25 -i spot-check/arguments -o OUT --corpus x", "leave --corpus out"),
-        ("run bm25 -i '' -o OUT", "-i or -o is empty"),
-        ("run bm25 -i IN -o ''", "-i or -o is empty"),
-        ("run bm25 -i IN -o OUT --team ' '", "--team ' ' is empty"),
-        ("evaluate run.txt --task touche-2019", "there is no task 'touche-2019'"),
-        ("evaluate nowhere.txt --task spot-check/arguments", "nowhere.txt: cannot be read"),
-        ("evaluate --task spot-check/arguments", "Missing argument 'RUN...'"),
-    ],
-)
-def test_unusable_arguments_are_one_line(
-    touche: Touche, given: Path, tmp_path: Path, arguments: str, message: str
-) -> None:
-    values = {"IN": str(given), "OUT": str(tmp_path / "out")}
-    code, out, err = touche(*(values.get(word, word) for word in shlex.split(arguments)))
-    assert (code, out) == (2, "")
-    assert message in err.splitlines()[-1] and "Traceback" not in err
-    assert not (tmp_path / "out" / "run.txt").exists()
-
-
-@pytest.mark.parametrize("option", ["keep-fields", "statistics", "keep-statistics", "corpus", "master"])
-def test_options_without_an_effect_on_the_runner_are_refused(
-    touche: Touche, given: Path, tmp_path: Path, option: str
-) -> None:
-    command = ("run", "bm25", "-i", given, "-o", tmp_path / "out", "--runner", "docker")
-    code, _, err = touche(*command, f"--{option}", tmp_path)
-    assert code == 2 and f"--{option} has no effect on the runner docker" in err
 
 
 def test_scores_as_table_and_as_json_are_the_same(touche: Touche, tmp_path: Path) -> None:
@@ -313,10 +288,3 @@ def test_what_java_cannot_do_is_one_line(tmp_path: Path, script: str, message: s
     done = subprocess.run(["sh", "-c", script, "sh", *run], capture_output=True, text=True, env=environment)
     assert done.returncode == 2 and message in done.stderr.splitlines()[-1]
     assert done.stderr.count("\n") == 2 and not (tmp_path / "out" / "run.txt").exists()
-
-
-def test_a_folder_with_a_run_is_not_taken_for_one(touche: Touche, write: Write) -> None:
-    run = write("out/run.txt", "1 Q0 a 1 1 t\n")
-    for command in ("evaluate", "lint"):
-        code, _, err = touche(command, run.parent, "--task", "spot-check/arguments")
-        assert (code, err) == (2, f"touche: {run.parent}: a folder; give the run in it, {run}\n")

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Write
-from pages import commands, follow, reason
 
 pytestmark = pytest.mark.xdist_group("package")  # which is built once
 
@@ -33,26 +32,14 @@ PROMISED = {
 }
 
 
-SCRIPT = runpy.run_path(str(ROOT / "hatch_build.py"))  # which is no module of the package
-
-
 # What needs more than pip install touche-baselines, and the command that each names.
-EXTRAS = [
-    (
-        "run elrond -i spot-check/arguments -o o",
-        "'touche-baselines[lucene]' && pip install --no",
-    ),
-    (
-        "identify out/run.txt --task spot-check/arguments",
-        "pip install 'touche-baselines[lucene]' && pip install",
-    ),
-    ("run chatnoir-bm25f --api -i spot-check/pages -o o", "pip install 'touche-baselines[chatnoir]'"),
-    ("report out/run.txt --task spot-check/arguments -o o", "pip install 'touche-baselines[analysis]'"),
-]
-
-
-# Commands of README and the participant guide that need an extra or files of a clone.
-BEYOND = ("    touche report", "    pytest ./my-team", "    cp topics/", "    cp corpora/")
+EXTRAS = {
+    "run elrond -i spot-check/arguments -o o": "'touche-baselines[lucene]' && pip install --no",
+    "identify out/run.txt --task spot-check/arguments": "'touche-baselines[lucene]' && pip install --no",
+    "run chatnoir-bm25f --api -i spot-check/pages -o o": "pip install 'touche-baselines[chatnoir]'",
+    "report out/run.txt --task spot-check/arguments -o o": "pip install 'touche-baselines[analysis]'",
+}
+SCRIPT = runpy.run_path(str(ROOT / "hatch_build.py"))  # which is no module of the package
 
 
 def built(folder: Path, kind: str, source: Path = ROOT, **variables: str) -> Path:
@@ -216,16 +203,15 @@ def test_files_of_the_installed_package_are_not_rewritten(installed: Path, tmp_p
         expected.write_text(before)
 
 
-@pytest.mark.parametrize(("command", "remedy"), EXTRAS)
+@pytest.mark.parametrize(("command", "remedy"), EXTRAS.items())
 def test_what_needs_more_says_in_a_sentence_how_to_get_it(
     installed: Path, tmp_path: Path, command: str, remedy: str
 ) -> None:
     (tmp_path / "out").mkdir()
     judged = (ROOT / "qrels" / "spot-check-arguments-relevance.qrels").read_text().splitlines()[:20]
-    lines = [
-        f"{line.split()[0]} Q0 {line.split()[2]} 1 {-number}.5 tag" for number, line in enumerate(judged)
-    ]
-    (tmp_path / "out" / "run.txt").write_text("\n".join(lines))
+    rows = [(line.split(), -number) for number, line in enumerate(judged)]
+    lines = [f"{topic} Q0 {id} 1 {score}.5 tag\n" for (topic, _, id, _), score in rows]
+    (tmp_path / "out" / "run.txt").write_text("".join(lines))
     code, said = told(command, tmp_path, sys.executable, PYTHONPATH=str(installed), CHATNOIR_API_KEY="x")
     assert code == 2 and remedy in said and "Traceback" not in said, said
 
@@ -244,10 +230,3 @@ def test_the_sdist_becomes_a_package_that_works_in_an_empty_environment(tmp_path
     folder.mkdir()
     keep_promises(folder, python)
     assert subprocess.run([python, "-c", "import jpype"], capture_output=True).returncode == 1
-    for name in ("README.md", "docs/participant.md"):
-        (place := tmp_path / Path(name).stem).mkdir()
-        page = tmp_path / Path(name).name
-        lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
-        page.write_text("\n".join(line for line in lines if not line.startswith(BEYOND)), encoding="utf-8")
-        tried = follow(page, place, programs=python.parent)
-        assert tried == [line for line in commands(page) if not reason(line)] and len(tried) > 10

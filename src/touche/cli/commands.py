@@ -28,10 +28,8 @@ class Option(click.Option):
         runners: the names of the runners; none if the runner does not matter.
     """
 
-    def __init__(
-        self, *args: Any, section: str = "Options", runners: Sequence[str] = (), **more: Any
-    ) -> None:
-        super().__init__(*args, **more)
+    def __init__(self, *args: Any, section: str = "Options", runners: Sequence[str] = (), **kw: Any) -> None:
+        super().__init__(*args, **kw)
         self.section, self.runners = section, runners
 
 
@@ -92,13 +90,6 @@ class Command(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         own = super().get_params(ctx)
         return [*own[:-1], *_LEVELS, *own[-1:]]  # the last one is --help
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        try:
-            return super().parse_args(ctx, args)
-        except click.UsageError as error:
-            error.ctx = error.ctx or ctx  # click forgets it where an option lacks its value
-            raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}

@@ -15,7 +15,7 @@ from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, paint, 
 from touche.cli.overlap import show_overlaps
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError
-from touche.evaluation.scores import Evaluated, with_names
+from touche.evaluation.scores import with_names
 from touche.io.writing import make_folder, write_whole
 from touche.progress import processors
 from touche.regression import running
@@ -136,12 +136,10 @@ def _write(outcomes: Sequence[running.Outcome], junit_file: Path | None) -> None
 def _report(outcomes: Sequence[running.Outcome], folder: Path, runner: str) -> None:
     from touche.report import Report, part_of, write  # here, for it takes a second to import
 
-    runs: dict[str, dict[tuple[Path, str], Evaluated]] = {}
-    for outcome in outcomes:
-        of_dataset = runs.setdefault(outcome.expected.dataset, {})
-        of_dataset |= {(each.path, each.dimension): each for each in outcome.evaluated}
     parts, remarks = [], [f"The runner is {runner}, on {processors()} processors ({machine()})."]
-    for dataset, found in runs.items():
+    for dataset in _unique(outcome.expected.dataset for outcome in outcomes):
+        of_dataset = [outcome for outcome in outcomes if outcome.expected.dataset == dataset]
+        found = {(each.path, each.dimension): each for outcome in of_dataset for each in outcome.evaluated}
         try:
             parts += [part_of(with_names(list(found.values())), dataset)] if found else []
         except Exception as error:  # one odd run does not cost the report

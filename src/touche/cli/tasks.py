@@ -28,10 +28,16 @@ def check(cards: Sequence[Path]) -> int:
 
     Prints the first problem of each card, or that it is fine; exits with 2 if there is any.
     """
-    faults = [_fault(card) for card in cards]
-    for card, fault in zip(cards, faults, strict=True):
-        click.echo(_line(fault or f"{card}: fine"))
-    return UNUSABLE if any(faults) else 0
+    code = 0
+    for card in cards:
+        line = f"{card}: fine"
+        try:
+            read_card(card)
+            library.check_name(card)
+        except InputError as error:
+            line, code = str(error), UNUSABLE
+        click.echo(" ".join(click.format_filename(line).split()))  # names may hold any bytes
+    return code
 
 
 @command(
@@ -194,18 +200,3 @@ def _numbers(rows: Iterable[Published]) -> dict[str, str]:
 
 def _sources(rows: Iterable[Published]) -> str:
     return "\n".join(f"{number} {source}" for source, number in _numbers(rows).items())
-
-
-def _fault(card: Path) -> str:
-    """What is wrong with a card; empty where nothing is."""
-    try:
-        read_card(card)
-        library.check_name(card)
-    except InputError as error:
-        return str(error)
-    return ""
-
-
-def _line(text: str) -> str:
-    """A text with a file's name, which may hold line breaks and bytes that are no UTF-8."""
-    return " ".join(click.format_filename(text).split())
