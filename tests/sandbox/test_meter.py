@@ -62,7 +62,9 @@ def test_version_2_has_a_peak_of_its_own_with_a_new_kernel(
     assert sampled(watched) == (4321, 2.5, PEAK)
 
 
-@pytest.mark.parametrize("groups", ["0::/\n", "0::/user.slice\n", "3:memory:/\n5:cpu,cpuacct:/\n", ""])
+@pytest.mark.parametrize(
+    "groups", ["0::/\n", f"0::/libpod-conmon-{ID}.scope\n", "3:memory:/\n5:cpu,cpuacct:/\n", ""]
+)
 @pytest.mark.usefixtures("watched")
 def test_a_process_that_is_not_the_containers_is_not_metered(write: Write, groups: str) -> None:
     write("proc/42/cgroup", groups)

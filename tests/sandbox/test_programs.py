@@ -72,7 +72,8 @@ def test_the_pipe_of_a_process_that_left_the_group_holds_nobody_up() -> None:
 
 
 def test_the_exit_code_and_last_line_are_those_of_the_program() -> None:
-    ended = execute(python("print('one'); print('two\\a', end=''); sys.exit(3)"), print)
+    script = "print('one'); print('two\\a'); print('Run \\'docker --help\\' for more'); sys.exit(3)"
+    ended = execute(python(script), print)
     assert (ended.code, ended.last_line) == (3, "two")
 
 
