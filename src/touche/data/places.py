@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from touche import tasks
@@ -47,10 +47,9 @@ def locate(kind: str, name: str) -> Path:
 
 def at_hand(kind: str, name: str) -> bool:
     """Whether ``locate`` finds it."""
-    try:
+    with suppress(NotAtHandError):
         return bool(locate(kind, name))
-    except NotAtHandError:
-        return False
+    return False
 
 
 @contextmanager
@@ -85,7 +84,12 @@ def open_dataset(dataset: str) -> Input:
     task, corpus = tasks.dataset(dataset)
     with naming_size(dataset):
         topics = locate("topics", task.topics)
-        return Input.of(read_topics_xml(topics), topics, _documents(corpus, topics.parent))
+        documents: Documents
+        if corpus.ir_datasets is None or corpus_at_hand(corpus):
+            documents = find_documents(locate_corpus(corpus))
+        else:
+            documents = IrDataset(corpus.ir_datasets, side_files=side_files(topics.parent.iterdir()))
+        return Input.of(read_topics_xml(topics), topics, documents)
 
 
 def opened(given: str, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
@@ -147,10 +151,9 @@ def locate_corpus(corpus: Corpus) -> Path:
 
 def corpus_at_hand(corpus: Corpus) -> bool:
     """Whether ``locate_corpus`` finds it."""
-    try:
+    with suppress(NotAtHandError):
         return bool(locate_corpus(corpus))
-    except NotAtHandError:
-        return False
+    return False
 
 
 def qrels_of(task: Task, dimension: str) -> Qrels:
@@ -169,21 +172,9 @@ def titles_of(task: Task) -> dict[str, str]:
     Raises:
         InputError: if the file is broken.
     """
-    if not task.topics:
+    if not (task.topics and at_hand("topics", task.topics)):
         return {}
-    try:
-        return {topic.number: topic.title for topic in read_topics_xml(locate("topics", task.topics))}
-    except NotAtHandError:
-        return {}
-
-
-def _documents(corpus: Corpus, topics: Path) -> Documents:
-    try:
-        return find_documents(locate_corpus(corpus))
-    except NotAtHandError:
-        if corpus.ir_datasets is None:
-            raise
-        return IrDataset(corpus.ir_datasets, side_files=side_files(topics.iterdir()))
+    return {topic.number: topic.title for topic in read_topics_xml(locate("topics", task.topics))}
 
 
 def home() -> Path:
