@@ -53,13 +53,6 @@ def test_topics_and_documents_are_found(
     assert given.took == f"1 topics from topics.xml{suffix}, {noun} from {name}{suffix}"
 
 
-def test_the_first_of_several_formats_is_taken_and_named(write: Write, tmp_path: Path) -> None:
-    for name, content in (("topics.xml", TOPICS), ("queries.jsonl", QUERIES), ("documents.jsonl", DOCUMENTS)):
-        write(name, content)
-    write("passages.jsonl", PASSAGES)
-    assert find(tmp_path).took == "1 topics from topics.xml, documents from documents.jsonl"
-
-
 def test_the_files_of_args_me_are_one_collection(write: Write, tmp_path: Path) -> None:
     write("debateorg.json", ARGUMENTS)
     write("idebate.json.gz", ARGUMENTS.replace('"a"', '"b"'))
@@ -259,27 +252,3 @@ def test_folders_may_lie_deeper_than_python_can_call(tmp_path: Path) -> None:
         assert len(find_documents(tmp_path).paths) == 1
     finally:
         subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)  # nor could pytest remove them
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("documents.jsonl", '{"docno": "NAME", "text": ""}'),
-        ("passages-NAME.jsonl.gz", '{"id": "NAME", "contents": ""}'),
-        ("NAME.json", '{"arguments": [{"id": "NAME", "conclusion": "", "premises": []}]}'),
-        ("args_processed-NAME.csv", "id,conclusion,premises,sentences\nNAME,c,[],[]\n"),
-    ],
-)
-def test_files_that_can_be_split_have_the_same_documents_in_pieces(
-    write: Write, name: str, text: str
-) -> None:
-    for each in "ab":
-        path = write(name.replace("NAME", each), text.replace("NAME", each))
-    files = find_documents(path.parent)
-    found = files.pieces()
-    assert found is not None
-    assert [each for piece in found for each in piece.documents()] == list(files)
-
-
-def test_web_archives_cannot_be_split(write: Write) -> None:
-    assert find_documents(write("a.warc", b"").parent).pieces() is None

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import ir_datasets
 import pytest
@@ -76,18 +77,11 @@ def test_arguments_of_ir_datasets_keep_their_parts() -> None:
     """The record class of ir_datasets itself, filled from an argument in the format of the corpus."""
     from ir_datasets.formats.argsme import ArgsMeDoc, ArgsMeProcessedDoc, ArgsMeSentence
 
-    json_argument = {
-        "id": "S1-A1",
-        "conclusion": "c",
-        "premises": [{"text": "p q", "stance": "CON", "annotations": []}],
-        "context": {
-            "sourceId": "S1",
-            "sourceTitle": "t",
-            "acquisitionTime": "2019-01-01T00:00:00Z",
-            "topic": "t",
-        },
-    }
-    record = ArgsMeDoc.from_json(json_argument)
+    premises = [{"text": "p q", "stance": "CON", "annotations": []}]
+    time = {"acquisitionTime": "2019-01-01T00:00:00Z"}
+    context = {"sourceId": "S1", "sourceTitle": "t", "topic": "t"} | time
+    fields = {"id": "S1-A1", "conclusion": "c", "premises": premises, "context": context}
+    record = ArgsMeDoc.from_json(fields)
     expected = Argument("S1-A1", "c", ("p q",), "CON", discussion="t")
     assert document_of(record) == expected
     assert expected.text == record.default_text()
@@ -110,51 +104,47 @@ def test_web_pages_of_ir_datasets_are_as_in_an_archive() -> None:
     assert found(chunked, b"4\r\n<p>x\r\n0\r\n\r\n") == page
 
 
-ASKED = """
+SCRIPT = """
 import sys
 from pathlib import Path
 from touche.errors import ToucheError
 from touche.collection.discovery import find
 
 if __name__ == "__main__":
-    given = find(Path(sys.argv[1]), corpus=sys.argv[2])
+    documents = find(Path("in"), corpus=sys.argv[1]).documents
     try:
-        print([each.id for each in given.documents], given.documents.side_file("spam-ranks.txt"))
+        print([each.id for each in documents], documents.side_file("spam-ranks.txt"))
     except ToucheError as error:
         print(error)
 """
 
 
-@pytest.fixture
-def asked(write: Write, tmp_path: Path) -> Callable[[str], str]:
-    """What comes of a corpus of ir_datasets, which looks for its home as it is imported."""
-    script = write("asked.py", ASKED)
+def test_clueweb12_is_read_through_ir_datasets_with_spam_ranks_beside_the_topics(
+    write: Write, tmp_path: Path
+) -> None:
+    """In another process, because ir_datasets looks for its home as it is imported."""
+    script, environment = (
+        write("script.py", SCRIPT),
+        os.environ | {"IR_DATASETS_HOME": str(tmp_path / "home")},
+    )
     write("in/topics.xml", TOPICS)
     write("in/spam-ranks.txt", "73 clueweb12-0000tw-00-00000\n")
 
-    def ask(corpus: str) -> str:
-        command = [sys.executable, str(script), str(tmp_path / "in"), corpus]
-        environment = os.environ | {"IR_DATASETS_HOME": str(tmp_path / "home")}
-        return subprocess.run(command, capture_output=True, text=True, env=environment).stdout.strip()
+    def output(corpus: str) -> str:
+        command = [sys.executable, str(script), corpus]
+        options: dict[str, Any] = {"text": True, "env": environment, "cwd": tmp_path}
+        return subprocess.run(command, stdout=subprocess.PIPE, **options).stdout.strip()
 
-    return ask
-
-
-def test_clueweb12_is_read_through_ir_datasets_with_spam_ranks_beside_the_topics(
-    write: Write, tmp_path: Path, asked: Callable[[str], str]
-) -> None:
-    missing = asked("clueweb12")
-    assert missing == (
+    assert output("clueweb12") == (
         f"ir_datasets finds no archives of 'clueweb12' in {tmp_path}/home/clueweb12/corpus; "
         "get the corpus from its publisher, and link its folder there"
     )
-    corpus = "home/clueweb12/corpus"
-    id = "clueweb12-0000tw-00-00000"
+    corpus, id = "home/clueweb12/corpus", "clueweb12-0000tw-00-00000"
     write(f"{corpus}/ClueWeb12_00/0000tw/0000tw-00.warc.gz", record(id, HTML))
     write(f"{corpus}/ClueWeb12_00/0001wb/0001wb-00.warc.gz", b"broken")
     write(f"{corpus}/ClueWeb12_19/1900tw/1900tw-00.warc.gz", record("clueweb12-1900tw-00-00000", HTML))
-    expected = f"['{id}', 'clueweb12-1900tw-00-00000'] {tmp_path}/in/spam-ranks.txt"
-    assert asked("clueweb12/touche-2021-task-2") == expected
+    expected = f"['{id}', 'clueweb12-1900tw-00-00000'] in/spam-ranks.txt"
+    assert output("clueweb12/touche-2021-task-2") == expected
     write("home/clueweb09/corpus/ClueWeb09_English_1/en0000/00.warc.gz", record("e", HTML, version="0.18"))
     write("home/clueweb09/corpus/ClueWeb09_German_1/de0000/00.warc.gz", record("d", HTML, version="0.18"))
-    assert asked("clueweb09/en").startswith("['e']")
+    assert output("clueweb09/en").startswith("['e']")

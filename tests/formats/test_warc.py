@@ -7,7 +7,7 @@ import pytest
 from archives import record, record_of_clueweb22
 from conftest import Write
 from touche.formats.pages import LARGEST, RawPage, Skipped
-from touche.formats.warc import page_of_response, read_warc
+from touche.formats.warc import read_warc
 
 INFO = b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 3\r\n\r\na:b\r\n\r\n"
 
@@ -172,20 +172,6 @@ def test_what_is_wrong_in_clueweb09_costs_only_the_page_where_it_is(write: Write
     found = list(read_warc(write("00.warc", content)))
     assert [each.id for each in found if isinstance(each, RawPage)] == ["a", "c", "d", "g"]
     assert Skipped("e", "of a wrong length, with another page in it") in found
-
-
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-def test_a_response_is_read_as_in_an_archive(newline: str) -> None:
-    def response(*headers: str, body: str = "<p>words") -> RawPage | Skipped:
-        lines = "".join(f"{each}{newline}" for each in ("HTTP/1.1 200 OK", *headers, ""))
-        return page_of_response("a", "http://a.example/", (lines + body).encode())
-
-    html = "content-type: Text/HTML;  Charset=ISO-8859-1"
-    assert response(html) == RawPage("a", "http://a.example/", b"<p>words", "iso-8859-1")
-    assert response("Content-Type: image/png") == Skipped("a", "not of text")
-    assert response() == Skipped("a", "not of text")
-    assert response(html, body="") == Skipped("a", CUT)
-    assert response(html, "Content-Encoding: gzip") == Skipped("a", "that is broken")
 
 
 def test_a_wrong_length_costs_as_few_pages_as_can_be(write: Write, caplog: pytest.LogCaptureFixture) -> None:

@@ -3,17 +3,16 @@
 import contextlib
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import samples
 from inputs import ODD_NAMES
@@ -32,113 +31,69 @@ CODES = {signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGKILL: -9}
 _WORDS = ("cats", "birds", "leash", "café", "garden", "hunt", "pupils", "uniforms", "nuclear", "vegan")
 
 
-@dataclass(frozen=True)
-class Trial:
-    """A call of the command.
-
-    Attributes:
-        name: what goes wrong.
-        command: the words, with IN, OUT and RUN for paths.
-        before: puts things in order in the folder of the call, and afterwards takes them away.
-        variables: of the environment; None takes one away.
-        folder: the name of the folder that IN and OUT are in.
-        script: of a shell, in which the command is ``"$@"``.
-    """
-
-    name: str
-    command: str
-    before: Callable[[Path], Any] = contextlib.nullcontext
-    variables: dict[str, str | None] = field(default_factory=dict)
-    folder: str = "x"
-    script: str = 'exec "$@"'
-
-
-def _disk(name: str, options: str) -> Callable[[Path], Any]:
-    @contextlib.contextmanager
-    def mounted(folder: Path) -> Iterator[None]:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder / name], check=True)
-        try:
-            yield
-        finally:
-            subprocess.run(["umount", folder / name], check=True)
-
-    return mounted
-
-
-@contextlib.contextmanager
-def _open_to_all(folder: Path) -> Iterator[None]:
-    for name in ("out", "tmp"):
-        (folder / name).chmod(0o777)
-    yield
-
-
-_C: dict[str, str | None] = {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+_PLAIN = 'exec "$@"'
+_C = 'LANG=C LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 exec "$@"'
 _NOBODY = "exec setpriv --reuid=65534 --regid=65534 --clear-groups"
 _NOBODY += ' --inh-caps=+dac_read_search --ambient-caps=+dac_read_search "$@"'
-_SCRIPTS = {  # what goes wrong, the commands, and how; what prints nothing does not mind a full output
-    "another user": ((RUN, EVALUATE, REPORT), _NOBODY),
-    **{f"{mb} MB of memory": ((RUN, CRAWL, LINT), f'ulimit -d {mb}000; exec "$@"') for mb in (128, 256, 512)},
-    **{f"{count} open files": ((RUN, CRAWL, REPORT), f'ulimit -n {count}; exec "$@"') for count in (32, 64)},
-    "closed standard output": (PRINTING, 'exec "$@" 1>&-'),
-    "closed standard error": (PRINTING, 'exec "$@" 2>&-'),
-    "closed standard input": (PRINTING, 'exec "$@" 0<&-'),
-    "full standard output": (PRINTING[:-1], 'exec "$@" >/dev/full'),
+_DISK = 'mount -t tmpfs -o {} tmpfs {}; exec "$@"'
+# What goes wrong, the commands, and a script of a shell in which a command is "$@".
+_TROUBLES = [
+    ("full disk for the output", (RUN, REPORT), _DISK.format("size=4k", "out")),
+    ("read-only output", (RUN, REPORT), _DISK.format("ro", "out")),
+    ("full disk for TMPDIR", (RUN, OWN, EVALUATE), _DISK.format("size=4k", "tmp")),
+    ("no HOME", (RUN, EVALUATE), 'unset HOME XDG_CACHE_HOME; exec "$@"'),
+    ("another user", (RUN, EVALUATE, REPORT), _NOBODY),
+    ("another user's folders", (RUN, EVALUATE, REPORT), f"chmod 777 out tmp; {_NOBODY}"),
+    ("LANG=C", PRINTING, _C),
+    *((f"{mb} MB of memory", (RUN, CRAWL, LINT), f'ulimit -d {mb}000; exec "$@"') for mb in (128, 256, 512)),
+    *((f"{files} open files", (RUN, CRAWL, REPORT), f'ulimit -n {files}; exec "$@"') for files in (32, 64)),
+    ("closed standard output", PRINTING, 'exec "$@" 1>&-'),
+    ("closed standard error", PRINTING, 'exec "$@" 2>&-'),
+    ("closed standard input", PRINTING, 'exec "$@" 0<&-'),
+    ("full standard output", PRINTING[:-1], 'exec "$@" >/dev/full'),  # what prints nothing does not mind
     # Click ends with 1 then.
-    "a closed pipe": (PRINTING, '"$@" | head -c 0; code=${PIPESTATUS[0]}; exit $((code == 1 ? 0 : code))'),
-}
+    ("a closed pipe", PRINTING, '"$@" | head -c 0; code=${PIPESTATUS[0]}; exit $((code == 1 ? 0 : code))'),
+]
 TRIALS = [
-    *(Trial("full disk for the output", each, _disk("out", "size=4k")) for each in (RUN, REPORT)),
-    *(Trial("read-only output", each, _disk("out", "ro")) for each in (RUN, REPORT)),
-    *(Trial("full disk for TMPDIR", each, _disk("tmp", "size=4k")) for each in (RUN, OWN, EVALUATE)),
-    *(Trial("no HOME", each, variables={"HOME": None, "XDG_CACHE_HOME": None}) for each in (RUN, EVALUATE)),
-    *(Trial("another user's", each, _open_to_all, script=_NOBODY) for each in (RUN, EVALUATE, REPORT)),
-    *(Trial("LANG=C", each, variables=_C, folder=folder) for folder in ("x", "é ü") for each in PRINTING),
-    *(Trial(name, each, script=script) for name, (commands, script) in _SCRIPTS.items() for each in commands),
-    *(Trial("odd names of folders", each, folder=name) for name in ODD_NAMES for each in (OWN, LINT, REPORT)),
+    *((trouble, command, script, "x") for trouble, commands, script in _TROUBLES for command in commands),
+    *(("LANG=C", command, _C, "é ü") for command in PRINTING),
+    *(("odd names of folders", each, _PLAIN, name) for name in ODD_NAMES for each in (OWN, LINT, REPORT)),
 ]
 
 
 def tried() -> Iterator[Outcome]:
     """Calls every command in its surroundings."""
     with ThreadPoolExecutor(PROCESSES) as threads:
-        yield from threads.map(_try, TRIALS, range(len(TRIALS)))
+        yield from threads.map(_try, range(len(TRIALS)))
 
 
-def _try(trial: Trial, number: int) -> Outcome:
+def _try(number: int) -> Outcome:
+    trouble, command, script, name = TRIALS[number]
     with tempfile.TemporaryDirectory(prefix="touche surroundings ") as above:
-        folder = Path(above) / trial.folder
+        folder = Path(above) / name
         _write_input(folder)
+        process = _start(command, folder, script, TMPDIR=f"{folder}/tmp")
         try:
-            with trial.before(folder):
-                ended, said = _called(trial, folder)
-        except subprocess.CalledProcessError as error:
-            ended, said = "skipped", f"{error.cmd[0]} is not allowed here"
-        return Outcome(trial.name, number, trial.command, ended, said)
+            said = process.communicate(timeout=PATIENCE)[0].decode("utf-8", "replace")
+            ended = ending(process.returncode, said, folder / "out" / "run.txt", command.split())
+        except subprocess.TimeoutExpired:
+            ended, said = f"longer than {PATIENCE} s", ""
+        left = _left(process.pid, folder, 3)
+        for disk in filter(os.path.ismount, (folder / "out", folder / "tmp")):
+            subprocess.run(["umount", disk], check=True)
+        if said.startswith(("setpriv: ", "mount: ")):
+            ended, left = "skipped", ""
+        return Outcome(trouble, number, command, (ended in (RESULT, REFUSED) and left) or ended, said)
 
 
-def _called(trial: Trial, folder: Path) -> tuple[str, str]:
-    process = _start(trial.command, folder, trial.variables, trial.script)
-    try:
-        said = process.communicate(timeout=PATIENCE)[0].decode("utf-8", "replace")
-    except subprocess.TimeoutExpired:
-        _end_session(process.pid, folder)
-        return f"longer than {PATIENCE} s", process.communicate()[0].decode("utf-8", "replace")
-    if said.startswith("setpriv: "):
-        return "skipped", said
-    ended = ending(process.returncode, said, folder / "out" / "run.txt", trial.command.split())
-    return (ended in (RESULT, REFUSED) and _left(process.pid, folder, 3)) or ended, said
-
-
-def _start(
-    command: str, folder: Path, variables: dict[str, str | None], script: str = 'exec "$@"'
-) -> subprocess.Popen[bytes]:
-    known = {"TMPDIR": f"{folder}/tmp", "XDG_CACHE_HOME": f"{folder}/cache", **variables}
+def _start(command: str, folder: Path, script: str = _PLAIN, **variables: str) -> subprocess.Popen[bytes]:
     places = {"IN": f"{folder}/in", "RUN": f"{folder}/in/run.txt", "OUT": f"{folder}/out"}
     words = [places.get(word, word) for word in command.split()]
+    python = f"export PYTHONPATH={shlex.quote(str(ROOT / 'src'))}; cd {shlex.quote(str(folder))}; {script}"
     return subprocess.Popen(
-        ["bash", "-o", "pipefail", "-c", script, "bash", sys.executable, "-m", "touche", *words],
-        env={name: each for name, each in (os.environ | known).items() if each is not None},
-        cwd=ROOT,
+        ["bash", "-o", "pipefail", "-c", python, "bash", sys.executable, "-m", "touche", *words],
+        env={name: each for name, each in os.environ.items() if name != "TMPDIR"}
+        | {"XDG_CACHE_HOME": f"{folder}/cache", **variables},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -204,7 +159,7 @@ def _kill(sign: signal.Signals, number: int, seed: int) -> Outcome:
             texts = (" ".join(random.choices(_WORDS, k=30)) for _ in range(60_000))
             lines = (json.dumps({"docno": f"d{n}", "text": text}) for n, text in enumerate(texts))
             (folder / "in" / "documents.jsonl").write_text("\n".join(lines))
-        process = _start(command, folder, {"TMPDIR": None})
+        process = _start(command, folder)
         moment = random.uniform(0, seconds)
         time.sleep(moment)
         process.send_signal(sign)
@@ -236,6 +191,6 @@ def _next_run(command: str, folder: Path) -> str:
         part.unlink()
     if not _private(folder):
         return RESULT
-    process = _start(command, folder, {"TMPDIR": None})
+    process = _start(command, folder)
     process.communicate(timeout=PATIENCE)
     return _left(process.pid, folder, 3) or RESULT

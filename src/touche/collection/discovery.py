@@ -201,7 +201,7 @@ def _visible(paths: Iterable[Path]) -> list[Path]:
 
 def _beside(names: Iterable[Path], format: FileFormat) -> list[Path]:
     """The files of a format in the directory itself."""
-    return [path for path in names if format.is_name(path.name) and format.holds(path)]
+    return [path for path in names if format.is_name(path.name) and (not format.holds or format.holds(path))]
 
 
 def _files(format: FileFormat, paths: Iterable[Path], side_files: tuple[Path, ...] = ()) -> Files:

@@ -29,10 +29,6 @@ _MAY_BE_PAGES = ("documents", "web pages")
 _SAVED_PAGES = "pages.parquet"
 
 
-def _any_file(path: Path) -> bool:
-    return True
-
-
 @dataclass(frozen=True)
 class FileFormat:
     """A format of files with documents.
@@ -53,7 +49,7 @@ class FileFormat:
     noun: str
     unit: str = "files"
     below: re.Pattern[str] | None = None
-    holds: Callable[[Path], bool] = _any_file
+    holds: Callable[[Path], bool] | None = None
     splitter: Splitter | None = None
     alone: bool = True
 

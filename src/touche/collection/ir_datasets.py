@@ -1,10 +1,11 @@
 """Corpora of ir_datasets (MacAvaney et al. 2021) as collections."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, TypeVar
+from typing import Any
 
 from touche.collection.documents import Documents
 from touche.collection.files import not_empty
@@ -15,8 +16,6 @@ from touche.formats.warc import page_of_response, read_warc
 from touche.io.identifiers import new_id
 from touche.progress import watched
 from touche.web.parsing import parsed
-
-_T = TypeVar("_T")
 
 _LONGEST = 120  # characters of an error of ir_datasets
 
@@ -60,18 +59,19 @@ class IrDataset(Documents):
         yield from parsed(not_empty(self._read(), problem), self.parser)
 
     def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
+        from ir_datasets.formats import WarcDocs
+
         dataset = self._dataset()
-        if (archives := self._archives(dataset)) is not None:
-            for path in archives:
-                yield from read_warc(path)
-            return
-        seen: set[str] = set()
-        records = self._answer(lambda: iter(dataset.docs_iter()))
-        about = self._answer(dataset.docs_metadata) if hasattr(dataset, "docs_metadata") else {}
-        all_records = iter(lambda: self._answer(lambda: next(records, None)), None)
-        for record in watched(all_records, f"reading {self.id}", "documents", about.get("count")):
-            new_id(record.doc_id, "document", seen, self.id)
-            yield document_of(record)
+        with self._one_error():
+            documents, seen = dataset.docs_handler(), set[str]()
+            if isinstance(documents, WarcDocs):
+                for path in self._archives(documents):
+                    yield from read_warc(path)
+                return
+            count = dataset.docs_metadata().get("count") if hasattr(dataset, "docs_metadata") else None
+            for record in watched(dataset.docs_iter(), f"reading {self.id}", "documents", count):
+                new_id(record.doc_id, "document", seen, self.id)
+                yield document_of(record)
 
     def _dataset(self) -> Any:
         try:
@@ -84,32 +84,26 @@ class IrDataset(Documents):
             raise ToucheError(f"{problem}; name the corpus that it belongs to")
         return dataset
 
-    def _archives(self, dataset: Any) -> list[Path] | None:
-        """The web archives of a corpus, such as those of ClueWeb12; None if it consists of something else.
+    def _archives(self, documents: Any) -> list[Path]:
+        """The web archives of a corpus, such as those of ClueWeb12.
 
         ir_datasets itself would need packages that it does not install and an index of 4 GB, and would stop
         at the first broken archive.
         """
-        from ir_datasets.formats import WarcDocs
-
-        documents = dataset.docs_handler()
-        if not isinstance(documents, WarcDocs):
-            return None
-        folder = Path(self._answer(lambda: documents.docs_path(force=False)))
-        archives = self._answer(lambda: [*documents._docs_iter_source_files()]) if folder.is_dir() else []
+        folder = Path(documents.docs_path(force=False))
+        archives = [Path(path) for path in documents._docs_iter_source_files()] if folder.is_dir() else []
         if not archives:
             problem = f"ir_datasets finds no archives of {self.id!r} in {one_line(str(folder))}"
             raise ToucheError(f"{problem}; get the corpus from its publisher, and link its folder there")
-        return [Path(path) for path in archives]
+        return archives
 
-    def _answer(self, ask: Callable[[], _T]) -> _T:
-        """What ir_datasets answers.
-
-        Raises:
-            ToucheError: for whatever it raises: no network, licence, space or package, or a broken file.
-        """
+    @contextmanager
+    def _one_error(self) -> Iterator[None]:
+        """Raises ToucheError for whatever ir_datasets raises: no network, space or package, a broken file."""
         try:
-            return ask()
+            yield
+        except ToucheError:
+            raise
         except Exception as error:
             reason = f"{type(error).__name__}: {shorten(str(error), _LONGEST)}"
             problem = f"ir_datasets cannot read {self.id!r} ({reason})"

@@ -38,10 +38,10 @@ def parse(raw: RawPage) -> Page:
     return replace(
         page,
         title=_title(tree)[:_TITLE],
-        headings="\n".join(filter(None, _headings(_heading_nodes(tree))))[:_ALL_HEADINGS],
+        headings="\n".join(filter(None, _texts(_outermost(_heading_nodes(tree)))))[:_ALL_HEADINGS],
         body=extract_plain_text(tree, main_content=True, preserve_formatting=False),
-        meta_description=_meta(tree, "description")[:_DESCRIPTION],
-        meta_keywords=_meta(tree, "keywords"),
+        meta_description=_meta(tree, '[name="description" i]')[:_DESCRIPTION],
+        meta_keywords=_meta(tree, '[name="keywords" i]'),
         rules=parse.__name__,
     )
 
@@ -57,10 +57,10 @@ def parse_as_in_2020(raw: RawPage) -> Page:
     return replace(
         page,
         title=shortened(_blanks(tree.title or "") or _blanks(rendered), _TITLE),
-        headings="".join(_headings_by_level(_heading_nodes(tree)))[:_ALL_HEADINGS],
+        headings="".join(_texts(sorted(_heading_nodes(tree), key=lambda node: node.tag)))[:_ALL_HEADINGS],
         body=main_content(rendered),
-        meta_description=shortened(_meta_2020(tree, "description"), _DESCRIPTION),
-        meta_keywords=shortened(_meta_2020(tree, "keywords"), _KEYWORDS_2020),
+        meta_description=shortened(_meta(tree, '[name="description"][content]'), _DESCRIPTION),
+        meta_keywords=shortened(_meta(tree, '[name="keywords"][content]'), _KEYWORDS_2020),
         rules=parse_as_in_2020.__name__,
     )
 
@@ -104,11 +104,8 @@ def _unreadable(text: str) -> int:
     words = "".join(text.split())
     if words.isprintable() and "\ufffd" not in words:  # as nearly all texts are
         return 0
-    return sum(count for character, count in Counter(words).items() if _is_unreadable(character))
-
-
-def _is_unreadable(character: str) -> bool:
-    return character == "\ufffd" or not (character.isprintable() or character.isspace())
+    counts = Counter(words)  # without blanks
+    return counts["\ufffd"] + sum(count for each, count in counts.items() if not each.isprintable())
 
 
 def _title(tree: HTMLTree) -> str:
@@ -119,21 +116,20 @@ def _title(tree: HTMLTree) -> str:
     return next((found for text in texts if (found := _blanks(text or ""))), "")
 
 
-def _headings(nodes: Iterable[Any]) -> Iterator[str]:
-    """The headings of three levels, but for those within another one."""
-    last, length = None, 0
+def _outermost(nodes: Iterable[Any]) -> Iterator[Any]:
+    """The headings that are not within another one."""
+    last = None
     for node in nodes:
-        if length < _ALL_HEADINGS and not (last is not None and last.contains(node)):
-            last, text = node, _blanks(node.text or "")
-            length += len(text)
-            yield text
+        if last is None or not last.contains(node):
+            last = node
+            yield node
 
 
-def _headings_by_level(nodes: Iterable[Any]) -> Iterator[str]:
-    """The headings of the first level, then those of the second and third; those within another one, too."""
+def _texts(nodes: Iterable[Any]) -> Iterator[str]:
+    """The texts of headings, as many as are kept; a text can be in a hundred headings."""
     length = 0
-    for node in sorted(nodes, key=lambda node: node.tag):
-        if length >= _ALL_HEADINGS:  # as a text can be in a hundred headings
+    for node in nodes:
+        if length >= _ALL_HEADINGS:
             return
         text = _blanks(node.text or "")
         length += len(text)
@@ -150,17 +146,11 @@ def _heading_nodes(tree: HTMLTree) -> Sequence[Any]:
     return found[:] if len(found) <= _MANY else [node for node in tree.document if node.tag in _HEADINGS]
 
 
-def _meta(tree: HTMLTree, name: str) -> str:
+def _meta(tree: HTMLTree, attributes: str) -> str:
+    """The content of the first element; that of 2020 has one, and its name is compared letter by letter."""
     assert tree.document is not None
-    found = tree.document.query_selector(f'meta[name="{name}" i]')
+    found = tree.document.query_selector(f"meta{attributes}")
     return _blanks((found.getattr("content") or "") if found is not None else "")[:_META]
-
-
-def _meta_2020(tree: HTMLTree, name: str) -> str:
-    """The first that has a content; its name was compared letter by letter, capitals and all."""
-    assert tree.document is not None
-    found = tree.document.query_selector(f'meta[name="{name}"][content]')
-    return _blanks((found.getattr("content") or "") if found is not None else "")
 
 
 def _blanks(text: str) -> str:

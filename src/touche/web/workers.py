@@ -16,48 +16,38 @@ _SECONDS = 5.0  # of a processor for a page; most take five thousandths
 
 def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int) -> Iterator[Any]:
     """Yields documents in order, with their raw pages parsed; a page that ends a process is skipped."""
-    pool = _ParserPool(processes, parser)
+    pool = Pool(processes)
+    pool.check("parse web pages")
+
+    def submit(batch: Sequence[Any]) -> Future[list[Any]]:
+        nonlocal pool
+        try:
+            return pool.submit(_parse_all, batch, parser)
+        except BrokenProcessPool:  # all have just died
+            pool = Pool(processes)
+            return pool.submit(_parse_all, batch, parser)
+
     batches = iter(lambda: list(islice(documents, _BATCH)), [])
     try:
-        for batch, future in in_order(batches, pool.submit, processes):
+        for batch, future in in_order(batches, submit, processes):
             try:
                 yield from future.result()
             except BrokenProcessPool:
-                yield from pool.alone(batch)
+                yield from _parsed_alone(batch, parser)
     finally:
-        pool.close()
+        pool.__exit__()
 
 
-class _ParserPool:
-    """Processes that may die of a page."""
-
-    def __init__(self, processes: int, parser: Parser) -> None:
-        self._processes, self._parser = processes, parser
-        self._pool = Pool(processes)
-        self._pool.check("parse web pages")
-
-    def submit(self, documents: Sequence[Any]) -> Future[list[Any]]:
-        """Hands documents to a process; if all have just died, to a new one."""
+def _parsed_alone(documents: Sequence[Any], parser: Parser) -> list[Any]:
+    """Parses documents in a process that no others can end; if they end it, each half by itself."""
+    with Pool(1) as pool:
         try:
-            return self._pool.submit(_parse_all, documents, self._parser)
+            return pool.submit(_parse_all, documents, parser).result()
         except BrokenProcessPool:
-            self._pool = Pool(self._processes)
-            return self._pool.submit(_parse_all, documents, self._parser)
-
-    def alone(self, documents: Sequence[Any]) -> list[Any]:
-        """Parses documents in a process that no others can end; if they end it, each half by itself."""
-        with Pool(1) as pool:
-            try:
-                return pool.submit(_parse_all, documents, self._parser).result()
-            except BrokenProcessPool:
-                half = len(documents) // 2
-        if not half:
-            return [Skipped(documents[0].id, "that the parser died of, or was too long at")]
-        return self.alone(documents[:half]) + self.alone(documents[half:])
-
-    def close(self) -> None:
-        """Ends the processes."""
-        self._pool.__exit__()
+            half = len(documents) // 2
+    if not half:
+        return [Skipped(documents[0].id, "that the parser died of, or was too long at")]
+    return _parsed_alone(documents[:half], parser) + _parsed_alone(documents[half:], parser)
 
 
 def _parse_all(documents: Sequence[Any], parser: Parser) -> list[Any]:
