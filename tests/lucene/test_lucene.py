@@ -1,5 +1,4 @@
 import time
-from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from touche.errors import ParameterError, ToucheError
 from touche.formats.argsme import read_argsme_json
 from touche.formats.documents import Argument, Document
 from touche.formats.topics import read_topics_xml
-from touche.lucene.analysis import analyzer_named, terms
 
 SPOT_CHECK = list(read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"))
 TITLES = [topic.title for topic in read_topics_xml(ROOT / "topics" / "spot-check-arguments.xml")]
@@ -50,13 +48,6 @@ def test_scores_are_those_of_the_formulas(analyzer: str, queries: list[str] | No
                     assert score == pytest.approx(expected, abs=1e-4)
 
 
-def test_the_standard_analyzer_keeps_stop_words_and_endings_and_the_english_one_does_not() -> None:
-    text = "The teacher's schools aren't closed, as of 3.5 o'clock_x"
-    standard, english = (terms(analyzer_named(name), text) for name in ("standard", "english"))
-    assert standard == Counter("the teacher's schools aren't closed as of 3.5 o'clock_x".split())
-    assert english == Counter("teacher school aren't close 3.5 o'clock_x".split())
-
-
 def test_no_order_of_documents_and_no_number_of_threads_changes_a_score_or_a_rank() -> None:
     def ranked(documents: list[Argument], threads: int) -> list[Any]:
         with indexed(list(documents), threads=threads) as index:
@@ -74,14 +65,6 @@ def test_ties_go_by_document_id_descending_also_at_the_cut() -> None:
             assert [document for document, _ in index.search("cat", depth)] == expected[:depth]
 
 
-def test_only_candidates_are_ranked_with_the_statistics_of_all() -> None:
-    documents = texts("cat cat", "cat", "cat dog", "dog")
-    with indexed(documents) as index:
-        among = dict(index.search("cat", 10, among=["d1", "d2", "d3", "unknown"]))
-        assert among == {id: score for id, score in index.search("cat", 10) if id in {"d1", "d2"}}
-        assert index.search("cat", 10, among=[]) == []
-
-
 def test_an_index_for_some_queries_finds_what_a_whole_index_finds_and_refuses_other_queries() -> None:
     some = ["a cat", TITLES[0], "𐌰𐌱"]
     with indexed(list(SPOT_CHECK)) as whole, indexed(list(SPOT_CHECK), queries=some) as partial:
@@ -96,16 +79,6 @@ def test_an_index_for_some_queries_finds_what_a_whole_index_finds_and_refuses_ot
 def test_terms_beyond_16_bits_are_told_apart() -> None:
     with indexed(texts("𐌰𐌱 x", "𐌰 y"), queries=["𐌰𐌱"]) as index:
         assert [document for document, _ in index.search("𐌰𐌱", 9)] == ["d0"]
-
-
-def test_fields_are_summed_with_their_boosts() -> None:
-    arguments = [Argument("a", "cat", ("dog",)), Argument("b", "dog", ("cat cat",))]
-    fields = {"conclusion": lambda each: each.conclusion, "premise": lambda each: each.premises[0]}
-    with indexed(list(arguments), fields=fields) as index:
-        plain = dict(index.search("cat", 10))
-        boosted = dict(index.search("cat", 10, boosts={"conclusion": 3}))
-        assert boosted == {"a": pytest.approx(3 * plain["a"]), "b": pytest.approx(plain["b"])}
-        assert index.size("conclusion") == 2 and index.document_frequency("cat", "premise") == 1
 
 
 def test_empty_documents_and_queries_without_a_match_are_no_fault() -> None:
