@@ -78,6 +78,8 @@ def bar(what: str, unit: str, total: int | None, *, over: Iterable[Any] | None =
 
 def say(line: str) -> None:
     """Writes a line to standard error, in place of a bar if there is one, which goes on below."""
+    if not sys.stderr:  # closed by the caller
+        return
     wide = get_terminal_size().columns - 1 if "tqdm" in sys.modules and sys.stderr.isatty() else 0
     blank = f"\r{'':{wide}}\r" if wide else ""
     sys.stderr.write(f"{blank}{one_line(line)}\n")  # at once, so that lines of threads do not mix

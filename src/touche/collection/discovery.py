@@ -216,9 +216,9 @@ def _no_documents(where: Path | str, formats: Iterable[FileFormat], more: str = 
 def _reranking(path: Path) -> Input:
     topics: dict[str, Topic] = {}
     candidates: dict[str, set[str]] = {}
-    for candidate in read_rerank_jsonl(path):
-        topics.setdefault(candidate.topic.number, candidate.topic)
-        candidates.setdefault(candidate.topic.number, set()).add(candidate.document.id)
+    for topic, document in read_rerank_jsonl(path):
+        topics.setdefault(topic.number, topic)
+        candidates.setdefault(topic.number, set()).add(document.id)
     if not topics:
         remedy = 'put one {"qid", "query", "docno", "text"} on each line'
         raise InputError(path, "no candidates in it", remedy)

@@ -137,10 +137,10 @@ class Candidates(Documents):
             InputError: if the file is broken.
         """
         seen: set[str] = set()
-        for candidate in chain.from_iterable(map(read_rerank_jsonl, self.paths)):
-            if candidate.document.id not in seen:
-                seen.add(candidate.document.id)
-                yield candidate.document
+        for _, document in chain.from_iterable(map(read_rerank_jsonl, self.paths)):
+            if document.id not in seen:
+                seen.add(document.id)
+                yield document
 
 
 def not_empty(records: Iterator[_T], problem: ToucheError) -> Iterator[_T]:

@@ -3,7 +3,6 @@
 import dataclasses
 import io
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,14 +19,6 @@ PAGE_FIELDS = [each.name for each in dataclasses.fields(Page) if each.name != "i
 
 Convert = Callable[[str, dict[str, Any], Path, int], AnyDocument | RawPage]
 """Makes a document of its id, the record, and the file and the line for errors."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A line of a re-ranking input: a document to be scored for a topic."""
-
-    topic: Topic
-    document: Document
 
 
 def pieces_of_jsonl(path: Path, id_field: str, convert: Convert) -> Iterator[Piece]:
@@ -110,8 +101,8 @@ def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Do
     return documents_in(pieces_of_passages(path), seen)
 
 
-def read_rerank_jsonl(path: Path) -> Iterator[Candidate]:
-    """Reads TIRA's rerank.jsonl: ``{"qid", "query", "docno", "text"}`` on each line.
+def read_rerank_jsonl(path: Path) -> Iterator[tuple[Topic, Document]]:
+    """Reads topics and candidates of TIRA's rerank.jsonl: ``{"qid", "query", "docno", "text"}`` on each line.
 
     Raises:
         InputError: naming the line that is broken, repeats a document of a topic, or gives a topic another
@@ -127,4 +118,4 @@ def read_rerank_jsonl(path: Path) -> Iterator[Candidate]:
                 problem = f"{key[0]} {key[1]!r} has another text than before"
                 raise InputError(path, problem, "give it one text throughout", line)
         of_topic = seen.setdefault(topic.number, set())
-        yield Candidate(topic, Document(new_id(docno, "document", of_topic, path, line), text))
+        yield topic, Document(new_id(docno, "document", of_topic, path, line), text)
