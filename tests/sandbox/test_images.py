@@ -85,7 +85,8 @@ def test_an_image_is_older_than_a_change_of_what_it_copies_and_of_nothing_else(t
     for path in [*map(folder.joinpath, copied), tmp_path / "minilm.txt", tmp_path / "src/touche/errors.py"]:
         with path.open("a") as file:
             file.write("\n")
-        assert content != (content := images._content(tmp_path, folder))
+        before, content = content, images._content(tmp_path, folder)
+        assert content != before
     others = ["README.md", "baselines/argsrank/README.md", "baselines/argsrank/expected.toml"]
     for name in [*others, "src/touche/__pycache__/files.pyc", "baselines/argsrank/.git/index"]:
         (tmp_path / name).parent.mkdir(exist_ok=True)
