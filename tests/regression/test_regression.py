@@ -110,10 +110,7 @@ def test_a_baseline_that_is_as_it_was_passes(touche: Touche, clone: Path) -> Non
     lines = out.splitlines()
     assert (code, err.splitlines()[0]) == (0, "dirichletlm on spot-check/passages")
     assert err.splitlines()[1].startswith("  dirichletlm: 4 topics from ")
-    assert (
-        lines[0].split()
-        == "baseline dataset dimension evaluator kind expected got difference wall CPU memory verdict".split()
-    )
+    assert lines[0].split()[:5] == ["baseline", "dataset", "dimension", "evaluator", "kind"]
     assert lines[1].split()[5:8] == ["0.50894", "0.50894", "+0.00000"] and lines[1].endswith(" passed")
     missing = "not at hand: touche-2020-task-2"
     assert lines[2:] == ["", missing, "1 passed, 1 not at hand; memory: largest process"]

@@ -1,5 +1,6 @@
 """Cards of strangers: the fault of each is a sentence that names file and key."""
 
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -112,3 +113,11 @@ def test_evaluators_are_those_that_there_are() -> None:
 def test_a_score_can_be_a_whole_number(write: Write) -> None:
     rows = read_card(write(CARD, TEXT.replace(INTERVAL, "value = 1"))).published
     assert repr(rows[0].value) == "1.0" and rows[0].low is None
+
+
+def test_the_note_on_intervals_belongs_to_rows_that_have_one(write: Write) -> None:
+    name = "touche-2021-task-1.toml"
+    text = re.sub(r", interval = \[.*?\]", "", (FOLDER / name).read_text(encoding="utf-8"), count=1)
+    rows = read_card(write(name, text)).published
+    assert [bool(row.interval_note) for row in rows] == [row.low is not None for row in rows]
+    assert sum(row.low is None for row in rows) == 1

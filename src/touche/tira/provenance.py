@@ -64,10 +64,8 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None) -> dict
 
 def data_of_runs(paths: Sequence[Path]) -> dict[str, Any]:
     """Describes the runs that a run is made of; reads them for their md5. No run names its collection."""
-    return {
-        "test collection": {"name": os.environ.get(DATASET_VARIABLE) or "not known"},
-        "runs": _files(paths),
-    }
+    name = os.environ.get(DATASET_VARIABLE) or "not known"
+    return {"test collection": {"name": name}, "runs": _files(paths)}
 
 
 def metadata(
@@ -88,6 +86,13 @@ def metadata(
         started, stopped: when the run began and ended.
     """
     team = software.team or os.environ.get(TEAM_VARIABLE)
+    repository = os.environ.get(SOURCE_VARIABLE) or software.source
+    commit = os.environ.get(REVISION_VARIABLE) or software.revision
+    runtime = {
+        "start time": started.isoformat(timespec="milliseconds"),
+        "stop time": stopped.isoformat(timespec="milliseconds"),
+        "wallclock": f"{(stopped - started).total_seconds() * 1000:.0f} ms",
+    }
     record = {
         "schema version": "0.2",
         "tag": tag,
@@ -95,19 +100,9 @@ def metadata(
         "platform": _platform(software.modules),
         "implementation": {
             "executable": {"cmd": software.command},
-            "source": {
-                "lang": "python",
-                "repository": os.environ.get(SOURCE_VARIABLE) or software.source,
-                "commit": os.environ.get(REVISION_VARIABLE) or software.revision,
-            },
+            "source": {"lang": "python", "repository": repository, "commit": commit},
         },
-        "resources": {
-            "runtime": {
-                "start time": started.isoformat(timespec="milliseconds"),
-                "stop time": stopped.isoformat(timespec="milliseconds"),
-                "wallclock": f"{(stopped - started).total_seconds() * 1000:.0f} ms",
-            }
-        },
+        "resources": {"runtime": runtime},
         "method": {
             "automatic": True,
             "name": software.name,
@@ -184,13 +179,11 @@ def _listed(paths: Sequence[Path], sizes: Sequence[int]) -> dict[str, Any]:
 
 def _platform(modules: Collection[str]) -> dict[str, Any]:
     imported = [name for name in (*_ENGINES, *modules) if name in sys.modules]
+    libraries = sorted(set(filter(None, map(_package, imported))))
     return {
         "hardware": {"cpu": {"architecture": platform.machine(), "cores": os.cpu_count()}},
         "operating system": {"kernel": platform.release(), "name": platform.system()},
-        "software": {
-            "python": platform.python_version(),
-            "libraries": sorted(set(filter(None, map(_package, imported)))),
-        },
+        "software": {"python": platform.python_version(), "libraries": libraries},
     }
 
 
