@@ -1,13 +1,17 @@
 """Which hypotheses are ranked first, which go on to the next round, and when one stands out."""
 
+import dataclasses
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from identifying import STANDARD, TEXT, fit
-from touche.identify.answer import told_apart, undecided, verdict
+from touche.identify.answer import Answer, Candidate, told_apart, undecided, verdict
 from touche.identify.counts import Analysis
 from touche.identify.fitting import Fit
+from touche.identify.models import BM25
+from touche.identify.parameters import DocumentFrequencies
 from touche.identify.search import Round, best, chosen_documents, ranked
 
 PLURAL = Analysis(False, "none", "plurals to singulars")
@@ -40,6 +44,14 @@ def test_a_majority_beyond_what_free_numbers_buy_stands_out(
 ) -> None:
     stands_out, explanation = verdict(winner, equal)
     assert stands_out == (reason == "88.9% of the scores") and reason in explanation
+
+
+@pytest.mark.parametrize(("weight", "model"), [("as in Terrier's TF_IDF", "Terrier's TF_IDF"), ("ln", BM25)])
+def test_weights_decide_between_bm25_and_tf_idf(weight: str, model: str) -> None:
+    record: dict[str, Any] = {field.name: () for field in dataclasses.fields(Answer)} | {"stands_out": True}
+    record["candidates"] = [Candidate.of(fit(GOOD, model=BM25), [])]
+    record["collections"] = {"text": DocumentFrequencies(weight, 9, 0, {})}
+    assert Answer(**record).first_line.startswith(f"{model} of text, standard analysis")
 
 
 def test_undecided_axes_name_all_values_those_of_twins_too() -> None:

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from identifying import STANDARD, TEXT, line, sample
+from identifying import PAIR, STANDARD, TEXT, line, sample
 from touche.identify.counts import counts_of
 from touche.identify.fitting import Fit, Problem
-from touche.identify.hypotheses import Hypothesis
+from touche.identify.hypotheses import SUM, Hypothesis
 from touche.identify.misses import misses
 from touche.identify.models import BM25
 
@@ -22,17 +22,15 @@ TEXTS = {
 }
 
 
-def explained(changes: dict[str, str], by: float = 0.0) -> dict[str, str]:
-    """What is said of scores that were made from changed texts, and then moved."""
-    both = [
-        sample(texts, {"1": "Cats, dogs?"}, [line("1", id) for id in TEXTS]) for texts in (TEXTS, changes)
-    ]
-    hypothesis = Hypothesis(BM25, STANDARD, TEXT, lengths="exact")
-    given, made = (
-        Problem(hypothesis, (dict(counts_of(each))[STANDARD]["text"],), each.scores) for each in both
-    )
-    numbers = np.log(np.array([0.54, 0.0033, 900.0, 250.0]))
-    problem = Problem(hypothesis, given.counts, made.predicted(numbers) + by)
+def explained(changes: dict[str, str], by: float = 0.0, fields: tuple[str, ...] = TEXT) -> dict[str, str]:
+    """What is said of scores that were made from texts changed in the first field, and then moved."""
+    run = [line("1", id) for id in TEXTS]
+    both = [sample(texts, {"1": "Cats, dogs?"}, run) for texts in (TEXTS, changes)]
+    given, changed = (dict(counts_of(each))[STANDARD]["text"] for each in both)
+    hypothesis = Hypothesis(BM25, STANDARD, fields, SUM if len(fields) > 1 else "", lengths="exact")
+    numbers = np.log([0.54, *[0.0033, 900.0, 250.0] * len(fields)])
+    made = Problem(hypothesis, (changed, given)[: len(fields)], both[0].scores)
+    problem = Problem(hypothesis, (given, given)[: len(fields)], made.predicted(numbers) + by)
     fit = Fit(problem, numbers, numbers, np.abs(problem.residuals(numbers)))
     return {each.document: each.explained for each in misses(fit, replace(both[0], slack=np.zeros(5)))}
 
@@ -47,6 +45,7 @@ def explained(changes: dict[str, str], by: float = 0.0) -> dict[str, str]:
 )
 def test_the_smallest_difference_in_text_explains_a_score(id: str, text: str, words: str) -> None:
     assert explained(TEXTS | {id: text}) == {id: words}
+    assert explained(TEXTS | {id: text}, fields=PAIR) == {id: f"{words} in premises"}
 
 
 def test_what_no_text_explains_is_said_and_what_rounding_does_too() -> None:
