@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from workflows import actions
-from workflows.actions import WORKFLOWS, Runner, UnknownExpressionError, combinations_of, evaluated, filled
+from workflows.actions import WORKFLOWS, Runner, UnknownExpressionError, combinations_of, evaluated
 
 CONTEXT = {
     "github": {"ref_name": "v1"},
@@ -51,9 +51,7 @@ def test_an_unknown_expression_is_an_error(expression: str) -> None:
         evaluated(expression, CONTEXT)
 
 
-def test_expressions_are_filled_in_and_a_matrix_is_crossed() -> None:
-    assert filled({"a": ["${{ matrix.python }}-${{github.ref_name}}"]}, CONTEXT) == {"a": ["3.11-v1"]}
-    assert filled("${{ fromJSON(steps.name.outputs.images) }}", CONTEXT) == [1, 2]
+def test_a_matrix_is_crossed_and_included_combinations_are_further_ones() -> None:
     crossed = combinations_of({"a": [1, 2], "b": [3], "include": [{"a": 9}]})
     assert crossed == [{"a": 1, "b": 3}, {"a": 2, "b": 3}, {"a": 9}] and combinations_of({}) == [{}]
 
