@@ -14,7 +14,7 @@ from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine
 from touche.tasks import measure_of
 
-FIVE, TEN = map(measure_of, ("nDCG@5", "nDCG@10"))
+FIVE = measure_of("nDCG@5")
 
 
 def run(*documents: str, topic: str = "1", scores: Sequence[float] | None = None) -> list[RunLine]:
@@ -52,27 +52,15 @@ def test_both_evaluators_by_hand(
         assert result.judged == judged
 
 
-def test_what_comes_after_the_cutoff_counts_for_neither() -> None:
-    """By hand: the relevant documents are at ranks 2 and 7, and c, not relevant, at rank 11."""
-    lines = run("x", "a", "x1", "x2", "x3", "x4", "b", "x5", "x6", "x7", "c")
-    ten, five = (1 / log2(3) + 2 / log2(8)) / IDEAL, (1 / log2(3)) / IDEAL
-    assert evaluators.trec_eval(lines, QRELS, TEN).mean == pytest.approx(ten)
-    assert evaluators.trec_eval(lines, QRELS, FIVE).mean == pytest.approx(five)
-    assert evaluators.touche(lines, QRELS, TEN).mean == pytest.approx((1 + 2 / log2(3)) / IDEAL)
-    assert evaluators.touche(lines, QRELS, FIVE).mean == pytest.approx(1 / IDEAL)
-    assert [evaluators.touche(lines, QRELS, each).judged for each in (TEN, FIVE)] == [2 / 10, 1 / 5]
-
-
-def test_trec_eval_goes_by_score_and_the_organizers_by_rank() -> None:
-    lines = run("b", "a", scores=[1.0, 2.0])
-    assert evaluators.trec_eval(lines, QRELS, FIVE).mean == pytest.approx((1 + 2 / log2(3)) / IDEAL)
-    assert evaluators.touche(lines, QRELS, FIVE).mean == 1.0
-
-
-def test_ties_of_float32_go_by_document_id_descending_for_trec_eval() -> None:
-    lines = run("a", "b", scores=[1.0 + 1e-9, 1.0])
-    assert evaluators.trec_eval(lines, QRELS, FIVE).mean == 1.0
-    assert evaluators.touche(lines, QRELS, FIVE).mean < 1.0
+@pytest.mark.parametrize("scores", [[1.0, 2.0], [1.0, 1.0 + 1e-9]])
+def test_trec_eval_goes_by_score_as_float32_then_by_id_and_the_organizers_by_rank(
+    scores: list[float],
+) -> None:
+    lines = run("a", "b", scores=scores)
+    assert (evaluators.trec_eval(lines, QRELS, FIVE).mean, evaluators.touche(lines, QRELS, FIVE).mean) == (
+        pytest.approx(1),
+        pytest.approx((1 + 2 / log2(3)) / IDEAL),
+    )
 
 
 def test_topics_without_a_judged_result_or_a_relevant_document_are_left_out_by_the_organizers_only() -> None:
@@ -143,18 +131,12 @@ DEEP = run("x", "b", "c", "a", "d")
 @pytest.mark.parametrize(
     ("name", "value", "judged"),
     [
-        ("AP", (1 / 2 + 2 / 4) / 3, 4 / 5),
         ("AP@2", (1 / 2) / 3, 1 / 2),
         ("AP(rel=2)", 1 / 4, 4 / 5),
         ("P@4", 2 / 4, 3 / 4),
-        ("R@2", 1 / 3, 1 / 2),
-        ("RR", 1 / 2, 4 / 5),
         ("RR(rel=2)@3", 0, 2 / 3),
         ("RR(rel=2)@4", 1 / 4, 3 / 4),
-        ("Rprec", 1 / 3, 4 / 5),
-        ("Success@1", 0, 0),
         ("SetF", 2 * (2 / 5 * 2 / 3) / (2 / 5 + 2 / 3), 4 / 5),
-        ("IPrec@0.6", 2 / 4, 4 / 5),
         ("Bpref", (1 + 1 / 2) / 3, 4 / 5),  # c, of two that are not relevant, stands before a
         ("nDCG(judged_only=True)@1", 1 / 2, 0),
         ("nDCG(gains={1:1,2:3})@2", (1 / log2(3)) / (3 + 1 / log2(3)), 1 / 2),

@@ -67,7 +67,9 @@ def test_published_values_are_mentioned_only_where_there_are_some_of_the_measure
     ],
 )
 def test_where_the_evaluators_differ_it_is_said_why(write: Write, text: str, expected: list[str]) -> None:
-    assert notes(scored(write("run.txt", text))) == [each.format("topic 14") for each in expected]
+    run = scored(write("run.txt", text))
+    assert notes(run) == [each.format("topic 14") for each in expected]
+    assert run.scores["trec_eval"].comparable == (not expected)  # with published values
 
 
 def test_a_tenth_is_not_more_than_a_tenth(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

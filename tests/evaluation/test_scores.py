@@ -17,17 +17,6 @@ from touche.formats.runs import RunLine
 from touche.io import opening
 from touche.tasks import PAIR, Rules, measure_of
 
-
-def test_the_best_run_scores_one_in_every_figure(write: Write) -> None:
-    run = scored(write("run.txt", run_text()))
-    for score in run.scores.values():
-        assert (score.mean, score.low, score.high, score.judged, score.topics) == pytest.approx(
-            (1, 1, 1, 1, 4)
-        )
-        assert (score.tag, score.dimension, score.qrels) == ("t", "relevance", SPOT.qrels["relevance"].file)
-    assert (warnings_of([run]), notes_of([run])) == ([], [])
-
-
 SECOND = 1 / log2(3)  # the only relevant document at rank 2
 
 
@@ -41,6 +30,7 @@ def test_the_figures_of_every_dimension_by_hand(write: Write, monkeypatch: pytes
         assert score.mean == pytest.approx(sum(values) / 4)
         assert (score.low, score.high) == pytest.approx(bootstrap_interval(values))
         assert (score.judged, score.topics, score.dimension) == (3.5 / 4, 4, run.dimension)
+        assert (score.tag, score.qrels) == ("t", f"made-up-{run.dimension}.qrels")
         assert [each.value for each in run.topic_scores["trec_eval"].values()] == pytest.approx(values)
         assert [each.judged for each in run.topic_scores["trec_eval"].values()] == [1, 1, 1, 0.5]
 

@@ -99,9 +99,6 @@ def test_the_effect_size_by_hand() -> None:
     assert significance.t_test(almost) is None
 
 
-@pytest.mark.parametrize(
-    "test", [significance.t_test, significance.randomisation_test, significance.effect_size]
-)
-def test_one_topic_is_too_few(test: object) -> None:
+def test_one_topic_is_too_few() -> None:
     with pytest.raises(ToucheError, match="1 topics in common are too few"):
-        test([0.5])  # type: ignore[operator]
+        significance.t_test([0.5])

@@ -47,7 +47,9 @@ def t_test(differences: Sequence[float]) -> float | None:
     """
     from scipy.stats import ttest_1samp  # here, for it takes a second to import
 
-    _check(differences)
+    if len(differences) < 2:
+        problem = f"{len(differences)} topics in common are too few for a test"
+        raise ToucheError(f"{problem}; compare runs that share two topics at least")
     if _all_alike(differences):
         return None if differences[0] else 1.0
     return float(ttest_1samp(differences, 0).pvalue)
@@ -59,11 +61,7 @@ def randomisation_test(differences: Sequence[float]) -> float:
     If the two runs were the same, each difference could as well have the other sign. The p-value is the share
     of assignments of signs whose mean is at least as far from 0: of all of them up to 16 topics, else of
     100,000 drawn with a fixed seed, where the observed one counts as one more.
-
-    Raises:
-        ToucheError: if there are fewer than two topics.
     """
-    _check(differences)
     observed = np.asarray(differences, dtype=float)
     exact = len(observed) <= _EXACT
     rounding = 1e-12 * float(np.abs(observed).sum())  # equal sums differ by their order of adding up
@@ -88,22 +86,12 @@ def effect_size(differences: Sequence[float]) -> float | None:
 
     Returns:
         0 where no topic differs, and None where all differ by the same amount.
-
-    Raises:
-        ToucheError: if there are fewer than two topics.
     """
-    _check(differences)
     if not any(differences):
         return 0.0
     if _all_alike(differences):
         return None
     return float(np.mean(differences) / np.std(differences, ddof=1))
-
-
-def _check(differences: Sequence[float]) -> None:
-    if len(differences) < 2:
-        problem = f"{len(differences)} topics in common are too few for a test"
-        raise ToucheError(f"{problem}; compare runs that share two topics at least")
 
 
 def _all_alike(differences: Sequence[float]) -> bool:
