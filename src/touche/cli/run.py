@@ -124,13 +124,14 @@ def _own_options(baseline: Baseline) -> list[click.Parameter]:
     Raises:
         InputError: naming the option that has.
     """
-    section, texts = f"Options of {baseline.name}", baseline.option_help
+    section, texts, taken = f"Options of {baseline.name}", baseline.option_help, set(_reserved())
     options = [_option(each, texts.get(name, ""), section) for name, each in baseline.options.items()]
     for own in options:
-        for name in sorted(_names_of(own) & _reserved()):
+        for name in sorted(_names_of(own) & taken):
             problem = f"an option cannot be called {own.name!r}, as {name} is taken"
             file = baselines.folder_of(baseline.typed) / FILE
             raise InputError(file, problem, "give it another name", baseline.line)
+        taken |= _names_of(own)
     return [*options]
 
 
