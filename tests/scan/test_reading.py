@@ -3,9 +3,6 @@
 import os
 import re
 import signal
-import subprocess
-import sys
-from functools import partial
 from multiprocessing import parent_process
 from operator import add
 from pathlib import Path
@@ -26,9 +23,9 @@ from touche.formats import pieces
 from touche.formats.documents import AnyDocument, Document
 from touche.formats.pages import Page
 from touche.formats.topics import Topic
-from touche.scan import counting, reading
-from touche.scan.counting import ONE_FIELD, Counting, Part, Vocabulary, joined
-from touche.scan.reading import Reading, parts_in_parallel
+from touche.processes import CannotStartError, Pool
+from touche.scan import reading
+from touche.scan.counting import ONE_FIELD, Counting, Part, Vocabulary, joined, text_of
 
 TOPICS = [Topic("1", "cats and dogs"), Topic("2", "a cat", candidates=frozenset({"d3", "d9"}))]
 TEXTS = ["cats and dogs", "a cat", "", "cats cats", "dogs, café", "a a a", "mice"]
@@ -74,7 +71,7 @@ def ranked(documents: Any, **options: Any) -> list[Any]:
 
 
 @pytest.mark.usefixtures("many")
-@pytest.mark.parametrize("fields", [{}, {"fields": {"one": length_of, "other": counting.text_of}}])
+@pytest.mark.parametrize("fields", [{}, {"fields": {"one": length_of, "other": text_of}}])
 def test_several_processes_find_what_one_does(collection: Files, fields: Any) -> None:
     assert len(list(collection.pieces() or ())) > 10
     alone = ranked(list(collection), **fields)
@@ -86,7 +83,7 @@ def test_several_processes_find_what_one_does(collection: Files, fields: Any) ->
 def test_they_read_the_file_once_and_not_this_process(
     collection: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Files, "records", lambda self: pytest.fail("it was read again"))
+    monkeypatch.setattr(Files, "__iter__", lambda self: pytest.fail("it was read again"))
     assert [document.id for document in scan.picked(collection, {"d3", "d9", "d0", "x"})] == [
         "d0",
         "d3",
@@ -128,43 +125,28 @@ def test_a_line_without_an_end_is_refused_where_one_process_refuses_it(
         ranked(collection)
 
 
+def cannot_start(pool: Pool, purpose: str) -> None:
+    raise CannotStartError("no guard")
+
+
 @pytest.mark.usefixtures("many")
-@pytest.mark.parametrize("text_of", [lambda document: document.text, dies], ids=["lambda", "dies"])
+@pytest.mark.parametrize(
+    ("text_of", "reason"),
+    [(lambda document: document.text, ""), (dies, "a process died"), (text_of, "no guard")],
+    ids=["lambda", "dies", "no guard"],
+)
 def test_what_other_processes_cannot_do_this_one_does(
-    collection: Files, text_of: Any, caplog: pytest.LogCaptureFixture
+    collection: Files,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    text_of: Any,
+    reason: str,
 ) -> None:
-    vocabulary = Vocabulary.of(["cats"], "english")
-    counted = Reading(partial(Counting, vocabulary, {"text": text_of}), joined, str)
-    assert parts_in_parallel(counted, collection, 2) is None
+    if reason == "no guard":
+        monkeypatch.setattr(Pool, "check", cannot_start)
     assert ranked(collection, fields={"text": text_of}) == ranked(list(collection))
-    told = [record.getMessage() for record in caplog.records]
-    warning = "the collection is read by one process alone, which takes longer: a process died"
-    assert told == ([warning] * 2 if text_of is dies else [])
-
-
-SCRIPT = """
-from pathlib import Path
-from touche import scan
-from touche.collection.discovery import find_documents
-from touche.formats import pieces
-from touche.formats.pages import Page
-from touche.formats.topics import Topic
-from touche.scan import reading
-
-pieces.SIZE, reading._FEW, reading.processors = 100, 4, lambda: 2
-documents = find_documents(Path.cwd())
-print(list(scan.rank([Topic("1", "cats")], documents, lambda tf, length, term: tf, analysis="english")))
-"""
-
-
-def test_a_script_without_a_guard_is_read_by_one_process(collection: Files, tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(SCRIPT, encoding="utf-8")
-    command = [sys.executable, "script.py"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True, timeout=60)
-    topic = Topic("1", "cats")
-    alone = list(scan.rank([topic], list(collection), lambda tf, length, term: tf, analysis="english"))
-    assert done.stdout == f"{alone}\n" and alone[0][1]
-    assert "read by one process alone, which takes longer: the processes that read" in done.stderr
+    warning = f"the collection is read by one process alone, which takes longer: {reason}"
+    assert [record.getMessage() for record in caplog.records] == ([warning] if reason else [])
 
 
 @pytest.mark.usefixtures("many")
