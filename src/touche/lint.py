@@ -76,9 +76,10 @@ class _Run:
 
     @cached_property
     def ties(self) -> Sequence[Tie]:
-        """Of each group of lines with one score as float32 whose ranks are not in the order of trec_eval: the
-        first two the other way round, the number of the second before it, and the first rank at which
-        trec_eval sees another document than the ranks say.
+        """Lines with one score as float32 whose ranks are not in the order of trec_eval.
+
+        Of each such group: the first line that trec_eval puts below the next one; number and line of that
+        one; and the first rank at which trec_eval sees another document.
         """
         return [tie for lines in self.rankings.values() for tie in _ties_of(lines)]
 

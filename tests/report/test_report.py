@@ -124,8 +124,11 @@ def test_of_many_runs_the_best_of_each_team_stand_out_and_all_can_be_opened(
 @pytest.mark.usefixtures("plain")
 def test_a_report_names_the_measure_of_its_task(reports: Reports) -> None:
     reports.task(measure=tasks.measure_of("nDCG@30"))
-    part = reports.part(run_of("1 b c d e x y a", f"2 {' '.join(f'x{n}' for n in range(24))} a", *ALL[2:]))
-    assert len(part.topics["1"]) == 7  # not five
+    unjudged = [f"x{n}" for n in range(40)]
+    part = reports.part(
+        run_of("1 b c d e x y a", " ".join(["2", *unjudged[:24], "a", *unjudged[24:]]), *ALL[2:])
+    )
+    assert [len(part.topics[topic]) for topic in "12"] == [7, 30]  # not five
     assert part.views[0].depths[-1].evaluations["t"].mean == part.views[0].mean("t").value
     html = reports.page(part).read_text()
     assert "Judged@30" in html and "Judged@5" not in html and html.count("nDCG@5") == 2  # by depth
@@ -160,6 +163,8 @@ def test_runs_without_common_topics_do_not_cost_the_report(reports: Reports) -> 
     part = reports.part(*(run_of(f"{n} a b", tag=f"t{n}") for n in (1, 2)))
     assert any(text.startswith("t1 and t2 are not compared in relevance by touche") for text in part.warnings)
     assert {view.evaluator: len(view.comparisons) for view in part.views} == {"trec_eval": 1, "touche": 0}
+    intervals = [place.low for view in part.views for place in view.board if view.evaluator == "touche"]
+    assert intervals == [None, None]  # of one topic each
 
 
 def test_a_part_of_the_corpus_is_said_to_be_one(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,8 +52,10 @@ def reasons(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Iterator[Reaso
 def _steps(
     run: Sequence[RunLine], qrels: Qrels, cutoff: int
 ) -> Iterator[tuple[str, PerTopic, Mapping[str, int]]]:
-    """The scores of trec_eval; then what touche does differently, one thing after the other, and the scores
-    from then on. With each, the numbers of unjudged documents by topic.
+    """Yields the scores of trec_eval, and those after each thing that touche does differently.
+
+    Yields:
+        What touche does, empty for the first; the scores, and the numbers of unjudged documents, by topic.
     """
     labels = gains(qrels)
     ranked = in_qrels(in_order_of_rank(run), qrels)

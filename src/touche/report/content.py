@@ -108,14 +108,14 @@ def published_parts() -> Iterator[TaskReport]:
 
 def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
     """The runs with letters that stand for them: A to Z, then AA and so on."""
-    letters = ("".join(each) for length in (1, 2, 3) for each in product(ascii_uppercase, repeat=length))
+    letters = ("".join(word) for length in (1, 2, 3) for word in product(ascii_uppercase, repeat=length))
     named = zip(runs, letters, strict=False)
     return [RunFile(run.name, letter, run.path, md5(run.path)) for run, letter in named]
 
 
-def _reference(runs: Sequence[Evaluated], views: Sequence[View], asked: str | None) -> str:
-    if asked is not None:
-        return run_named(asked, runs).name
+def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | None) -> str:
+    if name is not None:
+        return run_named(name, runs).name
     baselines = [row for row in runs[0].task.published if row.baseline]
     tags = {_plain(tag) for tag in (*tags_of(baselines), *(row.tag for row in baselines))}
     own = [run.name for run in runs if _plain(run.tag) in tags]
