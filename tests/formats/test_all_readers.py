@@ -10,14 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Write
-from texts import BYTES, IDS, TEXTS, Read, damaged, is_read_or_refused, peak_memory
+from texts import IDS, TEXTS, Read, peak_memory
 from touche.formats import pieces
 from touche.formats.args_processed import read_args_processed_csv
 from touche.formats.argsme import read_argsme_json
 from touche.formats.documents import Argument, Document
-from touche.formats.jsonl import read_documents_jsonl, read_passages_jsonl, read_rerank_jsonl
-from touche.formats.statistics import read_statistics
-from touche.formats.topics import read_queries_jsonl, read_topics_xml
+from touche.formats.jsonl import read_documents_jsonl, read_passages_jsonl
 
 Texts = dict[str, tuple[str, str]]  # of an id: conclusion and premise
 
@@ -50,28 +48,6 @@ FORMATS = {
     read_documents_jsonl: lines("docno", "text"),
     read_passages_jsonl: lines("id", "contents"),
 }
-SENTENCE = "\"[{'sent_id': 'a__CONC__1', 'sent_text': 't'}]\""
-FIELD = {"analysis": "english", "documents": 3, "tokens": 9, "terms": {"a": [2, 5]}}
-WHOLE = {
-    read_argsme_json: argsme({"a": ("café", "p"), "b": ("c", "p")}).encode(),
-    read_args_processed_csv: processed({"a": ("c", "p"), "b": ("c", "p")})
-    .replace("[]", SENTENCE, 1)
-    .encode(),
-    read_documents_jsonl: b'{"docno": "a", "text": "one"}\n{"docno": 2, "title": "t"}\n',
-    read_rerank_jsonl: b'{"qid": 1, "query": "q", "docno": "d", "text": "t"}\n',
-    read_queries_jsonl: b'{"qid": 1, "query": "q", "original_query": {"objects": ["a"]}}\n',
-    read_topics_xml: b"<topics><topic><number>1</number><title>t</title></topic></topics>",
-    read_statistics: json.dumps({"parts": 1, "fields": {"t": FIELD}}).encode(),
-}
-
-
-@pytest.mark.parametrize("read", WHOLE)
-@given(data=st.data())
-def test_any_bytes_are_read_or_refused_with_one_line(
-    tmp_path_factory: pytest.TempPathFactory, read: Read, data: st.DataObject
-) -> None:
-    raw = data.draw(BYTES | damaged(WHOLE[read]))
-    assert is_read_or_refused(read, tmp_path_factory.mktemp("fuzz") / "file", raw)
 
 
 @pytest.mark.parametrize("read", FORMATS)

@@ -30,7 +30,7 @@ def test_statistics_come_back_as_they_were(
     "wrong",
     [
         {"documents": 1},  # but the term is in two
-        {"tokens": 2},
+        {"documents": 10},
         {"tokens": 4},
         {"terms": {"a": [5, 2]}},
         {"terms": {"a": [0, 2]}},

@@ -3,16 +3,20 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attack import Case, attack
+from hypothesis import given
+from hypothesis import strategies as st
 from outcomes import REPAIR, ending
 from readers import COMMANDS, READERS
 
 from conftest import ROOT, Write
+from texts import BYTES, damaged, is_read_or_refused
 
 ENVIRONMENT = os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}"}
 
@@ -70,6 +74,22 @@ def test_a_reader_that_hangs_dies_or_raises_is_seen(
     monkeypatch.setitem(READERS, "run", replace(READERS["run"], read=read))
     assert [outcome.ended for outcome in attack([Case(1, "run")])] == [ended]
     assert (tmp_path / "kept" / "run-1").is_dir()
+
+
+@pytest.mark.parametrize("name", [name for name in READERS if name not in ("run, linted", "baseline.py")])
+@given(data=st.data())
+def test_any_bytes_are_read_or_refused_with_one_line(
+    tmp_path_factory: pytest.TempPathFactory, name: str, data: st.DataObject
+) -> None:
+    reader, folder = READERS[name], tmp_path_factory.mktemp("fuzz")
+
+    def results(path: Path) -> Iterator[Any]:
+        assert not isinstance(reader.read, str)
+        found = reader.read(path)
+        return iter(found if isinstance(found, list) else ())
+
+    raw = data.draw(BYTES | damaged(reader.content))
+    assert is_read_or_refused(results, folder / reader.file, raw)
 
 
 def test_every_reader_reads_the_file_that_is_not_spoilt(write: Write) -> None:

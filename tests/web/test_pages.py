@@ -4,12 +4,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from conftest import ROOT, Write
 from touche.errors import InputError
@@ -143,14 +140,6 @@ def test_a_title_of_2020_is_cut_at_a_word_and_may_be_the_text() -> None:
     for head, body in ((f"<title>{text}</title>", "<h1>No</h1>"), ("<title> </title>", f"<p>{text}</p>")):
         then = parse_as_in_2020(raw(f"<html><head>{head}</head><body>{body}<h2>No</h2></body></html>"))
         assert then.title == text[: text.index(" too.")]
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.binary(max_size=2000))
-def test_any_bytes_are_a_page_or_an_error(content: bytes) -> None:
-    for parser in (parse, parse_as_in_2020):
-        with suppress(PageError):
-            assert isinstance(parser(raw(b"<html><body>" + content)), Page)
 
 
 def dies_of_7(page: RawPage) -> Page:
