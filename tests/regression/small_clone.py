@@ -7,6 +7,22 @@ import pytest
 
 from conftest import ROOT, use_clone
 
+FORMULA = """
+[[official]]
+dataset = "spot-check/arguments"
+run = "official.tsv"
+median = 0.00001
+pinned = 1.0
+tolerance = 0.001
+"""
+MAXIMUM = f"""{FORMULA}
+model = "LMDirichlet"
+analysis = "standard"
+fields = ["premises", "conclusion"]
+combination = "maximum"
+parameters = {{ mu = 2000.0 }}
+"""
+
 
 @pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

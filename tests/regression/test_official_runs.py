@@ -7,7 +7,7 @@ from math import log2
 from pathlib import Path
 
 import pytest
-from small_clone import expect
+from small_clone import FORMULA, MAXIMUM, expect
 
 from conftest import ROOT, Touche, Write
 from touche.evaluation.agreement import ScoredOverlap
@@ -23,32 +23,13 @@ from touche.sandbox.runs import Job, Usage, run_locally
 pytest_plugins = ["small_clone"]
 
 DATASET = "spot-check/arguments"
-MAXIMUM = """
-[[official]]
-dataset = "spot-check/arguments"
-run = "official.tsv"
-model = "LMDirichlet"
-analysis = "standard"
-fields = ["premises", "conclusion"]
-combination = "maximum"
-parameters = { mu = 2000.0 }
-median = 0.00001
-pinned = 1.0
-tolerance = 0.001
-"""
-ONE_FIELD = """
-[[official]]
-dataset = "spot-check/arguments"
-run = "official.tsv"
+ONE_FIELD = f"""{FORMULA}
 model = "BM25"
 analysis = "english"
 fields = ["premises and conclusion in one field"]
-parameters = { "k1 (1 - b)" = 0.54 }
-official_parameters = { "k1 b / avgdl" = 0.00665298 }
-rerun_parameters = { "k1 b / avgdl" = 0.00665298 }
-median = 0.00001
-pinned = 1.0
-tolerance = 0.001
+parameters = {{ "k1 (1 - b)" = 0.54 }}
+official_parameters = {{ "k1 b / avgdl" = 0.00665298 }}
+rerun_parameters = {{ "k1 b / avgdl" = 0.00665298 }}
 """
 STORED = """
 [[score]]

@@ -12,7 +12,7 @@ from typing import get_args
 from xml.etree import ElementTree
 
 import pytest
-from small_clone import expect
+from small_clone import MAXIMUM, expect
 
 from conftest import Touche, Write
 from touche.errors import InputError
@@ -37,18 +37,6 @@ RUN = """
 [[run]]
 dataset = "spot-check/passages"
 digest = "7ecb7394a4c72f75"
-"""
-OFFICIAL = """
-[[official]]
-dataset = "spot-check/passages"
-run = "a.tsv"
-model = "LMDirichlet"
-analysis = "standard"
-fields = ["text"]
-parameters = { mu = 2000 }
-median = 0.00001
-pinned = 1.0
-tolerance = 0.001
 """
 ELSEWHERE = """
 [[score]]
@@ -203,10 +191,10 @@ GOOD = ENTRY.format(value=1)
         (GOOD.replace("trec_eval", "touche") + 'measure = "AP"', "touche does not have AP"),
         (ELSEWHERE.replace("source", "# source"), "a published value without a source"),
         (ELSEWHERE + 'run = "../a.run"', "score[1].run: this name leads elsewhere"),
-        (OFFICIAL.replace("a.tsv", "b/../../a"), "official[1].run: this name leads elsewhere"),
-        (OFFICIAL.replace("LMD", "D"), "enum value 'Dirichlet'; did you mean LMDirichlet?"),
-        (OFFICIAL.replace('["text"]', '["a", "b"]'), "official[1]: fields and combination do not fit"),
-        (OFFICIAL + 'combination = "sum"', "official[1]: fields and combination do not fit"),
+        (MAXIMUM.replace("official.tsv", "b/../../a"), "official[1].run: this name leads elsewhere"),
+        (MAXIMUM.replace("LMD", "D"), "enum value 'Dirichlet'; did you mean LMDirichlet?"),
+        (MAXIMUM.replace("maximum", ""), "official[1]: fields and combination do not fit"),
+        (MAXIMUM.replace('["premises", ', "["), "official[1]: fields and combination do not fit"),
     ],
 )
 def test_an_unusable_entry_is_named(write: Write, text: str, message: str) -> None:
@@ -239,59 +227,33 @@ def test_unusable_arguments_are_named_and_nothing_checked_is_no_success(touche: 
     assert "expected.toml: no such file; write some, see docs/organizer.md" in touche("regress")[1]
 
 
-QUALITY = """
-[[score]]
-dataset = "touche-2022-task-2/sample"
-dimension = "quality"
-evaluator = "trec_eval"
-qrels = "touche-task2-2022-quality.qrels"
-pinned = 0.5
-tolerance = 0.01
-options = {{ mu = {mu} }}
-"""
-
-
-@pytest.fixture
-def sample(write: Write, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for TOUCHE_DATA, with topics and corpus of a sample."""
+def test_each_option_has_a_run_and_each_dimension_its_judgments(
+    clone: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With mu = 1 the relevant document is first; broken judgments fail the scores of their own dimension."""
     write("data/corpora/touche-2022-task-2-sample/passages.jsonl", "{}")
     topic = "<topic><number>2</number><title>cats</title></topic>"
     topics = write("data/topics/touche-2022-task-2.xml", f"<topics>{topic}</topics>")
+    write("data/qrels/touche-task2-2022-quality.qrels", "2 0 a 0\n2 0 b 2\n")
+    broken = write("data/qrels/touche-task2-2022-relevance.qrels", "2 0 a\n")
     monkeypatch.setenv("TOUCHE_DATA", str(topics.parents[1]))
-    return topics.parents[1]
-
-
-def test_each_option_has_a_run_and_each_dimension_its_judgments(
-    clone: Path, write: Write, sample: Path
-) -> None:
-    """In relevance nothing is relevant; with mu = 1 the document that is relevant in quality comes first."""
-    for dimension, label in (("relevance", 0), ("quality", 2)):
-        write(f"data/qrels/touche-task2-2022-{dimension}.qrels", f"2 0 a 0\n2 0 b {label}\n")
-    expect(clone, QUALITY.format(mu=1) + QUALITY.format(mu=2))
+    relevance = ENTRY.format(value=0.5).replace("spot-check/passages", "touche-2022-task-2/sample")
+    relevance = relevance.replace("spot-check-passages", "touche-task2-2022")
+    entries = [f"{relevance.replace('relevance', 'quality')}options = {{ mu = {mu} }}\n" for mu in (1, 2)]
+    expect(clone, "".join([*entries, relevance]))
     started: list[str] = []
 
     def rank(job: Job, limits: Limits, log: Log) -> Usage:
         started.append(" ".join([job.baseline, *job.arguments]))
-        first, second = "ba" if job.arguments[1] == "1" else "ab"
+        first, second = "ba" if job.arguments == ["--mu", "1"] else "ab"
         return writing(f"2 Q0 {first} 1 2 t\n2 Q0 {second} 2 1 t\n")(job, limits, log)
 
-    assert [each.got for each in outcomes(rank)] == pytest.approx([1, 1 / log2(3)])
-    assert started == ["dirichletlm --mu 1", "dirichletlm --mu 2"]
-    (sample / "topics" / "touche-2022-task-2.xml").unlink()
-    assert [each.verdict for each in outcomes(rank)] == 2 * ["not at hand"] and len(started) == 2
-
-
-def test_unusable_judgments_fail_the_scores_of_their_own_dimension_only(
-    clone: Path, write: Write, sample: Path
-) -> None:
-    broken = write("data/qrels/touche-task2-2022-relevance.qrels", "2 0 a\n")
-    write("data/qrels/touche-task2-2022-quality.qrels", "2 0 a 1\n")
-    quality = QUALITY.format(mu=1)
-    expect(clone, quality + quality.replace("quality", "relevance"))
-    of_quality, of_relevance = outcomes(writing("2 Q0 a 1 1 t\n"))
-    assert (of_quality.verdict, of_quality.got) == ("too high", 1.0)
-    assert (of_relevance.verdict, of_relevance.got) == ("failed", None)
-    assert str(broken) in of_relevance.remark
+    one, two, three = outcomes(rank)
+    assert [one.got, two.got] == pytest.approx([1, 1 / log2(3)])
+    assert (three.verdict, three.got) == ("failed", None) and str(broken) in three.remark
+    assert started == ["dirichletlm --mu 1", "dirichletlm --mu 2", "dirichletlm"]
+    topics.unlink()
+    assert [each.verdict for each in outcomes(rank)] == 3 * ["not at hand"] and len(started) == 3
 
 
 def test_a_message_with_control_characters_is_valid_junit(
