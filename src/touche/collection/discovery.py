@@ -11,14 +11,12 @@ from touche.collection.folders import files_below
 from touche.collection.ir_datasets import IrDataset
 from touche.errors import InputError
 from touche.formats import clueweb22
-from touche.formats.args_processed import pieces_of_args_processed, read_args_processed_csv
-from touche.formats.argsme import pieces_of_argsme, read_argsme_json
+from touche.formats.args_processed import pieces_of_args_processed
+from touche.formats.argsme import pieces_of_argsme
 from touche.formats.html_folder import read_pages_csv
 from touche.formats.jsonl import (
     pieces_of_documents,
     pieces_of_passages,
-    read_documents_jsonl,
-    read_passages_jsonl,
     read_rerank_jsonl,
 )
 from touche.formats.parquet import read_documents_parquet
@@ -28,25 +26,21 @@ from touche.formats.warc import read_warc
 # Of several topic or document formats in a directory, the first is taken.
 _TOPIC_FILES = ("topics.xml", "queries.jsonl")
 _FORMATS = (
-    FileFormat("documents.jsonl", read_documents_jsonl, "documents", splitter=pieces_of_documents),
-    FileFormat("passages*.jsonl", read_passages_jsonl, "passages", splitter=pieces_of_passages),
-    FileFormat(
-        "args_processed*.csv",
-        read_args_processed_csv,
-        "arguments in sentences",
-        splitter=pieces_of_args_processed,
-    ),
-    FileFormat("pages.csv", read_pages_csv, "web pages", alone=False),
-    FileFormat("*.parquet", read_documents_parquet, "documents", below=re.compile(r".*\.parquet")),
-    FileFormat("*.warc", read_warc, "web pages", "archives", below=re.compile(r".*\.warc(?:\.gz)?")),
+    FileFormat("documents.jsonl", "documents", pieces_of_documents),
+    FileFormat("passages*.jsonl", "passages", pieces_of_passages),
+    FileFormat("args_processed*.csv", "arguments in sentences", pieces_of_args_processed),
+    FileFormat("pages.csv", "web pages", None, read_pages_csv, alone=False),
+    FileFormat("*.parquet", "documents", None, read_documents_parquet, below=re.compile(r".*\.parquet")),
+    FileFormat("*.warc", "web pages", None, read_warc, "archives", re.compile(r".*\.warc(?:\.gz)?")),
     FileFormat(
         "*.json",
-        clueweb22.read_clueweb22_json,
         "web pages",
+        None,
+        clueweb22.read_clueweb22_json,
         below=clueweb22.NAME,
         holds=clueweb22.is_clueweb22_json,
     ),
-    FileFormat("*.json", read_argsme_json, "arguments", splitter=pieces_of_argsme),
+    FileFormat("*.json", "arguments", pieces_of_argsme),
 )
 _IN_FOLDERS = [each for each in _FORMATS if each.below]
 _BELOW = re.compile("|".join(f"(?:{each.below.pattern})" for each in _IN_FOLDERS if each.below))

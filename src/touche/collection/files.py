@@ -15,7 +15,7 @@ from touche.formats.documents import AnyDocument
 from touche.formats.jsonl import read_rerank_jsonl
 from touche.formats.pages import RawPage, Skipped
 from touche.formats.parquet import kept
-from touche.formats.pieces import Piece, Splitter
+from touche.formats.pieces import Piece, Splitter, documents_in
 from touche.io.writing import make_folder, whole
 from touche.progress import watched
 from touche.web.parsing import parsed
@@ -35,23 +35,30 @@ class FileFormat:
 
     Attributes:
         pattern: the names of such files in the directory itself; each may be gzipped.
-        reader: reads one file.
         noun: what a file contains, such as ``passages``.
+        splitter: splits a file into pieces, if that is possible.
+        whole_reader: reads a file that cannot be split.
         unit: what a file is, in the plural.
         below: the names of such files in the folders below, if they may be there.
         holds: whether a file of such a name is of this format; by default each is.
-        splitter: splits a file into pieces, if that is possible.
         alone: whether a file contains its documents, and not the names of other files.
     """
 
     pattern: str
-    reader: Reader
     noun: str
+    splitter: Splitter | None = None
+    whole_reader: Reader | None = None
     unit: str = "files"
     below: re.Pattern[str] | None = None
     holds: Callable[[Path], bool] | None = None
-    splitter: Splitter | None = None
     alone: bool = True
+
+    def reader(self, path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage | Skipped]:
+        """Yields the documents of a file, whose ids are checked against those seen and added to them."""
+        if self.splitter:
+            return documents_in(self.splitter(path), seen)
+        assert self.whole_reader
+        return self.whole_reader(path, seen)
 
     def is_name(self, name: str) -> bool:
         """Returns whether a file in the directory itself has the name of this format."""

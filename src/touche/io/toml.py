@@ -108,20 +108,15 @@ def _located(tables: Any, steps: list[str], kind: Any, message: str) -> tuple[li
         for name, entry in list(value.items()) if step == _ANY_KEY else ():
             value.clear()
             value[name] = entry
-            if _message(tables, kind) == message:
-                step = name
-                break
+            try:
+                convert(tables, kind)
+            except ValidationError as error:
+                if str(error) == message:
+                    step = name
+                    break
         path.append(int(step) if isinstance(value, list) else step)
         value = value[path[-1]]
     return path, value
-
-
-def _message(tables: Any, kind: Any) -> str:
-    try:
-        convert(tables, kind)
-    except ValidationError as error:
-        return str(error)
-    return ""
 
 
 def _words(part: dict[str, Any], path: Sequence[str | int], definitions: dict[str, Any]) -> Iterator[str]:
