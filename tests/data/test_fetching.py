@@ -267,8 +267,9 @@ def test_what_is_fetched_can_go_to_another_folder(
 ) -> None:
     """Whatever there is elsewhere; TOUCHE_DATA then names the folder."""
     mirror = write("mirror/qrels/b.qrels", CONTENT).parents[1]
-    for path in ("mirror/qrels/a", "clone/qrels/a", "mirror/corpora/touche-2022-task-2-sample/p"):
-        write(f"{path}.qrels", CONTENT)
+    for root in ("mirror", "clone"):
+        write(f"{root}/qrels/a.qrels", CONTENT)
+        write(f"{root}/corpora/touche-2022-task-2-sample/p.qrels", CONTENT)
     code, out, err = touche("data", "fetch", "--from", mirror, "--to", tmp_path / "my data")
     assert (code, out.count("fetched (md5")) == (0, 2)
     assert err.splitlines()[0].endswith(f"(800 kB) to {tmp_path}/my data")

@@ -36,15 +36,12 @@ def test_there_is_a_card_for_every_task_with_the_best_results_first() -> None:
 
 def test_judgments_rules_and_measures_are_those_of_the_task_pages() -> None:
     qrels = tasks.task("touche-2020-task-1").qrels
-    assert qrels["relevance"].file.endswith("-corrected.qrels")
-    assert not qrels["relevance-uncorrected"].file.endswith("-corrected.qrels")
+    corrected = {name: judgments.file.endswith("-corrected.qrels") for name, judgments in qrels.items()}
+    assert corrected == {"relevance": True, "relevance-uncorrected": False}
     assert list(tasks.task("touche-2020-task-1-v1").qrels) == ["relevance-uncorrected"]
     pairs = tasks.task("touche-2022-task-1")
-    assert list(pairs.qrels) == ["relevance", "quality", "coherence"]
     assert pairs.rules == tasks.Rules("sentence pair", ("PRO", "CON", "Q0"), 1000, 100, 5)
-    assert tasks.task("touche-2020-task-2").rules.max_runs is None
-    assert [each for each in KNOWN if tasks.task(each).measure.name != "nDCG@5"] == ["touche-2023-task-1"]
-    assert (tasks.task("touche-2023-task-1").cutoff, tasks.task("touche-2023-task-2").cutoff) == (10, 5)
+    assert [name for name in KNOWN if tasks.task(name).cutoff != 5] == ["touche-2023-task-1"]
 
 
 def pages(folder: Path, kind: str) -> Iterator[tuple[str, str, str, list[list[str]]]]:
