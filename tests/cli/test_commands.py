@@ -9,7 +9,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import indent
@@ -238,30 +237,6 @@ def test_a_full_disk_is_one_line_and_no_run(tmp_path: Path, baseline: str, limit
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2
     assert message in err.splitlines()[-1] and "Traceback" not in err
-    assert [*left_in(tmp_path / "tmp"), *(tmp_path / "out").iterdir()] == []
-
-
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_run_leaves_nothing(
-    write: Write, tmp_path: Path, sent: signal.Signals, code: int
-) -> None:
-    """The documents come from a pipe that stays open, so that the run waits for more while indexing."""
-    write("in/topics.xml", TOPICS)
-    (tmp_path / "tmp").mkdir()
-    os.mkfifo(tmp_path / "in" / "documents.jsonl")
-    given = ("-i", tmp_path / "in", "-o", tmp_path / "out")
-    process = start("run", "elrond", *given, TMPDIR=str(tmp_path / "tmp"))
-    with (tmp_path / "in" / "documents.jsonl").open("w") as documents:
-        documents.writelines(f'{{"docno": "d{number}", "text": "cats"}}\n' for number in range(10_000))
-        documents.flush()
-        deadline = time.monotonic() + 60
-        while not (found := [*tmp_path.glob("tmp/**/touche-index-*/*")]) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert found
-        process.send_signal(sent)
-        _, err = process.communicate(timeout=60)
-    assert process.returncode == code
-    assert "Traceback" not in err
     assert [*left_in(tmp_path / "tmp"), *(tmp_path / "out").iterdir()] == []
 
 
