@@ -38,9 +38,7 @@ FACTOR = 2.2  # of BM25 in Elasticsearch: k1 + 1
 @cache
 def pages(year: str) -> list[Page]:
     documents = places.open_dataset("spot-check/pages").documents
-    return [
-        page_of(each) for each in (documents.parsed_by(parse_as_in_2020) if year == "2020" else documents)
-    ]
+    return list(map(page_of, documents.parsed_by(parse_as_in_2020) if year == "2020" else documents))
 
 
 @cache
@@ -57,11 +55,9 @@ def collection(pages: Sequence[Page], field: str, analysis: str = "plural") -> C
     return Collection({page.id: Counter(terms(fields.text_of(field, page), analysis)) for page in pages})
 
 
-def scores(
-    pages: Sequence[Page], title: str, year: str, model: str = "fields"
-) -> dict[str, dict[str, float]]:
+def scores(pages: Sequence[Page], title: str, year: str) -> dict[str, dict[str, float]]:
     """What each part of the second query scores all pages that the filters let pass."""
-    method, topic = baseline.Method(NUMBERS[year], model, 1.0), Topic("1", title)
+    method, topic = baseline.Method(NUMBERS[year], "fields", 1.0), Topic("1", title)
     searches = [match.Search(query.EVERYTHING, method.second(topic), None)]
     read = rescore.Collection.of(Documents.of(pages), match.Collecting(method.analyses, searches, ""))
     (part,) = read.parts.parts

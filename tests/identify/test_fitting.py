@@ -1,5 +1,7 @@
 """A hypothesis as a function of its numbers, and the numbers found again from the scores that they make."""
 
+from math import log, log2, pi
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from identifying import PAIR, STANDARD, made_counts
 from touche.identify.fitting import Fit, Problem, begin_of_maximum, fit
 from touche.identify.hypotheses import MAXIMUM, SUM, Hypothesis
-from touche.identify.models import BM25, DPH, LM_DIRICHLET, MODELS
+from touche.identify.models import BM25, CLASSIC, DPH, LM_DIRICHLET, MODELS
 
 Shape = tuple[tuple[str, ...], str, float | None]
 ONE: Shape = (PAIR[:1], "", 1.0)
@@ -74,3 +76,33 @@ def test_a_number_is_known_no_better_than_engines_store_it() -> None:
     numbers = made.begin()
     exact = Problem(made.hypothesis, made.counts, made.predicted(numbers))
     np.testing.assert_allclose(Fit.of(exact, numbers).deviations, 2e-7 * numbers)
+
+
+def test_a_score_is_met_as_far_as_it_was_rounded_in_the_file() -> None:
+    made = problem(DPH, ONE, seed=1, rows=80)
+    numbers, rounded = made.begin(), made.predicted(made.begin()).round(2)
+    for slack, is_met in ((0.005, True), (0.001, False)):
+        met = Fit.of(Problem(made.hypothesis, made.counts, rounded, slack), numbers).share()
+        assert (met == 1) == is_met
+
+
+@pytest.mark.parametrize(
+    ("model", "numbers", "expected"),
+    [
+        # mu = 2000, P = 1/1000: tf = 2 in 500 tokens adds ln(1 + 2/2) + ln(2000/2500).
+        (LM_DIRICHLET, (2, 500, log(2), 2000), log(2) + log(0.8)),
+        (LM_DIRICHLET, (1, 4000, log(200), 2000), 0),  # below zero, were it not cut off
+        # k1 = 1.2, b = 0.75, avgdl = 90: in a document twice as long, tf = 3 adds w 3 / (3 + 0.3 + 1.8).
+        (BM25, (3, 180, 7, 0.3, 0.01), 7 * 3 / 5.1),
+        (CLASSIC, (4, 100, 7), 7 * 2 / 10),
+        (CLASSIC, (1, 0, 7), 7),
+        # tf = 2 in 8 tokens: f = 1/4, and the number of the term is log2(avgdl N / ttf) = 10.
+        (DPH, (2, 8, 10), (9 / 16) / 3 * (2 * (-2 + 10) + 0.5 * log2(2 * pi * 2 * 3 / 4))),
+        (DPH, (3, 3, 10), 0),  # a text of one term only
+    ],
+)
+def test_what_a_term_adds_by_hand(model: str, numbers: tuple[float, ...], expected: float) -> None:
+    """Numbers are tf, dl, the term's own one, and shared ones, which models take as logarithms."""
+    tf, dl, own, *shared = numbers
+    value, _, _ = MODELS[model].part(*np.array([[tf], [dl], [own]], dtype=float), np.log(shared))
+    assert value[0] == pytest.approx(expected, abs=1e-9)

@@ -8,18 +8,15 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-import ir_measures
 import pytest
 
 from conftest import OFFICIAL, ROOT
 from touche import baselines, tasks
 from touche.data.places import qrels_of
-from touche.evaluation.agreement import scored_overlaps
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
-from touche.evaluation.scores import evaluate
 from touche.formats.args_processed import read_args_processed_csv
 from touche.formats.argsme import read_argsme_json
-from touche.formats.runs import in_order_of_score, read_run
+from touche.formats.runs import read_run
 from touche.lint import lint
 from touche.regression.expected import ExpectedFormula, ExpectedScore, read_expected
 from touche.regression.running import PASSED, regress
@@ -53,31 +50,6 @@ def test_official_runs_score_what_was_published(official: Path, name: str, evalu
         result = score(official / "runs" / f"{name}.run", name.split("/")[0], dimension, evaluator)
         assert round(result.mean, 3) == expected
         assert (result.judged, len(result.per_topic)) == (1.0, 50)
-
-
-@pytest.mark.parametrize(
-    ("task_id", "dimension", "topics", "judgments", "labels"),
-    [
-        ("touche-2020-task-1", "relevance", 49, 2298, {-2, 0, 1, 2}),
-        ("touche-2020-task-1", "relevance-uncorrected", 49, 2298, {-2, 1, 2, 3, 4, 5}),
-        ("touche-2020-task-1-v1", "relevance-uncorrected", 49, 2962, {-2, 1, 2, 3, 4, 5}),
-        ("touche-2020-task-2", "relevance", 50, 1783, {0, 1, 2}),
-        ("touche-2021-task-1", "relevance", 50, 3711, {-2, 0, 1, 2}),
-        ("touche-2021-task-1", "quality", 50, 3711, {0, 1, 2}),
-        ("touche-2021-task-2", "relevance", 50, 2076, {0, 1, 2}),
-        ("touche-2021-task-2", "quality", 50, 2076, {0, 1, 2}),
-        ("touche-2022-task-2", "relevance", 50, 2107, {0, 1, 2}),
-        ("touche-2022-task-2", "quality", 50, 2107, {0, 1, 2}),
-    ],
-)
-def test_official_judgments_are_read(
-    official: Path, task_id: str, dimension: str, topics: int, judgments: int, labels: set[int]
-) -> None:
-    task = tasks.task(task_id)
-    qrels = qrels_of(task, dimension)
-    assert (len(qrels), sum(map(len, qrels.values()))) == (topics, judgments)
-    assert {label for of_topic in qrels.values() for label in of_topic.values()} == labels
-    assert labels == task.qrels[dimension].labels
 
 
 def test_the_two_copies_of_the_arguments_are_the_same(official: Path) -> None:
@@ -183,34 +155,3 @@ def test_what_the_program_writes_passes_the_linter(
     task = tasks.task(task_id)
     paths = [measured(command, task_id) for command in ("dirichletlm", "bm25", "tfidf", CLASSIC)]
     assert lint(paths, task, task.corpora["sample"]) == ([], [])
-
-
-RENAMED = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # repro_eval imports by old names
-
-
-@RENAMED
-def test_official_runs_are_compared_by_scores_as_repro_eval_does(official: Path, tmp_path: Path) -> None:
-    from repro_eval.Evaluator import RpdEvaluator
-
-    folder = official / "runs" / "touche-2022-task-2"
-    teams = ("captain-levi-5", "katana-3", "puss-in-boots-1", "grimjack-1")
-    paths = [folder / f"{team}.run" for team in teams]
-    evaluated = evaluate(paths, tasks.task("touche-2022-task-2"), ["trec_eval"])
-    runs = [str(_with_short_tag(path, tmp_path)) for path in paths]
-    names = [f"run_{which}_path" for which in ("a_orig", "a_rep", "b_orig", "b_rep")]
-    for found in scored_overlaps(paths[:2], evaluated, paths[2:]):
-        qrels = official / "qrels" / found.qrels
-        oracle = RpdEvaluator(qrels_orig_path=str(qrels), **dict(zip(names, runs, strict=True)))
-        oracle.measures = [ir_measures.nDCG @ 5]
-        oracle.evaluate()
-        expected = oracle.rmse()["advanced"], oracle.ttest()["advanced"], oracle.er(), oracle.dri()
-        figures = found.rmse, found.p_t_test, found.effect_ratio, found.delta_ri
-        assert figures == pytest.approx([each["nDCG@5"] for each in expected])
-
-
-def _with_short_tag(path: Path, folder: Path) -> Path:
-    """The same run with a tag without blanks, as repro_eval reads no others."""
-    lines = in_order_of_score(read_run(path))
-    text = "".join(f"{line.topic} Q0 {line.document} {line.rank} {line.score} t\n" for line in lines)
-    (folder / path.name).write_text(text, encoding="utf-8")
-    return folder / path.name

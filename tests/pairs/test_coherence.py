@@ -4,6 +4,7 @@ import pytest
 
 from touche import baselines
 from touche.data import places
+from touche.errors import ParameterError
 from touche.pairs import coherence
 from touche.pairs.ranking import Pair, ScoredSentence, by_dirichletlm
 
@@ -43,3 +44,12 @@ def test_the_score_of_a_pair_is_relevance_and_coherence_less_the_penalty() -> No
     }
     assert {id: score for id, score, _ in hits} == pytest.approx(expected)
     assert any(pair.contradicts_itself for pair in candidates)
+
+
+def test_a_model_is_for_next_sentences_only() -> None:
+    for name, model, words in (
+        ("nsp", "", "nsp needs a model; name the folder"),
+        ("embedding", "x", "takes none"),
+    ):
+        with pytest.raises(ParameterError, match=words):
+            coherence.measure_named(name, model)
