@@ -47,6 +47,7 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
     inputs, truths = (folder / name for name in ("inputs", "truths"))
     truths.mkdir(parents=True)
     shutil.copytree(corpus, inputs, copy_function=_link)
+    inputs.chmod(0o755)  # as that of the corpus may be read-only
     (inputs / _TOPICS).unlink(missing_ok=True)  # or the topics would be written into the corpus
     shutil.copyfile(topics, inputs / _TOPICS)
     queries = "".join(f"{json.dumps(each)}\n" for each in titles)
