@@ -90,7 +90,7 @@ def _lock(folder: str | Path, how: int = fcntl.LOCK_EX) -> int:
     Raises:
         OSError: if the file system has no locks, or another process holds this one and it is not to wait.
     """
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(lock, how)
     except BaseException:
