@@ -116,9 +116,8 @@ def test_two_runs_with_one_tag_are_told_apart_by_their_paths(write: Write) -> No
     paths = [write(f"{name}.txt", run_text(tag=name[0])) for name in ("a1", "a2", "b")]
     found = evaluate(paths, SPOT)
     assert [run.name for run in found] == [str(paths[0]), str(paths[1]), "b"]
-    assert warnings_of(found) == [
-        f"{paths[0]} and {paths[1]} have the same tag, 'a'; they are named by their paths"
-    ]
+    same = "several runs have the tag 'a', so that they are named by their paths"
+    assert warnings_of(found) == [f"{paths[0]}, {paths[1]}, relevance: {same}"]
 
 
 def test_runs_that_cannot_be_evaluated(write: Write) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from touche.errors import one_line
 from touche.evaluation.disagreement import reasons
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION, by_trec_eval, in_qrels
 from touche.evaluation.leaderboard import comparable, standing
@@ -14,15 +15,7 @@ _SHOWN_TOPICS = 5
 
 def warnings_of(runs: Sequence[Evaluated]) -> list[str]:
     """What puts the scores of runs in doubt."""
-    paths: dict[str, dict[str, None]] = {}
-    for run in runs:
-        paths.setdefault(run.tag, {})[str(run.path)] = None
-    shared = [
-        f"{' and '.join(files)} have the same tag, {tag!r}; they are named by their paths"
-        for tag, files in paths.items()
-        if len(files) > 1
-    ]
-    return [*shared, *_grouped(runs, doubts)]
+    return _grouped(runs, doubts)
 
 
 def notes_of(runs: Sequence[Evaluated]) -> list[str]:
@@ -35,6 +28,8 @@ def notes_of(runs: Sequence[Evaluated]) -> list[str]:
 
 def doubts(run: Evaluated) -> Iterator[str]:
     """Yields what puts the scores of a run in doubt, in sentences."""
+    if run.name == one_line(str(run.path)):
+        yield f"several runs have the tag {run.tag!r}, so that they are named by their paths"
     if len(tags := dict.fromkeys(line.tag for line in run.lines)) > 1:
         yield f"the file has {len(tags)} tags, {run.tag!r} the first; is it one run?"
     yield from _unjudged(run)
