@@ -88,7 +88,7 @@ def _argument_of(row: dict[str, str], path: Path, line: int, seen: set[str]) -> 
     except KeyError as error:
         raise InputError(path, f"no column {error}", _REMEDY, line) from error
     except _NO_LITERAL as error:
-        problem = f"premises or sentences that are no list of them ({type(error).__name__})"
+        problem = f"premises or sentences are not a list of records ({type(error).__name__})"
         raise InputError(path, problem, _REMEDY, line) from error
     new_id(record.id, "argument", seen, path, line)
     ids = set[str]()
