@@ -14,6 +14,7 @@ from click.shell_completion import CompletionItem
 from touche import baselines, tasks
 
 _log = logging.getLogger("touche")
+_Ids = Callable[[], Iterable[str]]
 
 
 OUTSIDE = ("Runner and containers", "Spark")  # headings of options that an image has no use for
@@ -114,15 +115,17 @@ class Group(click.Group, Command):
     command_class = Command
 
 
-def command(example: str, *params: click.Parameter, **settings: Any) -> Callable[[Any], Command]:
+def command(
+    example: str, *params: click.Parameter, cls: type[Command] = Command
+) -> Callable[[Callable[..., Any]], Command]:
     """Makes a command of a function.
 
     Args:
         example: of ``Command``.
         params: its arguments and options.
-        settings: of click.
+        cls: its class.
     """
-    return click.command(cls=Command, example=example, params=[*params], **settings)
+    return click.command(cls=cls, example=example, params=[*params])
 
 
 class Ids(click.ParamType[str]):
@@ -135,14 +138,7 @@ class Ids(click.ParamType[str]):
         named: tells the ids among which an error says to choose; by default all.
     """
 
-    def __init__(
-        self,
-        name: str,
-        known: Callable[[], Iterable[str]],
-        *,
-        folders: bool = False,
-        named: Callable[[], Iterable[str]] | None = None,
-    ) -> None:
+    def __init__(self, name: str, known: _Ids, *, folders: bool = False, named: _Ids | None = None) -> None:
         self.name, self._known, self._folders, self._named = name, known, folders, named or known
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None) -> str:

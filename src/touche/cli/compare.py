@@ -24,10 +24,7 @@ from touche.tasks import task_scored_by
     RUNS,
     *SCORING,
     option("--evaluator", "Whose scores are compared.", EVALUATORS, default="trec_eval"),
-    option(
-        "--reference RUN",
-        "The run, by its file or tag, to compare each other RUN with; by default every two are compared.",
-    ),
+    option("--reference RUN", "Compare each RUN with this one, a file or a tag, instead of every two."),
     option("--per-topic", "Print the difference on every topic instead."),
     option("--randomisation", "The paired randomisation test beside the t-test."),
     option("--format style", choices=("table", "json", "csv")),

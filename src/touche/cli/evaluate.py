@@ -15,23 +15,16 @@ from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
 from touche.tasks import Measure, task_scored_by
 
+_EVALUATOR = f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), or both."
+
 
 @command(
     "touche evaluate out/bm25/run.txt --task spot-check/arguments",
     RUNS,
     *SCORING,
-    option(
-        "--evaluator",
-        f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), or both.",
-        [*EVALUATORS, "both"],
-        default="both",
-    ),
+    option("--evaluator", _EVALUATOR, ["both", *EVALUATORS]),
     option("--per-topic", "A line for each topic instead of the means."),
-    option(
-        "--pairs",
-        "any-order: a second score, for which a pair that is judged in the other order counts, too.",
-        ["exact", "any-order"],
-    ),
+    option("--pairs", "any-order: also a score that counts reversed pairs.", ["exact", "any-order"]),
     option("--format style", choices=("table", "json", "csv")),
 )
 def evaluate(

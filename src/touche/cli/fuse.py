@@ -43,10 +43,9 @@ def fuse(
     if len(runs) < 2:
         raise click.UsageError("one run is nothing to fuse; give two or more")
     tag = tag or f"touche-{method}"
-    if (output / RUN_FILE).resolve() in [path.resolve() for path in runs]:
-        raise InputError(
-            output / RUN_FILE, "one of the runs would be written over", "choose another directory"
-        )
+    target = output / RUN_FILE
+    if target.resolve() in [path.resolve() for path in runs]:
+        raise InputError(target, "one of the runs would be written over", "choose another directory")
     started = datetime.now(UTC)
     read, data = [read_run(path) for path in each_once(runs)], data_of_runs(runs)
     warn(*doubts_of(read))
@@ -57,4 +56,4 @@ def fuse(
     options = {"method": method, "depth": depth, "tag": tag}
     text = metadata(software, tag, options, data, started, datetime.now(UTC))
     write_whole(output / METADATA_FILE, text)
-    tell(f"fuse: {output / RUN_FILE} of {len(runs)} runs, {counted(len(rankings), 'topic')}")
+    tell(f"fuse: {target} of {len(runs)} runs, {counted(len(rankings), 'topic')}")

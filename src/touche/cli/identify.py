@@ -19,20 +19,15 @@ from touche.identify.answer import WITHIN, Answer, Candidate
 @command(
     "touche identify out/bm25/run.txt --task spot-check/arguments",
     argument("run", "RUN", type=PATH),
-    option(
-        "--task dataset TASK",
-        f"Whose documents are at hand; a part of them is enough. One of {', '.join(tasks.datasets())}.",
-        type=DATASET_ID,
-        required=True,
-    ),
+    option("--task dataset TASK", f"One of {', '.join(tasks.datasets())}.", type=DATASET_ID, required=True),
     option("--format style", choices=("table", "json")),
 )
 def identify(run: Path, dataset: str, style: str) -> None:
     """Find out what made a RUN: model, analysis, fields, lengths and parameters, from its scores.
 
-    Hypotheses are fitted to the scores of the documents that are at hand, at most 150 of a topic. The best
-    one is the answer if it stands out. RUN can also be a file *.tsv with topic, document and score. It takes
-    one to four minutes, and needs the extra lucene.
+    Hypotheses are fitted to the scores of the documents of TASK that are at hand, at most 150 of a topic. A
+    part of the documents is enough. The best one is the answer if it stands out. RUN can also be a file
+    *.tsv with topic, document and score. It takes one to four minutes, and needs the extra lucene.
     """
     answer = identified(run, dataset)
     if style == "json":

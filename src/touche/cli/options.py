@@ -72,15 +72,10 @@ RUNS = argument("runs", "RUN...", type=PATH, callback=_runs)
 DATASETS = argument("datasets", "[DATASET...]", type=DATASET_ID)
 DEPTH_RANGE = click.IntRange(1, MAX_DEPTH)
 DEPTH = option("--depth", "How many documents are kept per topic.", type=DEPTH_RANGE, default=MAX_DEPTH)
+_MEASURE = "Another measure than the task's, as in ir_measures, such as nDCG@10, AP, P(rel=2)@10 or RR."
 SCORING: list[click.Parameter] = [
     task(),
-    option(
-        "--measure MEASURE",
-        "Another measure than that of the task, as ir_measures has it: nDCG@10, AP, P(rel=2)@10, RR. "
-        "All but nDCG@k, which the organizers' script has, too, is scored by trec_eval alone.",
-        multiple=True,
-        callback=_one_measure,
-    ),
+    option("--measure MEASURE", _MEASURE, multiple=True, callback=_one_measure),
     option("--qrels FILE", "Other judgments than the task's; the name of the file is that of the dimension."),
 ]
 
@@ -101,6 +96,7 @@ def each_once(files: Sequence[Path]) -> Sequence[Path]:
 _is_size = re.compile("[1-9][0-9]*[mg]", re.ASCII).fullmatch
 _of_runner = partial(option, section=OUTSIDE[0])
 _of_sandbox = partial(_of_runner, runners=PROGRAMS)
+_in_time = partial(_of_runner, runners=(*PROGRAMS, "tira"))
 _RUNNERS = "local: this machine; docker, podman: the baseline's image in a sandbox; tira: by tira-run"
 
 
@@ -108,17 +104,12 @@ def runners(name: str = "", help: str = "") -> list[click.Parameter]:
     """Makes the option --runner, whose values are those of a sandbox and perhaps one more, and the limits."""
     names, text = filter(None, (*RUNNER_NAMES, name)), "; ".join(filter(None, (_RUNNERS, help)))
     cpus, memory = "Processors of the sandbox.", "Memory of the sandbox, such as 512m or 8g."
+    time = "After which the sandbox is stopped."
     return [
         _of_runner("--runner", f"{text}.", names),
         _of_sandbox("--cpus", cpus, default=Limits.cpus, type=click.FloatRange(min=0.1)),
         _of_sandbox("--memory SIZE", memory, default=Limits.memory, callback=_checked(_is_size, _NO_SIZE)),
-        _of_runner(
-            "--time-limit seconds SECONDS",
-            "After which the sandbox is stopped.",
-            runners=(*PROGRAMS, "tira"),
-            default=Limits.seconds,
-            type=click.FloatRange(min=1),
-        ),
+        _in_time("--time-limit seconds SECONDS", time, default=Limits.seconds, type=click.FloatRange(min=1)),
     ]
 
 

@@ -21,13 +21,7 @@ from touche.progress import watched
     "touche overlap out/bm25/run.txt out/dph/run.txt",
     RUNS,
     task("Compare the scores of the topics, too, in every dimension of this task."),
-    option(
-        "--baseline ORIGINAL RERUN",
-        "Two more runs: what the first RUN improves on, and the rerun of that. ER is how much of the "
-        "improvement shows again in the second RUN (1: all of it), Delta RI how much less it is in relation "
-        "to the baseline's score (0: no less).",
-        type=(PATH, PATH),
-    ),
+    option("--baseline ORIGINAL RERUN", "Two more runs, for ER and Delta RI.", type=(PATH, PATH)),
     option("--format style", choices=("table", "json", "csv")),
 )
 def overlap(
@@ -39,6 +33,10 @@ def overlap(
     correlation of only the documents that both rank and over the union of both rankings, and rank-biased
     overlap, which counts early ranks most; each as a mean over the topics that one of them has. With --task
     also the root mean square error of the topics' scores, and p of the paired t-test.
+
+    --baseline names what the first RUN improves on, and the rerun of that. ER is how much of the improvement
+    shows again in the second RUN (1: all of it). Delta RI is how much less it is in relation to the
+    baseline's score (0: no less).
     """
     if baseline and (task_id is None or len(runs) != 2):
         raise click.UsageError("--baseline is about the scores of two runs; give two RUNs and --task")

@@ -18,11 +18,7 @@ from touche.tasks import task_scored_by
     "touche report out/bm25/run.txt out/dph/run.txt --task spot-check/arguments -o out/report",
     argument("runs", "[RUN...]", type=PATH),
     *SCORING,
-    option(
-        "--reference RUN",
-        "The run, by its file or tag, that the others are held against: the organizers' baseline, theirs or "
-        "rerun by touche, and where that is not among the RUNs, the one with the highest mean.",
-    ),
+    option("--reference RUN", "Compare the other RUNs with this one, a file or a tag."),
     option("--all-published", "The published results of all tasks, with runs at hand."),
     output("Where the page goes."),
 )
@@ -34,6 +30,9 @@ def report(
     DIR/index.html has everything in it and needs no network; beside it lie plots as SVG and PNG, and the
     texts of the first results for TIRA's viewers. With --all-published it leads to a page for each task that
     has published results, with the runs that lie in runs/TASK of the data: a site that any server can offer.
+
+    By default the reference is the organizers' baseline, theirs or rerun by touche. If that is not among the
+    RUNs, it is the one with the highest mean.
     """
     from touche.report import Report, part_of, published_parts, write  # here, for it takes a second to import
 

@@ -79,20 +79,13 @@ _COMMON_OPTIONS: list[click.Parameter] = [
     _REQUIRED("-i --input given INPUT", f"Input directory{_DATASET}.", type=INPUT, envvar=INPUT_VARIABLE),
     _REQUIRED("-o --output DIR", "Directory for run.txt.", type=_FOLDER, envvar=OUTPUT_VARIABLE),
     _READ_HERE("--corpus ID", "Corpus of ir_datasets, where INPUT holds topics only."),
-    _READ_HERE(
-        "--keep-fields DIR",
-        "Keep the fields of web pages in DIR, as Parquet, which an input may hold in their place; for "
-        "Spark DIR may be an address, such as s3a://bucket/fields.",
-        type=_FOLDER,
-    ),
+    _READ_HERE("--keep-fields DIR", "Save the fields of web pages as Parquet, for later runs.", type=_FOLDER),
     _READ_HERE("--statistics FILE", "Use the statistics of the whole collection; INPUT is one part of it."),
     _READ_HERE("--keep-statistics FILE", "Write the statistics to FILE, for --statistics."),
     *naming("Input and output"),
     *runners(SPARK, "spark: the workers of a Spark cluster"),
     _ON_SPARK("--master URL", "Where Spark runs, such as spark://host:7077 or yarn.", default="local[*]"),
-    _ON_SPARK(
-        "--topics FILE", "Topics, where INPUT is an address that Spark reads, such as s3a://bucket/corpus."
-    ),
+    _ON_SPARK("--topics FILE", "Topics, where INPUT is an address, such as s3a://bucket/corpus."),
     _ON_SPARK("--resume", "Checkpoint to DIR/parts, a folder shared by all machines, and resume from it."),
 ]
 

@@ -78,14 +78,12 @@ class _Tasks(Command):
 _ID = Ids("task", lambda: ["check", "tira", *library.ids()])
 
 
-@click.command(
+@command(
+    "touche tasks touche-2020-task-1",
+    argument("task_id", "[TASK | check FILE | tira TASK -o DIR]", type=_ID),
+    option("--all every", "Every published run, not the best of each team alone."),
+    option("--format style", choices=("table", "json", "csv")),
     cls=_Tasks,
-    example="touche tasks touche-2020-task-1",
-    params=[
-        argument("task_id", "[TASK | check FILE | tira TASK -o DIR]", type=_ID),
-        option("--all every", "Every published run, not the best of each team alone."),
-        option("--format style", choices=("table", "json", "csv")),
-    ],
 )
 def tasks(task_id: str | None, every: bool, style: str) -> None:
     """List the tasks, or show one TASK: its rules, and what each team's best run and the baselines scored.
