@@ -187,9 +187,7 @@ def test_an_answer_is_cached_by_server_query_and_depth_and_asked_for_again_where
 
 
 @both
-def test_it_says_who_asks_and_waits_after_answers_and_longer_after_troubles(
-    search: Search, server: Server
-) -> None:
+def test_it_says_who_asks_and_waits_longer_after_troubles(search: Search, server: Server) -> None:
     client, server.working = CLIENTS[search.__name__](), 30.0
     client.search("q", 10)
     client.search("r", 10)
@@ -230,7 +228,7 @@ SPOILT = [(b'"meta"', b'"meat"'), (b"clueweb12-0003", b"clueweb12 0003"), (b"999
         *((chatnoir, each) for each in SPOILT),
     ],
 )
-def test_troubles_are_waited_for_told_and_not_kept(
+def test_troubles_are_not_cached(
     search: Search, trouble: Any, server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
     if isinstance(trouble, tuple):
@@ -260,9 +258,7 @@ def test_a_short_answer_is_told_and_not_kept(server: Server, caplog: pytest.LogC
         (argsme, 503, r"no answer that can be read, 6 times \(HTTP 503\); try again later: its"),
     ],
 )  # fmt: skip
-def test_troubles_that_last_are_one_line_and_the_next_run_goes_on(
-    search: Search, status: int, message: str, server: Server
-) -> None:
+def test_troubles_that_last_are_one_line(search: Search, status: int, message: str, server: Server) -> None:
     search("first", 10)
     server.troubles = [status] * 6
     with pytest.raises(ToucheError, match=message) as caught:
@@ -296,9 +292,7 @@ def test_a_server_that_does_not_answer_in_time(server: Server, monkeypatch: Patc
 
 
 @both
-def test_a_cache_that_cannot_be_written_is_one_line_before_anything_is_asked(
-    search: Search, server: Server, write: Write
-) -> None:
+def test_a_cache_that_cannot_be_written_is_one_line(search: Search, server: Server, write: Write) -> None:
     write("cache", "")
     with pytest.raises(ToucheError, match=r"cannot be made \(Not a directory\)"):
         search("q", 10)

@@ -103,9 +103,7 @@ def test_a_file_is_fetched_and_verified(publisher: str, home: Path) -> None:
     assert [path.name for path in (home / "qrels").iterdir()] == ["a.qrels"]
 
 
-def test_an_interrupted_download_goes_on_where_it_stopped(
-    publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_download_goes_on(publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Publisher, "breaks_after", 150_000)
     with pytest.raises(ToucheError, match=r"qrels/a\.qrels cannot be fetched .*; try again, it goes on"):
         fetch(source(f"{publisher}/a.qrels"))
@@ -176,9 +174,7 @@ def test_a_broken_archive_leaves_nothing(home: Path, tmp_path: Path, archive: by
     assert list((home / "qrels").iterdir()) == []
 
 
-def test_from_a_mirror_a_file_is_copied_and_verified_if_its_md5_is_published(
-    home: Path, write: Write
-) -> None:
+def test_a_file_of_a_mirror_is_verified_if_its_md5_is_published(home: Path, write: Write) -> None:
     mirror = write("mirror/qrels/a.qrels", CONTENT).parents[1]
     assert fetch(source("https://example.org/a.qrels"), mirror).word == "fetched"
     (home / "qrels" / "a.qrels").unlink()
@@ -242,7 +238,7 @@ def two(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("touche.data.fetching.official", lambda chosen=(): both)
 
 
-def test_the_command_fetches_the_rest_when_one_file_is_refused(
+def test_when_one_file_is_refused_the_rest_is_fetched(
     touche: Touche, two: None, home: Path, write: Write
 ) -> None:
     mirror = write("mirror/qrels/b.qrels", CONTENT).parents[1]
@@ -305,9 +301,7 @@ def test_the_command_lists(touche: Touche) -> None:
     assert re.search(r"no +17 kB +8de387d753ee8289a9f02346b63e12e4\* +topics/touche-2020-task-2.xml", out)
 
 
-def test_a_download_outlives_a_full_disk_while_it_is_unpacked(
-    publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_download_outlives_a_full_disk(publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Publisher, "content", archive := zipped(inner=CONTENT))
     full = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr("touche.data.fetching.shutil.copyfileobj", full)
@@ -317,7 +311,7 @@ def test_a_download_outlives_a_full_disk_while_it_is_unpacked(
     assert (home / "downloads" / f"{wanted.md5}-a.zip").read_bytes() == archive
 
 
-def test_samples_that_a_mirror_lacks_are_an_error_where_they_are_named(
+def test_named_samples_that_a_mirror_lacks_are_an_error(
     touche: Touche, two: None, home: Path, tmp_path: Path
 ) -> None:
     code, out, err = touche("data", "fetch", "touche-2020-task-1/sample", "--from", tmp_path)

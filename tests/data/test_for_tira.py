@@ -71,9 +71,7 @@ def test_the_client_of_tira_takes_it(
         assert what in done.stdout
 
 
-def test_the_card_and_the_files_are_an_input_with_measure_baseline_and_judgments_without_labels_below_0(
-    written: Path,
-) -> None:
+def test_the_files_are_an_input_and_judgments_without_labels_below_0(written: Path) -> None:
     _, front, text = (written / "README.md").read_text().split("---\n", 2)
     settings = yaml.safe_load(front)["tira_configs"]
     assert (written / settings["baseline"]["link"]).resolve() == ROOT / "baselines" / "bm25"

@@ -43,9 +43,7 @@ def test_data_is_looked_up_in_touche_data_then_the_clone_then_the_cache(
     assert (places.locate("topics", name), places.locate("qrels", "a.qrels")) == (mirrored, second)
 
 
-def test_what_is_nowhere_is_named_with_the_places_that_were_looked_at(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_what_is_nowhere_is_named_with_all_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
     looked = f"looked in {tmp_path}/qrels, {ROOT}/qrels, {tmp_path}/cache/touche/qrels"
     name = "touche-task1-2022-quality-dedup.qrels"
@@ -62,7 +60,7 @@ def test_what_is_nowhere_is_named_with_the_places_that_were_looked_at(
         places.locate("qrels", "a.qrels")
 
 
-def test_a_corpus_is_at_hand_as_a_whole_or_not(
+def test_a_corpus_is_at_hand_as_a_whole(
     monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
 ) -> None:
     """An interrupted fetch must not pass for the whole corpus."""
@@ -82,7 +80,7 @@ def test_a_corpus_is_at_hand_as_a_whole_or_not(
     assert places.corpus_at_hand(tasks.Corpus("packed", files=("a.json", "b.json")))
 
 
-def test_a_broken_topics_file_is_no_reason_to_go_without_titles(
+def test_a_broken_topics_file_is_an_error(
     monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
 ) -> None:
     task = tasks.task("touche-2021-task-2")
@@ -93,7 +91,7 @@ def test_a_broken_topics_file_is_no_reason_to_go_without_titles(
         places.titles_of(task)
 
 
-def test_a_corpus_without_a_folder_is_read_through_ir_datasets(
+def test_a_corpus_of_ir_datasets_is_read(
     monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))

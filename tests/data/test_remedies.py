@@ -40,9 +40,7 @@ def fetched_by(text: str) -> list[str]:
     return [each.path for each in official(parsed.params["datasets"]) if each.url]
 
 
-def test_a_file_that_is_not_at_hand_is_fetched_as_advised_or_nothing_is_advised(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_file_is_fetched_as_advised_or_nothing_is_advised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "clone", lambda: None)
     published = [each.path for each in official() if each.url]
     for path in FILES:
@@ -108,9 +106,7 @@ def test_what_cannot_be_verified_is_fetched_first(touche: Touche, monkeypatch: p
 
 
 @pytest.mark.parametrize("runner", ["Python", "container"])
-def test_a_missing_dataset_is_named_with_its_size(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runner: str
-) -> None:
+def test_a_missing_dataset_has_a_size(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runner: str) -> None:
     monkeypatch.setattr(places, "clone", lambda: None)
     job = runs.Job("bm25", (), "touche-2022-task-2", tmp_path)
     ask = {"Python": lambda: places.opened(job.given), "container": lambda: runs._mounts(job)}

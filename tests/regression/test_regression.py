@@ -104,9 +104,7 @@ def test_a_baseline_that_is_as_it_was_passes(touche: Touche, clone: Path) -> Non
     assert lines[2:] == ["", missing, "1 passed, 1 not at hand; memory: largest process"]
 
 
-def test_what_another_implementation_scores_is_held_beside_and_fails_nothing(
-    touche: Touche, clone: Path
-) -> None:
+def test_what_another_implementation_scores_fails_nothing(touche: Touche, clone: Path) -> None:
     """By its own measure: by nDCG@10 the baseline scores 0.50454 there, and by nDCG@5 0.50894."""
     reported = ENTRY.replace("pinned", 'source = "t"\nmeasure = "nDCG@10"\nreported')
     path = expect(clone, reported.format(value=0.505) + reported.format(value=0.4))
@@ -149,7 +147,7 @@ def test_update_rewrites_pinned_values_only_and_says_what_moved(touche: Touche, 
     assert path.read_text() == "# the spot check\n" + ENTRY.format(value=SCORE) + published + RUN
 
 
-def test_results_are_written_for_machines(
+def test_results_for_machines(
     touche: Touche, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
@@ -281,9 +279,7 @@ LINES = "1 Q0 b 1 2.0 t\n1 Q0 a 2 1.0 t\n2 Q0 a 1 1.0 t\n"
     ("old", "new", "same"),
     [(" t\n", " u\n", True), ("2.0", "3.0", True), ("Q0 b", "Q0 c", False), ("2 Q0", "3 Q0", False)],
 )
-def test_a_digest_is_of_topics_ranks_and_documents_as_in_the_shell(
-    write: Write, old: str, new: str, same: bool
-) -> None:
+def test_a_digest_is_of_topics_ranks_and_documents(write: Write, old: str, new: str, same: bool) -> None:
     first, second = write("a.txt", LINES), write("run.txt", LINES.replace(old, new))
     (script,) = re.findall("``(awk .*)``", digest_of.__doc__ or "")
     printed = subprocess.run(script, shell=True, cwd=second.parent, capture_output=True, text=True).stdout
@@ -321,7 +317,7 @@ def test_a_ranking_is_checked_where_a_score_cannot_be(clone: Path) -> None:
     assert "no topic in common" in score.remark
 
 
-def test_results_are_written_as_they_are_known(
+def test_results_outlive_a_break(
     touche: Touche, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A second run that never ends has not cost what is known of the first."""
@@ -339,9 +335,7 @@ def test_results_are_written_as_they_are_known(
 
 
 @pytest.mark.slow
-def test_a_regression_that_is_killed_takes_its_run_along_and_the_next_one_tidies_up(
-    clone: Path, tmp_path: Path
-) -> None:
+def test_a_killed_regression_ends_its_run_and_the_next_one_tidies_up(clone: Path, tmp_path: Path) -> None:
     waits = "import os, time\n    print('begun', os.getpid(), flush=True)\n    time.sleep(600)\n"
     change(clone, BEGIN, f"{waits}    {BEGIN}")
     temporary = tmp_path / "cache" / "touche" / "temporary"
@@ -360,9 +354,7 @@ def test_a_regression_that_is_killed_takes_its_run_along_and_the_next_one_tidies
     assert list(temporary.iterdir()) == []
 
 
-def test_what_cannot_be_rewritten_is_the_outcome_and_what_is_unsure_is_never_pinned(
-    clone: Path,
-) -> None:
+def test_what_cannot_be_rewritten_fails_and_what_is_unsure_is_never_pinned(clone: Path) -> None:
     expected = read_expected("dirichletlm")[0]
     unsure = Outcome(expected, "not the same twice", 0.5, 1.0)
     assert update([unsure]) == [unsure] and read_expected("dirichletlm")[0] == expected

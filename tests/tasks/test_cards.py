@@ -70,9 +70,7 @@ def test_no_bytes_end_in_a_traceback(tmp_path: Path, data: st.DataObject) -> Non
         (STANCES, "results = 1208", "results = 1387", "stance[1].runs[1]: results is more than team_results"),
     ],
 )
-def test_the_fault_of_a_card(
-    touche: Touche, write: Write, name: str, old: str, new: str, problem: str
-) -> None:
+def test_a_faulty_card(touche: Touche, write: Write, name: str, old: str, new: str, problem: str) -> None:
     text = (FOLDER / name).read_text(encoding="utf-8")
     assert old in text
     path = write(name, text.replace(old, new, 1))

@@ -183,7 +183,7 @@ def test_a_card_beside_the_data_is_a_task_like_any_other(mine: Path, write: Writ
     assert completed.stdout == "plain,touche-2027-task-1\n"
 
 
-def test_of_two_cards_with_one_name_the_first_in_touche_data_wins(
+def test_of_two_cards_with_one_name_the_first_wins(
     mine: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     second = write("second/tasks/touche-2027-task-1.toml", CARD.replace("P@1", "AP")).parents[1]
@@ -218,9 +218,7 @@ def test_a_card_with_the_name_of_one_that_ships_is_refused(mine: Path, touche: T
         ("id", "Index", "id: 'Index' is the name of a gallery's front page"),
     ],
 )
-def test_no_card_leads_out_of_its_folders(
-    mine: Path, touche: Touche, key: str, name: str, problem: str
-) -> None:
+def test_no_card_leads_elsewhere(mine: Path, touche: Touche, key: str, name: str, problem: str) -> None:
     card = mine / "tasks" / f"{name if key == 'id' else 'touche-2027-task-1'}.toml"
     card.write_text(re.sub(rf'{key} = "[^"]*"', f'{key} = "{name}"', CARD))
     code, out, _ = touche("tasks", "check", card)
@@ -235,9 +233,7 @@ def test_ids_are_told_without_reading_a_card(cards: Path) -> None:
 
 
 @pytest.mark.parametrize("broken", ["max_runs", "maxruns", "]"])
-def test_a_broken_card_is_left_out_with_a_warning_and_named_where_it_is_asked_for(
-    cards: Path, touche: Touche, broken: str
-) -> None:
+def test_a_broken_card_is_left_out_with_a_warning(cards: Path, touche: Touche, broken: str) -> None:
     card = cards / "touche-2022-task-1.toml"
     card.write_text(card.read_text().replace("max_runs = 5", f"{broken} = '5'"))
     code, out, err = touche("tasks")

@@ -45,7 +45,7 @@ def test_a_run_says_where_it_comes_from(touche: Touche, tmp_path: Path) -> None:
         ("./mine", {"touche-baselines", "numpy", "PyYAML"}),
     ],
 )
-def test_a_run_names_the_packages_that_its_baseline_imported(
+def test_a_run_names_imported_packages(
     write: Write, tmp_path: Path, arguments: str, imported: set[str]
 ) -> None:
     write("mine/baseline.py", "import os, json.decoder, yaml.nodes, features\nif 0: import pandas\n" + OWN)
@@ -88,9 +88,7 @@ def test_a_run_names_what_was_typed_and_no_team_by_default(
         (["--team", " "], "--team ' ' is empty"),
     ],
 )
-def test_odd_names_are_refused_before_an_earlier_run_is_gone(
-    touche: Touche, write: Write, names: list[str], problem: str
-) -> None:
+def test_odd_names_leave_an_earlier_run(touche: Touche, write: Write, names: list[str], problem: str) -> None:
     earlier = write("run.txt", "of an earlier run")
     code, _, err = touche("run", "bm25", "-i", "spot-check/passages", "-o", earlier.parent, *names)
     assert (code, earlier.exists()) == (2, True) and problem in err and err.count("\n") == 1
@@ -128,9 +126,7 @@ def test_a_run_names_the_commit_of_its_own_repository(
     assert source(folder)["commit"] == "abc123"
 
 
-def test_tira_accepts_the_metadata_with_the_tag_and_the_team_of_the_author(
-    touche: Touche, tmp_path: Path
-) -> None:
+def test_tira_accepts_the_metadata_with_the_authors_tag_and_team(touche: Touche, tmp_path: Path) -> None:
     names = ("--tag", "rec-1", "--team", "Recette & Söhne")
     assert touche("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path, *names)[0] == 0
     record = metadata_in(tmp_path)
@@ -175,9 +171,7 @@ def test_files_of_one_name_are_noted_by_their_folders(write: Write, tmp_path: Pa
     assert [files_of([topics, *files[1:]])[0], files_of([topics, files[1]])[0]] == ["en", "a"]
 
 
-def test_of_very_many_or_large_archives_their_names_and_sizes_are_noted(
-    write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_many_or_large_archives_sizes_are_noted(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     topics = write("web/topics.xml", "x")
     archives = [write(f"web/{number % 3}/{number}.warc", "x" * number) for number in range(200)]
     name, found = files_of([topics, *archives])
@@ -190,7 +184,7 @@ def test_of_very_many_or_large_archives_their_names_and_sizes_are_noted(
     assert "md5" in found["topics.xml"] and found["*.warc"]["files"] == 1
 
 
-def test_a_file_that_an_option_names_is_known_by_its_md5_and_its_folder_by_nobody(
+def test_a_file_of_an_option_is_named_without_its_folder(
     touche: Touche, write: Write, tmp_path: Path
 ) -> None:
     options = f"words: str = '', prompt: str = '{'a' * 300}'"  # the latter no name that a file can have
