@@ -288,12 +288,6 @@ def test_an_image_older_than_its_files_is_named(
     assert "touche/bm25 was built from other files" in warning.getMessage()
 
 
-@pytest.mark.usefixtures("docker")
-def test_what_a_program_refuses_is_told_in_its_words(tmp_path: Path) -> None:
-    with pytest.raises(ToucheError, match=r"bm25: exit code 125: docker: .*CPU"):
-        run_in("docker")(job(tmp_path / "out"), Limits(cpus=10_000), print)
-
-
 def test_a_colon_in_a_path_is_no_mount_option(program: str, write: Write, tmp_path: Path) -> None:
     for name, content in INPUTS["TIRA"].items():
         write(f"a:ro/{name}", content)
