@@ -125,7 +125,7 @@ def test_a_quote_is_short_and_always_there() -> None:
 @pytest.mark.parametrize("line", ['{"a": 1', "[1]", "NaN", '{"a": \\ud800}'])
 def test_a_line_that_is_no_json_object_is_named(write: Write, line: str) -> None:
     with pytest.raises(InputError, match=r"file\.jsonl:2: "):
-        list(read_jsonl(write("file.jsonl", f'{{"a": 1}}\n{line}\n')))
+        list(read_jsonl(write("file.jsonl", f'\ufeff{{"a": 1}}\n{line}\n')))
 
 
 @pytest.mark.parametrize("value", ["", " ", "a b", " a", "a\n", "a\u2003b", "a\0", "a\x1b[0m", "a" * 1001])

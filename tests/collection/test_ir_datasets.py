@@ -53,6 +53,7 @@ def test_a_corpus_of_ir_datasets_stands_in_for_documents(
             {"docs_tsv": "nowhere.tsv"},
             r"cannot read 'touche-test' \(FileNotFoundError: .*\); see",
         ),
+        ("touche-test", {"docs_tsv": "twice.tsv"}, "touche-test: document 'd' occurs a second time"),
         ("car/v1.5", {}, r"ImportError: This dataset requires .* 'pip install ir_datasets\[car\]'"),
     ],
 )
@@ -68,6 +69,7 @@ def test_a_corpus_that_cannot_be_read_is_an_error(
     for module in ("trec_car", "trec_car.read_data"):  # which its readers import lazily
         monkeypatch.setitem(sys.modules, module, None)
     write("queries.tsv", "1\tone\n")
+    write("twice.tsv", "d\tone\nd\ttwo\n")
     register("touche-test", **{kind: tmp_path / name for kind, name in files.items()})
     with pytest.raises(ToucheError, match=error):
         list(IrDataset(corpus))
