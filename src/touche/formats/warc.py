@@ -48,8 +48,8 @@ def read_warc(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Sk
                 yield page
         if not count:
             _log.warning("%s holds no record; is it a web archive?", name)
-        elif ending := _ending(path, start, length):
-            _log.warning("%s is %s after %d records; what precedes is kept", name, ending, count)
+        elif _is_cut_off(path, start, length):
+            _log.warning("%s is cut off after %d records; what precedes is kept", name, count)
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror or error})", "check the path") from error
 
@@ -147,8 +147,8 @@ def _wrong_length(record: Any, content: bytes, unix: bool) -> str:
     return ""
 
 
-def _ending(path: Path, start: int, length: int) -> str:
-    """What is wrong with the end of an archive, or nothing.
+def _is_cut_off(path: Path, start: int, length: int) -> bool:
+    """Returns whether the end of an archive is missing.
 
     Args:
         path: the archive.
@@ -165,10 +165,9 @@ def _ending(path: Path, start: int, length: int) -> str:
                     while stream.read(1 << 20):
                         pass
             except (EOFError, zlib.error, OSError):
-                return "cut off"
-            return ""
+                return True
+            return False
         file.seek(-4, 2)
         last = file.read()
     # Gzip ends with its length, and to unpack all of it again would take as long as reading it.
-    is_whole = int.from_bytes(last, "little") <= length if is_gzip else last.endswith((b"\r\n\r\n", b"\n\n"))
-    return "" if is_whole else "cut off"
+    return int.from_bytes(last, "little") > length if is_gzip else not last.endswith((b"\r\n\r\n", b"\n\n"))
