@@ -216,8 +216,9 @@ def start(*arguments: str | Path, limit: int | None = None, **variables: str) ->
         if limit:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
-    # No bytecode, for the limit would cut that off too.
-    environment = {**variables, "PATH": "/usr/bin:/bin", "HOME": "/", "PYTHONDONTWRITEBYTECODE": "1"}
+    # No bytecode, for the limit would cut that off too. git would leave a lock behind.
+    ours = {"PATH": "/usr/bin:/bin", "HOME": "/", "PYTHONDONTWRITEBYTECODE": "1", "GIT_DIR": "/nowhere"}
+    environment = ours | variables
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=prepare)
 
 

@@ -28,7 +28,7 @@ def notes_of(runs: Sequence[Evaluated]) -> list[str]:
 
 def doubts(run: Evaluated) -> Iterator[str]:
     """Yields what puts the scores of a run in doubt, in sentences."""
-    if run.name == one_line(str(run.path)):
+    if run.name == one_line(str(run.path)) != one_line(run.tag):  # a frame has its tag for a path
         yield f"several runs have the tag {run.tag!r}, so that they are named by their paths"
     if len(tags := dict.fromkeys(line.tag for line in run.lines)) > 1:
         yield f"the file has {len(tags)} tags, {run.tag!r} the first; is it one run?"
