@@ -1,19 +1,29 @@
 """BM25 (Robertson et al. 1994) over English stems: the Puss in Boots of 2022."""
 
+from typing import Literal
+
 from touche import Documents, Rankings, Topics, baseline, scan
 from touche.errors import check_range
 
 
 @baseline
 def bm25(
-    topics: Topics, documents: Documents, *, k1: float = 0.9, b: float = 0.4, depth: int = 1000
+    topics: Topics,
+    documents: Documents,
+    *,
+    k1: float = 0.9,
+    b: float = 0.4,
+    stance: Literal["FIRST", "SECOND", "NEUTRAL", "NO"] = "NO",
+    depth: int = 1000,
 ) -> Rankings:
     """Ranks documents by BM25 for the topic's title, with the defaults of Anserini.
 
     k1: how slowly the weight of a term saturates with its frequency.
     b: how much the length of a document counts, from 0 to 1.
+    stance: the stance of all documents, where the topic names the objects that are compared.
     depth: how many documents are returned per topic.
     """
     check_range("k1", k1, 0, 1e9)
     check_range("b", b, 0, 1)
-    yield from scan.rank(topics, documents, scan.bm25(k1, b), analysis="english", depth=depth)
+    for topic, hits in scan.rank(topics, documents, scan.bm25(k1, b), analysis="english", depth=depth):
+        yield topic, [(*hit, stance) for hit in hits] if topic.objects else hits

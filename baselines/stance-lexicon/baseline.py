@@ -1,0 +1,25 @@
+"""Stances by a lexicon: which of the two compared objects is nearer to words of praise?"""
+
+from stances import Objects, lexicon
+
+from touche import Documents, Rankings, Topics, baseline, scan
+from touche.errors import check_range
+
+
+@baseline
+def stance_lexicon(topics: Topics, documents: Documents, *, window: int = 5, depth: int = 1000) -> Rankings:
+    """Ranks passages by BM25, and labels each with the object that it prefers.
+
+    window: how many words a word of praise or blame may be away from the object that it counts for.
+    depth: how many passages are returned per topic.
+    """
+    check_range("window", window, 1, 1000)
+    ranked = scan.rank(topics, documents, scan.bm25(k1=0.9, b=0.4), analysis="english", depth=depth)
+    rankings = [(topic, list(hits)) for topic, hits in ranked]
+    ids = {document for _, hits in rankings for document, _ in hits}
+    texts = {document.id: document.text for document in scan.picked(documents, ids)}
+    polarities = lexicon()
+    for topic, hits in rankings:
+        objects = Objects.of(topic)
+        stances = {document: objects.stance(texts[document], polarities, window) for document, _ in hits}
+        yield topic, [(document, score, stances[document]) for document, score in hits]

@@ -1,0 +1,87 @@
+"""The stance of a text towards two compared objects, from words of praise and blame near their mentions."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from touche import Topic
+
+FIRST, SECOND, NEUTRAL, NO, UNKNOWN = "FIRST", "SECOND", "NEUTRAL", "NO", "Q0"
+POLARITIES = {"praise.txt": 1, "blame.txt": -1}
+_WORD = re.compile(r"[\w+#]+")
+
+
+@dataclass(frozen=True)
+class Objects:
+    """The words of each compared object that the other one does not have.
+
+    Attributes:
+        first, second: words in lower case and without the plural's s; empty for a topic without two objects.
+    """
+
+    first: frozenset[str] = frozenset()
+    second: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, topic: Topic) -> "Objects":
+        """Returns the objects of a topic."""
+        if len(topic.objects) != 2:
+            return cls()
+        first, second = (frozenset(map(singular, words(name))) for name in topic.objects)
+        return cls(first - second, second - first)
+
+    def stance(self, text: str, polarities: Mapping[str, int], window: int) -> str:
+        """Returns the stance of a text, or Q0 for a topic without two objects.
+
+        Args:
+            text: the text.
+            polarities: 1 for words of praise, and -1 for words of blame.
+            window: the largest distance of such a word from a mention, in words.
+        """
+        if not (self.first and self.second):
+            return UNKNOWN
+        tokens = words(text)
+        mentions = [(place, side) for place, token in enumerate(tokens) if (side := self._side(token))]
+        votes = [
+            polarities[token] * side
+            for place, token in enumerate(tokens)
+            if token in polarities and (side := _nearest_side(mentions, place, window)) is not None
+        ]
+        if not votes:
+            return NO
+        return NEUTRAL if sum(votes) == 0 else FIRST if sum(votes) > 0 else SECOND
+
+    def _side(self, token: str) -> int:
+        """Returns 1 for a mention of the first object, -1 for one of the second, else 0."""
+        return (singular(token) in self.first) - (singular(token) in self.second)
+
+
+def lexicon() -> dict[str, int]:
+    """Returns the polarities of the words in ``lexicon/``: 1 for praise, -1 for blame."""
+    folder = Path(__file__).parent / "lexicon"
+    return {word: sign for name, sign in POLARITIES.items() for word in _words_of(folder / name)}
+
+
+def words(text: str) -> list[str]:
+    """Returns the words of a text in lower case."""
+    return _WORD.findall(text.lower())
+
+
+def singular(word: str) -> str:
+    """Returns a word without the plural's s."""
+    return word[:-1] if word.endswith("s") and len(word) > 3 else word
+
+
+def _nearest_side(mentions: Sequence[tuple[int, int]], place: int, window: int) -> int | None:
+    """Returns the side of the nearest mention: 0 if both objects are equally near, None if neither is."""
+    distances = [abs(place - mention) for mention, _ in mentions]
+    nearest = min(distances, default=window + 1)
+    if nearest > window:
+        return None
+    return sum({side for (_, side), distance in zip(mentions, distances, strict=True) if distance == nearest})
+
+
+def _words_of(path: Path) -> list[str]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
