@@ -132,7 +132,7 @@ def test_another_reference_and_one_run_beside_it(tab: Tab) -> None:
 
 
 @pytest.mark.usefixtures("plain")
-def test_all_published_runs_are_there_on_request_and_nothing_is_cut_at_any_width(
+def test_published_runs_are_there_on_request_and_nothing_is_cut_at_any_width(
     reports: Reports, browse: Browse
 ) -> None:
     """With long names, many runs of which none has a blank, and all that can be opened open."""
@@ -205,7 +205,7 @@ def test_the_gallery_has_every_task_and_the_runs_at_hand(
     assert (code, out) == (0, f"{tmp_path}/out/index.html\n")
     tab = browse(tmp_path / "out" / "index.html")
     links = tab.locator(".pages a").all_inner_texts()
-    assert links == [each for each in tasks.ids() if tasks.task(each).all_published] and len(links) == 9
+    assert links == [each for each in tasks.ids() if tasks.task(each).published] and len(links) == 9
     assert "68 published values, 1 run at hand" in tab.locator(".pages").inner_text()
     tab.get_by_role("link", name=task.id).click()
     visible = tab.locator(".board:visible")

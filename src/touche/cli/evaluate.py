@@ -13,7 +13,8 @@ from touche.evaluation import scores
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
-from touche.tasks import Measure, task_scored_by
+from touche.evaluation.stances import StanceEvaluation
+from touche.tasks import MACRO_F1, Measure, task_scored_by
 
 _EVALUATOR = f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), or both."
 
@@ -41,7 +42,10 @@ def evaluate(
     task, out = evaluated[0].task, click.echo if style == "table" else tell
     rows = [(run, score) for run in evaluated for score in _scores(run, per_topic)]
     if style == "table":
-        _show(rows, task.measure, per_topic)
+        ranked = [(run, score) for run, score in rows if run.is_ranking]
+        if ranked:
+            _show(ranked, task.measure, per_topic)
+        _show_stances([run for run in evaluated if not run.is_ranking])
     else:
         print_records(TopicScore if per_topic else Score, (score for _, score in rows), style)
     warn(*warnings_of(evaluated))
@@ -67,6 +71,27 @@ def _show(rows: Sequence[tuple[Evaluated, Score | TopicScore]], measure: Measure
     show_records(header, template, (vars(score) | names | _interval(score) for names, score in named))
     for dimension, file in {run.label: run.qrels for run, _ in rows}.items():
         click.echo(f"\n{dimension} is judged by {file}")
+
+
+def _show_stances(runs: Sequence[Evaluated]) -> None:
+    """The scores of detected stances, and those of each stance."""
+    if not runs:
+        return
+    template = "{name}|stance|{mean:.3f}|{low:.3f} to {high:.3f}|{results:,}|{topics}"
+    scores = [vars(run.scores["touche"]) | {"name": run.name} for run in runs]
+    click.echo()
+    show_records(f"run|dimension|{MACRO_F1}|95% interval|N|topics", template, scores)
+    template = "{name}|{label}|{precision:.3f}|{recall:.3f}|{f1:.3f}|{documents:,}"
+    evaluations = [(run.name, run.evaluations["touche"]) for run in runs]
+    rows = [
+        vars(of_class) | {"name": name, "label": label}
+        for name, evaluation in evaluations
+        if isinstance(evaluation, StanceEvaluation)
+        for label, of_class in evaluation.by_class().items()
+    ]
+    click.echo()
+    show_records("run|stance|precision|recall|F1|documents", template, rows)
+    click.echo(f"\nstance is judged by {runs[0].qrels}")
 
 
 def _interval(score: Score | TopicScore) -> dict[str, None]:

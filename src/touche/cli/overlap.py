@@ -43,7 +43,8 @@ def overlap(
     evaluated: list[Evaluated] = []
     pairs = watched(agreement.overlaps(runs), "comparing", "pairs of runs", comb(len(runs), 2))
     if task_id is not None:
-        evaluated = evaluate([*dict.fromkeys([*runs, *(baseline or ())])], tasks.task(task_id), [EVALUATOR])
+        paths = [*dict.fromkeys([*runs, *(baseline or ())])]
+        evaluated = [run for run in evaluate(paths, tasks.task(task_id), [EVALUATOR]) if run.is_ranking]
         pairs = agreement.scored_overlaps(runs, evaluated, baseline or ())
     agreements = list(pairs)
     if style == "table":

@@ -17,9 +17,8 @@ from touche.errors import InputError, ToucheError, choice, one_line
 from touche.evaluation.leaderboard import shortlist
 from touche.regression.expected import ExpectedScore
 from touche.regression.reruns import command_of, published_scores, rerun_of
-from touche.tasks import Published, Task
+from touche.tasks import MACRO_F1, STANCE, Published, Task
 from touche.tasks.cards import read_card
-from touche.tasks.records import OF_STANCE
 
 
 @command("touche tasks check 2027/tasks/touche-2027-task-1.toml", argument("cards", "FILE...", type=PATH))
@@ -95,12 +94,12 @@ def tasks(task_id: str | None, every: bool, style: str) -> None:
     chosen = [library.task(task_id)] if task_id else list(library.all_tasks().values())
     if style != "table":
         scores = published_scores()
-        rows = [_with_rerun(row, scores) for each in chosen for row in each.all_published]
+        rows = [_with_rerun(row, scores) for each in chosen for row in each.published]
         print_records(_Listed, rows, style)
     elif task_id:
         _show_card(chosen[0], every)
     else:
-        numbers = ({"dimensions": ", ".join(each.qrels), "n": len(each.all_published)} for each in chosen)
+        numbers = ({"dimensions": ", ".join(each.qrels), "n": len(each.published)} for each in chosen)
         records = (vars(task) | more for task, more in zip(chosen, numbers, strict=True))
         template = "{id}|{title}|{rules.unit}s|{dimensions}|{n}"
         show_records("task|title|ranked|dimensions|published", template, records)
@@ -121,17 +120,17 @@ def _with_rerun(row: Published, scores: Sequence[ExpectedScore]) -> _Listed:
 def _show_card(task: Task, every: bool) -> None:
     click.echo("\n".join(_about(task)))
     scores = published_scores() if task.published else []
-    for dimension in dict.fromkeys(row.dimension for row in task.published):
+    for dimension in dict.fromkeys(row.dimension for row in task.published if row.dimension != STANCE):
         click.echo(f"\nPublished {task.measure} for {dimension}")
         _show_leaderboard(task, [row for row in task.published if row.dimension == dimension], every, scores)
-    if task.stance:
-        click.echo(f"\nPublished {OF_STANCE} of the detected stance, of each run and of all runs of its team")
+    if stances := [row for row in task.published if row.dimension == STANCE]:
+        click.echo(f"\nPublished {MACRO_F1} of the detected stance, of each run and of all runs of its team")
         show_records(
             "team|tag|F1|N|team's F1|team's N||source",
             "{team}|{tag}|{value:.3f}|{results}|{team_value:.3f}|{team_results}|{kind}|{numbers}",
-            _lines(task.stance, task.stance),
+            _lines(stances, stances),
         )
-        click.echo(_sources(task.stance))
+        click.echo(_sources(stances))
     if task.results_note:
         click.echo(f"\n{task.results_note}")
 

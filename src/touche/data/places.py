@@ -11,11 +11,11 @@ from touche.collection.documents import Documents
 from touche.collection.ir_datasets import IrDataset
 from touche.data.remedies import ELSEWHERE, in_bytes, remedy
 from touche.errors import NotAtHandError, ToucheError, choice
-from touche.formats.qrels import Qrels, read_qrels
+from touche.formats.qrels import Qrels, read_qrels, read_stances
 from touche.formats.topics import read_topics_xml
 from touche.io.writing import cache_folder
 from touche.origin import clone
-from touche.tasks import Corpus, Task
+from touche.tasks import STANCE, Corpus, Task
 
 
 def shipped() -> Path | None:
@@ -157,12 +157,14 @@ def corpus_at_hand(corpus: Corpus) -> bool:
 
 
 def qrels_of(task: Task, dimension: str) -> Qrels:
-    """The judgments of a task in one dimension.
+    """The judgments of a task in one dimension; stances as their places in ``task.stances``.
 
     Raises:
         ToucheError: if they are not at hand or the file is broken.
     """
     judgments = task.qrels[dimension]
+    if dimension == STANCE:
+        return read_stances(locate("qrels", judgments.file), task.stances, task.excluded_topics)
     return read_qrels(locate("qrels", judgments.file), task.excluded_topics, judgments.labels or None)
 
 

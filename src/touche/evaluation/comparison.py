@@ -1,6 +1,6 @@
 """Runs compared pair by pair: differences, paired tests with correction, and the topics that decide."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
@@ -16,7 +16,9 @@ from touche.evaluation.significance import (
     randomisation_test,
     t_test,
 )
+from touche.evaluation.stances import stance_difference
 from touche.progress import watched
+from touche.tasks import STANCE
 
 _FEWEST = 2  # topics that two runs have to share for a test
 
@@ -58,6 +60,8 @@ class Comparison(PairOfRuns):
         p_randomisation, p_randomisation_holm: those of the paired randomisation test; None unless asked for.
         won, lost, tied: on how many topics A scores higher, lower, the same.
         topics: how many there are.
+        results: N, on how many documents with a judged stance both runs are compared; None for rankings. No
+            test is made of stances.
     """
 
     mean_a: float
@@ -68,13 +72,14 @@ class Comparison(PairOfRuns):
     effect_size: float | None
     p_t_test: float | None
     p_t_test_holm: float | None
-    significant: bool
+    significant: bool | None
     p_randomisation: float | None
     p_randomisation_holm: float | None
-    won: int
-    lost: int
-    tied: int
+    won: int | None
+    lost: int | None
+    tied: int | None
     topics: int
+    results: int | None = None
 
 
 @dataclass(frozen=True)
@@ -108,7 +113,8 @@ def comparisons(
     if len({run.path for run in runs}) < 2:
         raise ToucheError("one run alone cannot be compared; give two at least")
     compared, faults = list[Comparison](), list[str]()
-    pairs = list(_pairs(runs, evaluator, reference))
+    ranked = [run for run in runs if run.is_ranking]
+    pairs = list(_pairs(ranked, evaluator, reference))
     for about, scores in watched(pairs, "testing", "comparisons", len(pairs)):
         if len(scores) >= _FEWEST:
             compared.append(_comparison(about, scores, randomisation))
@@ -118,10 +124,17 @@ def comparisons(
             faults.append(f"{a} and {b} are not compared in {dimension} by {evaluator}: {problem}")
     t = holm([comparison.p_t_test for comparison in compared])
     r = holm([comparison.p_randomisation for comparison in compared])
-    return [
+    tested = [
         replace(each, p_t_test_holm=p, p_randomisation_holm=q, significant=p is not None and p < SIGNIFICANT)
         for each, p, q in zip(compared, t, r, strict=True)
-    ], faults
+    ]
+    detected = [run for run in runs if not run.is_ranking]
+    for one, other in _pairs_of_runs(detected, reference):
+        try:
+            tested.append(_of_stances(one, other))
+        except ToucheError as error:
+            faults.append(f"{one.name} and {other.name} are not compared in {STANCE}: {error}")
+    return tested, faults
 
 
 def topic_differences(
@@ -131,7 +144,7 @@ def topic_differences(
     titles = runs[0].titles
     return [
         TopicDifference(*about, topic, titles.get(topic, ""), a, b, difference=a - b)
-        for about, scores in _pairs(runs, evaluator, reference)
+        for about, scores in _pairs([run for run in runs if run.is_ranking], evaluator, reference)
         for topic, (a, b) in sorted(scores.items(), key=lambda item: -abs(item[1][0] - item[1][1]))
     ]
 
@@ -150,17 +163,37 @@ def run_named(name: str, runs: Sequence[Evaluated]) -> Evaluated:
 
 
 def _pairs(runs: Sequence[Evaluated], evaluator: str, reference: Evaluated | None) -> Iterator[_Pair]:
+    """Every two runs of a dimension, with the scores of the topics that both have."""
+    for a, b in _pairs_of_runs(runs, reference):
+        of_a, of_b = (run.topic_scores[evaluator] for run in (a, b))
+        scores = {topic: (of_a[topic].value, of_b[topic].value) for topic in of_a if topic in of_b}
+        yield _about(a, b, evaluator), scores
+
+
+def _pairs_of_runs(
+    runs: Sequence[Evaluated], reference: Evaluated | None
+) -> Iterator[tuple[Evaluated, Evaluated]]:
     """Every two runs of a dimension; with a reference, each other run and the reference."""
     for dimension in dict.fromkeys(run.dimension for run in runs):
         of_dimension = [run for run in runs if run.dimension == dimension]
-        pairs: Iterable[tuple[Evaluated, Evaluated]] = combinations(of_dimension, 2)
         if reference:
             (second,) = (run for run in of_dimension if run.path == reference.path)
-            pairs = ((run, second) for run in of_dimension if run is not second)
-        for a, b in pairs:
-            of_a, of_b = (run.topic_scores[evaluator] for run in (a, b))
-            scores = {topic: (of_a[topic].value, of_b[topic].value) for topic in of_a if topic in of_b}
-            yield (a.name, b.name, a.task.id, dimension, a.qrels, str(a.task.measure), evaluator), scores
+            yield from ((run, second) for run in of_dimension if run is not second)
+        else:
+            yield from combinations(of_dimension, 2)
+
+
+def _about(a: Evaluated, b: Evaluated, evaluator: str) -> _About:
+    return a.name, b.name, a.task.id, a.dimension, a.qrels, str(a.measure), evaluator
+
+
+def _of_stances(a: Evaluated, b: Evaluated) -> Comparison:
+    """Two runs on the documents with a judged stance that both have."""
+    first, second, interval = stance_difference(a.lines, b.lines, a.judgments, a.task.stances)
+    one, other = first.mean or 0.0, second.mean or 0.0
+    untested: tuple[Any, ...] = (None,) * 9
+    figures = one, other, one - other, *interval, *untested, first.topics, first.results
+    return Comparison(*_about(a, b, "touche"), *figures)
 
 
 def _comparison(about: _About, scores: Mapping[str, tuple[float, float]], randomisation: bool) -> Comparison:

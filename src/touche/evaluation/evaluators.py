@@ -12,9 +12,10 @@ from math import log2
 from statistics import fmean
 
 from touche.errors import ToucheError
+from touche.evaluation.significance import bootstrap_interval
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, by_topic, in_order_of_rank, in_order_of_score
-from touche.tasks.measures import Measure, parsed, uncut
+from touche.tasks.measures import MACRO_F1, Measure, parsed, uncut
 
 TREC_EVAL_VERSION = "9.0.8"  # the one that pytrec_eval-terrier holds
 
@@ -43,6 +44,21 @@ class Evaluation:
         return fmean(self.judged_per_topic.values())
 
     @property
+    def interval(self) -> tuple[float, float] | tuple[None, None]:
+        """The 95% confidence interval of the mean, by bootstrap over the topics; None twice without any."""
+        return bootstrap_interval(list(self.per_topic.values())) if self.per_topic else (None, None)
+
+    @property
+    def topics(self) -> int:
+        """The number of topics that the evaluator averages over."""
+        return len(self.per_topic)
+
+    @property
+    def results(self) -> int | None:
+        """N, the number of results with a judged stance; None for rankings."""
+        return None
+
+    @property
     def unjudged(self) -> float:
         """The share of the first results that has no judgment."""
         return round(1 - self.judged, 9)  # so that a tenth is a tenth
@@ -60,7 +76,7 @@ def trec_eval(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluat
     """
     order = in_qrels(in_order_of_score(run), qrels)
     scores = {topic: {line.document: line.score for line in lines} for topic, lines in order.items()}
-    return Evaluation(by_trec_eval(scores, qrels, measure), _judged(order, qrels, measure.cutoff))
+    return Evaluation(by_trec_eval(scores, qrels, measure), judged_share(order, qrels, measure.cutoff))
 
 
 def by_trec_eval(
@@ -99,7 +115,7 @@ def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation
         judged = [labels[line.document] for line in first if line.document in labels]
         if judged and any(labels.values()):
             per_topic[topic] = ndcg(judged, labels.values(), cutoff)
-    return Evaluation(per_topic, _judged(order, qrels, cutoff))
+    return Evaluation(per_topic, judged_share(order, qrels, cutoff))
 
 
 def ndcg(found: Iterable[int], judged: Iterable[int], cutoff: int) -> float:
@@ -124,7 +140,9 @@ EVALUATORS: Mapping[str, Evaluator] = {"trec_eval": trec_eval, "touche": touche}
 
 
 def evaluators_of(measure: Measure) -> list[str]:
-    """Who computes a measure: both evaluators nDCG@k, trec_eval alone any other."""
+    """Who computes a measure: both evaluators nDCG@k, touche macro F1, trec_eval any other."""
+    if measure is MACRO_F1:
+        return ["touche"]
     return [name for name in EVALUATORS if measure.of_script or name == "trec_eval"]
 
 
@@ -149,7 +167,10 @@ def in_qrels(ordered: Iterable[RunLine], qrels: Qrels) -> dict[str, list[RunLine
     return topics
 
 
-def _judged(order: Mapping[str, Sequence[RunLine]], qrels: Qrels, cutoff: int | None) -> dict[str, float]:
+def judged_share(
+    order: Mapping[str, Sequence[RunLine]], qrels: Qrels, cutoff: int | None
+) -> dict[str, float]:
+    """Returns Judged@k of each topic."""
     return {
         topic: fmean(line.document in qrels[topic] for line in lines[:cutoff])
         for topic, lines in order.items()

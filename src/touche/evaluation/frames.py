@@ -112,13 +112,13 @@ def published(task: str | None = None) -> "DataFrame":
 
     Returns:
         Columns as the attributes of ``touche.tasks.Published``, the best result of each dimension first;
-        after the rankings detected stances, whose ``measure`` is another one.
+        detected stances, whose ``measure`` is another one, come last.
 
     Raises:
         ToucheError: if there is no such task.
     """
     chosen = [tasks.task(task)] if task else tasks.all_tasks().values()
-    return _frame(tasks.Published, [row for card in chosen for row in card.all_published])
+    return _frame(tasks.Published, [row for card in chosen for row in card.published])
 
 
 def _score(

@@ -7,13 +7,14 @@ from touche.tasks import Published, Task
 DIGITS = 3  # to which the tables are printed
 
 
-def comparable(task: Task, dimension: str, evaluator: str) -> list[Published]:
-    """The published results for a score: same measure, judgments and, as known, evaluator.
+def comparable(task: Task, dimension: str, evaluator: str, results: int | None = None) -> list[Published]:
+    """The published results for a score: same measure, judgments, N and, as known, evaluator.
 
     Args:
         task: the task of the run.
         dimension: a name in ``task.qrels``; corrected and uncorrected judgments have one each.
         evaluator: the one of the score.
+        results: N of detected stances; None for rankings.
 
     Returns:
         The rows, the best first.
@@ -22,7 +23,8 @@ def comparable(task: Task, dimension: str, evaluator: str) -> list[Published]:
         row
         for row in task.published
         if row.dimension == dimension
-        and row.measure == task.measure.name
+        and row.measure == task.measure_for(dimension).name
+        and row.results == results
         and row.evaluator in (None, evaluator)
         and row.qrels in (None, task.qrels[dimension].file)
     ]
@@ -77,6 +79,6 @@ def standing(value: float, published: Sequence[Published]) -> str:
     parts = [place, *(label(row, ": ") for row in best if row.baseline and row not in named)]
     if len(best) < len(published) and 0 < len(higher) < len(published):
         parts.insert(1, f"{len(higher)} of {len(published)} published runs are above it")
-    if any(row.evaluator is None for row in published):
+    if any(row.evaluator is None and row.results is None for row in published):
         parts.append("with which evaluator the published ones were computed is not stated")
     return "; ".join(parts)

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from touche.errors import one_line
 from touche.evaluation.disagreement import reasons
-from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION, by_trec_eval, in_qrels
+from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION, by_trec_eval, evaluators_of, in_qrels
 from touche.evaluation.leaderboard import comparable, standing
 from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated
+from touche.evaluation.stances import StanceEvaluation
 from touche.formats.runs import RunLine, by_topic, in_order_of_score
 from touche.tasks import Measure
 
@@ -15,15 +16,15 @@ _SHOWN_TOPICS = 5
 
 def warnings_of(runs: Sequence[Evaluated]) -> list[str]:
     """What puts the scores of runs in doubt."""
-    return _grouped(runs, doubts)
+    return [*_other_sizes(runs), *_grouped(runs, doubts)]
 
 
 def notes_of(runs: Sequence[Evaluated]) -> list[str]:
     """Why the evaluators differ, and where the runs stand among the published ones."""
-    measure = runs[0].task.measure
+    measure = runs[0].measure
     alone = f"{measure} is scored by trec_eval alone: the organizers' script has nDCG@k and nothing else"
     notes = _grouped(runs, lambda run: (*_disagreement(run), *_standing(run)))
-    return notes if measure.of_script else [alone, *notes]
+    return [alone, *notes] if evaluators_of(measure) == ["trec_eval"] else notes
 
 
 def doubts(run: Evaluated) -> Iterator[str]:
@@ -32,6 +33,9 @@ def doubts(run: Evaluated) -> Iterator[str]:
         yield f"several runs have the tag {run.tag!r}, so that they are named by their paths"
     if len(tags := dict.fromkeys(line.tag for line in run.lines)) > 1:
         yield f"the file has {len(tags)} tags, {run.tag!r} the first; is it one run?"
+    if isinstance(evaluation := run.evaluations.get("touche"), StanceEvaluation):
+        yield from _wrong_labels(evaluation)
+        return
     yield from _unjudged(run)
     if "touche" in run.evaluations:
         yield from _topics_left_out(run)
@@ -40,6 +44,22 @@ def doubts(run: Evaluated) -> Iterator[str]:
         yield from _equal_ranks(run)
     if "trec_eval" in run.evaluations:
         yield from _near_ties(run)
+
+
+def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:
+    """Values over different numbers of documents do not compare."""
+    sizes = {run.name: score.results for run in runs for score in run.scores.values() if score.results}
+    if len({*sizes.values()}) > 1:
+        listed = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
+        yield f"the macro F1 of runs is over other documents (N: {listed}); compare them by touche compare"
+
+
+def _wrong_labels(evaluation: StanceEvaluation) -> Iterator[str]:
+    if others := int(evaluation.counts[..., -1].sum()):
+        known = ", ".join(evaluation.labels)
+        yield f"{others:,} of {evaluation.results:,} labels are none of {known}, and count as wrong"
+    if not evaluation.results:
+        yield "no document has a judged stance; check that --task is the run's task"
 
 
 def _grouped(runs: Iterable[Evaluated], sentences: Callable[[Evaluated], Iterable[str]]) -> list[str]:
@@ -151,14 +171,17 @@ def _standing(run: Evaluated) -> Iterator[str]:
     """With each evaluator, in one sentence where both put it at the same place."""
     places: dict[str, list[str]] = {}
     for name, score in run.scores.items():
-        rows = [] if run.any_order else comparable(run.task, run.dimension, name)
+        rows = [] if run.any_order else comparable(run.task, run.dimension, name, score.results)
         if rows and score.mean is not None:
             doubt = "" if score.comparable else "; not comparable, see the warning"
             places.setdefault(f"{score.mean:.3f} is {standing(score.mean, rows)}{doubt}", []).append(name)
     for place, names in places.items():
         yield f"with {' and '.join(names)}, {place}"
-    if not places and run.task.published:
-        rows = [row for row in run.task.published if row.dimension == run.dimension]
+    rows = [row for row in run.task.published if row.dimension == run.dimension]
+    if not places and rows and rows[0].results is not None:
+        sizes = sorted(row.results or 0 for row in rows)
+        yield f"published values are over {sizes[0]:,} to {sizes[-1]:,} documents; only the same N compares"
+    elif not places and run.task.published:
         kinds = {f"{row.measure} by {row.evaluator or 'an unknown evaluator'}" for row in rows}
         order = ", with pairs in the judged order" if run.any_order else ""
         values = f"published values are of {' and '.join(sorted(kinds)) or 'other judgments'}{order}"

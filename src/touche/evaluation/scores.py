@@ -1,7 +1,7 @@
 """Runs evaluated on a task: a record for each run and dimension, from which every figure is taken."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -12,11 +12,11 @@ from types import MappingProxyType
 from touche.data.places import qrels_of, titles_of
 from touche.errors import ToucheError, one_line
 from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_of
-from touche.evaluation.significance import bootstrap_interval
+from touche.evaluation.stances import evaluate_stances
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, read_run
 from touche.progress import watched
-from touche.tasks import PAIR, Task
+from touche.tasks import PAIR, STANCE, Measure, Task
 
 UNJUDGED_LIMIT = 0.10  # of the first results; above it a score is not comparable with published ones
 
@@ -32,7 +32,7 @@ class Subject:
         dimension: what was judged.
         any_order: whether pairs that are judged in the other order count, too.
         qrels: the name of the file with the judgments.
-        measure: that of the task, such as ``nDCG@5``.
+        measure: that of the dimension, such as ``nDCG@5``; ``macro F1`` of stances.
         evaluator: ``trec_eval`` or ``touche``.
     """
 
@@ -55,7 +55,8 @@ class Score(Subject):
         low, high: its 95% confidence interval, by bootstrap over the topics; None likewise.
         judged: Judged@k, with the k of the measure; of all results where it has none.
         topics: over how many topics the mean is.
-        comparable: whether it can stand beside published ones: little is unjudged, and no topic is missing.
+        comparable: whether it compares with published ones: little is unjudged, and no topic is missing.
+        results: N, over how many results with a judged stance the macro F1 is; None for rankings.
     """
 
     mean: float | None
@@ -64,6 +65,7 @@ class Score(Subject):
     judged: float
     topics: int
     comparable: bool
+    results: int | None = None
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,16 @@ class Evaluated:
         """The dimension in words, such as ``relevance, any order``."""
         return f"{self.dimension}, any order" if self.any_order else self.dimension
 
+    @property
+    def is_ranking(self) -> bool:
+        """Whether its documents are ranked in this dimension; of stances they are labelled."""
+        return self.dimension != STANCE
+
+    @property
+    def measure(self) -> Measure:
+        """What it is scored by."""
+        return self.task.measure_for(self.dimension)
+
     @cached_property
     def scores(self) -> Mapping[str, Score]:
         """A record for each evaluator, by its name."""
@@ -139,14 +151,14 @@ class Evaluated:
         return [score for scores in self.topic_scores.values() for score in scores.values()]
 
     def _score(self, evaluator: str, evaluation: Evaluation) -> Score:
-        values = list(evaluation.per_topic.values())
-        low, high = bootstrap_interval(values) if values else (None, None)
-        figures = evaluation.mean, low, high, evaluation.judged, len(values)
+        low, high = evaluation.interval
+        figures = evaluation.mean, low, high, evaluation.judged, evaluation.topics
         whole = evaluation.judged_per_topic.keys() >= self.judgments.keys()
-        return Score(*self._subject(evaluator), *figures, whole and evaluation.unjudged <= UNJUDGED_LIMIT)
+        comparable = (whole and evaluation.unjudged <= UNJUDGED_LIMIT) or evaluation.results is not None
+        return Score(*self._subject(evaluator), *figures, comparable, evaluation.results)
 
     def _subject(self, evaluator: str) -> tuple[str, str, str, str, bool, str, str, str]:
-        measured = self.task.id, self.dimension, self.any_order, self.qrels, str(self.task.measure)
+        measured = self.task.id, self.dimension, self.any_order, self.qrels, str(self.measure)
         return str(self.path), self.tag, *measured, evaluator
 
 
@@ -168,7 +180,7 @@ def evaluate(
     Args:
         paths: the run files.
         task: the task that they are for, with its measure.
-        evaluators: names in ``EVALUATORS``; all that have the measure, if none is given.
+        evaluators: names in ``EVALUATORS``; all that have the measure, if none is given. Stances have one.
         any_order: evaluate each run once more, with pairs that were judged in the other order counted, too.
         in_memory: the runs that are in no file, by what stands for their paths.
 
@@ -179,7 +191,7 @@ def evaluate(
         ToucheError: if judgments are not at hand, a file is unusable, given twice or for another task, an
             evaluator does not have the measure, or any order is asked for where no pairs are ranked.
     """
-    evaluators = list(evaluators) or evaluators_of(task.measure)
+    evaluators = list(evaluators)
     _check(paths, task, evaluators, any_order)
     judged = {dimension: qrels_of(task, dimension) for dimension in task.qrels}
     titles = titles_of(task)
@@ -187,7 +199,8 @@ def evaluate(
     for path in watched(paths, "evaluating", "runs", len(paths)):
         run = in_memory[path] if path in in_memory else read_run(path)
         for (dimension, qrels), turned in product(judged.items(), (False, True)[: 1 + any_order]):
-            records.append(_evaluated(path, run, task, titles, dimension, qrels, evaluators, turned))
+            about = path, run, task, titles, dimension, qrels, evaluators or EVALUATORS
+            records.append(_evaluated(*about, turned))
     return with_names(records)
 
 
@@ -198,7 +211,7 @@ def evaluated(path: Path, run: Sequence[RunLine], task: Task, dimension: str) ->
         ToucheError: if the judgments are not at hand or unusable, or are of other topics.
     """
     judgments = qrels_of(task, dimension)
-    return _evaluated(path, run, task, titles_of(task), dimension, judgments, evaluators_of(task.measure))
+    return _evaluated(path, run, task, titles_of(task), dimension, judgments, EVALUATORS)
 
 
 def with_names(runs: Sequence[Evaluated]) -> list[Evaluated]:
@@ -223,9 +236,10 @@ def in_judged_order(run: Sequence[RunLine], qrels: Qrels) -> list[RunLine]:
 
 
 def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_order: bool) -> None:
-    if not {*evaluators} <= {*evaluators_of(task.measure)}:
-        problem = f"touche, the organizers' script, does not have {task.measure}"
-        raise ToucheError(f"{problem}; take trec_eval alone")
+    known = {name for dimension in task.qrels for name in evaluators_of(task.measure_for(dimension))}
+    if evaluators and known.isdisjoint(evaluators):
+        measures = " and ".join({str(task.measure_for(dimension)): None for dimension in task.qrels})
+        raise ToucheError(f"{' and '.join(evaluators)} does not have {measures}; take {' or '.join(known)}")
     if any_order and task.rules.unit != PAIR:
         raise ToucheError(f"{task.id} does not rank pairs; leave --pairs any-order out")
     if not paths or len(set(map(realpath, paths))) < len(paths):
@@ -240,13 +254,25 @@ def _evaluated(
     titles: Mapping[str, str],
     dimension: str,
     judgments: Qrels,
-    evaluators: Iterable[str],
+    evaluators: Collection[str],
     any_order: bool = False,
 ) -> Evaluated:
     lines = in_judged_order(run, judgments) if any_order else run
     try:
-        evaluations = {name: EVALUATORS[name](lines, judgments, task.measure) for name in evaluators}
+        evaluations = {
+            name: _evaluation(name, lines, judgments, task, dimension)
+            for name in evaluators_of(task.measure_for(dimension))
+            if name in evaluators or dimension == STANCE
+        }
     except ToucheError as error:
         raise ToucheError(f"{path}: {error}, that the run ranks {task.rules.unit}s") from error
     about = path, run[0].tag, run[0].tag, lines, task, titles, dimension, any_order
     return Evaluated(*about, task.qrels[dimension].file, judgments, evaluations)
+
+
+def _evaluation(
+    evaluator: str, run: Sequence[RunLine], judgments: Qrels, task: Task, dimension: str
+) -> Evaluation:
+    if dimension == STANCE:
+        return evaluate_stances(run, judgments, task.stances)
+    return EVALUATORS[evaluator](run, judgments, task.measure)

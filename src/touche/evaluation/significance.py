@@ -27,9 +27,18 @@ def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
         The 2.5th and the 97.5th percentile of the means of 10,000 resamples.
     """
     scores = np.asarray(values, dtype=float)
-    drawn = np.random.default_rng(SEED).integers(len(scores), size=(RESAMPLES, len(scores)))
+    return interval_of(scores[draws(len(scores))].mean(axis=1))
+
+
+def draws(topics: int) -> NDArray[np.int64]:
+    """Returns the topics of each resample: 10,000 rows of that many numbers of topics, the same each time."""
+    return np.random.default_rng(SEED).integers(topics, size=(RESAMPLES, topics))
+
+
+def interval_of(samples: NDArray[np.float64]) -> tuple[float, float]:
+    """Returns the 2.5th and the 97.5th percentile."""
     tail = 100 * (1 - LEVEL) / 2
-    low, high = np.percentile(scores[drawn].mean(axis=1), [tail, 100 - tail])
+    low, high = np.percentile(samples, [tail, 100 - tail])
     return float(low), float(high)
 
 

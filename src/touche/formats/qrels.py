@@ -1,7 +1,7 @@
 """Judgments in TREC's qrels format: ``topic 0 document label`` on each line."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from touche.errors import InputError
@@ -9,8 +9,10 @@ from touche.formats.runs import split_columns
 from touche.io.identifiers import quoted
 from touche.io.opening import read_lines
 
-_LABEL = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{0,9})?")
+_GRADE = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{0,9})?")
 _LARGEST = 1_000_000  # trec_eval's memory and time grow with it, and it scores 0 where its numbers end
+
+_OTHER_FILE = "check that this is the right file"
 
 Qrels = dict[str, dict[str, int]]  # topic -> document -> label
 
@@ -29,25 +31,54 @@ def read_qrels(
         InputError: if the file is unreadable, holds no judgment, a line is broken or has an unknown label, or
             a document is judged twice with two labels.
     """
+
+    def grade(text: str, line: int) -> int:
+        whole = _GRADE.fullmatch(text)
+        if whole is None or abs(number := int(whole[1])) > _LARGEST:
+            problem = f"label {quoted(text)} is not a whole number up to {_LARGEST:,}"
+            remedy = "write labels such as -2, 0 or 2; judged stances are scored with --measure 'macro F1'"
+            raise InputError(path, problem, remedy, line)
+        if labels is not None and number not in labels:
+            raise _unknown(path, text, sorted(labels), line)
+        return number
+
+    return _read(path, excluded_topics, grade)
+
+
+def read_stances(path: Path, stances: Sequence[str], excluded_topics: Collection[str] = ()) -> Qrels:
+    """Reads judged stances, whose case does not count; labels are their places in ``stances``.
+
+    Raises:
+        InputError: as ``read_qrels``.
+    """
+
+    def place(text: str, line: int) -> int:
+        if text.upper() not in stances:
+            raise _unknown(path, quoted(text), stances, line)
+        return stances.index(text.upper())
+
+    return _read(path, excluded_topics, place)
+
+
+def _read(path: Path, excluded_topics: Collection[str], label_of: Callable[[str, int], int]) -> Qrels:
     qrels: Qrels = {}
     for line, text in read_lines(path):
         columns = split_columns(text)
         if len(columns) != 4:
             problem = f"{len(columns)} columns instead of 4"
             raise InputError(path, problem, "write: topic 0 document label", line)
-        topic, _, document, label = columns
+        topic, _, document, column = columns
         if topic in excluded_topics:
             continue
-        whole = _LABEL.fullmatch(label)
-        if whole is None or abs(number := int(whole[1])) > _LARGEST:
-            problem = f"label {quoted(label)} is not a whole number up to {_LARGEST:,}"
-            raise InputError(path, problem, "write labels such as -2, 0 or 2", line)
-        if labels is not None and number not in labels:
-            problem = f"label {label} is unknown; this file has {', '.join(map(str, sorted(labels)))}"
-            raise InputError(path, problem, "check that this is the right file", line)
-        if qrels.setdefault(topic, {}).setdefault(document, number) != number:
+        label = label_of(column, line)
+        if qrels.setdefault(topic, {}).setdefault(document, label) != label:
             problem = f"document {document!r} of topic {topic} has two labels"
             raise InputError(path, problem, "remove one of the two", line)
     if not qrels:
-        raise InputError(path, "no judgments in it", "check that this is the right file")
+        raise InputError(path, "no judgments in it", _OTHER_FILE)
     return qrels
+
+
+def _unknown(path: Path, label: str, known: Collection[object], line: int) -> InputError:
+    problem = f"label {label} is unknown; this file has {', '.join(map(str, known))}"
+    return InputError(path, problem, _OTHER_FILE, line)

@@ -192,7 +192,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         judgments = task.qrels.get(self.dimension)
         if judgments is None or judgments.file != self.qrels:
             raise ValueError(f"dimension and qrels are not those of {task.id}; see its card")
-        measure = measure_of(self.measure) if self.measure else task.measure
+        measure = measure_of(self.measure) if self.measure else task.measure_for(self.dimension)
         if self.evaluator not in evaluators_of(measure):
             raise ValueError(f"{self.evaluator} does not have {measure}; take trec_eval")
 
@@ -208,8 +208,10 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         run = rerun.scored[self.dimension]
         if isinstance(run, ToucheError):
             raise run
-        measure = measure_of(self.measure) if self.measure else run.task.measure
-        evaluation = EVALUATORS[self.evaluator](run.lines, run.judgments, measure)
+        evaluation = None if self.measure else run.evaluations[self.evaluator]
+        if evaluation is None:
+            evaluate = EVALUATORS[self.evaluator]
+            evaluation = evaluate(run.lines, run.judgments, measure_of(self.measure))
         if evaluation.mean is None:
             raise ToucheError(f"{self.evaluator} has no topic to average over; check the run")
         return evaluation.mean, evaluation.judged, ""

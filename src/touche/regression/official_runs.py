@@ -24,7 +24,7 @@ from touche.identify.parameters import shared_numbers
 from touche.identify.samples import Array, Sample, read_scores, sample_of
 from touche.identify.search import fits_of
 from touche.regression.expected import ExpectedFormula, Measured
-from touche.tasks import Task, dataset
+from touche.tasks import STANCE, Task, dataset
 
 OWN = 0.999  # the share of its own scores that a baseline has to meet; the rest is rounding
 _NEAR = 1e-4  # of a parameter, relatively
@@ -97,7 +97,7 @@ def agreements(
     counts, topics = Counter(line.topic for line in theirs), by_topic(in_order_of_score(rerun))
     ours = [line for topic, lines in topics.items() for line in lines[: counts[topic]]]
     without = overlap(rankings(theirs), rankings(ours), names)
-    judged = [name for name, each in task.qrels.items() if at_hand("qrels", each.file)]
+    judged = [name for name, each in task.qrels.items() if name != STANCE and at_hand("qrels", each.file)]
     scored = [[_evaluated(lines, task, name) for lines in (theirs, ours)] for name in judged]
     # A test needs two topics.
     both = [runs for runs in scored if len(runs[0].topic_scores[EVALUATOR]) > 1]

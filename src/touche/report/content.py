@@ -15,14 +15,24 @@ from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.leaderboard import comparable, names, shortlist
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, evaluate
+from touche.evaluation.stances import StanceEvaluation
 from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
 from touche.io.opening import md5
 from touche.regression.reruns import tags_of
-from touche.report.records import BASELINE, GIVEN, PUBLISHED, Depth, Place, RunFile, TaskReport, View
+from touche.report.records import (
+    BASELINE,
+    GIVEN,
+    PUBLISHED,
+    Depth,
+    Place,
+    RunFile,
+    StanceView,
+    TaskReport,
+    View,
+)
 from touche.report.results import Texts, first, ids_of, ranks_of, rendering_of, topics_of
 from touche.report.texts import texts_of
-from touche.tasks import Corpus, Measure, Published
-from touche.tasks.records import STANCE
+from touche.tasks import STANCE, Corpus, Measure, Published, Task
 
 _DEPTHS = (1, 3, 5, 10, 20)
 _PARTIAL = (
@@ -45,7 +55,12 @@ def part_of(runs: Sequence[Evaluated], dataset: str, reference: str | None = Non
     Raises:
         ToucheError: if a file is not at hand any more, the corpus is broken, or there is no such reference.
     """
-    task = runs[0].task
+    task, everything = runs[0].task, runs
+    runs, detected = (
+        [run for run in everything if run.is_ranking == is_ranking] for is_ranking in (True, False)
+    )
+    if not runs:
+        raise ToucheError("a report needs a ranking measure; leave --measure out")
     means = {
         run.name: next(iter(run.evaluations.values())).mean for run in reversed(runs)
     }  # in the first one
@@ -70,9 +85,10 @@ def part_of(runs: Sequence[Evaluated], dataset: str, reference: str | None = Non
         _winners(views),
         runs[0].titles,
         topics_of(ranks, runs, texts),
-        [*([_PARTIAL] if partial else []), *faults, *warnings_of(runs)],
+        [*([_PARTIAL] if partial else []), *faults, *warnings_of(everything)],
         _missing(corpora, available, wanted, texts),
         rendering_of(ranks, runs[0], texts) if available else None,
+        _stance_view(task, detected),
     )
 
 
@@ -90,17 +106,18 @@ def published_parts() -> Iterator[TaskReport]:
     Where a run or judgments are unusable, a warning says so, and the part has the published results alone.
     """
     for task in tasks.all_tasks().values():
-        rows_of = _by_dimension(task.all_published)
+        rows_of = _by_dimension(task.published)
         views = {
             dimension: View(dimension, "as published", "", "", _board([], rows), {}, [])
             for dimension, rows in rows_of.items()
         }
-        stance = [views.pop(STANCE)] if STANCE in views else []
+        views.pop(STANCE, None)
+        stance = _stance_view(task, [])
         alone = TaskReport(task.id, task, [], "", [*views.values()], {}, "", {}, {}, [], stance=stance)
         paths = locate("runs", task.id).iterdir() if rows_of and at_hand("runs", task.id) else ()
         runs = sorted(path for path in paths if path.suffix in (".run", ".txt"))
         try:
-            part = replace(part_of(evaluate(runs, task), task.id), stance=stance) if runs else alone
+            part = part_of(evaluate(runs, task), task.id) if runs else alone
         except ToucheError as error:
             part = replace(alone, warnings=[f"the runs at hand are left out: {error}"])
         yield from [part] if rows_of else []
@@ -164,12 +181,27 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     return sorted(views, key=lambda view: -view.published), faults
 
 
+def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
+    published = [row for row in task.published if row.dimension == STANCE]
+    if not runs and not published:
+        return None
+    board = _board([_place(run, "touche") for run in runs], published)
+    if not runs:
+        return StanceView(board)
+    evaluations = {run.name: run.evaluations["touche"] for run in runs}
+    detected = {name: each for name, each in evaluations.items() if isinstance(each, StanceEvaluation)}
+    compared = comparisons(runs, "touche")[0] if len(runs) > 1 else []
+    qrels = runs[0].qrels
+    return StanceView(board, qrels, md5(locate("qrels", qrels)), detected, compared, notes_of(runs))
+
+
 def _board(given: Sequence[Place], published: Sequence[Published]) -> list[Place]:
     """The leaderboard, best first; a given run that is a published one is there once."""
     listed, rows = shortlist(published), list[Place]()
     for row, name in zip(published, names(published), strict=True):
         figures = row.value, row.low, row.high, None, row.sources[0], row.tag, row.interval_note
-        rows.append(Place(name, BASELINE if row.baseline else PUBLISHED, *figures, row in listed))
+        kind = BASELINE if row.baseline else PUBLISHED
+        rows.append(Place(name, kind, *figures, row in listed, results=row.results))
     twins = {place.name: row for place in given for row in rows if _is_same(place, row)}
     teams = {name: row.name for name, row in twins.items()}
     board = [replace(place, tag="", team=teams.get(place.name, "")) for place in given]
@@ -196,8 +228,8 @@ def _plain(tag: str) -> str:
 def _place(run: Evaluated, evaluator: str) -> Place:
     score = run.scores[evaluator]
     low, high = (score.low, score.high) if score.topics > 1 else (None, None)
-    figures = score.mean, low, high, score.judged
-    return Place(run.name, GIVEN, *figures, tag=run.tag, doubtful=not score.comparable)
+    about = run.name, GIVEN, score.mean, low, high, score.judged
+    return Place(*about, tag=run.tag, doubtful=not score.comparable, results=score.results)
 
 
 def _depths(runs: Sequence[Evaluated], evaluator: str) -> list[Depth]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from math import ceil, floor
@@ -12,6 +12,7 @@ from touche.evaluation.comparison import Comparison
 from touche.evaluation.evaluators import Evaluation
 from touche.evaluation.leaderboard import DIGITS
 from touche.evaluation.scores import TopicScore, in_order
+from touche.evaluation.stances import StanceEvaluation
 from touche.regression.running import Outcome
 from touche.tasks import Measure, Task
 
@@ -36,6 +37,7 @@ class Place:
         team: of a given run that is a published one, with its value, the name under which it was published.
         number: its place from 1: of a published run among these, of a given one the place that it would have
             there; where nothing is published, among the given. Runs level to the printed digits share it.
+        results: N of detected stances; None for rankings.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Place:
     doubtful: bool = False
     team: str = ""
     number: int = 1
+    results: int | None = None
 
     @property
     def printed(self) -> float:
@@ -194,6 +197,26 @@ class RunFile:
 
 
 @dataclass(frozen=True)
+class StanceView:
+    """Detected stances: scores of runs, and published ones.
+
+    Attributes:
+        board: a row for each run and published run, the best first; no ranks, because N differs.
+        qrels, qrels_md5: the file with the judged stances and its hash; empty without runs.
+        runs: the evaluations of runs, by their names.
+        compared: every two runs, on the documents that both have.
+        notes: where the runs stand.
+    """
+
+    board: Sequence[Place]
+    qrels: str = ""
+    qrels_md5: str = ""
+    runs: Mapping[str, StanceEvaluation] = field(default_factory=dict)
+    compared: Sequence[Comparison] = ()
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class TaskReport:
     """Runs of one task among its published results, or these alone.
 
@@ -210,7 +233,7 @@ class TaskReport:
         warnings: what puts scores in doubt.
         missing_texts: why there are no texts; empty where there are.
         rendering: what other viewers need of the first results, such as TIRA's; None without texts.
-        stance: the published results of detecting stances, which no run is scored by.
+        stance: detected stances; None where the task has none.
     """
 
     dataset: str
@@ -225,7 +248,7 @@ class TaskReport:
     warnings: Sequence[str]
     missing_texts: str = ""
     rendering: Mapping[str, object] | None = None
-    stance: Sequence[View] = ()
+    stance: StanceView | None = None
 
     @property
     def id(self) -> str:

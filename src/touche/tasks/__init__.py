@@ -16,10 +16,22 @@ from touche.errors import InputError, ToucheError, choice
 from touche.io.opening import is_file
 from touche.io.toml import read_toml
 from touche.tasks.cards import read_card
-from touche.tasks.measures import Measure, measure_of
-from touche.tasks.records import CUTOFF, PAIR, Corpus, Judgments, Published, Rules, Task, id_of
+from touche.tasks.measures import MACRO_F1, Measure, measure_of
+from touche.tasks.records import CUTOFF, PAIR, STANCE, Corpus, Judgments, Published, Rules, Task, id_of
 
-__all__ = ["CUTOFF", "PAIR", "Corpus", "Judgments", "Measure", "Published", "Rules", "Task", "measure_of"]
+__all__ = [
+    "CUTOFF",
+    "MACRO_F1",
+    "PAIR",
+    "STANCE",
+    "Corpus",
+    "Judgments",
+    "Measure",
+    "Published",
+    "Rules",
+    "Task",
+    "measure_of",
+]
 
 _FOLDER = Path(__file__).parent
 
@@ -88,10 +100,19 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
         raise InputError(qrels, "no such file of judgments", "check the path")
     name = qrels.name if qrels else ""  # of a task of which nothing else is known
     unknown = Task(name, name, "", topics="", qrels={}, corpora={}, rules=Rules("document"))
-    found = unknown if task_id is None else task(task_id)
+    chosen = unknown if task_id is None else task(task_id)
+    own = chosen.measure if measure is None else measure_of(measure)
+    of_stances = own is MACRO_F1
     if qrels is not None:
-        found = replace(found, qrels={qrels.stem: Judgments(str(qrels.absolute()))}, published=(), stance=())
-    return replace(found, measure=measure_of(measure)) if measure is not None else found
+        of_stances |= qrels.stem == STANCE or Judgments(qrels.name) == chosen.qrels.get(STANCE)
+        judged = {STANCE if of_stances else qrels.stem: Judgments(str(qrels.absolute()))}
+        chosen = replace(chosen, qrels=judged, published=())
+    elif measure is not None:
+        judged = {name: file for name, file in chosen.qrels.items() if (name == STANCE) == of_stances}
+        chosen = replace(chosen, qrels=judged)
+    if of_stances and not chosen.stances:
+        raise ToucheError(f"{MACRO_F1} is of the stances of a task; name a --task that has some")
+    return chosen if of_stances else replace(chosen, measure=own)
 
 
 def datasets() -> list[str]:

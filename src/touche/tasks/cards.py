@@ -10,11 +10,11 @@ from msgspec.structs import asdict
 
 from touche.errors import InputError, choice
 from touche.io.toml import Name, Share, Strict, Text, read_record
-from touche.tasks.measures import measure_of
+from touche.tasks.measures import MACRO_F1, measure_of
 from touche.tasks.records import (
     MEASURE,
-    OF_STANCE,
     STANCE,
+    UNKNOWN,
     Corpus,
     Count,
     Evaluator,
@@ -99,6 +99,8 @@ class _Card(Strict, frozen=True):
 
     def __post_init__(self) -> None:
         measure_of(self.measure)
+        if STANCE in self.qrels and not {*self.rules.stances} - {UNKNOWN}:
+            raise ValueError("rules.stances is missing; list the stances that qrels.stance judges")
         if "full" not in self.corpora:
             raise ValueError("corpora.full is missing; add the collection of the task")
         for number, table in enumerate(self.published, 1):
@@ -127,10 +129,12 @@ def read_card(path: Path) -> Task:
     measure = measure_of(card.measure)
     records = {
         "measure": measure,
-        "published": _rows(card.published, task=card.id, measure=str(measure)),
-        "stance": _rows(card.stance, task=card.id, measure=OF_STANCE, dimension=STANCE),
+        "published": (
+            *_rows(card.published, task=card.id, measure=str(measure)),
+            *_rows(card.stance, task=card.id, measure=str(MACRO_F1), dimension=STANCE),
+        ),
     }
-    return Task(**asdict(card) | records)
+    return Task(**{name: value for name, value in (asdict(card) | records).items() if name != "stance"})
 
 
 def _rows(tables: Iterable[_Rankings | _Stances], **others: str) -> tuple[Published, ...]:

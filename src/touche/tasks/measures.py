@@ -51,6 +51,9 @@ class Measure:
         return self.name
 
 
+MACRO_F1 = Measure("macro F1")  # of detected stances, which are not ranked
+
+
 @cache
 def measure_of(text: str) -> Measure:
     """The measure that a text names; its name is as ir_measures writes it, ``nDCG@5`` for ``NDCG(cutoff=5)``.
@@ -60,6 +63,8 @@ def measure_of(text: str) -> Measure:
     """
     if plain := re.fullmatch(r"nDCG@([1-9][0-9]{0,2})", text):  # at once: to load ir_measures takes a while
         return Measure(text, int(plain[1]))
+    if text == MACRO_F1.name:
+        return MACRO_F1
     measure = parsed(text)
     for problem in _problems(measure):
         raise MeasureError(f"measure {str(measure)!r}: {problem}")

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from touche.io.toml import Name, Strict, Text
-from touche.tasks.measures import Measure
+from touche.tasks.measures import MACRO_F1, Measure
 
 Unit = Literal["argument", "sentence pair", "document", "passage"]
 Evaluator = Literal["trec_eval", "touche"]
@@ -17,8 +17,8 @@ PAIR: Unit = "sentence pair"
 SPOT_CHECK = "spot-check"  # what the names of the project's own data begin with
 CUTOFF = 5
 MEASURE = Measure(f"nDCG@{CUTOFF}", CUTOFF)  # of the tasks until 2022, and of a card that names none
-STANCE, OF_STANCE = "stance", "macro F1"  # dimension and measure of detected stances, which are not ranked
-
+STANCE = "stance"  # the dimension of detected stances
+UNKNOWN = "Q0"  # the second column of a line without a stance
 
 Count = Annotated[int, Meta(ge=1)]
 
@@ -134,8 +134,7 @@ class Task:
         measure: what runs are scored by.
         excluded_topics: topics whose judgments do not count.
         note: what one must know about the judgments.
-        published: all published results of rankings, the best of each dimension first.
-        stance: all published results of detecting the stance, the best first; no score stands beside these.
+        published: all published results, the best of each dimension first.
         results_note: why results are missing, where they are.
     """
 
@@ -150,7 +149,6 @@ class Task:
     excluded_topics: tuple[str, ...] = ()
     note: str = ""
     published: tuple[Published, ...] = ()
-    stance: tuple[Published, ...] = ()
     results_note: str = ""
 
     @property
@@ -159,9 +157,13 @@ class Task:
         return self.measure.cutoff or CUTOFF
 
     @property
-    def all_published(self) -> tuple[Published, ...]:
-        """The published results of every kind; ``measure`` tells them apart."""
-        return (*self.published, *self.stance)
+    def stances(self) -> tuple[str, ...]:
+        """The stances of documents, which are judged and detected."""
+        return tuple(stance for stance in self.rules.stances if stance != UNKNOWN)
+
+    def measure_for(self, dimension: str) -> Measure:
+        """Returns the measure of a dimension: macro F1 of stances, else that of the task."""
+        return MACRO_F1 if dimension == STANCE else self.measure
 
 
 def id_of(card: Path) -> str:

@@ -1,0 +1,143 @@
+"""Detected stances: the macro-averaged F1 of the labels in the second column of a run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from touche.errors import ToucheError
+from touche.evaluation.evaluators import Evaluation, in_qrels, judged_share
+from touche.evaluation.significance import draws, interval_of
+from touche.formats.qrels import Qrels
+from touche.formats.runs import RunLine
+
+
+@dataclass(frozen=True)
+class ClassScores:
+    """The scores of one stance.
+
+    Attributes:
+        precision: the share of correct labels among its labels; 0 without any.
+        recall: the share of its documents that have its label; 0 without any.
+        f1: the harmonic mean of both; 0 if both are 0.
+        documents: how many documents of the run have this stance.
+    """
+
+    precision: float
+    recall: float
+    f1: float
+    documents: int
+
+
+@dataclass(frozen=True)
+class StanceEvaluation(Evaluation):
+    """Judged and detected stances of a run, counted by topic; attributes as in ``Evaluation``, and:
+
+    Attributes:
+        labels: the stances of the task.
+        counts: lines by topic, judged stance and detected stance, as an array of topics x labels x
+            (labels + 1); the last column has every other label, such as Q0.
+    """
+
+    labels: Sequence[str]
+    counts: NDArray[np.int64]
+
+    @property
+    def mean(self) -> float | None:
+        """The macro F1: the mean of the F1 of all stances, as on the task page of 2022; None if N is 0."""
+        return float(_macro_f1(self.counts.sum(axis=0))) if self.results else None
+
+    @property
+    def interval(self) -> tuple[float, float] | tuple[None, None]:
+        """The 95% confidence interval of the macro F1 (percentile bootstrap over topics)."""
+        return interval_of(_macro_f1(_resampled(self.counts))) if self.results else (None, None)
+
+    @property
+    def topics(self) -> int:
+        """The number of topics with a judged line."""
+        return len(self.counts)
+
+    @property
+    def results(self) -> int:
+        """N, the number of lines whose document has a judged stance."""
+        return int(self.counts.sum())
+
+    @property
+    def totals(self) -> list[list[int]]:
+        """The confusion matrix over all topics: judged stances in rows, detected ones in columns."""
+        totals: list[list[int]] = self.counts.sum(axis=0).tolist()
+        return totals
+
+    def by_class(self) -> dict[str, ClassScores]:
+        """Returns the scores of each stance."""
+        counts = self.counts.sum(axis=0)
+        correct, labelled, documents = counts.diagonal(), counts.sum(axis=0)[:-1], counts.sum(axis=1)
+        columns = _share(correct, labelled), _share(correct, documents), _f1(counts), documents
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return {label: ClassScores(*row) for label, row in zip(self.labels, rows, strict=True)}
+
+
+def evaluate_stances(run: Sequence[RunLine], judged: Qrels, labels: Sequence[str]) -> StanceEvaluation:
+    """Counts the lines of a run whose document has a judged stance; the case of labels does not count.
+
+    Args:
+        run: the run.
+        judged: the places of the judged stances in ``labels``.
+        labels: the stances of the task.
+
+    Raises:
+        ToucheError: if the run has no topic with judged stances.
+    """
+    lines = in_qrels(run, judged)
+    columns = {label: place for place, label in enumerate(labels)}
+    counts = np.zeros((len(lines), len(labels), len(labels) + 1), dtype=np.int64)
+    for place, (topic, of_topic) in enumerate(lines.items()):
+        for line in of_topic:
+            if line.document in judged[topic]:
+                detected = columns.get(line.stance.upper(), len(labels))
+                counts[place, judged[topic][line.document], detected] += 1
+    return StanceEvaluation({}, judged_share(lines, judged, None), labels, counts[counts.any(axis=(1, 2))])
+
+
+def stance_difference(
+    one: Sequence[RunLine], other: Sequence[RunLine], judged: Qrels, labels: Sequence[str]
+) -> tuple[StanceEvaluation, StanceEvaluation, tuple[float, float]]:
+    """Compares two runs on the documents that both have.
+
+    Returns:
+        The evaluations on these documents, and the 95% confidence interval of the first macro F1 minus the
+        second one (percentile bootstrap over topics, the same topics for both).
+
+    Raises:
+        ToucheError: if the runs have no document with a judged stance in common.
+    """
+    places = [{(line.topic, line.document): line for line in run} for run in (one, other)]
+    shared = sorted(key for key in places[0].keys() & places[1].keys() if key[1] in judged.get(key[0], {}))
+    if not shared:
+        raise ToucheError("they have no document with a judged stance in common")
+    first, second = (evaluate_stances([lines[key] for key in shared], judged, labels) for lines in places)
+    samples = _macro_f1(_resampled(first.counts)) - _macro_f1(_resampled(second.counts))
+    return first, second, interval_of(samples)
+
+
+def _resampled(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Returns the confusion of each resample of the topics."""
+    drawn = draws(len(counts))
+    times = np.stack([(drawn == topic).sum(axis=1) for topic in range(len(counts))], axis=1)
+    return np.tensordot(times, counts, axes=1)
+
+
+def _macro_f1(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.asarray(_f1(counts).mean(axis=-1))
+
+
+def _f1(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Returns F1 by stance; the last two axes of ``counts`` are the judged and the detected stances."""
+    square = counts[..., :-1]
+    correct = np.diagonal(square, axis1=-2, axis2=-1)
+    return _share(2 * correct, counts.sum(axis=-1) + square.sum(axis=-2))
+
+
+def _share(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)

@@ -1,0 +1,161 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
+
+from conftest import Touche, Write
+from touche import tasks
+from touche.errors import InputError, ToucheError
+from touche.evaluation.comparison import comparisons
+from touche.evaluation.notes import notes_of, warnings_of
+from touche.evaluation.scores import evaluate
+from touche.evaluation.stances import evaluate_stances, stance_difference
+from touche.formats.qrels import Qrels, read_stances
+from touche.formats.runs import RunLine, read_run
+
+LABELS = ("FIRST", "SECOND", "NEUTRAL", "NO")
+TOY = "spot-check/passages"
+OFFICIAL = {  # macro F1 and N as the task page has them
+    "asuna-1": (0.106, 578),
+    "captain-levi-5": (0.218, 1822),
+    "grimjack-1": (0.207, 1282),
+    "katana-3": (0.229, 1027),
+    "puss-in-boots-1": (0.158, 1328),
+}
+STANCES = st.sampled_from(LABELS)
+LINES = st.lists(st.tuples(st.integers(1, 4), STANCES, st.sampled_from([*LABELS, "Q0", "no"])), min_size=1)
+
+
+def made_up(lines: list[tuple[int, str, str]]) -> tuple[list[RunLine], Qrels]:
+    """A run and its judgments, of lines with a topic, the judged and the detected stance."""
+    run = [RunLine(str(topic), said, f"d{n}", n + 1, 0.0, "tag") for n, (topic, _, said) in enumerate(lines)]
+    judged: Qrels = {}
+    for line, (_, stance, _) in zip(run, lines, strict=True):
+        judged.setdefault(line.topic, {})[line.document] = LABELS.index(stance)
+    return run, judged
+
+
+def test_by_hand() -> None:
+    """FIRST is right once of two, and both NO are found among three; the other stances are never right."""
+    lines = [(1, "FIRST", "FIRST"), (1, "FIRST", "NO"), (1, "NO", "no"), (2, "NO", "NO"), (2, "SECOND", "Q0")]
+    run, judged = made_up(lines)
+    run.append(RunLine("2", "NO", "unjudged", 6, 0.0, "tag"))
+    evaluation = evaluate_stances(run, judged, LABELS)
+    assert evaluation.results == 5 and evaluation.topics == 2
+    assert evaluation.mean == pytest.approx((2 / 3 + 0 + 0 + 4 / 5) / 4)
+    first, no = evaluation.by_class()["FIRST"], evaluation.by_class()["NO"]
+    assert (first.precision, first.recall, first.documents) == (1, 1 / 2, 2)
+    assert (no.precision, no.recall, no.documents) == (2 / 3, 1, 2)
+    assert evaluation.totals[1] == [0, 0, 0, 0, 1]
+
+
+@given(LINES)
+def test_scores_are_those_of_scikit_learn(lines: list[tuple[int, str, str]]) -> None:
+    evaluation = evaluate_stances(*made_up(lines), LABELS)
+    judged, detected = [line[1] for line in lines], [line[2].upper() for line in lines]
+    expected = precision_recall_fscore_support(judged, detected, labels=LABELS, zero_division=0)
+    classes = evaluation.by_class().values()
+    columns = ("precision", "recall", "f1", "documents")
+    assert np.allclose([[getattr(scores, name) for scores in classes] for name in columns], expected)
+    assert evaluation.mean == pytest.approx(expected[2].mean())
+    assert evaluation.totals == confusion_matrix(judged, detected, labels=[*LABELS, "Q0"])[:-1].tolist()
+
+
+def test_the_interval_resamples_topics() -> None:
+    """Of two topics, one all right and one all wrong, a quarter of the resamples has each alone."""
+    lines = [(topic, stance, stance if topic == 1 else "Q0") for topic in (1, 2) for stance in LABELS]
+    assert evaluate_stances(*made_up(lines), LABELS).interval == (0.0, 1.0)
+    assert evaluate_stances(*made_up([line for line in lines if line[0] == 1]), LABELS).interval == (1.0, 1.0)
+
+
+def test_without_a_judged_stance_there_is_no_score() -> None:
+    unjudged = [RunLine("1", "NO", "other", 1, 0.0, "tag")]
+    evaluation = evaluate_stances(unjudged, {"1": {"d": 0}}, LABELS)
+    assert (evaluation.mean, evaluation.interval, evaluation.results) == (None, (None, None), 0)
+
+
+def test_runs_are_compared_on_what_both_have() -> None:
+    run, judged = made_up([(topic, stance, stance) for topic in (1, 2) for stance in LABELS])
+    wrong = [RunLine(line.topic, "Q0", line.document, 1, 0.0, "other") for line in reversed(run[1:])]
+    right, worse, interval = stance_difference(run, wrong, judged, LABELS)
+    assert (right.results, right.mean, worse.mean) == (7, 1.0, 0.0)
+    assert interval[0] > 0 and interval[1] == 1.0
+    with pytest.raises(ToucheError, match="in common"):
+        stance_difference(run[:1], wrong, judged, LABELS)
+
+
+@pytest.mark.parametrize(("line", "problem"), [("1 0 d MAYBE", "MAYBE"), ("1 0 d", "columns")])
+def test_a_broken_line_is_named(write: Write, line: str, problem: str) -> None:
+    with pytest.raises(InputError, match=f":2: .*{problem}"):
+        read_stances(write("stance.qrels", f"1 0 d0 no\n{line}\n"), LABELS)
+
+
+@pytest.fixture
+def runs(tmp_path: Path, touche: Touche) -> list[Path]:
+    """Two runs on the toy passages: with NO on each line, and with stances by the lexicon."""
+    for name in ("bm25", "stance-lexicon"):
+        assert touche("run", name, "-i", TOY, "-o", tmp_path / name)[0] == 0
+    return [tmp_path / name / "run.txt" for name in ("bm25", "stance-lexicon")]
+
+
+def test_stance_is_a_dimension_with_a_measure_of_its_own(runs: list[Path]) -> None:
+    evaluated = evaluate(runs, tasks.task(TOY), ["trec_eval"])
+    scores = {(run.name, run.dimension): next(iter(run.scores.values())) for run in evaluated}
+    assert {score.measure for score in scores.values()} == {"nDCG@5", "macro F1"}
+    no, lexicon = (scores[f"touche-{name}", "stance"] for name in ("bm25", "stance-lexicon"))
+    assert no.results == lexicon.results == 111
+    assert no.mean is not None and lexicon.mean is not None and lexicon.mean > no.mean
+    only = evaluate(runs, tasks.task_scored_by(TOY, "macro F1"))
+    assert [run.dimension for run in only] == ["stance", "stance"]
+    assert "stance" not in {run.dimension for run in evaluate(runs, tasks.task_scored_by(TOY, "AP"))}
+
+
+def test_stances_are_compared_without_a_test(runs: list[Path]) -> None:
+    evaluated = evaluate(runs, tasks.task(TOY), ["trec_eval"])
+    compared, faults = comparisons(evaluated, "trec_eval")
+    (stance,) = (row for row in compared if row.dimension == "stance")
+    assert stance.results == 111 and stance.p_t_test is stance.significant is None and not faults
+    assert stance.high is not None and stance.difference == pytest.approx(stance.mean_a - stance.mean_b)
+    assert stance.low < stance.difference < stance.high < 0
+
+
+def test_values_over_other_documents_do_not_compare(runs: list[Path]) -> None:
+    shorter = [line for line in read_run(runs[1]) if line.topic != "14"]
+    task = tasks.task(TOY)
+    published = tasks.task("touche-2022-task-2").published
+    evaluated = evaluate(runs, replace(task, published=published), in_memory={runs[1]: shorter})
+    assert any("N: touche-bm25 111, touche-stance-lexicon" in text for text in warnings_of(evaluated))
+    assert any("only the same N compares" in text for text in notes_of(evaluated))
+
+
+def test_labels_that_are_no_stance_are_counted(runs: list[Path]) -> None:
+    unlabelled = [replace(line, stance="Q0") for line in read_run(runs[0])]
+    evaluated = evaluate(runs[:1], tasks.task(TOY), in_memory={runs[0]: unlabelled})
+    assert any("111 of 111 labels" in text for text in warnings_of(evaluated))
+
+
+def test_commands_show_n_and_each_stance(runs: list[Path], touche: Touche) -> None:
+    code, out, _ = touche("evaluate", *runs, "--task", TOY)
+    assert code == 0 and "macro F1" in out and "111" in out and "NEUTRAL" in out
+    code, out, _ = touche("compare", *runs, "--task", TOY)
+    assert code == 0 and "F1 A" in out
+
+
+def test_judgments_of_stances_need_the_task(write: Write, runs: list[Path], touche: Touche) -> None:
+    qrels = write("judged.qrels", "11 0 d NO\n")
+    code, _, err = touche("evaluate", runs[0], "--qrels", qrels)
+    assert code and "'NO'" in err and "macro F1" in err
+    code, _, err = touche("evaluate", runs[0], "--qrels", qrels, "--measure", "macro F1")
+    assert code and "--task" in err
+
+
+@pytest.mark.parametrize("name", OFFICIAL)
+def test_official_runs_have_their_published_scores(official: Path, name: str) -> None:
+    stances = read_stances(official / "qrels/touche-task2-2022-stance.qrels", LABELS)
+    run = read_run(official / "runs/touche-2022-task-2" / f"{name}.run")
+    evaluation = evaluate_stances(run, stances, LABELS)
+    assert evaluation.mean is not None and (round(evaluation.mean, 3), evaluation.results) == OFFICIAL[name]
