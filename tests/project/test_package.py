@@ -26,7 +26,7 @@ PROMISED = {
     "evaluate out/run.txt --task spot-check/arguments": "touche-bm25  relevance  trec_eval   0.721",
     "new my-team": "touche images build ./my-team",
     "run ./my-team -i spot-check/passages -o out/mine": "wrote out/mine/run.txt",
-    "regress bm25 --dataset spot-check/passages": "2 passed",
+    "regress bm25 --dataset spot-check/passages": "3 passed",
     "tasks": "touche-2022-task-2",
     "run chatnoir-bm25f -i spot-check/pages -o out/pages": "wrote out/pages/run.txt",
 }
