@@ -11,7 +11,7 @@ from touche.evaluation.scores import Evaluated, evaluate
 from touche.formats.qrels import read_qrels
 from touche.tasks import Judgments, Rules, Task
 
-SPOT = tasks.task("spot-check/passages")
+SPOT = tasks.task_scored_by("spot-check/passages", "nDCG@5")  # relevance alone, without stances
 QRELS = read_qrels(ROOT / "qrels" / SPOT.qrels["relevance"].file)
 BEST = {topic: sorted(labels, key=lambda id: -labels[id])[:5] for topic, labels in QRELS.items()}
 

@@ -52,7 +52,7 @@ def test_published_results_are_a_frame(touche: Touche) -> None:
 def test_what_puts_a_score_in_doubt_is_a_warning(write: Write) -> None:
     path = write("run.txt", run_text(strangers=2))
     with pytest.warns(UserWarning, match="t, relevance: less than 90% of the top 5 is judged"):
-        frame = package.evaluate(str(path), TASK, "trec_eval")
+        frame = package.evaluate(str(path), TASK, "trec_eval", measure="nDCG@5")
     assert list(frame.evaluator) == ["trec_eval"]
 
 
@@ -107,13 +107,13 @@ def test_frames_are_scored_as_their_files_are(runs: list[Path]) -> None:
     assert package.evaluate(read, TASK).drop(columns="run").equals(of_files)
     of_ir_measures = read[0].rename(columns={"qid": "query_id", "docno": "doc_id"}).drop(columns="rank")
     assert package.evaluate([of_ir_measures, runs[1]], TASK).drop(columns="run").equals(of_files)
-    assert package.compare([read[0], read[0]], TASK)["run_b"].tolist() == ["a (2)"]
+    assert package.compare([read[0], read[0]], TASK, measure="nDCG@5")["run_b"].tolist() == ["a (2)"]
     tagged = [frame_of(read_run(runs[0]), tag) for tag in ("a", "a (2)", "a", "./a")]
     names = ["a", "a (2)", "a (3)", "./a (4)"]
-    assert package.evaluate(tagged, TASK, "trec_eval")["tag"].tolist() == names
+    assert package.evaluate(tagged, TASK, "trec_eval", measure="nDCG@5")["tag"].tolist() == names
     frame = package.run("bm25", TASK, depth=20)
     turned = frame.assign(rank=20 - frame["rank"])  # the script goes by ranks
-    assert package.evaluate(turned, TASK)["mean"].nunique() == 2
+    assert package.evaluate(turned, TASK, measure="nDCG@5")["mean"].nunique() == 2
 
 
 @pytest.mark.parametrize(

@@ -239,7 +239,8 @@ def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_ord
     known = {name for dimension in task.qrels for name in evaluators_of(task.measure_for(dimension))}
     if evaluators and known.isdisjoint(evaluators):
         measures = " and ".join({str(task.measure_for(dimension)): None for dimension in task.qrels})
-        raise ToucheError(f"{' and '.join(evaluators)} does not have {measures}; take {' or '.join(known)}")
+        script = "touche, the organizers' script," if "touche" in evaluators else "trec_eval"
+        raise ToucheError(f"{script} does not have {measures}; take {' or '.join(known)}")
     if any_order and task.rules.unit != PAIR:
         raise ToucheError(f"{task.id} does not rank pairs; leave --pairs any-order out")
     if not paths or len(set(map(realpath, paths))) < len(paths):
