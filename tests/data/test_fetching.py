@@ -225,6 +225,7 @@ def test_the_files_of_a_dataset_are_its_topics_judgments_and_corpus() -> None:
         "topics/touche-2022-task-2.xml",
         "qrels/touche-task2-2022-relevance.qrels",
         "qrels/touche-task2-2022-quality.qrels",
+        "qrels/touche-task2-2022-stance.qrels",
         "corpora/touche-2022-task-2/passages-version-002.jsonl.gz",
     ]
     assert "corpora/clueweb12" in [each.path for each in official(["touche-2021-task-2"])]
