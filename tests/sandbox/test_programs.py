@@ -12,7 +12,7 @@ import pytest
 
 from conftest import Write
 from touche.errors import ToucheError
-from touche.sandbox import programs
+from touche.sandbox import programs, runs
 from touche.sandbox.programs import answer, execute, succeeds
 from touche.sandbox.runs import Job, _check_run
 
@@ -128,6 +128,26 @@ def test_a_command_tidies_up_if_this_program_is_killed(tmp_path: Path) -> None:
     while not path.exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert path.exists()
+
+
+OWNERS = {  # and whether they are dead
+    "alive": (runs._process("self"), False),
+    "ended": ("4194305-2", True),
+    "whose id is used again": (f"{os.getpid()}-2", True),
+    "where there is no /proc": ("", False),
+}
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+def test_only_containers_of_dead_processes_are_removed(monkeypatch: pytest.MonkeyPatch, owner: str) -> None:
+    process, is_dead = OWNERS[owner]
+    removed, label = list[str](), f"--filter=label={runs._owner()}"
+    monkeypatch.setattr(runs, "answer", lambda *words: f"touche-{process}-c" if label in words else "")
+    monkeypatch.setattr(runs, "succeeds", lambda *words: removed.append(" ".join(words)))
+    runs._remove_abandoned("docker")
+    assert removed == [f"docker rm --force --volumes touche-{process}-c"] * is_dead
+    monkeypatch.setattr("os.getuid", lambda: -1)
+    assert label != f"--filter=label={runs._owner()}"
 
 
 def test_a_link_to_a_file_of_this_machine_is_no_run(write: Write, tmp_path: Path) -> None:

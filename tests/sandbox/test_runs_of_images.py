@@ -250,6 +250,24 @@ def test_a_killed_run_leaves_no_container(program: str, tmp_path: Path) -> None:
     assert wait_for(lambda: not containers(program, process.pid))
 
 
+def test_the_next_run_removes_what_a_killed_run_and_its_killed_watcher_left(
+    program: str, tmp_path: Path
+) -> None:
+    killed, alive = (start_hanging(tmp_path / each, program) for each in ("killed", "alive"))
+    try:
+        assert wait_for(lambda: containers(program, killed.pid) and containers(program, alive.pid))
+        children = Path(f"/proc/{killed.pid}/task/{killed.pid}/children").read_text().split()
+        for pid in (*map(int, children), killed.pid):
+            os.kill(pid, signal.SIGKILL)
+        killed.wait()
+        assert containers(program, killed.pid)
+        run_in(program)(job(tmp_path / "next"), Limits(), print)
+        assert containers(program, alive.pid) and not containers(program, killed.pid)
+    finally:
+        alive.terminate()
+        alive.wait()
+
+
 @pytest.mark.usefixtures("tira")
 def test_an_interrupted_tira_run_leaves_no_container(tmp_path: Path) -> None:
     process = start_hanging(tmp_path, "tira")

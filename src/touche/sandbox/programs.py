@@ -119,8 +119,8 @@ def execute(
     )
     reader = _Reader(process, log)
     try:
-        reader.start()
         with _watched(process, if_killed):
+            reader.start()
             process.wait(seconds)
     finally:
         _end(process)

@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import TimeoutExpired
@@ -106,9 +106,17 @@ def run_in(program: str) -> Runner:
     def run(job: Job, limits: Limits, log: Log) -> Usage:
         check_program(program)
         check_image(program, job.baseline)
+        _remove_abandoned(program)
         with _output_directory(job.output):
-            name = f"touche-{os.getpid()}-{uuid4().hex[:12]}"
-            command = ["--name", name, *_sandbox(program, limits), *_mounts(job), image_of(job.name)]
+            name = f"touche-{_process('self')}-{uuid4().hex[:12]}"
+            command = [
+                "--name",
+                name,
+                f"--label={_owner()}",
+                *_sandbox(program, limits),
+                *_mounts(job),
+                image_of(job.name),
+            ]
             command += ["-i", "/input", "-o", "/output", *job.arguments]
             remove = (program, "rm", "--force", "--volumes", name)
             try:
@@ -135,6 +143,7 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
         raise ToucheError(f"{problem}; use letters, digits and . , / = : + - only, or another runner")
     check_program("docker")
     check_image("docker", job.baseline)
+    _remove_abandoned("docker")
     log("tira-run: privileged, as root, without network, without limits on processors and memory")
     inside = " ".join(["baseline -i $inputDataset -o $outputDir", *job.arguments])
     began, output = time.monotonic(), str(job.output.resolve())
@@ -153,6 +162,33 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
 RUNNERS: Mapping[str, Runner] = dict(
     zip(RUNNER_NAMES, (run_locally, *map(run_in, PROGRAMS), run_in_tira), strict=True)
 )
+
+
+def _remove_abandoned(program: str) -> None:
+    """Removes the containers of this user's runs that were killed together with their watching shells."""
+    own = f"--filter=label={_owner()}"
+    for name in answer(program, "ps", "--all", "--format={{.Names}}", own).split():
+        process = name.removeprefix("touche-").rpartition("-")[0]
+        if process and _process(process.partition("-")[0]) != process:
+            succeeds(program, "rm", "--force", "--volumes", name)
+
+
+def _owner() -> str:
+    """The label of containers: the user, the start of the machine, and the namespace of process ids."""
+    place = uuid4().hex  # no other run's, where there is no /proc
+    with suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        place = f"{boot}-{Path('/proc/self/ns/pid').stat().st_ino}"
+    return f"touche.owner={os.getuid()}-{place}"
+
+
+def _process(pid: str) -> str:
+    """The id of a process and when it started, as ids are used again; empty if it has ended."""
+    with suppress(OSError):
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        state, *fields = text.rpartition(")")[2].split()
+        return "" if state == "Z" else f"{text.split()[0]}-{fields[18]}"
+    return ""
 
 
 def _sandbox(program: str, limits: Limits) -> list[str]:
