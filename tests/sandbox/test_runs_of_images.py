@@ -389,7 +389,7 @@ def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Pat
         arguments = {"HUB": f"http://127.0.0.1:{server.server_port}", "NSP_MODEL": "team/tiny"}
         words = [f"--build-arg={name}={value}" for name, value in arguments.items()]
         folder = str(ROOT / "baselines" / "sentence-coherence")
-        command = ["docker", "build", "--network=host", "--tag=touche/nsp-test", *words, folder]
+        command = ["docker", "build", "--force-rm", "--network=host", "--tag=touche/nsp-test", *words, folder]
         unpinned = subprocess.run(command, capture_output=True, text=True)
         assert unpinned.returncode and "NSP_REVISION: pins the model" in unpinned.stdout + unpinned.stderr
         subprocess.run([*command[:-1], "--build-arg=NSP_REVISION=abc123", folder], check=True)
