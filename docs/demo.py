@@ -72,7 +72,8 @@ def _evaluated(part: str, entry: ExpectedScore) -> Sequence[Evaluated]:
     ranker, folder = baselines.load(entry.baseline), FOLDER / part / entry.baseline
     options = {name: each.default for name, each in ranker.options.items()} | dict(entry.options)
     baselines.run(ranker, places.open_dataset(entry.dataset), folder, options)
-    return scores.evaluate([folder / RUN_FILE], tasks.task(entry.dataset))
+    evaluated = scores.evaluate([folder / RUN_FILE], tasks.task(entry.dataset))
+    return [run for run in evaluated if run.is_ranking]
 
 
 def _cells(found: Sequence[Evaluated], evaluator: str) -> Iterator[str]:
