@@ -1,6 +1,7 @@
 """Wheels for other machines, and the same bytes on each of them."""
 
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -19,7 +20,7 @@ from conftest import ROOT
 pytestmark = pytest.mark.nightly
 
 MACOS = [("macos-x86_64", 0x1000007, "x86_64"), ("macos-arm64", 0x100000C, "arm64")]  # and the CPU type
-LOAD_DYLIB, CODE_SIGNATURE, BUILD_VERSION = 0xC, 0x1D, 0x32  # load commands of Mach-O
+SYMTAB, LOAD_DYLIB, CODE_SIGNATURE, BUILD_VERSION = 0x2, 0xC, 0x1D, 0x32  # load commands of Mach-O
 ARM = ("bm25", "dirichletlm", "dph")
 NO_AVX = "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"  # what NumPy 2.4 calls them
 
@@ -31,6 +32,19 @@ def load_commands(library: bytes) -> Iterator[tuple[int, bytes]]:
         kind, size = struct.unpack_from("<2I", library, place)
         yield kind, library[place : place + size]
         place += size
+
+
+def exports(library: bytes, symtab: bytes) -> set[str]:
+    """The names that a Mach-O file defines for others."""
+    symbols, count, names = struct.unpack_from("<3I", symtab, 8)
+    entries = [struct.unpack_from("<IB", library, symbols + 16 * number) for number in range(count)]
+    defined = (library[names + name :].split(b"\0", 1)[0].decode() for name, kind in entries if kind == 0xF)
+    return {name.removeprefix("_") for name in defined}
+
+
+def functions(source: str) -> set[str]:
+    """The functions of a C file that are not static, and the digest of the file."""
+    return {*re.findall(r"^(?!static)[a-z][\w ]*[ *](\w+)\([^;{]*\)\s*{", source, re.MULTILINE), "source"}
 
 
 @pytest.mark.parametrize(("platform", "processor", "tag"), MACOS)
@@ -53,6 +67,9 @@ def test_libraries_for_macos_need_its_system_library_alone(
         assert loaded[24:].rstrip(b"\0") == b"/usr/lib/libSystem.B.dylib"
         # macOS kills what has no signature on ARM.
         assert any(kind == CODE_SIGNATURE for kind, _ in commands) == (tag == "arm64")
+        (symtab,) = (content for kind, content in commands if kind == SYMTAB)
+        source = (ROOT / "src" / name).with_suffix(".c").read_text()
+        assert exports(library, symtab) >= functions(source) > {"source"}
 
 
 def run(folder: Path, baseline: str, dataset: str, *python: str | Path, **variables: str) -> bytes:
