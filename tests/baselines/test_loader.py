@@ -219,6 +219,8 @@ CANNOT = "cannot be loaded"
 UNLOADABLE = {
     "1 / 0": f"baseline.py:1: {CANNOT} (ZeroDivisionError: division by zero)",
     "def f(:": f"baseline.py:1: {CANNOT} (SyntaxError: invalid syntax (baseline.py, line 1))",
+    "-" * 100_000 + "3": f"baseline.py: {CANNOT} (",
+    "'\0'": f"baseline.py: {CANNOT} (",
     "\nimport broken": f"broken.py:2: {CANNOT} (NameError: name 'nothing' is not defined)",
     "import cut": f"cut.py:1: {CANNOT} (SyntaxError: '(' was never closed (cut.py, line 1))",
     "from features import absent": f"baseline.py:1: {CANNOT} (ImportError: cannot import name 'absent'",
@@ -233,7 +235,7 @@ UNLOADABLE = {
 }
 
 
-@pytest.mark.parametrize("source", UNLOADABLE)
+@pytest.mark.parametrize("source", UNLOADABLE, ids=range(len(UNLOADABLE)))
 def test_what_cannot_be_loaded_is_named_with_its_line(write: Write, tmp_path: Path, source: str) -> None:
     write("mine/baseline.py", source)
     write("mine/features.py", "")
@@ -249,6 +251,15 @@ def test_what_cannot_be_loaded_is_named_with_its_line(write: Write, tmp_path: Pa
     message = str(caught.value)
     assert message.startswith(f"{tmp_path}/mine/{UNLOADABLE[source]}") and "\n" not in message
     assert ("pip install" in message) == ("no_such_library" in source or "learned" in source)
+
+
+@pytest.mark.parametrize("command", ["regress", "images build"])
+def test_a_syntax_error_is_reported_before_what_else_a_folder_lacks(
+    command: str, touche: Touche, write: Write
+) -> None:
+    mine = write("mine/baseline.py", "\ndef f(:").parent
+    code, out, err = touche(*command.split(), mine)
+    assert code and "mine/baseline.py:2: cannot be loaded (SyntaxError: invalid" in out + err
 
 
 def test_a_name_is_that_of_the_clone_and_a_path_is_written_as_one(

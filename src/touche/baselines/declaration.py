@@ -3,7 +3,6 @@
 import ast
 import re
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,7 +12,7 @@ from operator import add, mul, sub, truediv
 from pathlib import Path
 from typing import Any, Literal
 
-from touche.baselines.loader import DEFAULTS, FILE, folder_of, is_shipped, values_of
+from touche.baselines.loader import DEFAULTS, FILE, folder_of, is_shipped, parsed, values_of
 from touche.baselines.method import Baseline, Method
 
 _MODULES = {  # of each extra, which is also the name of a base image
@@ -48,7 +47,7 @@ def declared(name: str) -> Baseline | None:
     """
     folder = folder_of(name)
     try:
-        module = _parsed(folder / FILE)
+        module = parsed(folder / FILE)
         functions = (node for node in ast.walk(module) if isinstance(node, ast.FunctionDef))
         (function,) = filter(_is_baseline, functions)
         method = _method(function, _assigned(module))
@@ -77,18 +76,12 @@ def imports_of(folder: Path) -> set[str]:
     modules, neighbours = set[str](), {path.stem for path in folder.iterdir()}
     for path in folder.glob("*.py"):
         with suppress(*_UNREADABLE):
-            for node in ast.walk(_parsed(path)):
+            for node in ast.walk(parsed(path)):
                 if isinstance(node, ast.Import):
                     modules |= {alias.name.partition(".")[0] for alias in node.names}
                 elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                     modules.add(node.module.partition(".")[0])
     return modules - neighbours - sys.stdlib_module_names
-
-
-def _parsed(path: Path) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python warns of odd escapes when the file is imported
-        return ast.parse(path.read_bytes())
 
 
 def _is_baseline(function: ast.FunctionDef) -> bool:

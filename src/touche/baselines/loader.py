@@ -1,6 +1,8 @@
 """Baselines are folders: finding one by its name or path, and loading its baseline.py."""
 
+import ast
 import traceback
+import warnings
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -53,18 +55,29 @@ def names() -> list[str]:
     return sorted(path.parent.name for path in root.glob(f"baselines/*/{FILE}")) if root else []
 
 
+def parsed(path: Path) -> ast.Module:
+    """Returns what a file of Python holds, without running it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python warns of odd escapes when the file is imported
+        return ast.parse(path.read_bytes(), path)
+
+
 def folder_of(name: str) -> Path:
     """The folder of a baseline, by its name, if it ships with touche, or by its path.
 
     What holds a slash is a path, and so are ``.`` and ``..``; anything else is a name.
 
     Raises:
-        ToucheError: if there is none, or no baseline.py in it.
+        ToucheError: if there is none, or no baseline.py that is Python in it.
     """
     path, root = Path(name), shipped()
     is_path = "/" in name or name in (".", "..")
     folder = path if is_path else root / "baselines" / name if root else None
     if folder and name and (folder / FILE).is_file():
+        try:
+            parsed(folder.resolve() / FILE)
+        except Exception as error:
+            _refuse(folder, error)
         return folder
     if is_path:
         problem = f"no {FILE} in it" if path.is_dir() else "no such folder"
