@@ -1,4 +1,4 @@
-"""The official run of polnareff, taken apart by the fields and the analysis of the baseline."""
+"""The official runs of polnareff, taken apart by the fields and the analysis of the baseline."""
 
 import math
 from collections import Counter
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from oracles.formulas import length_in_one_byte
 from touche import baselines, lucene
 from touche.formats.argsme import read_argsme_json
 from touche.formats.topics import read_topics_xml
@@ -40,8 +41,8 @@ def own() -> dict[str, Any]:
     return baselines.load("polnareff").method.__globals__
 
 
-def posed(official: Path) -> Problem:
-    """The scores of the official run, to be met by the baseline's fields and analysis."""
+def posed(official: Path, run: str, topics: list[str]) -> Problem:
+    """The scores of an official run for these topics, to be met by the baseline's fields and analysis."""
     analyzer, ignored = analyzer_named(own()["ANALYSIS"]), lucene.stop_words("lucene")
     corpus = official / "corpora" / "argsme-2020-04-01-sample" / "args-me.json.gz"
     documents = {each.id: each for each in read_argsme_json(corpus)}
@@ -49,8 +50,8 @@ def posed(official: Path) -> Problem:
         each.number: Counter(term for term in tokens(analyzer, each.title) if term not in ignored)
         for each in read_topics_xml(official / "topics" / "touche-2021-task-1.xml")
     }
-    path = official / "runs" / "touche-2021-task-1" / "jean-pierre-polnareff-dirichlet.run"
-    scores = [each for each in read_scores(path) if each.topic in TOPICS and each.document in documents]
+    path = official / "runs" / "touche-2021-task-1" / f"jean-pierre-polnareff-{run}.run"
+    scores = [each for each in read_scores(path) if each.topic in topics and each.document in documents]
     asked = [titles[each.topic] for each in scores]
     counts = tuple(
         counted([Counter(tokens(analyzer, text_of(documents[each.document]))) for each in scores], asked)
@@ -63,7 +64,7 @@ def posed(official: Path) -> Problem:
 
 @pytest.mark.nightly
 def test_the_official_run_by_dirichletlm_is_explained_by_the_baseline(official: Path) -> None:
-    problem = posed(official)
+    problem = posed(official, "dirichlet", TOPICS)
     begin = problem.begin()
     for columns in problem.own_columns:  # from a third of the frequencies the fit does not find the way
         begin[columns] += math.log(3)
@@ -73,3 +74,34 @@ def test_the_official_run_by_dirichletlm_is_explained_by_the_baseline(official: 
     assert np.mean(errors <= WITHIN) == pytest.approx(0.914, abs=0.002)
     (mu,) = (each.value for each in shared_numbers(Fit.of(problem, numbers)) if each.name == "mu")
     assert mu == pytest.approx(own()["MU"], abs=0.001)
+
+
+def saturations(problem: Problem) -> np.ndarray:
+    """qtf tf / (tf + k1 (1 - b + b dl / avgdl)) of each score by term and field: what BM25 weighs by idf."""
+    k1, b, found = own()["K1"], own()["B"], []
+    for counts, avgdl in zip(problem.counts, (223.956, 242.687), strict=True):
+        of_field = np.zeros((len(counts.lengths), len(counts.vocabulary)))
+        lengths = np.array([length_in_one_byte(int(each)) for each in counts.lengths])[counts.rows]
+        norm = k1 * (1 - b + b * lengths / avgdl)
+        of_field[counts.rows, counts.terms] = counts.qtf * counts.tf / (counts.tf + norm)
+        found.append(of_field)
+    return np.hstack(found)
+
+
+def weighed(seen: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """What is left of values by the weights that meet most: least squares, of large errors less and less."""
+    trust = np.ones(len(values))
+    for step in range(60):
+        weights, *_ = np.linalg.lstsq(seen * trust[:, None], values * trust, rcond=None)
+        errors = np.abs(values - seen @ weights)
+        trust = 1 / np.sqrt(errors + 0.7**step + 1e-7)
+    return errors
+
+
+@pytest.mark.nightly
+def test_the_official_run_by_bm25_is_explained_by_the_baseline(official: Path) -> None:
+    """The weights of terms are free for each topic; k1, b and the mean lengths are not."""
+    problems = [posed(official, "bm25", [topic]) for topic in TOPICS]
+    errors = np.concatenate([weighed(saturations(each), each.scores) for each in problems])
+    assert len(errors) == 956 and np.median(errors) < 1e-6
+    assert np.mean(errors <= WITHIN) == pytest.approx(0.789, abs=0.005)
