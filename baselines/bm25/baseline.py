@@ -4,6 +4,10 @@ from typing import Literal
 
 from touche import Documents, Rankings, Topics, baseline, scan
 from touche.errors import check_range
+from touche.formats.documents import conclusion_of, premises_of
+from touche.scan.counting import ONE_FIELD
+
+TITLE_AND_TEXT = {"text": premises_of, "title": conclusion_of}
 
 
 @baseline
@@ -13,6 +17,7 @@ def bm25(
     *,
     k1: float = 0.9,
     b: float = 0.4,
+    multifield: bool = False,
     stance: Literal["FIRST", "SECOND", "NEUTRAL", "NO"] = "NO",
     depth: int = 1000,
 ) -> Rankings:
@@ -20,10 +25,13 @@ def bm25(
 
     k1: how slowly the weight of a term saturates with its frequency.
     b: how much the length of a document counts, from 0 to 1.
+    multifield: score title and text (conclusion and premises) as two fields of equal weight.
     stance: the stance of all documents, where the topic names the objects that are compared.
     depth: how many documents are returned per topic.
     """
     check_range("k1", k1, 0, 1e9)
     check_range("b", b, 0, 1)
-    for topic, hits in scan.rank(topics, documents, scan.bm25(k1, b), analysis="english", depth=depth):
+    fields = TITLE_AND_TEXT if multifield else ONE_FIELD
+    model = scan.bm25(k1, b)
+    for topic, hits in scan.rank(topics, documents, model, analysis="english", fields=fields, depth=depth):
         yield topic, [(*hit, stance) for hit in hits] if topic.objects else hits

@@ -15,7 +15,7 @@ from touche.data.places import corpus_at_hand, locate, locate_corpus
 from touche.errors import InputError, NotAtHandError, ToucheError
 from touche.formats.documents import AnyDocument, Argument
 from touche.formats.runs import MAX_DEPTH, LineError, RunLine, parse_line, split_columns
-from touche.formats.topics import read_topics_xml
+from touche.formats.topics import read_topics
 from touche.io.opening import decoded_lines, open_binary
 from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
 
@@ -173,7 +173,7 @@ def _read(path: Path) -> _Run:
 def _known(runs: Iterable[_Run], task: Task, corpus: Corpus) -> tuple[_Known, list[str]]:
     notes = []
     try:
-        topics = frozenset(topic.number for topic in read_topics_xml(locate("topics", task.topics)))
+        topics = frozenset(topic.number for topic in read_topics(locate("topics", task.topics)))
     except NotAtHandError:
         topics = None
         notes.append(f"topics are not checked, as topics/{task.topics} is not at hand")

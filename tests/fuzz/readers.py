@@ -18,8 +18,14 @@ from touche.formats.args_processed import read_args_processed_csv
 from touche.formats.argsme import read_argsme_json
 from touche.formats.clueweb22 import read_clueweb22_json
 from touche.formats.html_folder import read_pages_csv
-from touche.formats.jsonl import read_documents_jsonl, read_passages_jsonl, read_rerank_jsonl
+from touche.formats.jsonl import (
+    pieces_of_beir_corpus,
+    read_documents_jsonl,
+    read_passages_jsonl,
+    read_rerank_jsonl,
+)
 from touche.formats.pages import Page, PageError, RawPage
+from touche.formats.pieces import documents_in
 from touche.formats.qrels import read_qrels
 from touche.formats.runs import read_run
 from touche.formats.side_files import read_scores
@@ -92,6 +98,9 @@ READERS = {
     "queries.jsonl": Target("queries.jsonl", samples.QUERIES, read_queries_jsonl),
     "documents.jsonl": Target("documents.jsonl", samples.DOCUMENTS, _all(read_documents_jsonl)),
     "passages.jsonl": Target("passages.jsonl", samples.PASSAGES, _all(read_passages_jsonl)),
+    "corpus.jsonl": Target(
+        "corpus.jsonl", samples.BEIR, _all(lambda path: documents_in(pieces_of_beir_corpus(path), set()))
+    ),
     "rerank.jsonl": Target("rerank.jsonl", samples.CANDIDATES, _all(read_rerank_jsonl)),
     "args-me.json": Target("args-me.json", samples.ARGUMENTS, _all(read_argsme_json)),
     "args_processed.csv": Target("args_processed.csv", samples.PROCESSED, _all(read_args_processed_csv)),

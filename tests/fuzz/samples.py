@@ -31,6 +31,10 @@ PASSAGES = """\
 {"id": "clueweb12-0000tw-00-00000___1", "contents": "Cats hunt birds.", "chatNoirUrl": "https://chatnoir.eu/a"}
 {"id": "clueweb12-0000tw-00-00000___2", "contents": "Cafés sell.", "chatNoirUrl": "https://chatnoir.eu/b"}
 """.encode()
+BEIR = """\
+{"_id": "a", "title": "Cats hunt", "text": "They hunt birds.", "metadata": {"stance": "PRO"}}
+{"_id": "b", "title": "", "text": "Cafés sell.", "metadata": {}}
+""".encode()
 CANDIDATES = b"""\
 {"qid": "1", "query": "Leash cats?", "docno": "d1", "text": "Cats hunt birds.", "score": 1.5, "rank": 1}
 {"qid": "1", "query": "Leash cats?", "docno": "d2", "text": "Dogs are leashed.", "score": 1, "rank": 2}

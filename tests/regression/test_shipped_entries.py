@@ -16,6 +16,8 @@ UNITS = get_args(Unit)
 
 def test_every_baseline_is_pinned_on_all_samples() -> None:
     samples = [name for name in tasks.datasets() if name.startswith("spot-check") or name.endswith("/sample")]
+    # The sample of BEIR's Touché has too few judgments for all baselines.
+    samples = [name for name in samples if not name.startswith("beir")]
     by_unit = {unit: {name for name in samples if tasks.task(name).rules.unit == unit} for unit in UNITS}
     for name in baselines.names():
         entries = read_expected(name)

@@ -120,9 +120,10 @@ def _with_rerun(row: Published, scores: Sequence[ExpectedScore]) -> _Listed:
 def _show_card(task: Task, every: bool) -> None:
     click.echo("\n".join(_about(task)))
     scores = published_scores() if task.published else []
-    for dimension in dict.fromkeys(row.dimension for row in task.published if row.dimension != STANCE):
-        click.echo(f"\nPublished {task.measure} for {dimension}")
-        _show_leaderboard(task, [row for row in task.published if row.dimension == dimension], every, scores)
+    for kind in dict.fromkeys(row.kind for row in task.published if row.dimension != STANCE):
+        dimension, measure = kind
+        click.echo(f"\nPublished {measure} for {dimension}")
+        _show_leaderboard([row for row in task.published if row.kind == kind], every, scores)
     if stances := [row for row in task.published if row.dimension == STANCE]:
         click.echo(f"\nPublished {MACRO_F1} of the detected stance, of each run and of all runs of its team")
         show_records(
@@ -147,13 +148,11 @@ def _about(task: Task) -> Iterator[str]:
     yield from (f"  {dimension}: {judgments.file}" for dimension, judgments in task.qrels.items())
 
 
-def _show_leaderboard(
-    task: Task, rows: Sequence[Published], every: bool, scores: Sequence[ExpectedScore]
-) -> None:
+def _show_leaderboard(rows: Sequence[Published], every: bool, scores: Sequence[ExpectedScore]) -> None:
     notes = dict.fromkeys(row.interval_note for row in rows if row.interval_note)
     lines = _lines(rows, rows if every else shortlist(rows), scores)
     show_records(
-        f"|team|tag|{task.measure}|{'interval*' if notes else '95% interval'}||source",
+        f"|team|tag|{rows[0].measure}|{'interval*' if notes else '95% interval'}||source",
         "{place}|{name}|{tag}|{value:.3f}|{low:.3f} to {high:.3f}|{kind}|{numbers}",
         lines,
     )
@@ -165,7 +164,7 @@ def _show_leaderboard(
             click.echo(f"{which}: {command_of(score)}")
     if len(lines) < len(rows):
         which = f"{len(lines)} of {len(rows)} runs: the best of each team, and the organizers' own"
-        click.echo(f"{which}; all of them: touche tasks {task.id} --all")
+        click.echo(f"{which}; all of them: touche tasks {rows[0].task} --all")
     click.echo(_sources(rows))
     click.echo(f"evaluator: {rows[0].evaluator or 'not stated'}; qrels: {rows[0].qrels or 'not stated'}")
 

@@ -11,9 +11,10 @@ from touche.cluster.collection import Saved, SparkDocuments
 from touche.cluster.failing import sentences
 from touche.cluster.fields import FieldsFolder
 from touche.cluster.shipping import Ship, version_of
-from touche.collection.discovery import Input, files_named, read_topics, side_files, topics_named
+from touche.collection.discovery import Input, files_named, side_files, topics_named
 from touche.collection.files import Files
 from touche.errors import InputError, ToucheError
+from touche.formats.topics import read_topics
 from touche.io.opening import Held
 
 _LOCAL = "file:"

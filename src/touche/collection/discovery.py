@@ -15,18 +15,20 @@ from touche.formats.args_processed import pieces_of_args_processed
 from touche.formats.argsme import pieces_of_argsme
 from touche.formats.html_folder import read_pages_csv
 from touche.formats.jsonl import (
+    pieces_of_beir_corpus,
     pieces_of_documents,
     pieces_of_passages,
     read_rerank_jsonl,
 )
 from touche.formats.parquet import read_documents_parquet
-from touche.formats.topics import Topic, read_queries_jsonl, read_topics_xml
+from touche.formats.topics import Topic, read_topics
 from touche.formats.warc import read_warc
 
 # Of several topic or document formats in a directory, the first is taken.
 _TOPIC_FILES = ("topics.xml", "queries.jsonl")
 _FORMATS = (
     FileFormat("documents.jsonl", "documents", pieces_of_documents),
+    FileFormat("corpus.jsonl", "documents", pieces_of_beir_corpus),
     FileFormat("passages*.jsonl", "passages", pieces_of_passages),
     FileFormat("args_processed*.csv", "arguments in sentences", pieces_of_args_processed),
     FileFormat("pages.csv", "web pages", None, read_pages_csv, alone=False),
@@ -76,10 +78,10 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     """Finds topics and documents in an input directory.
 
     Re-ranking input (rerank.jsonl) goes before topics and documents; of several topic or document formats the
-    first is taken in the order topics.xml, queries.jsonl; documents.jsonl, passages*.jsonl,
-    args_processed*.csv, pages.csv, *.parquet, *.warc, *.json of ClueWeb22, other *.json. Each may be gzipped
-    (Parquet is packed in itself). Parquet, archives, and the texts of ClueWeb22 by their names there, are
-    also found in the folders below, and in those that links in the directory itself lead to.
+    first is taken in the order topics.xml, queries.jsonl; documents.jsonl, corpus.jsonl of BEIR,
+    passages*.jsonl, args_processed*.csv, pages.csv, *.parquet, *.warc, *.json of ClueWeb22, other *.json.
+    Each may be gzipped (Parquet is packed in itself). Parquet, archives, and the texts of ClueWeb22 by their
+    names there, are also found in the folders below, and in those that links in the directory itself lead to.
 
     Args:
         directory: the input directory.
@@ -154,15 +156,6 @@ def topics_named(paths: Iterable[Path], where: Path | str, more: str = "") -> Pa
         return topics[0]
     remedy = f"put {' or '.join(_TOPIC_FILES)} there, plain or .gz{more}"
     raise InputError(where, "no topics in it", remedy)
-
-
-def read_topics(path: Path) -> tuple[Topic, ...]:
-    """Reads the topics of a file, of JSON lines if its name says so, else of XML.
-
-    Raises:
-        InputError: if it is broken.
-    """
-    return tuple(read_queries_jsonl(path) if ".jsonl" in path.suffixes else read_topics_xml(path))
 
 
 def side_files(paths: Iterable[Path]) -> tuple[Path, ...]:

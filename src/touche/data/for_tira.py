@@ -10,7 +10,7 @@ from typing import Any
 
 from touche.data.places import locate, locate_corpus, qrels_of
 from touche.errors import InputError
-from touche.formats.topics import read_topics_xml
+from touche.formats.topics import read_topics
 from touche.tasks import Task
 
 CARD = "README.md"
@@ -42,14 +42,15 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
     if folder.exists() and any(folder.iterdir()):
         raise InputError(folder, "it is not empty", "name a new folder")
     topics, corpus = locate("topics", task.topics), locate_corpus(task.corpora["full"])
-    titles = [{"qid": each.number, "query": each.title} for each in read_topics_xml(topics)]
+    titles = [{"qid": each.number, "query": each.title} for each in read_topics(topics)]
     judged = qrels_of(task, dimension)
     inputs, truths = (folder / name for name in ("inputs", "truths"))
     truths.mkdir(parents=True)
     shutil.copytree(corpus, inputs, copy_function=_link)
     inputs.chmod(0o755)  # as that of the corpus may be read-only
-    (inputs / _TOPICS).unlink(missing_ok=True)  # or the topics would be written into the corpus
-    shutil.copyfile(topics, inputs / _TOPICS)
+    name = "queries.jsonl" if ".jsonl" in topics.suffixes else _TOPICS
+    (inputs / name).unlink(missing_ok=True)  # or the topics would be written into the corpus
+    shutil.copyfile(topics, inputs / name)
     queries = "".join(f"{json.dumps(each)}\n" for each in titles)
     (truths / "queries.jsonl").write_text(queries, encoding="utf-8")
     lines = (f"{topic} 0 {id} {max(label, 0)}\n" for topic, of in judged.items() for id, label in of.items())

@@ -12,7 +12,7 @@ from touche.collection.ir_datasets import IrDataset
 from touche.data.remedies import ELSEWHERE, in_bytes, remedy
 from touche.errors import NotAtHandError, ToucheError, choice
 from touche.formats.qrels import Qrels, read_qrels, read_stances
-from touche.formats.topics import read_topics_xml
+from touche.formats.topics import read_topics
 from touche.io.writing import cache_folder
 from touche.origin import clone
 from touche.tasks import STANCE, Corpus, Task
@@ -83,13 +83,21 @@ def open_dataset(dataset: str) -> Input:
     """
     task, corpus = tasks.dataset(dataset)
     with naming_size(dataset):
-        topics = locate("topics", task.topics)
+        topics = _topics_of(task, corpus)
         documents: Documents
         if corpus.ir_datasets is None or corpus_at_hand(corpus):
             documents = find_documents(locate_corpus(corpus))
         else:
             documents = IrDataset(corpus.ir_datasets, side_files=side_files(topics.parent.iterdir()))
-        return Input.of(read_topics_xml(topics), topics, documents)
+        return Input.of(read_topics(topics), topics, documents)
+
+
+def _topics_of(task: Task, corpus: Corpus) -> Path:
+    """The file with the topics; a data set of BEIR has them in the folder of its corpus."""
+    if at_hand("topics", task.topics) or not corpus_at_hand(corpus):
+        return locate("topics", task.topics)
+    own = sorted(locate_corpus(corpus).glob("queries.jsonl*"))
+    return own[0] if own else locate("topics", task.topics)
 
 
 def opened(given: str, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
@@ -124,12 +132,15 @@ def check_exists(given: str) -> None:
 
 def datasets_at_hand() -> list[str]:
     """The ids of the datasets whose topics and corpora are in folders here."""
-    return [
-        name
-        for name in tasks.datasets()
-        for task, corpus in [tasks.dataset(name)]
-        if at_hand("topics", task.topics) and corpus_at_hand(corpus)
-    ]
+    return [name for name in tasks.datasets() if dataset_at_hand(name)]
+
+
+def dataset_at_hand(dataset: str) -> bool:
+    """Whether topics and corpus of a dataset are in folders here."""
+    task, corpus = tasks.dataset(dataset)
+    with suppress(NotAtHandError):
+        return bool(_topics_of(task, corpus)) and corpus_at_hand(corpus)
+    return False
 
 
 def locate_corpus(corpus: Corpus) -> Path:
@@ -176,7 +187,7 @@ def titles_of(task: Task) -> dict[str, str]:
     """
     if not (task.topics and at_hand("topics", task.topics)):
         return {}
-    return {topic.number: topic.title for topic in read_topics_xml(locate("topics", task.topics))}
+    return {topic.number: topic.title for topic in read_topics(locate("topics", task.topics))}
 
 
 def home() -> Path:

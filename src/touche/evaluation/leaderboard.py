@@ -62,9 +62,9 @@ def standing(value: float, published: Sequence[Published]) -> str:
         name = f"the baseline {called[row]}" if row.baseline else called[row]
         return f"{name}{before}{row.value:.{DIGITS}f}"
 
-    higher = [row for row in published if row.value > rounded]
-    level = [row for row in published if row.value == rounded]
-    lower = [row for row in published if row.value < rounded]
+    higher = [row for row in published if round(row.value, DIGITS) > rounded]
+    level = [row for row in published if round(row.value, DIGITS) == rounded]
+    lower = [row for row in published if round(row.value, DIGITS) < rounded]
     above = [row for row in best if row in higher][-1:]
     below = ([row for row in best if row in lower] or lower)[:1]
     end = ", the {} published" if len(published) > 1 else ""

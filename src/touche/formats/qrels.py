@@ -1,4 +1,4 @@
-"""Judgments in TREC's qrels format: ``topic 0 document label`` on each line."""
+"""Judgments: ``topic 0 document label`` on each line (TREC), or three columns below a header (BEIR)."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -12,6 +12,8 @@ from touche.io.opening import read_lines
 _GRADE = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{0,9})?")
 _LARGEST = 1_000_000  # trec_eval's memory and time grow with it, and it scores 0 where its numbers end
 
+_TREC = ["topic", "0", "document", "label"]
+_BEIR = ["query-id", "corpus-id", "score"]
 _OTHER_FILE = "check that this is the right file"
 
 Qrels = dict[str, dict[str, int]]  # topic -> document -> label
@@ -62,12 +64,16 @@ def read_stances(path: Path, stances: Sequence[str], excluded_topics: Collection
 
 def _read(path: Path, excluded_topics: Collection[str], label_of: Callable[[str, int], int]) -> Qrels:
     qrels: Qrels = {}
+    names = _TREC
     for line, text in read_lines(path):
         columns = split_columns(text)
-        if len(columns) != 4:
-            problem = f"{len(columns)} columns instead of 4"
-            raise InputError(path, problem, "write: topic 0 document label", line)
-        topic, _, document, column = columns
+        if line == 1 and columns == _BEIR:
+            names = _BEIR
+            continue
+        if len(columns) != len(names):
+            problem = f"{len(columns)} columns instead of {len(names)}"
+            raise InputError(path, problem, f"write: {' '.join(names)}", line)
+        topic, document, column = columns[0], columns[-2], columns[-1]
         if topic in excluded_topics:
             continue
         label = label_of(column, line)

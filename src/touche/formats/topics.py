@@ -38,6 +38,15 @@ class Topic:
     candidates: frozenset[str] | None = None
 
 
+def read_topics(path: Path) -> tuple[Topic, ...]:
+    """Reads the topics of a file, of JSON lines if its name says so, else of XML.
+
+    Raises:
+        InputError: if it is broken.
+    """
+    return tuple(read_queries_jsonl(path) if ".jsonl" in path.suffixes else read_topics_xml(path))
+
+
 def read_topics_xml(path: Path) -> list[Topic]:
     """Reads the organizers' topics.xml: a ``<topic>`` with ``<number>`` and ``<title>`` for each topic.
 
@@ -52,7 +61,7 @@ def read_topics_xml(path: Path) -> list[Topic]:
 
 
 def read_queries_jsonl(path: Path) -> list[Topic]:
-    """Reads TIRA's queries.jsonl: ``{"qid", "query"[, "original_query"]}`` on each line.
+    """Reads queries.jsonl of TIRA or BEIR: ``{"qid", "query"[, "original_query"]}`` or ``{"_id", "text"}``.
 
     Description, narrative and objects are taken from ``original_query`` where it has them.
 
@@ -60,8 +69,14 @@ def read_queries_jsonl(path: Path) -> list[Topic]:
         InputError: if the file is unreadable, a line is broken, or a topic lacks or repeats its id.
     """
     seen: set[str] = set()
-    topics = [topic_of_query(fields, path, line, seen) for line, fields in read_jsonl(path)]
+    topics = [topic_of_query(_of_tira(fields), path, line, seen) for line, fields in read_jsonl(path)]
     return _not_empty(topics, path, 'put one {"qid", "query"} on each line')
+
+
+def _of_tira(fields: dict[str, Any]) -> dict[str, Any]:
+    """Returns a line under TIRA's names, where it is one of BEIR."""
+    is_beir = "_id" in fields and "qid" not in fields
+    return {"qid": fields["_id"], "query": fields.get("text")} if is_beir else fields
 
 
 def _not_empty(topics: list[Topic], path: Path, remedy: str) -> list[Topic]:

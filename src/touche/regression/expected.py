@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 
 from touche.baselines.loader import folder_of
 from touche.baselines.options import arguments_of
-from touche.data.places import at_hand, corpus_at_hand, locate, open_dataset
+from touche.data.places import at_hand, dataset_at_hand, locate, open_dataset
 from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.evaluators import EVALUATORS, evaluators_of
 from touche.evaluation.scores import Evaluated, evaluated
@@ -120,10 +120,9 @@ class Expected(Strict, kw_only=True, frozen=True):
     @property
     def at_hand(self) -> bool:
         """Whether run, judgments, topics and corpus are there, as far as they are needed."""
-        task, corpus = dataset(self.dataset)
-        files = {"runs": self.run, "qrels": getattr(self, "qrels", ""), "topics": task.topics * self.reruns}
+        files = {"runs": self.run, "qrels": getattr(self, "qrels", "")}
         there = all(at_hand(kind, name) for kind, name in files.items() if name)
-        return there and (not self.reruns or corpus_at_hand(corpus))
+        return there and (not self.reruns or dataset_at_hand(self.dataset))
 
     @property
     def reruns(self) -> bool:

@@ -106,12 +106,11 @@ def published_parts() -> Iterator[TaskReport]:
     Where a run or judgments are unusable, a warning says so, and the part has the published results alone.
     """
     for task in tasks.all_tasks().values():
-        rows_of = _by_dimension(task.published)
+        rows_of = _by_dimension(row for row in task.published if row.measure == task.measure.name)
         views = {
             dimension: View(dimension, "as published", "", "", _board([], rows), {}, [])
             for dimension, rows in rows_of.items()
         }
-        views.pop(STANCE, None)
         stance = _stance_view(task, [])
         alone = TaskReport(task.id, task, [], "", [*views.values()], {}, "", {}, {}, [], stance=stance)
         paths = locate("runs", task.id).iterdir() if rows_of and at_hand("runs", task.id) else ()

@@ -57,6 +57,11 @@ class _Rankings(Strict, frozen=True):
     evaluator: Evaluator | None = None
     qrels: str | None = None
     interval_note: str = ""
+    measure: str = ""
+
+    def __post_init__(self) -> None:
+        if self.measure:
+            measure_of(self.measure)
 
 
 class _Stance(Strict, frozen=True):
@@ -126,26 +131,26 @@ def read_card(path: Path) -> Task:
     if task_id.casefold() == _FRONT:
         problem = f"id: {task_id!r} is the name of a gallery's front page"
         raise InputError(path, problem, "give the file and its id another name")
-    measure = measure_of(card.measure)
     records = {
-        "measure": measure,
+        "measure": measure_of(card.measure),
         "published": (
-            *_rows(card.published, task=card.id, measure=str(measure)),
-            *_rows(card.stance, task=card.id, measure=str(MACRO_F1), dimension=STANCE),
+            *_rows(card.published, card.measure, task=card.id),
+            *_rows(card.stance, MACRO_F1.name, task=card.id, dimension=STANCE),
         ),
     }
     return Task(**{name: value for name, value in (asdict(card) | records).items() if name != "stance"})
 
 
-def _rows(tables: Iterable[_Rankings | _Stances], **others: str) -> tuple[Published, ...]:
+def _rows(tables: Iterable[_Rankings | _Stances], measure: str, **others: str) -> tuple[Published, ...]:
     """Returns the rows of tables, each with what its table says of all its rows, the best first."""
     rows = []
     for table in tables:
         for row in table.runs:
             columns: dict[str, Any] = _OPTIONAL | asdict(table) | asdict(row) | others
+            columns["measure"] = str(measure_of(columns.get("measure") or measure))
             columns["low"], columns["high"] = columns.get("interval") or (None, None)
             if columns["low"] is None:
                 columns["interval_note"] = ""
             rows.append(Published(**{name: columns[name] for name in _COLUMNS & columns.keys()}))
-    dimensions = list(dict.fromkeys(row.dimension for row in rows))
-    return tuple(sorted(rows, key=lambda row: (dimensions.index(row.dimension), -row.value)))
+    kinds = list(dict.fromkeys(row.kind for row in rows))
+    return tuple(sorted(rows, key=lambda row: (kinds.index(row.kind), -row.value)))

@@ -114,6 +114,11 @@ class Published:
     team_results: int | None = None
 
     @property
+    def kind(self) -> tuple[str, str]:
+        """Dimension and measure: rows with the same ones are ranked together."""
+        return self.dimension, self.measure
+
+    @property
     def name(self) -> str:
         """Team and run, such as ``Prince of Persia (Run 1)``."""
         return f"{self.team} ({self.run})" if self.run else self.team

@@ -1,0 +1,99 @@
+"""Data sets in the format of BEIR: corpus.jsonl, queries.jsonl and qrels/test.tsv."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Touche, Write
+from texts import IDS, TEXTS
+from touche.collection.discovery import find
+from touche.errors import InputError
+from touche.evaluation.scores import evaluate
+from touche.formats.documents import Argument, Document, conclusion_of, premises_of
+from touche.formats.jsonl import pieces_of_beir_corpus
+from touche.formats.pieces import documents_in
+from touche.formats.qrels import read_qrels
+from touche.formats.topics import read_queries_jsonl
+from touche.tasks import task, task_scored_by
+
+HEADER = "query-id\tcorpus-id\tscore\n"
+
+
+@given(records=st.dictionaries(IDS, st.tuples(TEXTS, TEXTS), min_size=1))
+def test_titles_and_texts_are_fields(
+    tmp_path_factory: pytest.TempPathFactory, records: dict[str, tuple[str, str]]
+) -> None:
+    path = tmp_path_factory.mktemp("beir") / "corpus.jsonl"
+    lines = [
+        {"_id": id, "title": title, "text": text, "metadata": {}} for id, (title, text) in records.items()
+    ]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    documents = list(documents_in(pieces_of_beir_corpus(path), set()))
+    fields = {document.id: (conclusion_of(document), premises_of(document)) for document in documents}
+    assert fields == records
+
+
+def test_a_data_set_is_an_input(write: Write) -> None:
+    """Gzipped; a document without a title is its text, and a stance is that of the argument."""
+    argument = '{"_id": "a", "title": "Cats", "text": "purr", "metadata": {"stance": "PRO"}}'
+    write("in/corpus.jsonl.gz", f'{argument}\n{{"_id": "b", "text": "dogs"}}\n')
+    folder = write("in/queries.jsonl", '{"_id": "1", "text": "Cats?", "metadata": {}}\n').parent
+    found = find(folder)
+    assert [(topic.number, topic.title) for topic in found.topics] == [("1", "Cats?")]
+    assert list(found.documents) == [Argument("a", "Cats", ("purr",), "PRO"), Document("b", "dogs")]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"title": "t", "text": "x"}', "_id"),
+        ('{"_id": "b", "title": "t"}', "text"),
+        ('{"_id": "b", "title": [3], "text": "x"}', "title"),
+        ('{"_id": "b", "text": "x", "metadata": {"stance": [1]}}', "stance"),
+        ('{"_id": "a", "text": "x"}', "'a'"),
+        ("{", "JSON"),
+    ],
+)
+def test_a_broken_line_is_named(write: Write, line: str, problem: str) -> None:
+    path = write("corpus.jsonl", f'{{"_id": "a", "text": "x"}}\n{line}\n')
+    with pytest.raises(InputError, match=f"corpus.jsonl:2: .*{problem}"):
+        list(documents_in(pieces_of_beir_corpus(path), set()))
+
+
+def test_queries_need_a_text(write: Write) -> None:
+    with pytest.raises(InputError, match=r"queries\.jsonl:1: "):
+        read_queries_jsonl(write("queries.jsonl", '{"_id": "1"}\n'))
+
+
+def test_judgments_have_a_header_and_three_columns(write: Write) -> None:
+    assert read_qrels(write("test.tsv", f"{HEADER}1\ta\t2\n1\tb\t0\n")) == {"1": {"a": 2, "b": 0}}
+    for text, line in ((f"{HEADER}1\t0\ta\t2\n", 2), (f"1\ta\t2\n{HEADER}", 1), (f"{HEADER}{HEADER}", 2)):
+        with pytest.raises(InputError, match=f"test.tsv:{line}: "):
+            read_qrels(write("test.tsv", text))
+
+
+def test_a_measure_belongs_to_a_table(touche: Touche) -> None:
+    rows = [row for row in task("beir-webis-touche2020-v2").published if row.tag == "flat"]
+    assert {row.measure: row.value for row in rows} == {"nDCG@10": 0.4422, "R@100": 0.5822, "R@1000": 0.8621}
+    code, out, _ = touche("tasks", "beir-webis-touche2020-v2")
+    assert code == 0 and "Published R@100 for relevance" in out
+
+
+@pytest.mark.parametrize(
+    ("run", "values"),
+    [
+        ("bm25-multifield", {"nDCG@10": 0.3673, "R@100": 0.5376, "R@1000": 0.8668}),
+        ("splade-v2", {"nDCG@10": 0.27152}),
+    ],
+)
+def test_official_runs_have_their_published_scores(
+    official: Path, run: str, values: dict[str, float]
+) -> None:
+    path = official / "runs/beir-webis-touche2020" / f"{run}.run.gz"
+    for measure, value in values.items():
+        (evaluated,) = evaluate([path], task_scored_by("beir-webis-touche2020-v2", measure), ["trec_eval"])
+        digits = len(str(value)) - 2
+        assert round(evaluated.scores["trec_eval"].mean or 0, digits) == value
