@@ -16,6 +16,7 @@ from touche.formats.frames import frame_of, lines_of, pandas
 from touche.formats.runs import read_run
 
 TASK = "spot-check/passages"
+pytestmark = pytest.mark.filterwarnings("ignore:.*and count as wrong")  # runs without stances
 
 
 @pytest.fixture
@@ -45,7 +46,6 @@ def test_published_results_are_a_frame(touche: Touche) -> None:
     assert len(frame) == len(records) == 123
     best = frame[frame.dimension == "coherence"].iloc[0]
     assert (best.team, best.value, best.low, best.high) == ("Daario Naharis", 0.458, 0.389, 0.525)
-    assert len(package.published()) == 447
     assert list(package.published("touche-2021-task-1").columns) == list(frame.columns)
 
 

@@ -28,7 +28,13 @@ def test_a_run_says_where_it_comes_from(touche: Touche, tmp_path: Path) -> None:
     record = metadata_in(tmp_path)
     assert (record["schema version"], record["tag"]) == ("0.2", "touche-bm25-k1=1.2")
     assert record["method"]["name"] == "bm25"
-    assert record["method"]["parameters"] == {"k1": 1.2, "b": 0.4, "stance": "NO", "depth": 1000}
+    assert record["method"]["parameters"] == {
+        "k1": 1.2,
+        "b": 0.4,
+        "multifield": False,
+        "stance": "NO",
+        "depth": 1000,
+    }
     corpus = ROOT / "corpora" / "spot-check-passages" / "passages.jsonl"
     files = record["data"]["test collection"]["files"]
     assert files["passages.jsonl"]["md5"] == hashlib.md5(corpus.read_bytes()).hexdigest()

@@ -61,22 +61,24 @@ def compare(
         )
     else:
         tested = [comparison for comparison in compared if comparison.results is None]
+        of_stances = [comparison for comparison in compared if comparison.results is not None]
         if tested:
             _show_tests(tested)
-        _show_stances([comparison for comparison in compared if comparison.results is not None])
+        if tested and of_stances:
+            click.echo()
+        if of_stances:
+            _show_stances(of_stances)
     warn(*warnings_of(evaluated))
 
 
 def _show_stances(compared: Sequence[Comparison]) -> None:
-    if compared:
-        click.echo()
-        show_records(
-            "A|B|dimension|F1 A|F1 B|A - B|95% interval|N|topics",
-            "{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{difference:+.3f}"
-            "|{low:+.3f} to {high:+.3f}|{results:,}|{topics}",
-            map(vars, compared),
-        )
-        click.echo(f"\n{compared[0].measure} on the N documents with a judged stance that both runs have")
+    show_records(
+        "A|B|dimension|F1 A|F1 B|A - B|95% interval|N|topics",
+        "{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{difference:+.3f}"
+        "|{low:+.3f} to {high:+.3f}|{results:,}|{topics}",
+        map(vars, compared),
+    )
+    click.echo(f"\n{compared[0].measure} on the N documents with a judged stance that both runs have")
 
 
 def _show_tests(compared: Sequence[Comparison]) -> None:

@@ -33,6 +33,7 @@ def evaluate(
 ) -> None:
     """Score run files by the task's measure, such as nDCG@5, in every dimension, with intervals.
 
+    Detected stances are scored by macro F1 over the N documents with a judged stance.
     Beside it stands the share of judged results, such as Judged@5. It ends by saying why the two evaluators
     differ, if they do, and where each run stands among the published results. Without --task, runs of any
     kind are scored by the judgments of --qrels.
@@ -43,9 +44,13 @@ def evaluate(
     rows = [(run, score) for run in evaluated for score in _scores(run, per_topic)]
     if style == "table":
         ranked = [(run, score) for run, score in rows if run.is_ranking]
+        stances = [run for run in evaluated if not (run.is_ranking or per_topic)]
         if ranked:
             _show(ranked, task.measure, per_topic)
-        _show_stances([run for run in evaluated if not run.is_ranking])
+        if ranked and stances:
+            click.echo()
+        if stances:
+            _show_stances(stances)
     else:
         print_records(TopicScore if per_topic else Score, (score for _, score in rows), style)
     warn(*warnings_of(evaluated))
@@ -75,22 +80,20 @@ def _show(rows: Sequence[tuple[Evaluated, Score | TopicScore]], measure: Measure
 
 def _show_stances(runs: Sequence[Evaluated]) -> None:
     """The scores of detected stances, and those of each stance."""
-    if not runs:
-        return
     template = "{name}|stance|{mean:.3f}|{low:.3f} to {high:.3f}|{results:,}|{topics}"
-    scores = [vars(run.scores["touche"]) | {"name": run.name} for run in runs]
-    click.echo()
-    show_records(f"run|dimension|{MACRO_F1}|95% interval|N|topics", template, scores)
+    scores = [(run.name, run.scores["touche"]) for run in runs]
+    rows = [vars(score) | {"name": name} | _interval(score) for name, score in scores]
+    show_records(f"run|dimension|{MACRO_F1}|95% interval|N|topics", template, rows)
     template = "{name}|{label}|{precision:.3f}|{recall:.3f}|{f1:.3f}|{documents:,}"
     evaluations = [(run.name, run.evaluations["touche"]) for run in runs]
-    rows = [
+    classes = [
         vars(of_class) | {"name": name, "label": label}
         for name, evaluation in evaluations
         if isinstance(evaluation, StanceEvaluation)
         for label, of_class in evaluation.by_class().items()
     ]
     click.echo()
-    show_records("run|stance|precision|recall|F1|documents", template, rows)
+    show_records("run|stance|precision|recall|F1|documents", template, classes)
     click.echo(f"\nstance is judged by {runs[0].qrels}")
 
 

@@ -144,7 +144,8 @@ def _about(task: Task) -> Iterator[str]:
     yield f"  {least}{rules.max_results} {rules.unit}s per topic"
     yield f"  second column: {', '.join(rules.stances) or 'not known'}"
     yield f"  runs per team: {f'at most {rules.max_runs}' if rules.max_runs else 'no limit stated'}"
-    yield from (f"  scored by {task.measure}", "", "Files", f"  topics: {task.topics}")
+    by_stance = f", the stance by {MACRO_F1}" if STANCE in task.qrels else ""
+    yield from (f"  scored by {task.measure}{by_stance}", "", "Files", f"  topics: {task.topics}")
     yield from (f"  {dimension}: {judgments.file}" for dimension, judgments in task.qrels.items())
 
 

@@ -9,21 +9,21 @@ from touche.evaluation.leaderboard import comparable, standing
 from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated
 from touche.evaluation.stances import StanceEvaluation
 from touche.formats.runs import RunLine, by_topic, in_order_of_score
-from touche.tasks import Measure
+from touche.tasks import MACRO_F1, Measure
 
 _SHOWN_TOPICS = 5
 
 
 def warnings_of(runs: Sequence[Evaluated]) -> list[str]:
     """What puts the scores of runs in doubt."""
-    return [*_other_sizes(runs), *_grouped(runs, doubts)]
+    return _grouped(runs, doubts)
 
 
 def notes_of(runs: Sequence[Evaluated]) -> list[str]:
     """Why the evaluators differ, and where the runs stand among the published ones."""
     measure = runs[0].measure
     alone = f"{measure} is scored by trec_eval alone: the organizers' script has nDCG@k and nothing else"
-    notes = _grouped(runs, lambda run: (*_disagreement(run), *_standing(run)))
+    notes = [*_grouped(runs, lambda run: (*_disagreement(run), *_standing(run))), *_other_sizes(runs)]
     return [alone, *notes] if evaluators_of(measure) == ["trec_eval"] else notes
 
 
@@ -51,7 +51,7 @@ def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:
     sizes = {run.name: score.results for run in runs for score in run.scores.values() if score.results}
     if len({*sizes.values()}) > 1:
         listed = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
-        yield f"the macro F1 of runs is over other documents (N: {listed}); compare them by touche compare"
+        yield f"N differs ({listed}), so the values of {MACRO_F1} do not compare; use touche compare"
 
 
 def _wrong_labels(evaluation: StanceEvaluation) -> Iterator[str]:

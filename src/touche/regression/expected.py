@@ -193,7 +193,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
             raise ValueError(f"dimension and qrels are not those of {task.id}; see its card")
         measure = measure_of(self.measure) if self.measure else task.measure_for(self.dimension)
         if self.evaluator not in evaluators_of(measure):
-            raise ValueError(f"{self.evaluator} does not have {measure}; take trec_eval")
+            raise ValueError(f"{self.evaluator} does not have {measure}; take {evaluators_of(measure)[0]}")
 
     @property
     def names(self) -> tuple[str, str]:

@@ -84,7 +84,7 @@ def part_of(runs: Sequence[Evaluated], dataset: str, reference: str | None = Non
         {dimension: notes_of(of_dimension) for dimension, of_dimension in dimensions.items()},
         _winners(views),
         runs[0].titles,
-        topics_of(ranks, runs, texts),
+        topics_of(ranks, [*runs, *detected], texts),
         [*([_PARTIAL] if partial else []), *faults, *warnings_of(everything)],
         _missing(corpora, available, wanted, texts),
         rendering_of(ranks, runs[0], texts) if available else None,
@@ -146,7 +146,7 @@ def _winners(views: Sequence[View]) -> str:
         given = [place for place in view.board if place.kind == GIVEN]
         top = " and ".join(place.name for place in given if place.printed == given[0].printed)
         best.setdefault(top, []).append(f"{view.dimension} ({view.evaluator})")
-    everywhere = ["every dimension, by every evaluator"]
+    everywhere = ["every ranked dimension, by every evaluator"]
     named = (f"{top} in {', '.join(where if len(best) > 1 else everywhere)}" for top, where in best.items())
     number = len(views[0].runs)
     return f"Highest mean of these {number} runs: {'; '.join(named)}." if number > 1 else ""

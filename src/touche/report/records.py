@@ -71,12 +71,14 @@ class Ranked:
         other: the rank by the organizers' script, where that is another one, and 0 where it is not among the
             first; else None.
         score: that of the run.
+        stance: the detected stance, or ``Q0``.
     """
 
     run: str
     rank: int
     other: int | None
     score: float
+    stance: str
 
     @property
     def best(self) -> int:
@@ -90,14 +92,14 @@ class ShownDocument:
 
     Attributes:
         document: its id.
-        labels: the label in each dimension; None where it is not judged.
+        labels: the label in each dimension, of stances its word; None where it is not judged.
         places: where each run has it that does.
         passages: what is to be read of each part of it, its kind and its pieces as in ``texts``; none where
             the text is not known.
     """
 
     document: str
-    labels: Mapping[str, int | None]
+    labels: Mapping[str, int | str | None]
     places: Sequence[Ranked]
     passages: Sequence[tuple[str, Sequence[tuple[str, bool]]]]
 

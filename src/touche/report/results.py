@@ -9,7 +9,7 @@ from touche.evaluation.scores import Evaluated, in_order
 from touche.formats.runs import RunLine, by_topic, in_order_of_rank, in_order_of_score
 from touche.report.records import Ranked, ShownDocument
 from touche.report.texts import passage, terms_of
-from touche.tasks import PAIR, Task
+from touche.tasks import PAIR, STANCE, Task
 
 RENDERED = 10  # results of each topic that viewers show
 
@@ -33,7 +33,7 @@ def ranks_of(runs: Iterable[Evaluated]) -> Ranks:
             by_rank = {line.document: rank for rank, line in enumerate(of_script[topic], 1)}
             for line in dict.fromkeys([*lines, *of_script[topic]]):
                 rank, other = by_score.get(line.document, 0), by_rank.get(line.document, 0)
-                place = Ranked(run.name, rank, None if other == rank else other, line.score)
+                place = Ranked(run.name, rank, None if other == rank else other, line.score, line.stance)
                 ranks.setdefault(topic, {}).setdefault(line.document, []).append(place)
     return ranks
 
@@ -74,7 +74,10 @@ def topics_of(ranks: Ranks, runs: Sequence[Evaluated], texts: Texts) -> dict[str
         terms = terms_of(runs[0].titles.get(topic, ""))
         topics[topic] = []
         for document, ranked in ranks[topic].items():
-            labels = {dimension: labels.get(topic, {}).get(document) for dimension, labels in qrels.items()}
+            judged = {name: labels.get(topic, {}).get(document) for name, labels in qrels.items()}
+            labels: dict[str, int | str | None] = {**judged}
+            if (stance := judged.get(STANCE)) is not None:
+                labels[STANCE] = task.stances[stance]
             parts = [part for id in ids_of(document, task) for part in texts.get(id, ()) if part[1].strip()]
             passages = [(kind, passage(text, terms)) for kind, text in parts]
             if places := [place for place in ranked if place.best <= task.cutoff]:

@@ -111,10 +111,10 @@ def _scores(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[tuple[str,
     if not isinstance(hits, Iterable):
         raise ToucheError(f"the baseline yielded the ranking {quoted(hits)}; it must be a list of pairs")
     for hit in hits:
-        document, score, *stance = _checked(hit, "(document id, score)", 2, 3)
+        document, score, *stance = _checked(hit, "(document id, score), or triples with a stance", 2, 3)
         _word(document, "document id", "as the documents have it; the score follows")
         for each in stance:
-            stances[document] = _word(each, "stance", "such as PRO")
+            stances[document] = _word(each, "stance", "such as PRO or FIRST")
         yield document, score
 
 
