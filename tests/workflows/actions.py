@@ -9,11 +9,13 @@ import os
 import platform
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 from pathlib import Path
@@ -37,7 +39,7 @@ SCRIPTS_NOT_HERE = {
     "sudo ": "changes the machine",
     "make (test-all|workflows)": "it would run the workflows again",
     "(?s)amd64=.*arm64=": "needs the images of both kinds of processors",
-    "ghcr.io": "needs a registry of images",
+    "ghcr.io": "needs docker-registry",
 }
 PASSED, FAILED, LEFT_OUT = "passed", "FAILED", "left out"
 
@@ -107,12 +109,14 @@ class Runner:
 
     Attributes:
         folder: where all of it is.
+        registry: the registry of images that replaces GitHub's, on loopback.
         states: of the current workflow's jobs, one for each combination.
         needs: the outputs of these jobs.
         report: a line for each job and each step that was left out.
     """
 
     folder: Path
+    registry: str = "ghcr.io"
     states: dict[str, list[str]] = field(default_factory=dict)
     needs: dict[str, dict[str, Any]] = field(default_factory=dict)
     report: list[str] = field(default_factory=list)
@@ -228,7 +232,7 @@ class _Job:
             except (OSError, subprocess.CalledProcessError) as error:
                 return f"{label}: {error}"
             return ""
-        script = filled(step["run"], self.context)
+        script = filled(step["run"], self.context).replace("ghcr.io", self.runner.registry)
         if why := self._why_not_run(script):
             self.runner.note(f"{self.title}, {label}", LEFT_OUT, why)
             return ""
@@ -344,10 +348,31 @@ def _starter(folder: Path) -> Path:
     return folder / "my-team"
 
 
+@contextmanager
+def registry(folder: Path) -> Iterator[str]:
+    """Yields the address of a registry of images on loopback; GitHub's without Debian's docker-registry."""
+    if not (program := shutil.which("docker-registry")):
+        yield "ghcr.io"
+        return
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    storage = {"filesystem": {"rootdirectory": str(folder / "registry")}}
+    settings = {"version": 0.1, "storage": storage, "http": {"addr": f"127.0.0.1:{port}"}}
+    (folder / "registry.yml").write_text(yaml.safe_dump(settings))
+    with (folder / "registry.log").open("w") as log:
+        process = subprocess.Popen([program, "serve", folder / "registry.yml"], stdout=log, stderr=log)
+    try:
+        yield f"localhost:{port}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
 def main(chosen: Sequence[str]) -> int:
     """Runs the workflows, or those chosen, such as ``test.yml`` or ``test.yml:lint``."""
-    with tempfile.TemporaryDirectory(prefix="touche-workflows-") as name:
-        runner = Runner(Path(name))
+    with tempfile.TemporaryDirectory(prefix="touche-workflows-") as name, registry(Path(name)) as address:
+        runner = Runner(Path(name), address)
         for each in chosen or WORKFLOWS:
             workflow, _, job = each.partition(":")
             runner.run(workflow, job)

@@ -145,6 +145,20 @@ def test_a_workflow_runs_as_on_github(tmp_path: Path, monkeypatch: pytest.Monkey
     assert alone.report == ["left out  small.yml:fifth: needs an output of second, fourth"]
 
 
+def test_a_registry_on_loopback_replaces_that_of_github(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = {"runs-on": "ubuntu-latest", "steps": [{"run": "test ghcr.io = $LOOPBACK"}]}
+    (tmp_path / "small.yml").write_text(
+        yaml.safe_dump({"env": {"LOOPBACK": "localhost:5"}, "jobs": {"push": job}})
+    )
+    monkeypatch.setitem(WORKFLOWS, "small.yml", tmp_path / "small.yml")
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    for address, report in {"localhost:5": "passed", "ghcr.io": "left out"}.items():
+        (runner := Runner(tmp_path, address)).run("small.yml")
+        assert runner.report[0].startswith(report)
+
+
 @pytest.mark.nightly  # builds, installs and tests everything, some of it several times
 @pytest.mark.timeout(4 * 3600)
 @pytest.mark.skipif("GITHUB_ACTIONS" in os.environ, reason="a workflow runs these tests")
