@@ -1,11 +1,12 @@
 """The stance of a text towards two compared objects, from words of praise and blame near their mentions."""
 
 import re
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from touche import Topic
+from touche import Topic, scan
 
 FIRST, SECOND, NEUTRAL, NO, UNKNOWN = "FIRST", "SECOND", "NEUTRAL", "NO", "Q0"
 POLARITIES = {"praise.txt": 1, "blame.txt": -1}
@@ -28,7 +29,7 @@ class Objects:
         """Returns the objects of a topic."""
         if len(topic.objects) != 2:
             return cls()
-        first, second = (frozenset(map(singular, words(name))) for name in topic.objects)
+        first, second = (frozenset(map(singular, filter(_counts, words(name)))) for name in topic.objects)
         return cls(first - second, second - first)
 
     def stance(self, text: str, polarities: Mapping[str, int], window: int) -> str:
@@ -73,13 +74,17 @@ def singular(word: str) -> str:
     return word[:-1] if word.endswith("s") and len(word) > 3 else word
 
 
+def _counts(word: str) -> bool:
+    """Returns whether a word is not one of Lucene's English stop words."""
+    return bool(scan.terms(word, "stopped"))
+
+
 def _nearest_side(mentions: Sequence[tuple[int, int]], place: int, window: int) -> int | None:
     """Returns the side of the nearest mention: 0 if both objects are equally near, None if neither is."""
-    distances = [abs(place - mention) for mention, _ in mentions]
-    nearest = min(distances, default=window + 1)
-    if nearest > window:
-        return None
-    return sum({side for (_, side), distance in zip(mentions, distances, strict=True) if distance == nearest})
+    after = bisect(mentions, (place,))
+    near = [(abs(place - mention), side) for mention, side in mentions[max(0, after - 1) : after + 1]]
+    nearest = min(near, default=(window + 1, 0))[0]
+    return None if nearest > window else sum({side for distance, side in near if distance == nearest})
 
 
 def _words_of(path: Path) -> list[str]:

@@ -241,7 +241,7 @@ def _wrong_lines(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
         if rules.unit == PAIR and (len(ids) != 2 or "" in ids or ids[0] == ids[1]):
             message = f"{line.document!r} is not a pair of two different sentences"
             yield "no-pair", number, message, "write two sentence ids, joined by a comma"
-        if rules.stances and line.stance not in rules.stances:
+        if rules.stances and line.stance.upper() not in rules.stances:
             message = f"the task does not have the stance {line.stance!r}"
             yield "unknown-stance", number, message, f"write {' or '.join(rules.stances)}"
 

@@ -16,6 +16,7 @@ from touche.evaluation.scores import evaluate
 from touche.evaluation.stances import evaluate_stances, stance_difference
 from touche.formats.qrels import Qrels, read_stances
 from touche.formats.runs import RunLine, read_run
+from touche.tasks.cards import read_card
 
 LABELS = ("FIRST", "SECOND", "NEUTRAL", "NO")
 TOY = "spot-check/passages"
@@ -69,7 +70,10 @@ def test_the_interval_resamples_topics() -> None:
     """Of two topics, one all right and one all wrong, a quarter of the resamples has each alone."""
     lines = [(topic, stance, stance if topic == 1 else "Q0") for topic in (1, 2) for stance in LABELS]
     assert evaluate_stances(*made_up(lines), LABELS).interval == (0.0, 1.0)
-    assert evaluate_stances(*made_up([line for line in lines if line[0] == 1]), LABELS).interval == (1.0, 1.0)
+    assert evaluate_stances(*made_up([line for line in lines if line[0] == 1]), LABELS).interval == (
+        None,
+        None,
+    )
 
 
 def test_without_a_judged_stance_there_is_no_score() -> None:
@@ -151,6 +155,95 @@ def test_judgments_of_stances_need_the_task(write: Write, runs: list[Path], touc
     assert code and "'NO'" in err and "macro F1" in err
     code, _, err = touche("evaluate", runs[0], "--qrels", qrels, "--measure", "macro F1")
     assert code and "--task" in err
+
+
+@pytest.fixture
+def small(write: Write, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A new task whose rankings have a measure that trec_eval alone has; stances are judged for topic 1."""
+    card = """
+    id = "small"
+    title = "Small"
+    url = "https://a.example"
+    topics = "small.xml"
+    measure = "P@10"
+    qrels.stance = { file = "s.qrels" }
+    qrels.relevance = { file = "r.qrels" }
+    corpora.full = { directory = "small" }
+    rules = { unit = "document", stances = ["PRO", "CON", "Q0"] }
+    """
+    write("data/qrels/r.qrels", "1 0 a 1\n2 0 a 1\n")
+    write("data/qrels/s.qrels", "1 0 a PRO\n1 0 b CON\n")
+    folder = write("data/tasks/small.toml", card).parents[1]
+    monkeypatch.setenv("TOUCHE_DATA", str(folder))
+    return folder
+
+
+def test_a_run_without_judged_stances_keeps_its_other_scores(small: Path, write: Write) -> None:
+    path = write("run.txt", "2 PRO a 1 1 t\n")
+    scores = {run.dimension: next(iter(run.scores.values())) for run in evaluate([path], tasks.task("small"))}
+    assert scores["relevance"].mean == 0.05
+    assert (scores["stance"].mean, scores["stance"].results, scores["stance"].comparable) == (None, 0, False)
+
+
+def test_missing_judgments_of_stances_are_a_warning(
+    small: Path, write: Write, caplog: pytest.LogCaptureFixture
+) -> None:
+    (small / "qrels" / "s.qrels").unlink()
+    path = write("run.txt", "1 PRO a 1 1 t\n")
+    assert [run.dimension for run in evaluate([path], tasks.task("small"))] == ["relevance"]
+    assert "qrels/s.qrels is missing" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("command", "word"),
+    [
+        ("evaluate RUN --task small --evaluator touche", "take trec_eval"),
+        ("compare RUN OTHER --task small --evaluator touche", "take trec_eval"),
+        ("evaluate RUN --task touche-2022-task-1 --measure macro_F1", "judged stances"),
+        ("evaluate RUN --task small --measure macro_F1 --per-topic", "per-topic"),
+        ("report RUN --task small --measure macro_F1 -o OUT", "rankings"),
+        ("tasks tira small --dimension stance -o OUT", "relevance"),
+        ("evaluate RUN --task small --qrels STANCE --measure P@5", "'PRO'"),
+    ],
+)
+def test_what_stances_do_not_have_is_refused(
+    small: Path, write: Write, touche: Touche, tmp_path: Path, command: str, word: str
+) -> None:
+    places = {
+        "RUN": write("run.txt", "1 PRO a 1 2 t\n1 CON b 2 1 t\n"),
+        "OTHER": write("other.txt", "1 PRO a 1 2 u\n"),
+        "STANCE": small / "qrels" / "s.qrels",
+        "OUT": tmp_path / "out",
+    }
+    words = [places.get(part, part.replace("_", " ")) for part in command.split()]
+    code, _, err = touche(*words)
+    assert code == 2 and word in err and "Traceback" not in err
+
+
+def test_stances_alone_can_be_compared(runs: list[Path], touche: Touche) -> None:
+    code, out, _ = touche("compare", *runs, "--task", TOY, "--measure", "macro F1")
+    assert code == 0 and out.startswith("A ") and "F1 A" in out
+
+
+def test_a_file_that_is_called_stance_may_have_grades(write: Write, touche: Touche) -> None:
+    run, qrels = write("run.txt", "1 Q0 a 1 1 t\n"), write("stance.qrels", "1 0 a 2\n")
+    code, out, _ = touche("evaluate", run, "--qrels", qrels)
+    assert code == 0 and "nDCG@5" in out
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ('"P@10"', '"macro F1"', "macro F1"),
+        ('"CON"', '"con"', "upper case"),
+        ('["PRO", "CON", "Q0"]', "[]", "rules.stances"),
+    ],
+)
+def test_a_card_is_refused(small: Path, old: str, new: str, word: str) -> None:
+    card = small / "tasks" / "small.toml"
+    card.write_text(card.read_text().replace(old, new))
+    with pytest.raises(InputError, match=word):
+        read_card(card)
 
 
 @pytest.mark.parametrize("name", OFFICIAL)

@@ -9,6 +9,7 @@ import click
 from touche.cli.commands import command, option
 from touche.cli.options import RUNS, SCORING
 from touche.cli.output import print_records, show_records, tell, warn
+from touche.errors import ToucheError
 from touche.evaluation import scores
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION
 from touche.evaluation.notes import notes_of, warnings_of
@@ -41,6 +42,8 @@ def evaluate(
     evaluators = () if evaluator == "both" else [evaluator]
     evaluated = scores.evaluate(runs, task_scored_by(**scoring), evaluators, any_order=pairs == "any-order")
     task, out = evaluated[0].task, click.echo if style == "table" else tell
+    if per_topic and not any(run.is_ranking for run in evaluated):
+        raise ToucheError("stances have no scores of topics; leave --per-topic out")
     rows = [(run, score) for run in evaluated for score in _scores(run, per_topic)]
     if style == "table":
         ranked = [(run, score) for run, score in rows if run.is_ranking]

@@ -44,7 +44,8 @@ def overlap(
     pairs = watched(agreement.overlaps(runs), "comparing", "pairs of runs", comb(len(runs), 2))
     if task_id is not None:
         paths = [*dict.fromkeys([*runs, *(baseline or ())])]
-        evaluated = [run for run in evaluate(paths, tasks.task(task_id), [EVALUATOR]) if run.is_ranking]
+        task = tasks.task(task_id)
+        evaluated = evaluate(paths, tasks.task_scored_by(task_id, task.measure.name), [EVALUATOR])
         pairs = agreement.scored_overlaps(runs, evaluated, baseline or ())
     agreements = list(pairs)
     if style == "table":

@@ -54,9 +54,12 @@ def tira(task_id: str, output: Path, dimension: str | None, baseline: str) -> No
     from touche.data.for_tira import SPLIT, write_dataset  # here, for few need it
 
     task = library.task(task_id)
-    if dimension is not None and dimension not in task.qrels:
-        raise ToucheError(f"{task.id} has no dimension {dimension!r}; {choice(dimension, task.qrels)}")
-    chosen = dimension or next(iter(task.qrels))
+    ranked = [name for name in task.qrels if name != STANCE]
+    if dimension is not None and dimension not in ranked:
+        raise ToucheError(f"{task.id} does not rank by {dimension!r}; {choice(dimension, ranked)}")
+    if not ranked:
+        raise ToucheError(f"{task.id} has no judged rankings; TIRA's dataset needs some")
+    chosen = dimension or ranked[0]
     click.echo(one_line(str(write_dataset(task, chosen, folder_of(baseline), output))))
     command = ["tira-cli", "dataset-submission", "--path", str(output), "--task", "TASK", "--split", SPLIT]
     tell(f"Next: {shlex.join(command)} --dry-run")

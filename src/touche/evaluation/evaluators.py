@@ -2,7 +2,8 @@
 
 They agree on fully judged runs and drift apart with every unjudged document; a score is nothing without the
 name of its evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures; ``touche``
-does what the organizers' own script does, which has nDCG@k alone.
+does what the organizers' own script does, which has nDCG@k alone; macro F1 of stances, as on their task page,
+goes by its name as well.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,7 +42,7 @@ class Evaluation:
     @property
     def judged(self) -> float:
         """The mean of Judged@k over the topics of the run."""
-        return fmean(self.judged_per_topic.values())
+        return fmean(self.judged_per_topic.values()) if self.judged_per_topic else 0.0
 
     @property
     def interval(self) -> tuple[float, float] | tuple[None, None]:

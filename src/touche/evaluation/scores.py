@@ -1,5 +1,6 @@
 """Runs evaluated on a task: a record for each run and dimension, from which every figure is taken."""
 
+import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,8 @@ from os.path import realpath  # that of Path raises where links lead round in ci
 from pathlib import Path
 from types import MappingProxyType
 
-from touche.data.places import qrels_of, titles_of
+from touche.data.places import at_hand, qrels_of, titles_of
+from touche.data.remedies import remedy
 from touche.errors import ToucheError, one_line
 from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_of
 from touche.evaluation.stances import evaluate_stances
@@ -17,6 +19,8 @@ from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, read_run
 from touche.progress import watched
 from touche.tasks import PAIR, STANCE, Measure, Task
+
+_log = logging.getLogger(__name__)
 
 UNJUDGED_LIMIT = 0.10  # of the first results; above it a score is not comparable with published ones
 
@@ -55,7 +59,8 @@ class Score(Subject):
         low, high: its 95% confidence interval, by bootstrap over the topics; None likewise.
         judged: Judged@k, with the k of the measure; of all results where it has none.
         topics: over how many topics the mean is.
-        comparable: whether it compares with published ones: little is unjudged, and no topic is missing.
+        comparable: whether it compares with published ones: little is unjudged, and no topic is missing; of
+            stances, whether one of these has the same N.
         results: N, over how many results with a judged stance the macro F1 is; None for rankings.
     """
 
@@ -154,7 +159,10 @@ class Evaluated:
         low, high = evaluation.interval
         figures = evaluation.mean, low, high, evaluation.judged, evaluation.topics
         whole = evaluation.judged_per_topic.keys() >= self.judgments.keys()
-        comparable = (whole and evaluation.unjudged <= UNJUDGED_LIMIT) or evaluation.results is not None
+        comparable = whole and evaluation.unjudged <= UNJUDGED_LIMIT
+        if not self.is_ranking:
+            published = {row.results for row in self.task.published if row.dimension == STANCE}
+            comparable = evaluation.results in published
         return Score(*self._subject(evaluator), *figures, comparable, evaluation.results)
 
     def _subject(self, evaluator: str) -> tuple[str, str, str, str, bool, str, str, str]:
@@ -193,7 +201,7 @@ def evaluate(
     """
     evaluators = list(evaluators)
     _check(paths, task, evaluators, any_order)
-    judged = {dimension: qrels_of(task, dimension) for dimension in task.qrels}
+    judged = {dimension: qrels_of(task, dimension) for dimension in _scored(task)}
     titles = titles_of(task)
     records = []
     for path in watched(paths, "evaluating", "runs", len(paths)):
@@ -202,6 +210,15 @@ def evaluate(
             about = path, run, task, titles, dimension, qrels, evaluators or EVALUATORS
             records.append(_evaluated(*about, turned))
     return with_names(records)
+
+
+def _scored(task: Task) -> list[str]:
+    """The dimensions; missing judgments of stances are a warning, because rankings can be scored without."""
+    file = task.qrels[STANCE].file if STANCE in task.qrels else ""
+    if not file or len(task.qrels) == 1 or at_hand("qrels", file):
+        return list(task.qrels)
+    _log.warning("stances are not scored, because qrels/%s is missing; %s", file, remedy(f"qrels/{file}"))
+    return [dimension for dimension in task.qrels if dimension != STANCE]
 
 
 def evaluated(path: Path, run: Sequence[RunLine], task: Task, dimension: str) -> Evaluated:
@@ -236,11 +253,10 @@ def in_judged_order(run: Sequence[RunLine], qrels: Qrels) -> list[RunLine]:
 
 
 def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_order: bool) -> None:
-    known = {name for dimension in task.qrels for name in evaluators_of(task.measure_for(dimension))}
-    if evaluators and known.isdisjoint(evaluators):
-        measures = " and ".join({str(task.measure_for(dimension)): None for dimension in task.qrels})
-        script = "touche, the organizers' script," if "touche" in evaluators else "trec_eval"
-        raise ToucheError(f"{script} does not have {measures}; take {' or '.join(known)}")
+    known, ranks = evaluators_of(task.measure), task.qrels.keys() - {STANCE}
+    if ranks and not {*evaluators} <= {*known}:
+        problem = f"touche, the organizers' script, does not have {task.measure}"
+        raise ToucheError(f"{problem}; take trec_eval alone")
     if any_order and task.rules.unit != PAIR:
         raise ToucheError(f"{task.id} does not rank pairs; leave --pairs any-order out")
     if not paths or len(set(map(realpath, paths))) < len(paths):

@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from touche.errors import ToucheError
-from touche.evaluation.evaluators import Evaluation, in_qrels, judged_share
+from touche.evaluation.evaluators import Evaluation, judged_share
 from touche.evaluation.significance import draws, interval_of
 from touche.formats.qrels import Qrels
-from touche.formats.runs import RunLine
+from touche.formats.runs import RunLine, by_topic
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,8 @@ class StanceEvaluation(Evaluation):
 
     @property
     def interval(self) -> tuple[float, float] | tuple[None, None]:
-        """The 95% confidence interval of the macro F1 (percentile bootstrap over topics)."""
-        return interval_of(_macro_f1(_resampled(self.counts))) if self.results else (None, None)
+        """The 95% confidence interval of the macro F1, by bootstrap over the topics; None twice for one."""
+        return interval_of(_macro_f1(_resampled(self.counts))) if self.topics > 1 else (None, None)
 
     @property
     def topics(self) -> int:
@@ -86,10 +88,8 @@ def evaluate_stances(run: Sequence[RunLine], judged: Qrels, labels: Sequence[str
         judged: the places of the judged stances in ``labels``.
         labels: the stances of the task.
 
-    Raises:
-        ToucheError: if the run has no topic with judged stances.
     """
-    lines = in_qrels(run, judged)
+    lines = {topic: of_topic for topic, of_topic in by_topic(run).items() if topic in judged}
     columns = {label: place for place, label in enumerate(labels)}
     counts = np.zeros((len(lines), len(labels), len(labels) + 1), dtype=np.int64)
     for place, (topic, of_topic) in enumerate(lines.items()):
@@ -110,34 +110,42 @@ def stance_difference(
         second one (percentile bootstrap over topics, the same topics for both).
 
     Raises:
-        ToucheError: if the runs have no document with a judged stance in common.
+        ToucheError: if the runs do not have such documents of two topics.
     """
     places = [{(line.topic, line.document): line for line in run} for run in (one, other)]
     shared = sorted(key for key in places[0].keys() & places[1].keys() if key[1] in judged.get(key[0], {}))
-    if not shared:
-        raise ToucheError("they have no document with a judged stance in common")
+    if len({topic for topic, _ in shared}) < 2:
+        raise ToucheError("they have documents with a judged stance in common of less than two topics")
     first, second = (evaluate_stances([lines[key] for key in shared], judged, labels) for lines in places)
     samples = _macro_f1(_resampled(first.counts)) - _macro_f1(_resampled(second.counts))
     return first, second, interval_of(samples)
 
 
-def _resampled(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+def _resampled(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Returns the confusion of each resample of the topics."""
-    drawn = draws(len(counts))
-    times = np.stack([(drawn == topic).sum(axis=1) for topic in range(len(counts))], axis=1)
-    return np.tensordot(times, counts, axes=1)
+    times = _times(len(counts))
+    return (times @ counts.reshape(len(counts), -1)).reshape(len(times), *counts.shape[1:])
 
 
-def _macro_f1(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+@lru_cache(maxsize=4)
+def _times(topics: int) -> NDArray[np.float64]:
+    """Returns how often each resample has each topic; exact as floats, which are multiplied faster."""
+    drawn = draws(topics)
+    places = drawn + topics * np.arange(len(drawn))[:, None]
+    return np.bincount(places.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
+
+
+def _macro_f1(counts: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(_f1(counts).mean(axis=-1))
 
 
-def _f1(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _f1(counts: NDArray[Any]) -> NDArray[np.float64]:
     """Returns F1 by stance; the last two axes of ``counts`` are the judged and the detected stances."""
     square = counts[..., :-1]
     correct = np.diagonal(square, axis1=-2, axis2=-1)
     return _share(2 * correct, counts.sum(axis=-1) + square.sum(axis=-2))
 
 
-def _share(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
+def _share(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
+    share: NDArray[np.float64] = np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
+    return share

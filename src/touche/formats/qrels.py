@@ -38,7 +38,8 @@ def read_qrels(
         whole = _GRADE.fullmatch(text)
         if whole is None or abs(number := int(whole[1])) > _LARGEST:
             problem = f"label {quoted(text)} is not a whole number up to {_LARGEST:,}"
-            remedy = "write labels such as -2, 0 or 2; judged stances are scored with --measure 'macro F1'"
+            stances = "; judged stances are scored with --measure 'macro F1'" if text.isalpha() else ""
+            remedy = f"write labels such as -2, 0 or 2{stances}"
             raise InputError(path, problem, remedy, line)
         if labels is not None and number not in labels:
             raise _unknown(path, text, sorted(labels), line)

@@ -16,7 +16,7 @@ from touche.evaluation.evaluators import EVALUATORS, evaluators_of
 from touche.evaluation.scores import Evaluated, evaluated
 from touche.formats.runs import MAX_DEPTH, RunLine, read_run
 from touche.io.toml import Name, Positive, Share, Strict, read_record
-from touche.tasks import dataset, datasets, measure_of
+from touche.tasks import MACRO_F1, STANCE, dataset, datasets, measure_of
 from touche.tasks.records import Evaluator
 
 EXPECTED_FILE = "expected.toml"
@@ -192,6 +192,8 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         if judgments is None or judgments.file != self.qrels:
             raise ValueError(f"dimension and qrels are not those of {task.id}; see its card")
         measure = measure_of(self.measure) if self.measure else task.measure_for(self.dimension)
+        if (measure is MACRO_F1) != (self.dimension == STANCE):
+            raise ValueError(f"{measure} does not score {self.dimension}; leave measure out")
         if self.evaluator not in evaluators_of(measure):
             raise ValueError(f"{self.evaluator} does not have {measure}; take {evaluators_of(measure)[0]}")
 
@@ -207,10 +209,11 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         run = rerun.scored[self.dimension]
         if isinstance(run, ToucheError):
             raise run
-        evaluation = None if self.measure else run.evaluations[self.evaluator]
-        if evaluation is None:
+        if self.measure and run.is_ranking:
             evaluate = EVALUATORS[self.evaluator]
             evaluation = evaluate(run.lines, run.judgments, measure_of(self.measure))
+        else:
+            evaluation = run.evaluations[self.evaluator]
         if evaluation.mean is None:
             raise ToucheError(f"{self.evaluator} has no topic to average over; check the run")
         return evaluation.mean, evaluation.judged, ""

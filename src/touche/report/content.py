@@ -60,7 +60,7 @@ def part_of(runs: Sequence[Evaluated], dataset: str, reference: str | None = Non
         [run for run in everything if run.is_ranking == is_ranking] for is_ranking in (True, False)
     )
     if not runs:
-        raise ToucheError("a report needs a ranking measure; leave --measure out")
+        raise ToucheError("a report shows rankings, but only stances are judged; use touche evaluate")
     means = {
         run.name: next(iter(run.evaluations.values())).mean for run in reversed(runs)
     }  # in the first one
@@ -189,9 +189,9 @@ def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
         return StanceView(board)
     evaluations = {run.name: run.evaluations["touche"] for run in runs}
     detected = {name: each for name, each in evaluations.items() if isinstance(each, StanceEvaluation)}
-    compared = comparisons(runs, "touche")[0] if len(runs) > 1 else []
-    qrels = runs[0].qrels
-    return StanceView(board, qrels, md5(locate("qrels", qrels)), detected, compared, notes_of(runs))
+    compared, faults = comparisons(runs, "touche") if len(runs) > 1 else ([], [])
+    qrels, notes = runs[0].qrels, [*notes_of(runs), *faults]
+    return StanceView(board, qrels, md5(locate("qrels", qrels)), detected, compared, notes)
 
 
 def _board(given: Sequence[Place], published: Sequence[Published]) -> list[Place]:
@@ -200,7 +200,8 @@ def _board(given: Sequence[Place], published: Sequence[Published]) -> list[Place
     for row, name in zip(published, names(published), strict=True):
         figures = row.value, row.low, row.high, None, row.sources[0], row.tag, row.interval_note
         kind = BASELINE if row.baseline else PUBLISHED
-        rows.append(Place(name, kind, *figures, row in listed, results=row.results))
+        of_team = (row.team_value, row.team_results) if row.team_results else None
+        rows.append(Place(name, kind, *figures, row in listed, results=row.results, of_team=of_team))
     twins = {place.name: row for place in given for row in rows if _is_same(place, row)}
     teams = {name: row.name for name, row in twins.items()}
     board = [replace(place, tag="", team=teams.get(place.name, "")) for place in given]

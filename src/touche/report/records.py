@@ -38,6 +38,7 @@ class Place:
         number: its place from 1: of a published run among these, of a given one the place that it would have
             there; where nothing is published, among the given. Runs level to the printed digits share it.
         results: N of detected stances; None for rankings.
+        of_team: the published macro F1 and N of all runs of the team together, of detected stances.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Place:
     team: str = ""
     number: int = 1
     results: int | None = None
+    of_team: tuple[float | None, int] | None = None
 
     @property
     def printed(self) -> float:

@@ -104,14 +104,15 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
     own = chosen.measure if measure is None else measure_of(measure)
     of_stances = own is MACRO_F1
     if qrels is not None:
-        of_stances |= qrels.stem == STANCE or Judgments(qrels.name) == chosen.qrels.get(STANCE)
-        judged = {STANCE if of_stances else qrels.stem: Judgments(str(qrels.absolute()))}
+        of_stances |= measure is None and Judgments(qrels.name) == chosen.qrels.get(STANCE)
+        dimension = qrels.stem if qrels.stem != STANCE else qrels.name  # grades of whatever it is
+        judged = {STANCE if of_stances else dimension: Judgments(str(qrels.absolute()))}
         chosen = replace(chosen, qrels=judged, published=())
     elif measure is not None:
         judged = {name: file for name, file in chosen.qrels.items() if (name == STANCE) == of_stances}
         chosen = replace(chosen, qrels=judged)
-    if of_stances and not chosen.stances:
-        raise ToucheError(f"{MACRO_F1} is of the stances of a task; name a --task that has some")
+    if of_stances and not (chosen.stances and chosen.qrels):
+        raise ToucheError(f"{MACRO_F1} is of judged stances; name a --task that has some")
     return chosen if of_stances else replace(chosen, measure=own)
 
 

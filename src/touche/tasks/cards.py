@@ -103,7 +103,8 @@ class _Card(Strict, frozen=True):
     results_note: str = ""
 
     def __post_init__(self) -> None:
-        measure_of(self.measure)
+        if measure_of(self.measure) is MACRO_F1:
+            raise ValueError(f"measure {self.measure!r} is of stances alone; name one of rankings")
         if STANCE in self.qrels and not {*self.rules.stances} - {UNKNOWN}:
             raise ValueError("rules.stances is missing; list the stances that qrels.stance judges")
         if "full" not in self.corpora:

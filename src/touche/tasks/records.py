@@ -69,6 +69,8 @@ class Rules(Strict, frozen=True):
     def __post_init__(self) -> None:
         if self.min_results > self.max_results:
             raise ValueError("max_results is less than min_results; make it larger")
+        if any(stance != stance.upper() for stance in self.stances):
+            raise ValueError("stances are not in upper case; write them so")
 
 
 @dataclass(frozen=True)
