@@ -1,9 +1,12 @@
+import errno
+import fcntl
 import gzip
 import os
 import re
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -200,6 +203,68 @@ def test_without_a_safe_private_folder_nothing_is_cleaned_up(
     with temporary_folder("touche-run-") as folder:
         assert folder.parent == tmp_path and folder.stat().st_mode & 0o077 == 0
     assert other.is_dir() and not folder.exists()
+
+
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOTSUP])
+def test_one_warning_says_that_folders_cannot_be_locked(
+    private: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    code: int,
+) -> None:
+    monkeypatch.setattr("fcntl.flock", Mock(side_effect=OSError(code, os.strerror(code))))
+    for _ in range(2):
+        with temporary_folder("touche-run-") as folder:
+            assert folder.parent == tmp_path
+    (warning,) = caplog.messages
+    assert f"cannot be locked ({os.strerror(code)}); remove the folders touche-*" in warning
+    assert f"leave in {tmp_path}" in warning and [*private.iterdir()] == []
+
+
+def test_a_folder_that_is_removed_before_it_is_locked_is_made_again(
+    private: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, removed = tempfile.mkdtemp, list[str]()
+
+    def removed_at_once(**place: Any) -> str:
+        folder = make(**place)
+        if not removed:
+            removed.append(folder)
+            Path(folder).rmdir()
+        return folder
+
+    monkeypatch.setattr("tempfile.mkdtemp", removed_at_once)
+    with temporary_folder("touche-run-") as folder:
+        assert folder.is_dir() and folder.parent == private
+
+
+def test_a_folder_that_is_removed_while_it_waits_for_its_lock_is_made_again(
+    private: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flock, removed = fcntl.flock, list[Path]()
+
+    def removed_meanwhile(file: int, how: int) -> None:
+        flock(file, how)
+        if not removed:
+            removed.extend(private.iterdir())
+            removed[0].rmdir()
+
+    monkeypatch.setattr("fcntl.flock", removed_meanwhile)
+    with temporary_folder("touche-run-") as folder:
+        assert folder.is_dir() and folder not in removed and folder.parent == private
+
+
+def test_nobody_waits_for_a_process_that_removes_folders(private: Path) -> None:
+    private.mkdir(mode=0o700, parents=True)
+    (private / "touche-run-abandoned").mkdir()
+    locks = [os.open(path, os.O_RDONLY) for path in (private, private / "touche-run-abandoned")]
+    for lock in locks:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    with temporary_folder("touche-run-") as folder:
+        assert folder.parent == private
+    for lock in locks:
+        os.close(lock)
 
 
 FOLDERS = """

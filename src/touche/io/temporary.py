@@ -1,16 +1,20 @@
 """Temporary folders, removed even after a killed process."""
 
 import fcntl
+import logging
 import os
 import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from touche.errors import ToucheError
 from touche.io.writing import cache_folder
+
+_log = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -46,14 +50,25 @@ def _locked_folder(prefix: str, mounted: bool) -> tuple[str, int] | None:
     """A new folder in the private one, and its open lock; None where this is not possible."""
     with suppress(OSError):
         private = _private_folder(mounted)
-        guard = _lock(private)  # one process at a time makes and removes folders in it
-        try:
-            _remove_abandoned(private)
+        _remove_abandoned(private)
+        while True:
             folder = tempfile.mkdtemp(prefix=prefix, dir=private)
-            return folder, _lock(folder)
-        finally:
-            os.close(guard)
+            try:
+                return folder, _lock(folder, fcntl.LOCK_EX)
+            except FileNotFoundError:  # another process has removed it before it was locked
+                continue
+            except OSError as error:
+                shutil.rmtree(folder)
+                _warn_without_locks(private, error.strerror)
+                raise
     return None
+
+
+@cache
+def _warn_without_locks(private: Path, reason: str) -> None:
+    """Warns once in a process."""
+    remedy = f"remove the folders touche-* that killed processes leave in {tempfile.gettempdir()}"
+    _log.warning("%s: folders cannot be locked (%s); %s", private, reason, remedy)
 
 
 def _private_folder(mounted: bool) -> Path:
@@ -78,21 +93,23 @@ def _private_folder(mounted: bool) -> Path:
 def _remove_abandoned(private: Path) -> None:
     """Removes folders without a lock; the lock of a process ends with it."""
     for path in private.iterdir():
-        with suppress(OSError):  # locked, or not a folder
+        with suppress(OSError):  # locked, not a folder, or removed meanwhile
             lock = _lock(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(path, ignore_errors=True)
             os.close(lock)
 
 
-def _lock(folder: str | Path, how: int = fcntl.LOCK_EX) -> int:
+def _lock(folder: str | Path, how: int) -> int:
     """Opens and locks a folder.
 
     Raises:
+        FileNotFoundError: if it was removed before it was locked.
         OSError: if the file system has no locks, or another process holds this one and it is not to wait.
     """
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(lock, how)
+        os.stat(folder)  # noqa: PTH116
     except BaseException:
         os.close(lock)
         raise
