@@ -107,7 +107,8 @@ class Engine:
             finally:
                 self._free = time.monotonic() + pause
             if pause > _LONGEST_PAUSE:
-                problem = f"asks for a pause of {ceil(pause / 60)} minutes ({reason}); try again after that"
+                minutes = ceil(pause / 60)  # which urllib3 limits to six hours
+                problem = f"asks for a pause of at least {minutes} minutes ({reason}); try again after that"
                 raise ToucheError(f"{self.address} {problem}: its answers are cached")
             if attempt < _ATTEMPTS:
                 problem = f"{self.name} gave no answer that can be read ({reason})"
