@@ -131,6 +131,11 @@ def test_a_line_that_is_no_json_object_is_named(write: Write, line: str) -> None
         list(read_jsonl(write("file.jsonl", f'\ufeff{{"a": 1}}\n{line}\n')))
 
 
+def test_json_lines_in_latin1_are_to_be_saved_in_utf8(write: Write) -> None:
+    with pytest.raises(InputError, match=r"f:2: not UTF-8 \(byte 0xe9\); save the file in UTF-8"):
+        list(read_jsonl(write("f", b'{}\n{"a": "caf\xe9"}\n')))
+
+
 @pytest.mark.parametrize("value", ["", " ", "a b", " a", "a\n", "a\u2003b", "a\0", "a\x1b[0m", "a" * 1001])
 def test_an_id_that_cannot_stand_in_a_run_is_refused(value: str) -> None:
     with pytest.raises(InputError, match="is empty, too long, or has white space or control characters"):

@@ -33,9 +33,12 @@ TOPIC = "<topic><number>1</number><title>t</title></topic>"
         ("<topics/>", ": no topics in it"),
         (
             '<!DOCTYPE t [<!ENTITY a "aaaa">\n]><topics/>',
-            r":1: broken XML \(Entit.*declare no entit",
+            ":1: it declares an entity; remove the declaration",
         ),
-        ('<!DOCTYPE t [<!ENTITY a SYSTEM "file:///etc/passwd">]><topics>&a;</topics>', ":1: .*Forbidden"),
+        (
+            '<!DOCTYPE t [<!ENTITY a SYSTEM "file:///etc/passwd">]><topics>&a;</topics>',
+            ":1: it declares an entity",
+        ),
         ('<!DOCTYPE t SYSTEM "file:///etc/passwd">\n<topics>&x;</topics>', ":2: "),
         ("<topics>\n<topic><number>1</number></topic></topics>", ":2: a topic without a title"),
         ("<topics>\n\n<topic><title>t</title></topic></topics>", ":3: topic '' is empty"),

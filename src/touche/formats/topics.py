@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
+from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from touche.errors import InputError, one_line
@@ -132,10 +133,15 @@ def _parse_xml(path: Path) -> Element:
         parser.feed(content)
         root: Element = parser.close()
         return root
-    except (ParseError, LookupError, ValueError) as error:  # also of declared entities, and of odd encodings
-        problem = f"broken XML ({one_line(str(error))[:_LONGEST_REASON]})"
-        remedy = "repair the file, save it in UTF-8, and declare no entities"
-        raise InputError(path, problem, remedy, parser.parser.CurrentLineNumber) from error
+    except DefusedXmlException as error:
+        problem, line = "it declares an entity", parser.parser.CurrentLineNumber
+        raise InputError(path, problem, "remove the declaration", line) from error
+    except (ParseError, LookupError, ValueError) as error:  # also of odd encodings
+        problem, line = (
+            f"broken XML ({one_line(str(error))[:_LONGEST_REASON]})",
+            parser.parser.CurrentLineNumber,
+        )
+        raise InputError(path, problem, "repair the file and save it in UTF-8", line) from error
 
 
 class _LineNotingBuilder(TreeBuilder):

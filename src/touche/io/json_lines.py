@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from touche.errors import InputError
-from touche.io.opening import bytes_of_lines
+from touche.io.opening import bytes_of_lines, decoded
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -40,6 +40,7 @@ def records_of_lines(
         try:
             fields = orjson.loads(content)
         except orjson.JSONDecodeError as error:
+            _ = [*decoded([line], path, number)]  # because a wrong encoding needs another remedy
             raise InputError(path, f"broken JSON ({error})", "repair or remove the line", number) from error
         if not isinstance(fields, dict):
             raise InputError(path, "not a JSON object", "put one {...} on each line", number)
