@@ -46,9 +46,11 @@ NO_LIST, NO_ID = (
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
-        (2, "[{'text': 'p'", NO_LIST),
+        (2, "[{'text': 'p'", NO_LIST + r" \(not a literal of texts and lists\)"),
+        (2, "[{'text': b'p'}]", NO_LIST),
+        (2, f"[{{'text': 'p', '\\d': {10**30}}}]", NO_LIST),
         (2, "__import__('os').system('true')", NO_LIST),
-        (2, "'p'", NO_LIST),
+        (2, "'p'", NO_LIST + r" \(Expected `array`, got `str`\)"),
         (2, "[{'text': '\\ud800', 'stance': None}]", NO_LIST),
         (2, f"[{{'text': {'9' * 5000}}}]", NO_LIST),
         (4, "[" * 100_000, NO_LIST),
@@ -121,7 +123,7 @@ PARTS = st.sampled_from(
 
 @given(VALUES)
 def test_every_literal_is_read_back(value: Any) -> None:
-    with contextlib.suppress(OverflowError):  # numbers of more than 64 bits
+    with contextlib.suppress(TypeError):  # numbers of more than 64 bits
         assert value_of(repr(value), Any) == value
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+import orjson
 
 from touche.compiled import NUMBER, POINTER, compiled
 from touche.errors import InputError
@@ -88,7 +89,8 @@ def _argument_of(row: dict[str, str], path: Path, line: int, seen: set[str]) -> 
     except KeyError as error:
         raise InputError(path, f"no column {error}", _REMEDY, line) from error
     except _NO_LITERAL as error:
-        problem = f"premises or sentences are not a list of records ({type(error).__name__})"
+        reason = error if isinstance(error, msgspec.ValidationError) else "not a literal of texts and lists"
+        problem = f"premises or sentences are not a list of records ({reason})"
         raise InputError(path, problem, _REMEDY, line) from error
     new_id(record.id, "argument", seen, path, line)
     ids = set[str]()
@@ -113,7 +115,7 @@ def value_of(literal: str, kind: type[_T]) -> _T:
     except (msgspec.DecodeError, UnicodeDecodeError):  # few are
         with warnings.catch_warnings(action="ignore"):  # of escapes such as \d, which real texts have
             value: Any = ast.literal_eval(literal)
-        return msgspec.json.decode(msgspec.json.encode(value), type=kind)
+        return msgspec.json.decode(orjson.dumps(value), type=kind)
 
 
 def as_json(literal: bytes) -> memoryview:
