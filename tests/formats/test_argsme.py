@@ -51,6 +51,11 @@ def test_half_a_pair_of_surrogates_is_a_question_mark(write: Write, escaped: str
     assert (read.conclusion, other.conclusion) == (text, "c")
 
 
+def test_ids_that_are_whole_numbers_are_texts(write: Write) -> None:
+    text = json.dumps({"arguments": [argument("a") | {"id": 12}, argument("b")]})
+    assert [read.id for read in read_argsme_json(write("args-me.json", text))] == ["12", "b"]
+
+
 def second(**changes: object) -> str:
     """A file whose second line is an argument with these parts in place of its own."""
     record = {name: value for name, value in (argument("S1-A1") | changes).items() if value is not None}
@@ -65,14 +70,17 @@ def second(**changes: object) -> str:
         (second(premises=[{"stance": "PRO"}]), "2: not an argument"),
         (second(conclusion=None), "2: not an argument"),
         (second(id=10**20), "2: not an argument"),
+        (second(id=True), "2: not an argument"),
         (second(id="S1 A1"), "2: argument 'S1 A1' is empty, too long, or has white space"),
         (second(id="A"), "2: argument 'A' occurs a second time; remove one of the two"),
-        ('{"arguments": [A,\n{"id": "\udced\udca0\udc80"}]}', "2: not an argument"),
-        ('{"arguments": [A,\n{"id": "caf\udce9"}]}', r"2: not an argument \('utf-8'"),
-        ('{"arguments": [A,\n{"id": NaN}]}', "2: not an argument"),
-        ('{"arguments": [A,\n,\nB]}', r"2: not an argument"),
-        ('{"arguments": [A,\nB\n,]}', "3: not an argument"),
-        ('{"arguments": [\n,A]}', "2: not an argument"),
+        ('{"arguments": [A,\n{"id": "\udced\udca0\udc80"}]}', "2: not UTF-8"),
+        ('{"arguments": [A,\n{"x":\n"caf\udce9"}]}', r"3: not UTF-8 \(byte 0xe9\); save the file in UTF-8"),
+        (second(x="caf\udce9").replace("\\udce9", "\udce9"), r"2: not UTF-8 \(byte 0xe9\)"),
+        ('{"arguments": [A,\n{"id": NaN}]}', "2: broken JSON"),
+        ('{"arguments": [A,\n{"id": "B', "2: broken JSON .*; fetch the file again"),
+        ('{"arguments": [A,\n,\nB]}', r"2: broken JSON"),
+        ('{"arguments": [A,\nB\n,]}', "3: broken JSON"),
+        ('{"arguments": [\n,A]}', "2: broken JSON"),
         ('{"arguments": [A}, "x": [\nB]}', r"1: broken JSON \("),
         ('{"arguments": [A]\n, "x": tru}', r"2: broken JSON \("),
         ('{"x": tru,\n "arguments": [A]}', r"1: broken JSON \("),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 import orjson
@@ -13,7 +14,7 @@ from touche.formats.boundaries import BEGIN, COMMA, DEEP, DEEPEST_JSON, END, Jso
 from touche.formats.documents import Argument, Sentence
 from touche.formats.pieces import Cutter, Piece, blocks, documents_in
 from touche.io.identifiers import is_word, new_id
-from touche.io.opening import open_binary
+from touche.io.opening import decoded, open_binary
 
 _REMEDY = "fetch the file again"
 _BLANKS = b" \t\n\r"
@@ -39,10 +40,15 @@ class _Context(msgspec.Struct, rename="camel"):
 class Record(msgspec.Struct):
     """An argument, as files contain it."""
 
-    id: str
+    number: str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] = msgspec.field(name="id")
     conclusion: str
     premises: list[Premise]
     context: _Context | None = None
+
+    @property
+    def id(self) -> str:
+        """The id as a text, which is a whole number in some files."""
+        return str(self.number)
 
     def argument(self, sentences: tuple[Sentence, ...] | None = None) -> Argument:
         """Returns the argument, with its sentences if the corpus is split."""
@@ -127,6 +133,7 @@ def _arguments_of(piece: Piece, seen: set[str], among: Collection[str] | None) -
 def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, Record]]:
     """Parses a piece at once; if anything is wrong with it one by one, with the lines of the records."""
     with suppress(msgspec.DecodeError, UnicodeDecodeError):
+        piece.raw.decode()  # because msgspec skips other keys unchecked
         records = _RECORDS.decode(b"[%b]" % piece.raw)
         ids = {record.id for record in records}
         if 0 < len(records) == len(ids) and seen.isdisjoint(ids) and all(map(is_word, ids)):
@@ -147,11 +154,11 @@ def _elements(piece: Piece) -> Iterator[tuple[int, bytes]]:
 
 def _record(raw: bytes, path: Path, line: int) -> Record:
     """An argument; half a pair of surrogates in it is a question mark."""
+    _ = [*decoded(raw.split(b"\n"), path, line)]
     try:
         return _RECORD.decode(_ESCAPE.sub(lambda escape: b"?" if escape["half"] else escape[0], raw))
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        problem, remedy = (
-            f"not an argument ({error})",
-            'give it "id", "conclusion" and "premises": [{"text"}]',
-        )
-        raise InputError(path, problem, remedy, line) from error
+    except msgspec.ValidationError as error:
+        remedy = 'give it "id", "conclusion" and "premises": [{"text"}]'
+        raise InputError(path, f"not an argument ({error})", remedy, line) from error
+    except msgspec.DecodeError as error:
+        raise InputError(path, f"broken JSON ({error})", _REMEDY, line) from error
