@@ -15,7 +15,7 @@ _WORD = re.compile(r"[\w+#]+")
 
 @dataclass(frozen=True)
 class Objects:
-    """The words of each compared object that the other one does not have.
+    """The words of each compared object; those that both have name neither.
 
     Attributes:
         first, second: words in lower case and without the plural's s; empty for a topic without two objects.
@@ -30,7 +30,7 @@ class Objects:
         if len(topic.objects) != 2:
             return cls()
         first, second = (frozenset(map(singular, filter(_counts, words(name)))) for name in topic.objects)
-        return cls(first - second, second - first)
+        return cls(first, second)
 
     def stance(self, text: str, polarities: Mapping[str, int], window: int) -> str:
         """Returns the stance of a text, or Q0 for a topic without two objects.

@@ -38,6 +38,10 @@ def test_words_of_both_objects_name_neither() -> None:
     assert stance("the best stove", stoves) == "NO"
     assert stance("the best gas stove", stoves) == "FIRST"
     assert stance("the best gas", Topic("1", "Which pet?")) == "Q0"
+    cars = Topic("1", "Which pet?", objects=("car", "electric car"))
+    assert stance("the best electric car", cars) == "SECOND" and stance("the best car", cars) == "NO"
+    shows = Topic("1", "Which pet?", objects=("The Simpsons", "Lost"))
+    assert stance("the best", shows) == "NO" and stance("the best Simpsons", shows) == "FIRST"
 
 
 def test_the_window_is_an_option() -> None:

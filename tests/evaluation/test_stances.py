@@ -9,7 +9,7 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from conftest import Touche, Write
 from touche import tasks
-from touche.errors import InputError, ToucheError
+from touche.errors import InputError, NotAtHandError, ToucheError
 from touche.evaluation.comparison import comparisons
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import evaluate
@@ -44,8 +44,8 @@ def test_by_hand() -> None:
     """FIRST is right once of two, and both NO are found among three; the other stances are never right."""
     lines = [(1, "FIRST", "FIRST"), (1, "FIRST", "NO"), (1, "NO", "no"), (2, "NO", "NO"), (2, "SECOND", "Q0")]
     run, judged = made_up(lines)
-    run.append(RunLine("2", "NO", "unjudged", 6, 0.0, "tag"))
-    evaluation = evaluate_stances(run, judged, LABELS)
+    run += [RunLine(topic, "NO", "unjudged", 6, 0.0, "tag") for topic in ("2", "3")]
+    evaluation = evaluate_stances(run, judged | {"3": {"other": 0}}, LABELS)
     assert evaluation.results == 5 and evaluation.topics == 2
     assert evaluation.mean == pytest.approx((2 / 3 + 0 + 0 + 4 / 5) / 4)
     first, no = evaluation.by_class()["FIRST"], evaluation.by_class()["NO"]
@@ -192,6 +192,8 @@ def test_missing_judgments_of_stances_are_a_warning(
     path = write("run.txt", "1 PRO a 1 1 t\n")
     assert [run.dimension for run in evaluate([path], tasks.task("small"))] == ["relevance"]
     assert "qrels/s.qrels is missing" in caplog.text
+    with pytest.raises(NotAtHandError):
+        evaluate([path], tasks.task_scored_by("small", "macro F1"))
 
 
 @pytest.mark.parametrize(
@@ -229,6 +231,11 @@ def test_a_file_that_is_called_stance_may_have_grades(write: Write, touche: Touc
     run, qrels = write("run.txt", "1 Q0 a 1 1 t\n"), write("stance.qrels", "1 0 a 2\n")
     code, out, _ = touche("evaluate", run, "--qrels", qrels)
     assert code == 0 and "nDCG@5" in out
+
+
+def test_the_linter_takes_labels_in_any_case(write: Write, touche: Touche) -> None:
+    assert "unknown-stance" not in touche("lint", write("run.txt", "11 no d 1 1 t\n"), "--task", TOY)[1]
+    assert "unknown-stance" in touche("lint", write("run.txt", "11 maybe d 1 1 t\n"), "--task", TOY)[1]
 
 
 @pytest.mark.parametrize(

@@ -187,6 +187,7 @@ GOOD = ENTRY.format(value=1)
         (GOOD.replace("-passages-", "-arguments-"), "dimension and qrels are not those of"),
         (GOOD + 'measure = "map"', "measure 'map' is not known; "),
         (GOOD.replace("trec_eval", "touche") + 'measure = "AP"', "touche does not have AP"),
+        (GOOD.replace("relevance", "stance") + 'measure = "P@5"', "P@5 does not score stance"),
         (ELSEWHERE.replace("source", "# source"), "a published value without a source"),
         (ELSEWHERE + 'run = "../a.run"', "score[1].run: this name leads elsewhere"),
         (MAXIMUM.replace("official.tsv", "b/../../a"), "official[1].run: this name leads elsewhere"),
