@@ -20,7 +20,7 @@ from conftest import Write
 from touche.errors import InputError
 from touche.io.identifiers import new_id, quoted
 from touche.io.json_lines import read_jsonl, text_field
-from touche.io.opening import read_lines
+from touche.io.opening import open_binary, read_lines
 from touche.io.temporary import temporary_folder
 from touche.io.toml import Name, Strict, Text, read_record
 from touche.io.writing import whole, write_whole
@@ -60,6 +60,17 @@ LINES = gzip.compress("".join(f"line {n * n * n}\n" for n in range(5000)).encode
 def test_a_broken_file_is_an_error_with_its_line(write: Write, content: bytes, error: str) -> None:
     with pytest.raises(InputError, match=error):
         list(read_lines(write("file", content)))
+
+
+def test_a_bomb_is_refused_before_much_of_it_is_unpacked(write: Write) -> None:
+    size = 0
+    with (
+        pytest.raises(InputError, match="500 times its size"),
+        open_binary(write("bomb", gzip.compress(b"\n" * 60_000_000))) as file,
+    ):
+        while block := file.read(1 << 20):
+            size += len(block)
+    assert size < 30_000_000
 
 
 def test_streams_may_follow_each_other_with_zeros_between_and_nothing_else(write: Write) -> None:

@@ -63,7 +63,8 @@ class _Unpacked(io.RawIOBase):
         count: int = self._stream.readinto(buffer)
         self._count += count
         raw = self._file.raw
-        if unpacks_too_far(raw.count if isinstance(raw, _Watched) else raw.tell(), self._count):
+        read = raw.count if isinstance(raw, _Watched) else raw.tell()
+        if unpacks_too_far(read - len(self._file.peek()), self._count):  # because it reads ahead
             raise zlib.error(f"it unpacks to more than {_MOST} times its size")
         return count
 
