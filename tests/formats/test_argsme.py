@@ -83,6 +83,7 @@ def second(**changes: object) -> str:
         ('{"arguments": [\n,A]}', "2: broken JSON"),
         ('{"arguments": [A}, "x": [\nB]}', r"1: broken JSON \("),
         ('{"arguments": [A]\n, "x": tru}', r"2: broken JSON \("),
+        ('{"arguments": [A],\n"x": "\udce9"}', "2: not UTF-8"),
         ('{"x": tru,\n "arguments": [A]}', r"1: broken JSON \("),
         ('{"arguments": [A\n]}\n{}', r"3: broken JSON \("),
         ('{"arguments": [A],\n"more" 1, "arguments": [B]}', r"2: broken JSON \("),

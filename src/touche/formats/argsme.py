@@ -110,9 +110,11 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
         if bounds.in_list:
             yield from _last(cutter, is_empty)
             frame.hold(b"\n" * (cutter.line - begin))
+    raw = frame.cut(b"", 0).raw
     try:
-        orjson.loads(frame.cut(b"", 0).raw)
+        orjson.loads(raw)
     except orjson.JSONDecodeError as error:
+        _ = [*decoded(raw.split(b"\n"), path)]
         raise InputError(path, f"broken JSON ({error.msg})", _REMEDY, error.lineno) from error
 
 
