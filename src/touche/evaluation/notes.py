@@ -96,6 +96,8 @@ def _unjudged(run: Evaluated) -> Iterator[str]:
         share = "nothing" if nothing else f"less than {1 - UNJUDGED_LIMIT:.0%}"
         of_measure = {row.dimension for row in run.task.published if row.measure == measure.name}
         effect = ", so the score is not comparable with published ones" if run.dimension in of_measure else ""
+        if run.task.incomplete:
+            effect = ", as for the published scores"
         check = "; check that --task is the run's task" if nothing else ""
         yield f"{share} of the {top}{whose} is judged{effect}: {_what_becomes_of_unjudged(measure)}{check}"
 

@@ -1,4 +1,7 @@
-"""What became of the expectations: as rows of a table, as Markdown and as JUnit XML."""
+"""What became of the expectations: as rows of a table, as Markdown and as JUnit XML.
+
+``ExpectedScore.accepts`` in ``touche.regression.expected`` compares a score with its value and tolerance.
+"""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -101,6 +101,7 @@ class _Card(Strict, frozen=True):
     published: tuple[_Rankings, ...] = ()
     stance: tuple[_Stances, ...] = ()
     results_note: str = ""
+    incomplete: bool = False
 
     def __post_init__(self) -> None:
         if measure_of(self.measure) is MACRO_F1:

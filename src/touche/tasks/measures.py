@@ -1,4 +1,7 @@
-"""Measures of rankings, written as ir_measures has them: ``nDCG@5``, ``AP``, ``P(rel=2)@10``."""
+"""Measures by their names, as ir_measures writes them: ``nDCG@5``, ``AP``, ``P(rel=2)@10``; and macro F1.
+
+``touche.evaluation.evaluators`` and ``stances`` compute them.
+"""
 
 import ast
 import re

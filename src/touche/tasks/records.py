@@ -143,6 +143,7 @@ class Task:
         note: what one must know about the judgments.
         published: all published results, the best of each dimension first.
         results_note: why results are missing, where they are.
+        incomplete: whether published values count unjudged documents among the first as well.
     """
 
     id: str
@@ -157,6 +158,7 @@ class Task:
     note: str = ""
     published: tuple[Published, ...] = ()
     results_note: str = ""
+    incomplete: bool = False
 
     @property
     def cutoff(self) -> int:
