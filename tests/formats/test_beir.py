@@ -1,6 +1,7 @@
 """Data sets in the format of BEIR: corpus.jsonl, queries.jsonl and qrels/test.tsv."""
 
 import json
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,12 @@ from hypothesis import strategies as st
 from conftest import Touche, Write
 from texts import IDS, TEXTS
 from touche.collection.discovery import find
+from touche.data.places import open_dataset, qrels_of
 from touche.errors import InputError
 from touche.evaluation.scores import evaluate
-from touche.formats.documents import Argument, Document, conclusion_of, premises_of
-from touche.formats.jsonl import pieces_of_beir_corpus
+from touche.formats.beir import corpus_line, pieces_of_beir_corpus
+from touche.formats.documents import AnyDocument, Argument, Document, Sentence, conclusion_of, premises_of
+from touche.formats.pages import Page
 from touche.formats.pieces import documents_in
 from touche.formats.qrels import read_qrels
 from touche.formats.topics import read_queries_jsonl
@@ -36,6 +39,48 @@ def test_titles_and_texts_are_fields(
     assert fields == records
 
 
+ARGUMENTS = st.builds(
+    Argument,
+    IDS,
+    TEXTS,
+    st.lists(TEXTS, max_size=3).map(tuple),
+    st.sampled_from(["", "PRO", "CON"]),
+    st.none() | st.lists(st.builds(Sentence, IDS, TEXTS), max_size=2).map(tuple),
+    TEXTS,
+    TEXTS,
+)
+FIELD = st.none() | TEXTS
+PAGES = st.builds(Page, IDS, FIELD, FIELD, FIELD, FIELD, FIELD, FIELD, FIELD, FIELD, FIELD)
+
+
+@given(
+    documents=st.lists(
+        st.builds(Document, IDS, TEXTS) | ARGUMENTS | PAGES, unique_by=attrgetter("id"), min_size=1
+    )
+)
+def test_what_is_converted_is_read_as_the_same_documents(
+    tmp_path_factory: pytest.TempPathFactory, documents: list[AnyDocument]
+) -> None:
+    path = tmp_path_factory.mktemp("beir") / "corpus.jsonl"
+    path.write_text("".join(map(corpus_line, documents)), encoding="utf-8")
+    assert list(documents_in(pieces_of_beir_corpus(path), set())) == documents
+
+
+@pytest.mark.parametrize("part", ["arguments", "passages", "pairs", "pages"])
+def test_a_converted_dataset_is_the_same_input(touche: Touche, tmp_path: Path, part: str) -> None:
+    assert touche("data", "convert", f"spot-check/{part}", "-o", tmp_path / "beir")[0] == 0
+    converted, original = find(tmp_path / "beir"), open_dataset(f"spot-check/{part}")
+    assert converted.topics == original.topics
+    assert list(converted.documents) == list(original.documents)
+    judged = qrels_of(task(f"spot-check/{part}"), "relevance")
+    positive = {
+        topic: {id: max(label, 0) for id, label in labels.items()} for topic, labels in judged.items()
+    }
+    assert read_qrels(tmp_path / "beir" / "qrels" / "test.tsv") == positive
+    code, _, err = touche("data", "convert", f"spot-check/{part}", "-o", tmp_path / "beir")
+    assert code == 2 and "not empty" in err
+
+
 def test_a_data_set_is_an_input(write: Write) -> None:
     """Gzipped; a document without a title is its text, and a stance is that of the argument."""
     argument = '{"_id": "a", "title": "Cats", "text": "purr", "metadata": {"stance": "PRO"}}'
@@ -55,6 +100,8 @@ def test_a_data_set_is_an_input(write: Write) -> None:
         ('{"_id": "b", "text": "x", "metadata": {"stance": [1]}}', "stance"),
         ('{"_id": "a", "text": "x"}', "'a'"),
         ("{", "JSON"),
+        ('{"_id": "b", "text": "x", "metadata": {"type": "page", "fields": {"nose": "x"}}}', "nose"),
+        ('{"_id": "b", "text": "x", "metadata": [1]}', "metadata"),
     ],
 )
 def test_a_broken_line_is_named(write: Write, line: str, problem: str) -> None:

@@ -16,10 +16,10 @@ from touche.collection.discovery import find_documents
 from touche.data import fetching
 from touche.formats.args_processed import read_args_processed_csv
 from touche.formats.argsme import read_argsme_json
+from touche.formats.beir import pieces_of_beir_corpus
 from touche.formats.clueweb22 import read_clueweb22_json
 from touche.formats.html_folder import read_pages_csv
 from touche.formats.jsonl import (
-    pieces_of_beir_corpus,
     read_documents_jsonl,
     read_passages_jsonl,
     read_rerank_jsonl,

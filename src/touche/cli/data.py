@@ -1,4 +1,4 @@
-"""touche data list | fetch | verify"""
+"""touche data list | fetch | verify | convert"""
 
 import os
 import shlex
@@ -11,10 +11,11 @@ from pathlib import Path
 import click
 
 from touche import tasks
-from touche.cli.commands import Group, option
+from touche.cli.commands import DATASET_ID, Group, argument, option
 from touche.cli.options import DATASETS
 from touche.cli.output import BROKEN, DOUBTFUL, GOOD, counted, show, tell
 from touche.data import fetching
+from touche.data.convert import write_beir
 from touche.data.fetching import Source
 from touche.data.places import home
 from touche.data.remedies import in_bytes, remedy
@@ -103,6 +104,23 @@ def verify_(datasets: Sequence[str]) -> int:
         advice = fetch if any(each.url for each in sources) else remedy(statuses[-1].path)
         raise ToucheError(f"nothing was verified, as no file is at hand; {advice}")
     return BROKEN if counts[fetching.DIFFERS] else 0
+
+
+_CONVERT: list[click.Parameter] = [
+    argument("dataset", "DATASET", type=DATASET_ID),
+    option("-o --output folder DIR", "A new folder.", type=_FOLDER, required=True),
+]
+
+
+@data.command("convert", example="touche data convert spot-check/arguments -o beir", params=_CONVERT)
+def convert_(dataset: str, folder: Path) -> None:
+    """Write a DATASET in the format of BEIR: corpus.jsonl, queries.jsonl and qrels/test.tsv.
+
+    test.tsv has the judgments of the first dimension; other dimensions have files of their own. What BEIR has
+    no place for is in metadata, from which the same documents are read.
+    """
+    for path in write_beir(dataset, folder):
+        click.echo(path)
 
 
 def _fetch_files(

@@ -13,9 +13,9 @@ from touche.errors import InputError
 from touche.formats import clueweb22
 from touche.formats.args_processed import pieces_of_args_processed
 from touche.formats.argsme import pieces_of_argsme
+from touche.formats.beir import pieces_of_beir_corpus
 from touche.formats.html_folder import read_pages_csv
 from touche.formats.jsonl import (
-    pieces_of_beir_corpus,
     pieces_of_documents,
     pieces_of_passages,
     read_rerank_jsonl,

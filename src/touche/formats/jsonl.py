@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from touche.errors import InputError
-from touche.formats.documents import AnyDocument, Argument, Document
+from touche.formats.documents import AnyDocument, Document
 from touche.formats.pages import Page, RawPage
 from touche.formats.pieces import Piece, documents_in, pieces_of_lines
 from touche.formats.topics import Topic, topic_of_query
@@ -85,27 +85,6 @@ def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[D
 
 def _passage_of(id: str, record: dict[str, Any], path: Path, line: int) -> Document:
     return Document(id, text_field(record, "contents", path, line))
-
-
-def _beir_document(id: str, record: dict[str, Any], path: Path, line: int) -> Document | Argument:
-    text = text_field(record, "text", path, line)
-    title = text_field(record, "title", path, line) if record.get("title") is not None else ""
-    metadata = record.get("metadata")
-    stance = (
-        text_field(metadata, "stance", path, line)
-        if isinstance(metadata, dict) and metadata.get("stance")
-        else ""
-    )
-    return Argument(id, title, (text,), stance) if title or stance else Document(id, text)
-
-
-def pieces_of_beir_corpus(path: Path) -> Iterator[Piece]:
-    """Yields BEIR's corpus.jsonl in pieces: ``{"_id", "title", "text", "metadata"}`` on each line.
-
-    The title is a field like the conclusion of an argument, and the text like its premises. A document
-    without a title is its text.
-    """
-    return pieces_of_jsonl(path, "_id", _beir_document)
 
 
 def pieces_of_passages(path: Path) -> Iterator[Piece]:

@@ -77,7 +77,8 @@ def read_queries_jsonl(path: Path) -> list[Topic]:
 def _of_tira(fields: dict[str, Any]) -> dict[str, Any]:
     """Returns a line under TIRA's names, where it is one of BEIR."""
     is_beir = "_id" in fields and "qid" not in fields
-    return {"qid": fields["_id"], "query": fields.get("text")} if is_beir else fields
+    named = {"qid": fields.get("_id"), "query": fields.get("text"), "original_query": fields.get("metadata")}
+    return named if is_beir else fields
 
 
 def _not_empty(topics: list[Topic], path: Path, remedy: str) -> list[Topic]:

@@ -1,0 +1,91 @@
+"""Data sets in the format of BEIR (Thakur et al. 2021): corpus.jsonl, queries.jsonl and qrels/test.tsv."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from touche.errors import InputError
+from touche.formats.documents import AnyDocument, Argument, Document, Sentence, premises_of
+from touche.formats.jsonl import pieces_of_jsonl
+from touche.formats.pages import Page
+from touche.formats.pieces import Piece
+from touche.formats.qrels import Qrels
+from touche.formats.topics import Topic
+from touche.io.json_lines import text_field
+
+
+class _Metadata(msgspec.Struct, omit_defaults=True):
+    """What a document has in addition to title and text, where this project has written it.
+
+    Attributes:
+        type: ``argument`` or ``page``; empty for a document, and in other data sets.
+        stance, page, discussion, premises, sentences: those of an argument; premises unless there is one.
+        fields: those of a page.
+    """
+
+    type: str = ""
+    stance: str = ""
+    page: str = ""
+    discussion: str = ""
+    premises: tuple[str, ...] | None = None
+    sentences: tuple[tuple[str, str], ...] | None = None
+    fields: dict[str, str | None] = {}
+
+
+def pieces_of_beir_corpus(path: Path) -> Iterator[Piece]:
+    """Yields BEIR's corpus.jsonl in pieces: ``{"_id", "title", "text", "metadata"}`` on each line.
+
+    The title is a field like the conclusion of an argument, and the text like its premises. A document
+    without a title is its text.
+    """
+    return pieces_of_jsonl(path, "_id", _document_of)
+
+
+def corpus_line(document: AnyDocument) -> str:
+    """Returns the line of a document in corpus.jsonl, from which the same document is read."""
+    title, metadata = "", _Metadata()
+    if isinstance(document, Argument):
+        title, parts = document.conclusion, document.sentences
+        metadata = _Metadata("argument", document.stance, document.page, document.discussion)
+        metadata.premises = None if len(document.premises) == 1 else document.premises
+        metadata.sentences = None if parts is None else tuple((part.id, part.text) for part in parts)
+    elif isinstance(document, Page):
+        fields = {name: value for name, value in asdict(document).items() if name not in ("id", "rules")}
+        title, metadata = document.title or "", _Metadata("page", fields=fields)
+    record = {"_id": document.id, "title": title, "text": premises_of(document)}
+    return json.dumps(record | {"metadata": msgspec.to_builtins(metadata)}) + "\n"
+
+
+def query_line(topic: Topic) -> str:
+    """Returns the line of a topic in queries.jsonl; all except the title is metadata."""
+    others = {"description": topic.description, "narrative": topic.narrative, "objects": list(topic.objects)}
+    metadata = {name: value for name, value in others.items() if value}
+    return json.dumps({"_id": topic.number, "text": topic.title, "metadata": metadata}) + "\n"
+
+
+def judgment_lines(qrels: Qrels) -> Iterator[str]:
+    """Yields the lines of test.tsv; labels below 0, of spam, are 0, because evaluators of BEIR need that."""
+    yield "query-id\tcorpus-id\tscore\n"
+    for topic, labels in qrels.items():
+        yield from (f"{topic}\t{document}\t{max(label, 0)}\n" for document, label in labels.items())
+
+
+def _document_of(id: str, record: dict[str, Any], path: Path, line: int) -> AnyDocument:
+    text = text_field(record, "text", path, line)
+    title = text_field(record, "title", path, line) if record.get("title") is not None else ""
+    try:
+        metadata = msgspec.convert(record.get("metadata") or {}, _Metadata)
+        if metadata.type == "page":
+            return Page(id, **metadata.fields)
+    except (msgspec.ValidationError, TypeError) as error:
+        raise InputError(path, f"metadata: {error}", "correct or remove it", line) from error
+    if not (title or metadata.stance or metadata.type):
+        return Document(id, text)
+    parts = metadata.sentences
+    sentences = None if parts is None else tuple(Sentence(*part) for part in parts)
+    premises = (text,) if metadata.premises is None else metadata.premises
+    return Argument(id, title, premises, metadata.stance, sentences, metadata.page, metadata.discussion)
