@@ -1,3 +1,4 @@
+import os
 import re
 import subprocess
 import sys
@@ -255,8 +256,11 @@ def test_what_cannot_be_loaded_is_named_with_its_line(write: Write, tmp_path: Pa
 
 @pytest.mark.parametrize("command", ["regress", "images build"])
 def test_a_syntax_error_is_reported_before_what_else_a_folder_lacks(
-    command: str, touche: Touche, write: Write
+    command: str, touche: Touche, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    docker = write("bin/docker", "#!/bin/sh\n")  # as images build asks for it first
+    docker.chmod(0o755)
+    monkeypatch.setenv("PATH", str(docker.parent), prepend=os.pathsep)
     mine = write("mine/baseline.py", "\ndef f(:").parent
     code, out, err = touche(*command.split(), mine)
     assert code and "mine/baseline.py:2: cannot be loaded (SyntaxError: invalid" in out + err
