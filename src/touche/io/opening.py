@@ -1,12 +1,11 @@
 """Untrusted files, plain or gzipped; an error names the file and the line."""
 
-import gzip
 import hashlib
 import io
 import logging
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path, PosixPath
 from typing import IO, Any
@@ -16,6 +15,8 @@ from touche.progress import bar
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _ROOM, _MOST = 10_000_000, 500  # bytes, and times its size, to which gzip is unpacked; bombs come to 1000
+_SIP = 1 << 12  # bytes of gzip that are read at a time
+_GZIP = 31  # what zlib calls a gzip stream
 _LARGE = 1_000_000  # bytes; what is smaller is read before a bar would come
 _BUFFER = 1 << 16  # bytes that are read from a large file at a time
 LONGEST_LINE = 1 << 26  # bytes; no document is as long, and it is held in memory
@@ -23,17 +24,15 @@ _log = logging.getLogger(__name__)
 
 
 class _Watched(io.FileIO):
-    """A file that moves a bar on as it is read, and knows how many bytes were, even of a pipe."""
+    """A file that moves a bar on as it is read."""
 
     def __init__(self, path: Path, bar: Any) -> None:
-        self._bar, self.count = bar, 0
         super().__init__(path)
+        self._bar = bar
 
     def readinto(self, buffer: Any) -> int:
         count = super().readinto(buffer) or 0
-        if self._bar is not None:
-            self._bar.update(count)
-        self.count += count
+        self._bar.update(count)
         return count
 
 
@@ -51,22 +50,41 @@ def unpacks_too_far(packed: int, unpacked: int) -> bool:
 
 
 class _Unpacked(io.RawIOBase):
-    """The content of a gzipped file of one stream or several; refuses the same bytes over and over."""
+    """The content of a gzipped file of one stream or several; refuses the same bytes over and over.
 
-    def __init__(self, file: io.BufferedReader) -> None:
-        self._file, self._count, self._stream = file, 0, gzip.GzipFile(fileobj=file)
+    Unlike ``gzip.GzipFile``, it knows how many bytes it has unpacked of those that it read ahead.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._stream, self._packed = file, zlib.decompressobj(_GZIP), b""
+        self._read, self._count = 0, 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        count: int = self._stream.readinto(buffer)
-        self._count += count
-        raw = self._file.raw
-        read = raw.count if isinstance(raw, _Watched) else raw.tell()
-        if unpacks_too_far(read - len(self._file.peek()), self._count):  # because it reads ahead
+        unpacked = b""
+        while not unpacked and self._has_more():
+            unpacked = self._stream.decompress(self._packed, len(buffer))
+            self._packed = self._stream.unused_data or self._stream.unconsumed_tail
+        self._count += len(unpacked)
+        if unpacks_too_far(self._read - len(self._packed), self._count):
             raise zlib.error(f"it unpacks to more than {_MOST} times its size")
-        return count
+        buffer[: len(unpacked)] = unpacked
+        return len(unpacked)
+
+    def _has_more(self) -> bool:
+        """Reads on where need be, and begins the next stream; zeros behind a stream only fill a block."""
+        while not (packed := self._packed.lstrip(b"\0") if self._stream.eof else self._packed):
+            self._packed = self._file.read(_SIP)
+            self._read += len(self._packed)
+            if not self._packed and not self._stream.eof:
+                raise EOFError("it is cut off")
+            if not self._packed:
+                return False
+        if self._stream.eof:
+            self._stream, self._packed = zlib.decompressobj(_GZIP), packed
+        return True
 
 
 class Held(PosixPath):
@@ -101,11 +119,12 @@ def opened(path: Path) -> Iterator[io.BufferedReader]:
         return
     size = path.stat().st_size
     _log.debug("reading %s, %d bytes", path, size)
-    shown = bar(f"reading {path.name}", "B", size) if size >= _LARGE else nullcontext()
-    with shown as update:
-        raw: Any = _Watched(path, update)
-        with io.BufferedReader(raw, _BUFFER) as file:
+    if size < _LARGE:
+        with path.open("rb") as file:
             yield file
+    else:
+        with bar(f"reading {path.name}", "B", size) as shown, _Watched(path, shown) as raw:
+            yield io.BufferedReader(raw, _BUFFER)
 
 
 @contextmanager
@@ -121,7 +140,7 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
                 yield io.BufferedReader(_Unpacked(file), _BUFFER)
             else:
                 yield file
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (EOFError, zlib.error) as error:
         problem = f"the gzip stream is broken ({error})"
         raise InputError(path, problem, "fetch the file again") from error
     except OSError as error:
