@@ -45,9 +45,9 @@ class Objects:
         tokens = words(text)
         mentions = [(place, side) for place, token in enumerate(tokens) if (side := self._side(token))]
         votes = [
-            polarities[token] * side
+            polarities[token] * nearest
             for place, token in enumerate(tokens)
-            if token in polarities and (side := _nearest_side(mentions, place, window)) is not None
+            if token in polarities and (nearest := _nearest_side(mentions, place, window)) is not None
         ]
         if not votes:
             return NO
