@@ -405,7 +405,11 @@ def test_what_is_found_again_with_an_error_is_no_result(context: Any, write: Wri
         documents = cluster.find(context, ship, find(path.parent)).documents
         assert isinstance(documents, SparkDocuments)
         whole = replace(
-            documents, files=replace(documents.files, format=replace(documents.files.format, splitter=None))
+            documents,
+            files=replace(
+                documents.files,
+                format=replace(documents.files.format, splitter=None, whole_reader=read_documents_jsonl),
+            ),
         )  # or a shuffle keeps it
         found = whole.read_by_workers(list)
         count = partial(found.folded, 0, lambda count, _: count + 1, operator.add)

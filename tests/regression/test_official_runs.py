@@ -87,7 +87,7 @@ def outcome(clone: Path, entry: str, run: Path, theirs: Path | list[RunLine]) ->
 
 OTHER = ("bm25", "k1: float = 0.9", "k1: float = 1.2")
 # With the same k1 (1 - b).
-OTHER_LENGTHS = ("bm25", "k1: float = 0.9, b: float = 0.4", "k1: float = 1.2, b: float = 0.55")
+OTHER_LENGTHS = ("bm25", "k1: float = 0.9,\n    b: float = 0.4", "k1: float = 1.2,\n    b: float = 0.55")
 NEAR = ("bm25", "k1: float = 0.9", "k1: float = 0.9005")
 SUM = ("dirichletlm", ", best_field=True", "")
 

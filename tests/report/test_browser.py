@@ -205,7 +205,7 @@ def test_the_gallery_has_every_task_and_the_runs_at_hand(
     assert (code, out) == (0, f"{tmp_path}/out/index.html\n")
     tab = browse(tmp_path / "out" / "index.html")
     links = tab.locator(".pages a").all_inner_texts()
-    assert links == [each for each in tasks.ids() if tasks.task(each).published] and len(links) == 9
+    assert links == [each for each in tasks.ids() if tasks.task(each).published]
     assert "68 published values, 1 run at hand" in tab.locator(".pages").inner_text()
     tab.get_by_role("link", name=task.id).click()
     visible = tab.locator(".board:visible")
