@@ -25,6 +25,7 @@ from touche.cluster import shipping
 from touche.cluster.collection import SparkDocuments
 from touche.collection.discovery import find
 from touche.errors import ToucheError
+from touche.formats.jsonl import read_documents_jsonl
 from touche.io.opening import md5
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]  # one cluster for all

@@ -194,8 +194,9 @@ def test_the_gallery_has_every_task_and_the_runs_at_hand(
 ) -> None:
     task = tasks.task("touche-2022-task-2")
     qrels = "".join(f"{topic} 0 d{n} {n % 3}\n" for topic in (2, 3) for n in range(5))
-    for judgments in task.qrels.values():
-        write(f"data/qrels/{judgments.file}", qrels)
+    for dimension, judgments in task.qrels.items():
+        stances = qrels.replace(" 0\n", " NO\n").replace(" 1\n", " FIRST\n").replace(" 2\n", " SECOND\n")
+        write(f"data/qrels/{judgments.file}", stances if dimension == "stance" else qrels)
     lines = "".join(f"{topic} Q0 d{n} {n} {9 - n} BM25-Baseline\n" for topic in (2, 3) for n in range(5))
     write(f"data/runs/{task.id}/one.run", lines)
     write("data/runs/touche-2021-task-1/other.txt", lines)  # without judgments
