@@ -62,10 +62,9 @@ regress: $(READY)
 images: $(READY)
 	$(BIN)/touche images build $(IN)
 
-# Make the tables in README and docs/ again, that of all modules too; what they know of the images: python docs/tables.py --measure.
+# Make README's table and the Python reference again; what the table knows of the images: python docs/tables.py --measure.
 docs: $(READY)
 	$(BIN)/python docs/tables.py
-	$(BIN)/python docs/house.py
 	$(BIN)/python docs/reference.py
 
 lint: $(READY)

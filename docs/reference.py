@@ -1,4 +1,4 @@
-"""The reference of the library, docs/reference.md, from the docstrings; it imports nothing of the library.
+"""The reference of the library, docs/reference/python.md, from the docstrings; it imports none of them.
 
 python docs/reference.py    # writes it
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 from textwrap import dedent, fill
 
 ROOT = Path(__file__).parents[1]
-GUIDE, SOURCES = ROOT / "docs" / "reference.md", ROOT / "src"
+GUIDE, SOURCES = ROOT / "docs" / "reference" / "python.md", ROOT / "src"
 CHAPTERS = {  # where names are imported from, and the names in the order in which one reads them
     "Baselines": ("touche", "baseline Topics Documents Rankings check_range ToucheError"),
     "Topics and documents": (
@@ -44,7 +44,7 @@ _OPENING = """\
 # Reference
 
 All that `import touche` offers to those who write baselines and those who score runs. How it goes together is
-told in [participant.md](participant.md), [recipes.md](recipes.md) and [researcher.md](researcher.md).
+told in [Write a baseline](../tutorial/write-a-baseline.md).
 Made from the docstrings by `docs/reference.py`, so that `help(touche.scan.rank)` says the same.
 """
 _SECTION = re.compile(r"^(Args|Attributes|Returns|Yields|Raises):\n((?:    .*\n|\n)+)", re.MULTILINE)

@@ -1,6 +1,6 @@
-"""The tables of baselines in README.md and docs/replication.md, from what each baseline must score.
+"""The table of baselines in README.md, from what each baseline must score.
 
-python docs/tables.py              # writes both
+python docs/tables.py              # writes it
 python docs/tables.py --measure    # first measures the images again; needs Docker and the samples
 """
 
@@ -35,7 +35,7 @@ from touche.tasks.records import SPOT_CHECK
 ROOT = Path(__file__).parents[1]
 README, GUIDE, MEASURED = (
     ROOT / "README.md",
-    ROOT / "docs" / "replication.md",
+    ROOT / "docs" / "explanation" / "replication.md",
     ROOT / "docs" / "measured.toml",
 )
 BEGIN, END = "<!-- baselines: made by docs/tables.py -->\n", "<!-- end -->"
@@ -268,7 +268,6 @@ def main() -> None:
         _say(f"warning: {problem}; run: python docs/tables.py --measure")
     readme, guide = README.read_text(encoding="utf-8"), GUIDE.read_text(encoding="utf-8")
     write_whole(README, filled(readme, for_readme(measured, guide)))
-    write_whole(GUIDE, filled(guide, for_guide(measured, guide)))
 
 
 if __name__ == "__main__":

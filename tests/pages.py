@@ -14,7 +14,9 @@ from conftest import ROOT
 PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "RELEASING.md",
+    ROOT / "benchmarks" / "RESULTS.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "baselines").glob("*/README.md")),
 ]
 

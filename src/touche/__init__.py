@@ -8,7 +8,7 @@ A baseline is a function decorated by ``baseline``, which makes ``Rankings`` of 
 * what it complains with: ``check_range``, ``ToucheError``
 * what runs are worth: ``run``, ``evaluate``, ``compare``, ``published``
 
-All names here are told in docs/reference.md; what else the package holds is for the command line.
+All names here are told in docs/reference/python.md; what else the package holds is for the command line.
 """
 
 from importlib import import_module

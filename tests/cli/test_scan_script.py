@@ -1,4 +1,4 @@
-"""The script of docs/cluster.md deals files to the tasks of a job array."""
+"""The script of docs/how-to/large-collections.md deals files to the tasks of a job array."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from conftest import ROOT, Write
 def test_each_document_is_in_one_share_and_what_tells_of_documents_in_all(
     tmp_path: Path, write: Write
 ) -> None:
-    page = (ROOT / "docs/cluster.md").read_text()
+    page = (ROOT / "docs/how-to/large-collections.md").read_text()
     (script,) = re.findall(r"`out/scan.sh`:\n\n```bash\n(.*?)```", page, re.DOTALL)
     write("scan.sh", script)
     write("touche", "#!/bin/sh\n").chmod(0o755)  # does nothing

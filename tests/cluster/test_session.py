@@ -28,7 +28,7 @@ def test_the_log_of_a_spark_that_failed_stays(monkeypatch: pytest.MonkeyPatch, t
     for error in (SparkError("Spark failed"), ToucheError("no documents")):
         with pytest.raises(ToucheError, match=str(error)) as raised, started("local", "tests"):
             raise error
-        if log := re.search("Spark failed; see (.*) and docs/cluster.md", str(raised.value)):
+        if log := re.search("Spark failed; see (.*) and docs/how-to/large-collections.md", str(raised.value)):
             assert Path(log[1]).read_text() == "ERROR no space left\n"
     assert log is None and len(list(tmp_path.iterdir())) == 1
     assert ended.call_count == 2

@@ -210,8 +210,8 @@ def test_every_file_that_a_card_names_has_a_source_with_md5_and_size() -> None:
 
 
 def test_a_record_can_hold_what_ir_datasets_does_not_have() -> None:
-    """The lines that docs/organizer.md prints."""
-    guide = (ROOT / "docs" / "organizer.md").read_text(encoding="utf-8")
+    """The lines that docs/how-to/add-a-task.md prints."""
+    guide = (ROOT / "docs" / "how-to" / "add-a-task.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"```toml\n(\[\[record\]\]\n.*?)```", guide, flags=re.DOTALL)
     (record,) = tomllib.loads(block)["record"]
     topics, judgments, corpus = _sources_of(record, {})

@@ -60,7 +60,7 @@ def dry_run(folder: Path, write: Write) -> subprocess.CompletedProcess[str]:
 def test_the_client_of_tira_takes_it(
     touche: Touche, tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch, task: str
 ) -> None:
-    for step in steps(ROOT / "docs" / "organizer.md"):
+    for step in steps(ROOT / "docs" / "how-to" / "add-a-task.md"):
         if step.kind == "file" and step.path.startswith("2027/") and not step.at_end:
             write(step.path, step.text)
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path / "2027"))

@@ -8,7 +8,10 @@ import pytest
 import pages
 from conftest import ROOT
 
-LONG = [ROOT / "docs" / name for name in ("replication.md", "researcher.md")]
+LONG = [
+    ROOT / "docs" / name
+    for name in ("explanation/replication.md", "how-to/evaluate.md", "how-to/check-a-reproduction.md")
+]
 WITH_DATA = [
     pytest.param(page, marks=[pytest.mark.nightly] if page in LONG else [])
     for page in pages.PAGES

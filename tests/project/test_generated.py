@@ -1,4 +1,4 @@
-"""What `make docs` writes is current and whole: tables, the list of modules, and the reference."""
+"""What `make docs` writes is current and whole: the table, and the reference."""
 
 import ast
 import importlib
@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 import touche
-from conftest import ROOT, Write
+from conftest import ROOT
 from touche import baselines
 
-HOUSE, REFERENCE = (runpy.run_path(str(ROOT / "docs" / f"{name}.py")) for name in ("house", "reference"))
+REFERENCE = runpy.run_path(str(ROOT / "docs" / "reference.py"))
 OFFERED = ("touche", "touche.scan", "touche.lucene", "touche.pairs")
 CHAPTERS = [(module, names.split()) for module, names in REFERENCE["CHAPTERS"].values()]
 ENTRIES = [REFERENCE["entry"](module, name) for module, names in CHAPTERS for name in names]
@@ -33,26 +33,16 @@ def test_the_tables_are_current_with_a_row_for_each_baseline(tmp_path: Path) -> 
     (tmp_path / "src").symlink_to(ROOT / "src")
     environment = os.environ | {"PYTHONPATH": str(tmp_path / "src")}
     subprocess.run([sys.executable, "docs/tables.py"], cwd=tmp_path, env=environment, check=True)
-    for page in ("README.md", "docs/replication.md"):
-        text = (ROOT / page).read_text(encoding="utf-8")
-        assert (tmp_path / page).read_text(encoding="utf-8") == text, "run make docs"
-        assert {*baselines.names()} <= {*re.findall(r"^\| \[([\w-]+)\]", text, re.MULTILINE)}
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert (tmp_path / "README.md").read_text(encoding="utf-8") == text, "run make docs"
+    assert {*baselines.names()} <= {*re.findall(r"^\| \[([\w-]+)\]", text, re.MULTILINE)}
     scores = "dirichletlm: 2021 task 1: relevance&nbsp;0.626, quality&nbsp;0.796".split(": ", 1)
     (row,) = re.findall(rf"^\| \[{scores[0]}\].*$", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert scores[1] in row
 
 
-def test_the_list_of_modules_is_current_and_each_says_what_it_is_for(write: Write) -> None:
-    table = HOUSE["table"]()
-    assert table in (ROOT / "docs" / "internals.md").read_text(encoding="utf-8"), "make docs writes it again"
-    modules = [path for path in (ROOT / "src" / "touche").rglob("[!_]*.py") if "my-team" not in path.parts]
-    assert len(modules) > 60 and all(f"\n| `{path.name}` | " in table for path in modules)
-    with pytest.raises(SystemExit, match=r"mute\.py does not say what it is for"):
-        HOUSE["_purpose"](write("mute.py", "x = 1\n"))
-
-
 def test_the_reference_is_current_and_tells_of_all_that_is_offered() -> None:
-    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
     assert page == REFERENCE["page"](), "make docs writes it again"
     assert max(map(len, page.splitlines())) <= 128
     for package in OFFERED:

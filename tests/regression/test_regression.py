@@ -223,7 +223,7 @@ def test_unusable_arguments_are_named_and_nothing_checked_is_no_success(touche: 
         code, _, err = touche("regress", *arguments)
         assert code == 2 and message in err
     (clone / "baselines" / "dirichletlm" / "expected.toml").unlink()
-    assert "expected.toml: no such file; write some, see docs/organizer.md" in touche("regress")[1]
+    assert "expected.toml: no such file; write some, see docs/reference/files.md" in touche("regress")[1]
 
 
 def test_each_option_has_a_run_and_each_dimension_its_judgments(

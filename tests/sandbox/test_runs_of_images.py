@@ -338,10 +338,14 @@ def test_a_program_that_is_missing_or_does_not_run_is_named(
 
 
 @pytest.mark.usefixtures("docker")
-@pytest.mark.parametrize("name", with_the_rest_nightly(["participant.md", "organizer.md"], now=[]))
+@pytest.mark.parametrize("name", with_the_rest_nightly(["submit-to-tira.md", "official-data.md"], now=[]))
 def test_the_commands_of_the_guides_work(tmp_path: Path, name: str) -> None:
     """Those that need images, and the ones before them; tests/project/test_docs.py leaves them out."""
-    page, folder, team = ROOT / "docs" / name, workspace(tmp_path / "clone"), f"guide-{os.getpid()}"
+    page, folder, team = (
+        ROOT / "docs" / "how-to" / name,
+        workspace(tmp_path / "clone"),
+        f"guide-{os.getpid()}",
+    )
     try:
         tried = follow(page, folder, but=CONTAINERS, team=team)
         listed = type_in(folder, "touche images list")
@@ -349,7 +353,7 @@ def test_the_commands_of_the_guides_work(tmp_path: Path, name: str) -> None:
         succeeds("docker", "image", "rm", "--force", f"touche/{team}")
     assert tried == [each for each in commands(page) if reason(each) in ("", CONTAINERS)]
     assert re.search(r"^bm25 +touche/bm25 ", listed, flags=re.MULTILINE)
-    if name == "participant.md":
+    if name == "submit-to-tira.md":
         by_hand, by_harness = (
             (folder / "out" / each / "run.txt").read_bytes() for each in ("image", "sandbox")
         )

@@ -84,7 +84,7 @@ class FieldsFolder:
             yield FileSystem.from_uri(self.address)
         except (OSError, library.ArrowException) as error:
             problem = f"cannot be written ({shortened(str(error))})"
-            remedy = "check the address, and your rights there; what HDFS needs is told in docs/cluster.md"
+            remedy = "check the address, and your rights there; see docs/how-to/large-collections.md for HDFS"
             raise InputError(self.address, problem, remedy) from error
 
 

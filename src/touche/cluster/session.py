@@ -50,7 +50,9 @@ def started(master: str, name: str, settings: Mapping[str, str] | None = None) -
                 context.stop()
                 _end(context._gateway)
         except SparkError as error:
-            raise ToucheError(f"{error}; see {_log_of(said)} and docs/cluster.md, and repair it") from error
+            raise ToucheError(
+                f"{error}; see {_log_of(said)} and docs/how-to/large-collections.md, and repair it"
+            ) from error
 
 
 def _log_of(said: IO[str]) -> str:

@@ -317,7 +317,7 @@ def read_expected(baseline: str) -> list[Expected]:
     tables = asdict(read_record(path, _File)) if path.exists() else {}
     if not any(tables.values()):
         problem = "no entry" if tables else "no such file"
-        raise InputError(path, problem, "write some, see docs/organizer.md, section Expected scores")
+        raise InputError(path, problem, "write some, see docs/reference/files.md, section Expected scores")
     return [
         replace(entry, baseline=baseline, entry=number)
         for entries in tables.values()
