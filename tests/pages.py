@@ -44,7 +44,7 @@ PUBLISHERS = "asks servers of others: tests/data and tests/baselines have server
 TIRA = "needs an account at TIRA; what the image does there, tests/sandbox tries by tira-run"
 CLIENT = "takes TIRA's client 17 s: tests/data/test_for_tira.py does it with the same files"
 MODEL = "downloads a model: tests/sandbox builds and runs the image with a small one"
-MEASURED = "takes minutes and a quiet machine; tests/project/test_generated.py checks the pages"
+MEASURED = "takes minutes and a quiet machine; tests/project/test_site.py checks the pages"
 SPARK = "needs PySpark and Java 17: tests/cluster runs it"
 SLURM = "needs Slurm; the page itself tries the same script without it"
 SET_UP = "changes the set-up of the one who types it"
@@ -53,7 +53,7 @@ RELEASED = "needs a released version; tests/sandbox runs the same images where t
 ELSEWHERE = {  # by what is found in a command; the first that is
     "^make demo$": DONE,
     "^make|^tox|^pytest -m|regress --twice$": CI,
-    "--measure$": MEASURED,
+    "measure.py$": MEASURED,
     "^docker (pull|tag)": RELEASED,
     "nsp|NSP": MODEL,
     "^docker|--runner docker|images (list|build) ./my-team": CONTAINERS,

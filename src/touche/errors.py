@@ -73,7 +73,8 @@ def check_range(name: str, value: float, least: float, most: float) -> None:
     Args:
         name: what the option is called.
         value: what it was given.
-        least, most: between which it has to be, both of them included.
+        least: the smallest number that is accepted.
+        most: the largest number that is accepted.
 
     Raises:
         ParameterError: if it is not between ``least`` and ``most``.

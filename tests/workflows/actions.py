@@ -34,6 +34,8 @@ UNSET = {"VIRTUAL_ENV", "PYTHONPATH", "MAKEFLAGS", "MAKELEVEL", "TOUCHE_DATA", "
 NOT_HERE = {
     "pypa/gh-action-pypi-publish": "trusted publishing",
     "actions/attest-build-provenance": "attestations",
+    "actions/deploy-pages": "GitHub Pages",
+    "actions/upload-pages-artifact": "GitHub Pages",
 }
 SCRIPTS_NOT_HERE = {
     "sudo ": "changes the machine",

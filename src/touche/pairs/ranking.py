@@ -255,7 +255,8 @@ def of_argument(argument: Argument, one: int, other: int, score: float) -> Pair:
 
     Args:
         argument: one that is split into sentences.
-        one, other: the places, from 0, in any order.
+        one: the place of a sentence, from 0.
+        other: the place of the other sentence.
         score: that of the pair.
     """
     sentences = unscored(argument)
@@ -269,7 +270,8 @@ def pair_of(one: ScoredSentence, other: ScoredSentence, score: float) -> Pair:
     sentence with the higher score comes first, or of equal ones the one with the smaller id.
 
     Args:
-        one, other: the sentences, in any order.
+        one: a sentence.
+        other: the other sentence; the order of both does not matter.
         score: that of the pair.
     """
     if one.argument == other.argument:

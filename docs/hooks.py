@@ -1,0 +1,137 @@
+"""What MkDocs does for this site beyond its plugins: generated pages and tables, formulas, and links."""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from posixpath import dirname, join, normpath, relpath
+from typing import Any
+
+import click
+from latex2mathml.converter import convert
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+import tables
+from touche import baselines
+from touche.cli import FIRST, MORE, cli
+
+REPOSITORY = os.environ.get("TOUCHE_REPOSITORY", "")  # its address; without it source files are not linked
+_FENCED = re.compile(r"^```(\w*).*?\n(.*?)^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"(!?)\[([^\[\]]*)\]\((?![a-z]+:|#)([^()\s]+)\)")
+_MARK = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
+_CODE, _TAG, _SPACE = (
+    re.compile("(<pre.*?</pre>|<script.*?</script>)", re.DOTALL),
+    re.compile("<[^>]*>"),
+    re.compile(r"\s+"),
+)
+_PLAIN = re.compile('<span class="(?:n|o|p|w)">([^<]*)</span>|(?<=internal") title="[^"]*"')
+_FOLDER, _README = "reference/baselines", "README.md"
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Adds a page for each baseline to the navigation."""
+    (reference,) = [section["Reference"] for section in config.nav or () if "Reference" in section]
+    (pages,) = [item["Baselines"] for item in reference if "Baselines" in item]
+    pages += [{name: f"{_FOLDER}/{name}.md"} for name in baselines.names()]
+
+
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    """Makes the pages of baselines from their READMEs, options and expected scores."""
+    for name in baselines.names():
+        files.append(File.generated(config, f"{_FOLDER}/{name}.md", content=_page_of(name)))
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Fills in what is generated, typesets formulas, and leads links to pages or to the repository."""
+    generated = _MARK.sub(lambda mark: _GENERATED[mark[1]](), markdown)
+    text, at = "", 0
+    for code in _FENCED.finditer(generated):
+        text += _with_links(generated[at : code.start()], page.file.src_uri)
+        text += _formula(code[2]) if code[1] == "math" else code[0]
+        at = code.end()
+    return text + _with_links(generated[at:], page.file.src_uri)
+
+
+def on_post_page(output: str, **_: Any) -> str:
+    """Makes a page small: folds white space outside of code, and drops marks in code that have no colour."""
+    parts = _CODE.split(_PLAIN.sub(lambda found: found[1] or "", output))
+    return "".join(part if part.startswith(("<pre", "<script")) else _SPACE.sub(" ", part) for part in parts)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Leaves the words in the search index without their tags: every page loads it."""
+    path = Path(config.site_dir) / "search" / "search_index.json"
+    index = json.loads(path.read_text(encoding="utf-8"))
+    for section in index["docs"]:
+        section["text"] = _SPACE.sub(" ", _TAG.sub(" ", section["text"])).strip()
+    path.write_text(json.dumps(index, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
+
+
+def _page_of(name: str) -> str:
+    readme = (tables.ROOT / "baselines" / name / _README).read_text(encoding="utf-8")
+    options = f"## Options\n\n{tables.options_of(name)}\n"
+    scores = f"## Published and reproduced scores {{ data-search-exclude }}\n\n{tables.scores_of(name)}"
+    return f"{readme}\n{options}\n{scores}"
+
+
+def _formula(latex: str) -> str:
+    formula = convert(latex, display="block")
+    return f'<div class="formula" tabindex="0" role="group" aria-label="Formula">{formula}</div>'
+
+
+def _with_links(text: str, page: str) -> str:
+    def link(found: re.Match[str]) -> str:
+        picture, words, target = found.groups()
+        address = _address(target, page)
+        return f"{picture}[{words}]({address})" if address else words
+
+    return _LINK.sub(link, text)
+
+
+def _address(target: str, page: str) -> str:
+    """Returns where a relative link leads; empty if that is a source file and the repository is not known."""
+    path, hash, anchor = target.partition("#")
+    source = (
+        f"baselines/{page[len(_FOLDER) + 1 : -3]}/{_README}" if dirname(page) == _FOLDER else f"docs/{page}"
+    )
+    path = normpath(join(dirname(source), path))
+    if baseline := re.fullmatch(rf"baselines/([\w-]+)(?:/{_README})?", path):
+        path = f"docs/{_FOLDER}/{baseline[1]}.md"
+    if path.startswith("docs/"):
+        return relpath(path.removeprefix("docs/"), dirname(page)) + hash + anchor
+    return f"{REPOSITORY}/blob/main/{path}{hash}{anchor}" if REPOSITORY else ""
+
+
+def _commands() -> str:
+    """Returns the help of every command, each in a section."""
+    sections = [_help("touche", cli, None)]
+    for name in (*FIRST, *MORE):
+        sections += _with_subcommands(name, cli.get_command(click.Context(cli), name))
+    return "\n".join(sections)
+
+
+def _with_subcommands(name: str, command: click.Command | None) -> list[str]:
+    if command is None:
+        sys.exit(f"error: there is no command {name}; correct touche.cli")
+    parent = click.Context(cli, info_name="touche")
+    context = click.Context(command, info_name=name, parent=parent)
+    nested = command.commands if isinstance(command, click.Group) else {}
+    return [
+        _help(f"touche {name}", command, parent),
+        *(_help(f"touche {name} {each}", nested[each], context) for each in nested),
+    ]
+
+
+def _help(name: str, command: click.Command, parent: click.Context | None) -> str:
+    info_name = name.rpartition(" ")[2]
+    context = click.Context(
+        command, parent, info_name, max_content_width=90, terminal_width=90, show_default=True
+    )
+    return f"## {name}\n\n```text\n{command.get_help(context)}\n```\n"
+
+
+_GENERATED: Mapping[str, Callable[[], str]] = {"baselines": tables.overview, "commands": _commands}

@@ -1,0 +1,103 @@
+"""Measures the images of all baselines, and writes docs/measured.toml; needs Docker and the corpus samples.
+
+python docs/measure.py    # some minutes, on a quiet machine
+"""
+
+import os
+import platform
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import tomlkit
+
+import tables
+from touche.errors import ToucheError
+from touche.io.writing import write_whole
+from touche.origin import origin
+from touche.regression.expected import ExpectedScore
+from touche.regression.running import Outcome, regress
+from touche.sandbox import images
+from touche.sandbox.limits import Limits
+from touche.sandbox.runs import RUNNERS, Usage
+from touche.tasks.records import SPOT_CHECK
+
+TIMES = 3  # that an image is run
+_HEADER = """\
+# Written by: python docs/measure.py (with TOUCHE_DATA, in some minutes, on a quiet machine).
+# images: the unpacked size in MB; the medians of three runs on the dataset, with one processor: seconds from
+# the start of the container to run.txt, and the peak of memory in MB (of what: see memory).
+# judged: Judged@5 of the runs whose scores the tables show.
+
+"""
+
+
+def measure() -> Mapping[str, Any]:
+    """Runs the image of every baseline on its spot check, and on the samples that the tables show.
+
+    Raises:
+        ToucheError: if Docker, an image or the samples are not at hand, or a run fails.
+    """
+    images.build("docker", tables.in_order(), _say)
+    shown = [each for name in tables.in_order() for each in tables.scores(name) if tables.is_shown(each)]
+    usages = {name: _usages(name) for name in tables.in_order()}
+    return {
+        "measured": _circumstances() | {"memory": usages["bm25"][0].memory_of},
+        "images": {name: _image(name, usages[name]) for name in usages},
+        "judged": {tables.key(each): round(outcome.judged or 0, 2) for each, outcome in _outcomes(shown)},
+    }
+
+
+def _circumstances() -> dict[str, Any]:
+    processors = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    (model, *_) = re.findall("^model name.*: (.*)$", processors, flags=re.MULTILINE) or [platform.machine()]
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "commit": origin(tables.ROOT)["revision"],
+        "machine": f"{os.cpu_count()} cores of {model}, {memory:.0f} GB of memory",
+    }
+
+
+def _usages(name: str) -> list[Usage]:
+    return [outcome.usage for _ in range(TIMES) for _, outcome in _outcomes([_first(name)]) if outcome.usage]
+
+
+def _image(name: str, usages: Sequence[Usage]) -> Mapping[str, Any]:
+    return {
+        "dataset": _first(name).dataset,
+        "size": int(images.size("docker", name).removesuffix(" MB")),
+        "seconds": round(median(usage.wall for usage in usages), 1),
+        "memory": round(median((usage.memory or 0) / 1e6 for usage in usages)),
+    }
+
+
+def _first(name: str) -> ExpectedScore:
+    """What is asked of a baseline on the spot check, as it is without options."""
+    return next(
+        each for each in tables.scores(name) if each.dataset.startswith(SPOT_CHECK) and not each.options
+    )
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def _outcomes(entries: Sequence[ExpectedScore]) -> Iterable[tuple[ExpectedScore, Outcome]]:
+    for outcome in regress(entries, RUNNERS["docker"], Limits(), _say):
+        each = outcome.expected
+        if outcome.usage is None or not isinstance(each, ExpectedScore):
+            problem = f"{each.command} on {each.dataset}: {outcome.verdict}"
+            raise ToucheError(f"{problem} {outcome.remark}; set TOUCHE_DATA")
+        yield each, outcome
+
+
+if __name__ == "__main__":
+    try:
+        write_whole(tables.MEASURED, _HEADER + tomlkit.dumps(measure()))
+    except ToucheError as error:
+        sys.exit(f"error: {error}")

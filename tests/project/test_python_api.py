@@ -1,0 +1,72 @@
+"""What `import touche` offers: each name is on the page of the Python API, each parameter is documented."""
+
+import ast
+import importlib
+import pydoc
+import re
+import subprocess
+import sys
+from inspect import ismodule
+
+import griffe
+import pytest
+
+import touche
+from conftest import ROOT
+
+OFFERED = ("touche", "touche.scan", "touche.lucene", "touche.pairs")
+PAGE = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+NAMES = [name for name in re.findall(r"^::: (\S+)$", PAGE, re.MULTILINE) if name not in OFFERED]
+LIBRARY = griffe.load("touche", search_paths=[ROOT / "src"], resolve_aliases=True)
+
+
+def test_the_page_of_the_python_api_has_everything_that_is_offered() -> None:
+    for package in OFFERED:
+        on_page = [name.rpartition(".")[2] for name in NAMES if name.rpartition(".")[0] == package]
+        modules = [each.rpartition(".")[2] for each in OFFERED[1:]] if package == "touche" else []
+        names = vars(importlib.import_module(package))
+        public = [name for name in names if name[0] != "_" and not ismodule(names[name])]
+        assert sorted(on_page + modules) == sorted(names.get("__all__", public))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_parameter_and_every_field_is_documented(name: str) -> None:
+    entry = LIBRARY[name.removeprefix("touche.")]
+    members = entry.members.values() if entry.is_class else ()
+    for each in [entry, *(member for member in members if member.is_function and member.name[0] != "_")]:
+        docstring = each.docstring.value if each.docstring else ""
+        documented = re.findall(r"^    (\w+(?:, \w+)*): ", docstring, flags=re.MULTILINE)
+        missing = _names(each) - {name for names in documented for name in names.split(", ")}
+        assert docstring and (not missing or "attributes as those of" in docstring), (each.path, missing)
+
+
+def _names(entry: griffe.Object | griffe.Alias) -> set[str]:
+    """The parameters of a function, or the fields of a record."""
+    if entry.is_function:
+        return {each.name.lstrip("*") for each in entry.parameters} - {"self", "cls"}
+    fields = entry.members.values() if entry.is_class else ()
+    return {
+        each.name
+        for each in fields
+        if each.is_attribute and each.name[0] != "_" and "property" not in each.labels
+    }
+
+
+def test_editors_and_help_know_the_same_names_as_the_library() -> None:
+    """Editors read the imports for type checkers; each is a name that there is."""
+    source = (ROOT / "src" / "touche" / "__init__.py").read_text(encoding="utf-8")
+    (seen,) = [each for each in ast.parse(source).body if isinstance(each, ast.If)]
+    imported = [name.name for each in seen.body if isinstance(each, ast.ImportFrom) for name in each.names]
+    assert sorted(imported) == touche.__all__ == dir(touche)
+    assert all(getattr(touche, name) is not None for name in touche.__all__)
+    assert (ROOT / "src" / "touche" / "py.typed").is_file()
+    with pytest.raises(AttributeError, match="has no attribute 'rank'"):
+        touche.rank  # noqa: B018
+    assert all(f"``{name}``" in pydoc.plain(pydoc.render_doc(touche)) for name in touche.__all__)
+
+
+def test_importing_the_library_imports_nothing_of_it() -> None:
+    """The command minds signals before it imports what takes time."""
+    code = "import sys, touche; print(*(each for each in sys.modules if each[:5] in ('touch', 'numpy')))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["touche"]

@@ -1,0 +1,75 @@
+"""The documentation as a site: built without a warning, a page for each baseline, nothing from elsewhere."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from touche import baselines
+from touche.cli import FIRST, MORE
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
+LINK = re.compile(r'<(?:link|script|img|iframe|source)\b[^>]*\b(?:src|href)="?(https?:[^" >]*)')
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("built") / "site"
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(folder)]
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "TOUCHE_REPOSITORY": "https://example.org/o/n"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+    return folder
+
+
+def test_each_baseline_has_a_page_with_its_options_and_scores(site: Path) -> None:
+    overview = (site / "reference" / "baselines.html").read_text()
+    for name in baselines.names():
+        page = (site / "reference" / "baselines" / f"{name}.html").read_text()
+        assert 'id="options"' in page and 'id="published-and-reproduced-scores"' in page
+        assert f'href="baselines/{name}.html"' in overview
+        for option in baselines.load(name).options:
+            assert f"<code>--{option.replace('_', '-')}</code>" in page
+    page = (site / "reference" / "baselines" / "dirichletlm.html").read_text()
+    source = "argument-retrieval-for-controversial-questions-results-relevance.html"
+    assert re.search(
+        rf'<td>published</td> <td>0.626</td> <td></td> <td><a href="https://[^"]*{source}">Task page', page
+    )
+
+
+def test_every_command_has_a_section(site: Path) -> None:
+    page = (site / "reference" / "command-line.html").read_text()
+    for name in (*FIRST, *MORE):
+        assert f'id="touche-{name}"' in page
+    assert "--keep-statistics" in page and 'id="touche-data-fetch"' in page
+
+
+def test_formulas_are_typeset_and_links_lead_to_pages_or_to_the_repository(site: Path) -> None:
+    pages = {path.relative_to(site).as_posix(): path.read_text() for path in site.rglob("*.html")}
+    assert "<math " in pages["reference/baselines/dirichletlm.html"]
+    assert not [name for name, text in pages.items() if "generated:" in text or "```" in text]
+    assert (
+        'href="https://example.org/o/n/blob/main/baselines/bm25/expected.toml"'
+        in pages["reference/baselines/bm25.html"]
+    )
+    assert 'href="stance-lexicon.html"' in pages["reference/baselines/bm25.html"]
+
+
+def test_nothing_comes_from_another_host_and_pages_are_small(site: Path) -> None:
+    assert {path.name for path in site.rglob("*.html") if LINK.search(path.read_text())} == set()
+    assets = [*site.glob("assets/javascripts/bundle.*.js"), *site.glob("assets/stylesheets/*.css")]
+    shared = sum(path.stat().st_size for path in assets)
+    heavy = {path.name: path.stat().st_size for path in site.rglob("*.html")}
+    assert {name for name, size in heavy.items() if size + shared > 500_000} == set()
+
+
+def test_the_search_index_has_words_and_no_tags(site: Path) -> None:
+    index = json.loads((site / "search" / "search_index.json").read_text())
+    sections = {section["location"]: section["text"] for section in index["docs"]}
+    assert "organizers' script" in sections["explanation/scores.html#two-evaluators"]
+    assert not [place for place, text in sections.items() if re.search("</?(p|li|code)>", text)]
