@@ -56,7 +56,7 @@ def test_there_is_something_to_try_of_every_command_and_each_reason_has_a_comman
     assert {each.split()[1] for each in everything if each.startswith("touche ")} == {*FIRST, *MORE}
     assert {reason(each) for each in everything} == {"", *ELSEWHERE.values()} and len(EXAMPLES) == 3
     for name in (
-        "README.md",
+        "docs/tutorial/first-run.md",
         "docs/tutorial/write-a-baseline.md",
         "docs/how-to/evaluate.md",
         "docs/how-to/large-collections.md",
