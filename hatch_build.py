@@ -1,6 +1,7 @@
 """What a build adds to the package: its compiled C files, what ships with it, and addresses for its page.
 
-python hatch_build.py    # compiles the C files by itself, after a change to one of them
+python hatch_build.py           # compiles the C files by itself, after a change to one of them
+python hatch_build.py readme    # after the first release: README installs the package by its name
 
 The compiler is $CC or cc; where there is none, it is the one in the wheel of ziglang, which pip fetches for
 the build. What it makes runs on every processor of its kind, and with every version of Python.
@@ -34,6 +35,12 @@ PLATFORMS = {  # by WHEEL_FOR: the target of ziglang, and the tag of the wheel
     "macos-arm64": ("aarch64-macos.11.0", "macosx_11_0_arm64"),
 }
 ZIG = "ziglang>=0.13"
+UNRELEASED = {  # what README says before the first release, and after it
+    "No version is on PyPI yet. Install the package from a clone,": "Install the package",
+    "pip install .\n": "pip install touche-baselines\n",
+    "pip install '.[": "pip install 'touche-baselines[",
+    "uvx --from . touche": "uvx touche-baselines",
+}
 _LINK = re.compile(r"(!?)(\[[^\[\]]*\])\((?![a-z]+:|#)([^()\s]+)\)")
 
 
@@ -84,6 +91,13 @@ def _not_ignored() -> Iterator[Path]:
     ignored = GitIgnoreSpec.from_lines(rules.read_text().splitlines() if rules.is_file() else [])
     paths = (path.relative_to(ROOT) for name in SHIPPED for path in (ROOT / name).rglob("*"))
     yield from (path for path in paths if not ignored.match_file(path))
+
+
+def released(text: str) -> str:
+    """README as it is from the first release on: the package has a name on PyPI."""
+    for before, after in UNRELEASED.items():
+        text = text.replace(before, after)
+    return text
 
 
 def with_addresses(text: str, repository: str, version: str) -> str:
@@ -192,11 +206,16 @@ else:
             """Fills in what pyproject.toml calls dynamic."""
             text, urls = (ROOT / "README.md").read_text(encoding="utf-8"), dict(self.config["urls"])
             if source := repository():
-                text = with_addresses(text, source, metadata["version"])
+                text = with_addresses(released(text), source, metadata["version"])
                 urls |= {"Source": source, "Issues": f"{source}/issues"}
             metadata |= {"readme": {"content-type": "text/markdown", "text": text}, "urls": urls}
 
 
 if __name__ == "__main__":
-    for each in SOURCES:
-        compile_one(each, library_of(each))
+    if sys.argv[1:] == ["readme"]:
+        (ROOT / "README.md").write_text(
+            released((ROOT / "README.md").read_text(encoding="utf-8")), encoding="utf-8"
+        )
+    else:
+        for each in SOURCES:
+            compile_one(each, library_of(each))

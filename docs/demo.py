@@ -25,7 +25,7 @@ All runs are in build/demo. What next? With the environment of the demo (source 
 
     touche report build/demo/arguments/*/run.txt --task spot-check/arguments -o build/report
     touche compare build/demo/pairs/*/run.txt --task spot-check/pairs
-    touche new my-team    # a baseline of your own, which runs at once: docs/tutorial/write-a-baseline.md
+    touche new my-team    # your own baseline: docs/tutorial/write-a-baseline.md
     touche tasks          # the tasks, with their published results"""
 
 
