@@ -83,6 +83,7 @@ benchmark: $(READY)
 	$(BIN)/python benchmarks/pairs_size.py
 	$(BIN)/python benchmarks/pages_speed.py
 	$(BIN)/python benchmarks/rank_bm25_speed.py
+	$(BIN)/python benchmarks/sweep_speed.py
 
 # The picture in README; needs Chromium.
 screenshot: $(READY) demo

@@ -6,7 +6,7 @@ A baseline is a function decorated by ``baseline``, which makes ``Rankings`` of 
   and of any document its ``premises_of`` and ``conclusion_of``
 * what it ranks by: ``scan`` (no index), ``lucene`` (Lucene itself), ``pairs`` (of sentences; embeddings)
 * what it complains with: ``check_range``, ``ToucheError``
-* what runs are worth: ``run``, ``evaluate``, ``compare``, ``published``
+* what runs are worth: ``run``, ``evaluate``, ``compare``, ``published``; which settings are best: ``sweep``
 
 All names here are told in docs/reference/python.md; what else the package holds is for the command line.
 """
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from touche.formats.documents import premises_of as premises_of
     from touche.formats.pages import Page as Page
     from touche.formats.topics import Topic as Topic
+    from touche.tuning.frames import sweep as sweep
 
 _HOMES = {
     "baselines.frames": "run",
@@ -46,6 +47,7 @@ _HOMES = {
     "formats.documents": "AnyDocument Argument Document Sentence conclusion_of premises_of",
     "formats.pages": "Page",
     "formats.topics": "Topic",
+    "tuning.frames": "sweep",
 }
 _MODULES = ("lucene", "pairs", "scan")
 __all__ = sorted([*" ".join(_HOMES.values()).split(), *_MODULES])

@@ -1,4 +1,5 @@
 import math
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from touche.errors import ToucheError
 from touche.formats.runs import (
     LineError,
     RunLine,
+    as_float32,
     format_run,
     in_order_of_rank,
     in_order_of_score,
@@ -31,6 +33,20 @@ SCORES = st.sampled_from(
 HITS = st.dictionaries(
     IDS, st.one_of(SCORES, st.floats(width=32, allow_nan=False, allow_infinity=False)), min_size=1
 )
+
+
+@given(st.one_of(st.floats(), st.integers(), st.just(2.0**128 - 2.0**103), st.floats(3e38, 4e38)))
+def test_a_score_is_rounded_as_numpy_does_and_never_warns(score: float) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rounded = as_float32(score)
+    with np.errstate(over="ignore"):
+        expected = np.float32(float(score) if abs(score) < 1e308 else math.copysign(math.inf, score))
+    if math.isnan(score):
+        assert np.isnan(rounded)
+    else:
+        assert rounded == expected and not (rounded == 0 and np.signbit(rounded))
+    assert rounded.dtype == np.float32
 
 
 def test_a_run_is_read_as_teams_send_them(write: Write) -> None:

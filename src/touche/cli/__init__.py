@@ -18,7 +18,7 @@ from touche.progress import say
 
 UNUSABLE, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes
 FIRST = ("run", "evaluate", "compare", "report", "new")  # what a newcomer needs
-MORE = ("fuse", "join", "overlap", "identify", "lint", "regress", "tasks", "data", "images", "completion")
+MORE = tuple("sweep fuse join overlap identify lint regress tasks data images completion".split())
 VARIABLE = "_TOUCHE_COMPLETE"  # by which the shell asks the command what may follow
 _SENTENCE = 200  # characters; the first one of a help is shown whole
 

@@ -1,7 +1,8 @@
 """touche run"""
 
 from argparse import Namespace
-from functools import cache, partial
+from collections.abc import Callable, Sequence
+from functools import partial
 from inspect import Parameter
 from typing import Any, Literal, get_args, get_origin
 
@@ -30,7 +31,7 @@ class Baselines(Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         try:
             if known := baselines.declared(cmd_name):
-                return command_of(known, cmd_name)
+                return self.command_of(known, cmd_name)
         except ToucheError:
             if not ctx.resilient_parsing:
                 raise
@@ -40,7 +41,11 @@ class Baselines(Group):
             problem = "no @baseline whose options are known without running its code, as only its image may"
             remedy = "decorate one function with @baseline, and make each default a literal"
             raise InputError(baselines.folder_of(cmd_name) / FILE, problem, remedy)
-        return command_of(baselines.load(cmd_name), cmd_name)
+        return self.command_of(baselines.load(cmd_name), cmd_name)
+
+    def command_of(self, baseline: Baseline, name: str) -> click.Command:
+        """Make the command of a baseline."""
+        return command_of(baseline, name)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -92,33 +97,48 @@ _COMMON_OPTIONS: list[click.Parameter] = [
 
 def command_of(baseline: Baseline, name: str) -> click.Command:
     """Make the command that runs a baseline, from its options and its help."""
-    paragraphs = "\n\n".join(f"\b\n{paragraph}" for paragraph in baseline.description.split("\n\n"))
 
     def callback(**values: Any) -> None:
         options = {option: values.pop(option) for option in baseline.options}
         run_baseline(name, baseline, options, Namespace(**values))
 
-    extra = baselines.missing_extra(name)
-    first = " ".join(baseline.description.partition("\n\n")[0].split())
     example = f"touche run {name} -i spot-check/arguments -o out/{baseline.name}"
     return Command(
         name,
         callback=callback,
-        params=[*_own_options(baseline), *_COMMON_OPTIONS],
-        help=paragraphs,
-        short_help=f"(needs the extra {extra}) {first}" if extra else None,
+        params=[*own_options(baseline, _option, _COMMON_OPTIONS), *_COMMON_OPTIONS],
+        **helps_of(baseline, name),
         example=example if baselines.names() else "baseline -i INPUT -o DIR",
     )
 
 
-def _own_options(baseline: Baseline) -> list[click.Parameter]:
+def helps_of(baseline: Baseline, name: str) -> dict[str, str | None]:
+    """The help of a baseline's command; its first line names the extra that is missing."""
+    paragraphs = baseline.description.split("\n\n")
+    extra, first = baselines.missing_extra(name), " ".join(paragraphs[0].split())
+    return {
+        "help": "\n\n".join(f"\b\n{paragraph}" for paragraph in paragraphs),
+        "short_help": f"(needs the extra {extra}) {first}" if extra else None,
+    }
+
+
+def own_options(
+    baseline: Baseline, make: Callable[[Parameter, str, str], Option], common: Sequence[click.Parameter]
+) -> list[click.Parameter]:
     """The baseline's own options, none of which can have a name that the command itself uses.
+
+    Args:
+        baseline: the baseline.
+        make: makes an option of what the baseline declares, its help, and the heading of the help.
+        common: the command's own options.
 
     Raises:
         InputError: naming the option that has.
     """
-    section, texts, taken = f"Options of {baseline.name}", baseline.option_help, set(_reserved())
-    options = [_option(each, texts.get(name, ""), section) for name, each in baseline.options.items()]
+    command = Command("run", params=[*common])
+    taken = set[str]().union(*map(_names_of, command.get_params(click.Context(command))))
+    section, texts = f"Options of {baseline.name}", baseline.option_help
+    options = [make(each, texts.get(name, ""), section) for name, each in baseline.options.items()]
     for own in options:
         for name in sorted(_names_of(own) & taken):
             problem = f"an option cannot be called {own.name!r}, as {name} is taken"
@@ -126,13 +146,6 @@ def _own_options(baseline: Baseline) -> list[click.Parameter]:
             raise InputError(file, problem, "give it another name", baseline.line)
         taken |= _names_of(own)
     return [*options]
-
-
-@cache
-def _reserved() -> frozenset[str]:
-    """What the options of every baseline's command are called."""
-    command = Command("run", params=_COMMON_OPTIONS)
-    return frozenset[str]().union(*map(_names_of, command.get_params(click.Context(command))))
 
 
 def _names_of(option: click.Parameter) -> set[str]:

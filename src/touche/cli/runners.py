@@ -88,7 +88,7 @@ def _run(baseline: Baseline, options: dict[str, Any], shared: Namespace) -> None
         if baseline.name in baselines.names() and not baseline.is_shipped and not shared.tag:
             problem = f"{baseline.typed} is not that of touche-baselines, but its runs are tagged so"
             warn(f"{problem}; rename the folder", of=baseline.name)
-        with _own_frames(baseline):
+        with own_frames(baseline):
             without_hits = baselines.run(
                 baseline, collection, output, options, shared.tag or "", shared.team or ""
             )
@@ -146,7 +146,7 @@ def _prepared(documents: _Documents, shared: Namespace) -> _Documents:
 
 
 @contextmanager
-def _own_frames(baseline: Baseline) -> Iterator[None]:
+def own_frames(baseline: Baseline) -> Iterator[None]:
     """Shows an error of a baseline's code with its own frames; --verbose shows all."""
     try:
         yield

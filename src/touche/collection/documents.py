@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from touche.collection.parts import Parts
+from touche.collection.parts import Parts, Readings
 from touche.errors import InputError, ToucheError
 from touche.formats.documents import AnyDocument
 from touche.formats.pages import Parser
@@ -29,12 +29,14 @@ class Documents(ABC):
         side_files: files with more about the documents, such as spam ranks.
         parser: turns web pages into fields; by default ``touche.web.extraction.parse``.
         statistics: files with the statistics of the whole collection that these documents are a part of.
+        readings: what several rankings share; None for a single one.
     """
 
     paths: tuple[Path, ...] = ()
     side_files: tuple[Path, ...] = ()
     parser: Parser | None = None
     statistics: StatisticsFiles | None = None
+    readings: Readings | None = None
 
     @classmethod
     def of(cls, documents: "Iterable[AnyDocument]") -> "Documents":

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
@@ -36,3 +36,48 @@ class LocalParts(Generic[_T]):
     def folded(self, zero: _R, fold: Callable[[_R, _T], _R], add: Callable[[_R, _R], _R]) -> _R:
         """Folds all parts, which are one group."""
         return reduce(fold, self.parts, zero)
+
+
+class PostponedError(Exception):
+    """A ranking needs another reading of the collection than the one in memory; rank in a later pass."""
+
+
+class Readings:
+    """Parts of one collection that several rankings share, so that a pass over it serves all of them.
+
+    The first ranking of a pass makes its readings. Each other one that begins with another reading is
+    postponed, so that memory holds the parts of one pass only.
+    """
+
+    def __init__(self) -> None:
+        """No reading, before the first pass."""
+        self._parts: dict[bytes, Parts[Any]] = {}
+        self._makes = self._begins = True
+
+    def begin_pass(self) -> None:
+        """Forgets all parts; the next ranking is the first of a pass."""
+        self._parts, self._makes, self._begins = {}, True, True
+
+    def begin_ranking(self) -> None:
+        """Another ranking of the same pass follows."""
+        self._makes, self._begins = False, True
+
+    def parts(self, reading: bytes | None, read: Callable[[], Parts[_T]]) -> Parts[_T]:
+        """Returns the parts of a reading, from memory or from the collection.
+
+        Args:
+            reading: identifies what is made of the documents; None for a reading that cannot be shared.
+            read: reads the collection.
+
+        Raises:
+            PostponedError: if the ranking has to wait for another pass.
+        """
+        begins, self._begins = self._begins, False
+        if reading in self._parts:
+            return self._parts[reading]
+        if begins and not self._makes:
+            raise PostponedError
+        parts = read()
+        if self._makes and reading is not None:
+            self._parts[reading] = parts
+        return parts

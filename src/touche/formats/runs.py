@@ -17,6 +17,8 @@ _COLUMNS = "write: topic Q0 document rank score tag"
 # Numbers as C reads them. No quantifier gives back what it took, because stretches of digits may be long.
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _RANK = re.compile("[0-9]{1,18}")  # from 0 or 1, as in all official runs; trec_eval passes over it
+_BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the least number that rounds to infinity
+_ZERO = np.float32(0)
 MAX_DEPTH = 1000  # documents per topic, in every year's rules
 
 
@@ -154,10 +156,12 @@ def _float32(document: str, score: float) -> np.float32:
 def as_float32(score: float | Real) -> np.float32:
     """A score as trec_eval reads it; infinite where it is beyond all float32."""
     try:
-        with np.errstate(over="ignore"):
-            return np.float32(float(score)) + np.float32(0)  # makes -0 a 0
+        value = float(score)
     except OverflowError:  # a whole number beyond all floats
         return np.float32(inf)
+    if abs(value) >= _BEYOND_FLOAT32:  # or numpy would warn; its errstate takes longer than all the rest
+        return np.float32(inf if value > 0 else -inf)
+    return np.float32(value) + _ZERO  # makes -0 a 0
 
 
 def parse_line(text: str, path: Path, number: int) -> RunLine:

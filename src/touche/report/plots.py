@@ -1,8 +1,9 @@
 """Plots for papers, in colours that colour-blind readers tell apart (Okabe and Ito 2008)."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ _LOOKS = {  # colour, marker, and what the legend says; form tells apart what co
 _NOTED = (0, (1, 1))  # dotted
 _WIDTH, _ROW = 7.5, 0.24  # inches
 _LONGEST_LABEL = 48  # characters
+_CELL = 0.62  # inches
+_LIGHT = 0.6  # of the range of colours; from there on they are so light that text must be dark
 
 
 def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
@@ -75,6 +78,37 @@ def _draw(axes: "Axes", height: int, place: Place) -> None:
         axes.plot([place.low, place.high], [height, height], color=colour, **line)
     fill = "white" if place.doubtful else colour
     axes.plot(place.value or 0.0, height, color=colour, marker=marker, markersize=5, markerfacecolor=fill)
+
+
+def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, title: str) -> "Figure":
+    """Values of two options as colours, the highest in bold; also as numbers.
+
+    Args:
+        cells: the values by the texts of their column and row, both in the order in which they come first.
+        across, down: what columns and rows are.
+        title: what the values are.
+
+    Raises:
+        ToucheError: if matplotlib is not installed.
+    """
+    columns, rows = (list(dict.fromkeys(place)) for place in zip(*cells, strict=True))
+    least, most = min(cells.values()), max(cells.values())
+    grid = [[cells.get((column, row), nan) for column in columns] for row in rows]
+    with imported("matplotlib", "analysis").rc_context(_STYLE):
+        size = 2.2 + _CELL * len(columns), 1.4 + _ROW * 1.5 * len(rows)
+        figure: Figure = imported("matplotlib.figure", "analysis").Figure(figsize=size, layout="constrained")
+        axes = figure.subplots()
+        image = axes.imshow(grid, cmap="viridis", aspect="auto")  # its steps look equal, also in grey
+        axes.set(title=title, xlabel=across, ylabel=down)
+        axes.set_xticks(range(len(columns)), columns)
+        axes.set_yticks(range(len(rows)), rows)
+        figure.colorbar(image)
+        for (column, row), value in cells.items():
+            colour = "black" if value - least > _LIGHT * (most - least) else "white"
+            weight = "bold" if value == most else "normal"
+            place = columns.index(column), rows.index(row)
+            axes.text(*place, f"{value:.3f}", ha="center", va="center", color=colour, weight=weight)
+    return figure
 
 
 def save(figure: "Figure", path: Path) -> None:

@@ -95,6 +95,20 @@ def read_parts(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Parts[
         reading: how it is read.
     """
     collection = Documents.of(documents)
+    if collection.readings:
+        return collection.readings.parts(_identity(reading, collection), partial(_read, collection, reading))
+    return _read(collection, reading)
+
+
+def _identity(reading: Reading[Any], collection: Documents) -> bytes | None:
+    """What two equal readings have in common; None if one refers to functions that have no name."""
+    try:
+        return dumps((reading.begin, reading.merge, reading.among, collection.parser, collection.paths))
+    except (PicklingError, AttributeError, TypeError):
+        return None
+
+
+def _read(collection: Documents, reading: Reading[_T]) -> Parts[_T]:
     on_workers = collection.read_by_workers(partial(parts_in_process, reading))
     return on_workers or LocalParts(_local_parts(collection, reading))
 

@@ -1,0 +1,102 @@
+"""A grid of settings: of each option of a baseline the values that are tried."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from inspect import Parameter
+from itertools import product
+from math import floor, isfinite, prod
+from typing import Any
+
+from touche.baselines.options import checked
+from touche.errors import ParameterError
+from touche.io.identifiers import quoted
+
+MOST_SETTINGS = 10_000
+_LARGEST = 10**18  # of a number that is typed
+_FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+def settings_of(options: Mapping[str, Parameter], grid: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
+    """Returns values for all options, a mapping for each cell of a grid; the last option varies fastest.
+
+    Args:
+        options: the options of a baseline by name.
+        grid: the values of some options by name; the others have their defaults.
+
+    Raises:
+        ParameterError: if there is no such option, a value is not of its type or not finite, an option has no
+            value, or there are too many settings.
+    """
+    values = {name: _checked(options, name, of_option) for name, of_option in grid.items()}
+    check_size(prod(map(len, values.values())))
+    cells = (dict(zip(values, cell, strict=True)) for cell in product(*values.values()))
+    return [checked(options, cell) for cell in cells]
+
+
+def _checked(options: Mapping[str, Parameter], name: str, values: Iterable[Any]) -> list[Any]:
+    """The values of an option, each once."""
+    fitting = [checked(options, {name: value})[name] for value in values]
+    if wrong := [value for value in fitting if isinstance(value, float) and not isfinite(value)]:
+        raise ParameterError(f"{name} = {wrong[0]}; use finite numbers")
+    if not fitting:
+        raise ParameterError(f"{name} has no value; name at least one, or leave it out")
+    return list(dict.fromkeys(fitting))
+
+
+def check_size(number: int) -> None:
+    """Refuses a grid that nobody can mean.
+
+    Raises:
+        ParameterError: with the number of its settings.
+    """
+    if number > MOST_SETTINGS:
+        raise ParameterError(
+            f"the grid has {number:,} settings; {MOST_SETTINGS:,} are the most; use larger steps"
+        )
+
+
+def values_of(option: Parameter, text: str) -> list[Any]:
+    """Reads the values of an option, such as ``0.2,0.4`` or ``0.6:1.6:0.2``, which includes both ends.
+
+    Args:
+        option: an option of a baseline.
+        text: the values, separated by commas; for numbers also ranges ``FIRST:LAST:STEP``.
+
+    Raises:
+        ParameterError: if a value is not of the option's type, or a range has no step towards its end.
+    """
+    kind = type(option.default)
+    if kind is tuple:
+        raise ParameterError(f"{option.name} has several values at once, which cannot be swept; leave it out")
+    parts = [part.strip() for part in text.split(",")]
+    if kind in (int, float):
+        return [kind(number) for part in parts for number in _numbers(option, part)]
+    if kind is bool:
+        if unknown := [part for part in parts if part.lower() not in _FLAGS]:
+            raise ParameterError(f"{option.name} = {quoted(unknown[0])}; choose among {', '.join(_FLAGS)}")
+        return [_FLAGS[part.lower()] for part in parts]
+    return parts
+
+
+def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
+    """The numbers of a range or a single one, computed as decimals, so that 0.6 + 0.2 is 0.8.
+
+    Raises:
+        ParameterError: if the text is neither.
+    """
+    problem = f"{option.name} = {quoted(part)}"
+    try:
+        numbers = [Decimal(number) for number in part.split(":")]
+        first, last, step = numbers if len(numbers) == 3 else (*numbers, *numbers, Decimal(1))
+        is_range = all(number.is_finite() and abs(number) < _LARGEST for number in numbers)
+        count = floor((last - first) / step) + 1 if is_range else 0
+    except (ArithmeticError, ValueError):
+        count = 0
+    if count < 1:
+        remedy = "write a number, or a range as FIRST:LAST:STEP, such as 0.2:1:0.2"
+        raise ParameterError(f"{problem} is neither a finite number nor a range of them; {remedy}")
+    check_size(count)
+    for number in (first + place * step for place in range(count)):
+        if type(option.default) is int and number != number.to_integral_value():
+            raise ParameterError(f"{problem} has the value {number}; write whole numbers")
+        yield number

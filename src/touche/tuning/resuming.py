@@ -1,0 +1,87 @@
+"""Runs that an earlier sweep has completed: from the same input and options, by the same code."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from touche.baselines.running import Runs
+from touche.io.opening import is_file, md5
+from touche.io.writing import write_whole
+from touche.tira.outputs import METADATA_FILE, RUN_FILE
+
+COMPLETE_FILE = "complete.json"
+"""What is written into the folder of a run once the run is whole."""
+
+
+class Resumption:
+    """Which runs of one baseline on one input are complete."""
+
+    def __init__(self, runs: Runs) -> None:
+        """For these runs.
+
+        Args:
+            runs: the baseline and its input.
+        """
+        self._runs = runs
+
+    def is_complete(self, folder: Path, options: Mapping[str, Any]) -> bool:
+        """Whether a folder has a whole run with these options.
+
+        Args:
+            folder: the folder of the run.
+            options: values for all of the baseline's options.
+        """
+        if not all(is_file(folder / name) for name in (COMPLETE_FILE, METADATA_FILE, RUN_FILE)):
+            return False
+        with suppress(OSError, ValueError):  # neither is worse than a run that is repeated
+            return bool(json.loads((folder / COMPLETE_FILE).read_bytes()) == self._record(folder, options))
+        return False
+
+    def complete(self, folder: Path, options: Mapping[str, Any]) -> None:
+        """Notes that the run in a folder is whole.
+
+        Args:
+            folder: the folder of the run.
+            options: values for all of the baseline's options.
+        """
+        write_whole(folder / COMPLETE_FILE, json.dumps(self._record(folder, options), indent=2) + "\n")
+
+    def _record(self, folder: Path, options: Mapping[str, Any]) -> dict[str, str]:
+        """What a run is and what it is made of."""
+        files = [md5(Path(value)) for value in options.values() if isinstance(value, str) and is_file(value)]
+        made_of = repr([sorted(options.items()), files, self._source])
+        return {RUN_FILE: md5(folder / RUN_FILE), "made of": hashlib.md5(made_of.encode()).hexdigest()}
+
+    @cached_property
+    def _source(self) -> str:
+        """Input and code; the code that a function calls is not known, so its runs are never complete."""
+        ranker, given = self._runs.ranker, self._runs.given
+        code = _digest(_code(ranker.folder)) if ranker.folder else token_hex()
+        topics = [(topic.number, topic.title, sorted(topic.candidates or ())) for topic in given.topics]
+        return repr(
+            [
+                ranker.name,
+                code,
+                _digest(_code(Path(__file__).parents[1])),
+                self._runs.data(),
+                given.took,
+                topics,
+            ]
+        )
+
+
+def _code(folder: Path) -> Iterator[Path]:
+    """The files in a baseline's folder, and Python and C below it, without installed packages."""
+    for path in sorted(folder.rglob("*")):
+        is_code = path.suffix in (".py", ".c") and "site-packages" not in path.parts
+        if is_file(path) and (is_code or path.parent == folder) and not path.name.startswith("."):
+            yield path
+
+
+def _digest(paths: Iterable[Path]) -> str:
+    return hashlib.md5("".join(f"{path.name} {md5(path)}\n" for path in paths).encode()).hexdigest()

@@ -1,0 +1,112 @@
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import touche as library
+from conftest import Touche, Write
+from touche.errors import ToucheError
+
+GRID = ("--k1", "0.5:1.5:0.5", "--b", "0.25,0.75", "--task", "spot-check/arguments")
+
+
+def test_a_sweep_leaves_runs_tables_and_heat_maps_and_goes_on_from_them(
+    touche: Touche, tmp_path: Path
+) -> None:
+    code, out, said = touche("sweep", "bm25", *GRID, "-o", tmp_path / "sweep")
+    assert code == 0 and said.endswith(f"6 settings in {tmp_path}/sweep, 6 of them new\n")
+    with (tmp_path / "sweep" / "settings.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["k1"], row["b"]) for row in rows] == [
+        (k1, b) for k1 in ("0.5", "1.0", "1.5") for b in ("0.25", "0.75")
+    ]
+    assert all((tmp_path / "sweep" / row["tag"] / "run.txt").is_file() for row in rows)
+    (starred,) = (line.split() for line in out.splitlines()[1:7] if "*" in line)
+    best = max(rows, key=lambda row: float(row["mean"]))
+    assert starred[:4] == [best["k1"], best["b"], "relevance", f"{float(best['mean']):.3f}"]
+    assert {path.name for path in (tmp_path / "sweep").glob("heat-map*")} == {
+        "heat-map-relevance.png",
+        "heat-map-relevance.svg",
+    }
+    code, again, said = touche("sweep", "bm25", *GRID, "-o", tmp_path / "sweep")
+    assert (code, again) == (0, out) and said.endswith("0 of them new\n")
+
+
+@pytest.mark.parametrize("style", ["json", "csv"])
+def test_records_are_those_of_settings_or_of_folds(touche: Touche, tmp_path: Path, style: str) -> None:
+    def records(*more: str) -> list[dict[str, Any]]:
+        code, out, _ = touche("sweep", "bm25", *GRID, "-o", tmp_path, "--format", style, *more)
+        assert code == 0
+        return list(json.loads(out) if style == "json" else csv.DictReader(out.splitlines()))
+
+    assert [len(record["tag"]) > 0 for record in records()] == [True] * 6
+    folds = records("--cross-validation", "leave-one-topic-out")
+    assert sorted(int(record["tested topics"]) for record in folds) == list(range(1, 11))
+    assert [int(record["fold"]) for record in folds] == list(range(1, 11))
+
+
+def test_the_library_returns_what_the_command_prints(touche: Touche, tmp_path: Path) -> None:
+    grid = {"k1": [0.5, 1.0, 1.5], "b": [0.25, 0.75]}
+    found = library.sweep("bm25", "spot-check/arguments", grid, cross_validation="two-fold")
+    _, out, _ = touche("sweep", "bm25", *GRID, "-o", tmp_path, "--cross-validation", "two-fold")
+    frame = found.frame()
+    assert (
+        list(frame["k1"]) == [0.5, 0.5, 1.0, 1.0, 1.5, 1.5]
+        and frame["mean"].is_monotonic_increasing is not None
+    )
+    printed = [line.split() for line in out.splitlines()[1:7]]
+    assert [row[3] for row in printed] == [f"{mean:.3f}" for mean in frame["mean"]]
+    validation = found.cross_validations["relevance"]
+    assert f"two-fold, relevance: {validation.mean:.3f} (" in out
+    assert list(found.folds()["mean"]) == [fold.mean for fold in validation.folds]
+
+
+def test_an_input_directory_needs_a_task_or_judgments(touche: Touche, write: Write, tmp_path: Path) -> None:
+    folder = write("input/topics.xml", Path("topics/spot-check-arguments.xml").read_bytes()).parent
+    write("input/args-me.json", Path("corpora/spot-check-arguments/args-me.json").read_bytes())
+    code, _, said = touche("sweep", "bm25", "-i", folder, "-o", tmp_path / "out")
+    assert code == 2 and "--task" in said
+    code, _, said = touche("sweep", "bm25", "-o", tmp_path / "out")
+    assert code == 2 and "--task" in said and not (tmp_path / "out").exists()
+    qrels = Path("qrels/spot-check-arguments-relevance.qrels")
+    code, out, _ = touche("sweep", "bm25", "-i", folder, "-o", tmp_path / "out", "--qrels", qrels)
+    assert code == 0 and "touche-bm25" in out
+    frame = library.sweep("bm25", folder, {}, qrels=qrels).frame()
+    assert f" {frame['mean'][0]:.3f}" in out
+    with pytest.raises(ToucheError, match="task"):
+        library.sweep("bm25", folder, {})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--k1", "1:2"), "k1 = '1:2'"),
+        (("--b", "0.5,2"), "b = 2"),
+        (("--stance", "MAYBE"), "stance = 'MAYBE'"),
+        (("--evaluator", "touche", "--measure", "AP"), "AP"),
+        (("--task", "no-task"), "no-task"),
+    ],
+)
+def test_what_cannot_be_swept_is_one_line(
+    touche: Touche, tmp_path: Path, arguments: tuple[str, ...], problem: str
+) -> None:
+    task = () if "--task" in arguments else ("--task", "spot-check/arguments")
+    code, out, said = touche("sweep", "bm25", *arguments, *task, "-o", tmp_path / "out", "--quiet")
+    assert (code, out) == (2, "") and problem in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", [{"evaluator": "terrier"}, {"cross_validation": "ten-fold"}])
+def test_names_that_python_gets_wrong_are_errors_before_the_work(option: dict[str, Any]) -> None:
+    with pytest.raises(ToucheError, match="choose among"):
+        library.sweep("bm25", "spot-check/arguments", {}, **option)
+
+
+def test_without_matplotlib_only_the_heat_map_is_missing(
+    touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    code, out, said = touche("sweep", "bm25", *GRID, "-o", tmp_path)
+    assert code == 0 and "no heat map: matplotlib is not installed" in said and " * " in out
+    assert not list(tmp_path.glob("heat-map*")) and (tmp_path / "settings.csv").is_file()

@@ -1,0 +1,78 @@
+from math import nextafter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from touche.errors import ToucheError
+from touche.evaluation.cross_validation import FOLDS, best, cross_validated
+
+TOPICS = list("12345678")
+VALUES = st.sampled_from([0.0, 0.25, 0.5, 1.0])
+CANDIDATES = st.dictionaries(
+    st.sampled_from("abcd"), st.fixed_dictionaries(dict.fromkeys(TOPICS, VALUES)), min_size=2
+)
+
+
+def test_two_folds_come_to_what_is_computed_by_hand() -> None:
+    candidates = {
+        "a": {"1": 1.0, "2": 0.0, "3": 0.75, "4": 0.0},
+        "b": {"1": 0.5, "2": 0.25, "3": 0.0, "4": 0.5},
+    }
+    found = cross_validated(candidates, list("1234"), "two-fold")
+    # Topics 1 and 3 are scored with b, the best of 2 and 4; and these with a, the best of 1 and 3.
+    assert [(fold.choice, dict(fold.values)) for fold in found.folds] == [
+        ("b", {"1": 0.5, "3": 0.0}),
+        ("a", {"2": 0.0, "4": 0.0}),
+    ]
+    assert [fold.mean for fold in found.folds] == [0.25, 0.0]
+    assert found.mean == 0.125 and found.interval[0] <= 0.125 <= found.interval[1]
+
+
+@pytest.mark.parametrize("method", FOLDS)
+def test_tuning_that_overfits_shows_in_the_score(method: str) -> None:
+    """Each setting is perfect on one topic and useless on the others."""
+    candidates = {one: {topic: float(topic == one) for topic in TOPICS} for one in TOPICS}
+    tuned = best(candidates, set(TOPICS))
+    assert candidates[tuned][TOPICS[0]] == 1.0
+    assert cross_validated(candidates, TOPICS, method).mean == 0.0
+
+
+@pytest.mark.parametrize("method", FOLDS)
+@given(CANDIDATES, CANDIDATES)
+def test_a_tested_topic_has_no_say_in_the_choice(method, candidates, others) -> None:  # type: ignore[no-untyped-def]
+    found = cross_validated(candidates, TOPICS, method)
+    assert [topic for fold in found.folds for topic in fold.values] != []
+    assert sorted(found.values) == TOPICS
+    for place, fold in enumerate(found.folds):
+        changed = {
+            name: {
+                topic: others.get(name, {}).get(topic, 0.0) if topic in fold.values else value
+                for topic, value in values.items()
+            }
+            for name, values in candidates.items()
+        }
+        again = cross_validated(changed, TOPICS, method).folds[place]
+        assert again.choice == fold.choice
+        assert dict(again.values) == {topic: changed[fold.choice][topic] for topic in fold.values}
+
+
+def test_of_equal_candidates_the_first_is_chosen_and_a_better_one_is_not_missed() -> None:
+    equal = {"x": {"1": 0.5, "2": 0.5}, "a": {"1": 0.5, "2": 0.5}}
+    assert best(equal, {"1", "2"}) == "x"
+    assert best(equal | {"a": {"1": nextafter(0.5, 1), "2": 0.5}}, {"1"}) == "a"
+
+
+def test_a_topic_that_the_evaluator_leaves_out_counts_nowhere() -> None:
+    candidates = {"a": {"1": 0.2, "3": 0.9}, "b": {"2": 0.4}}
+    found = cross_validated(candidates, list("123"), "leave-one-topic-out")
+    # Topic 1 would be scored with a, which it has; topic 2 with a, which lacks it; topic 3 with b, likewise.
+    assert [fold.choice for fold in found.folds] == ["a", "a", "b"]
+    assert found.values == {"1": 0.2} and found.folds[1].mean is None
+    assert best({"none": {}, "a": {"1": 0.0}}, {"1"}) == "a"
+
+
+@pytest.mark.parametrize("topics", [[], ["1"]])
+def test_one_topic_is_too_few(topics: list[str]) -> None:
+    with pytest.raises(ToucheError, match=r"two-fold.*two topics"):
+        cross_validated({"a": {"1": 1.0}}, topics, "two-fold")

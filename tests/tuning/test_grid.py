@@ -1,0 +1,97 @@
+from inspect import Parameter
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from touche.errors import ParameterError
+from touche.tuning import grid
+
+
+def option(default: Any, annotation: Any = Parameter.empty, name: str = "x") -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+OPTIONS = {
+    each.name: each
+    for each in (
+        option(0.9, name="k1"),
+        option(1000, name="depth"),
+        option(False, name="multifield"),
+        option("NO", Literal["NO", "FIRST"], name="stance"),
+    )
+}
+
+
+@pytest.mark.parametrize(
+    ("default", "text", "values"),
+    [
+        (0.9, "0.6:1.6:0.2", [0.6, 0.8, 1.0, 1.2, 1.4, 1.6]),
+        (0.9, "0.2,0.4, 0.75", [0.2, 0.4, 0.75]),
+        (0.9, "3,1:0.5:-0.25", [3.0, 1.0, 0.75, 0.5]),
+        (0.9, "0:1:0.3", [0.0, 0.3, 0.6, 0.9]),  # the end is not on the way
+        (0.9, "1e-2", [0.01]),
+        (5, "1:10:3", [1, 4, 7, 10]),
+        (5, "2.0", [2]),
+        (True, "yes,FALSE", [True, False]),
+        ("a", "b, c d", ["b", "c d"]),
+    ],
+)
+def test_values_are_those_that_are_written(default: Any, text: str, values: list[Any]) -> None:
+    found = grid.values_of(option(default), text)
+    assert found == values and {type(value) for value in found} == {type(default)}
+
+
+@given(st.integers(-500, 500), st.integers(0, 60), st.integers(1, 500))
+def test_a_range_has_both_ends_and_its_numbers_are_those_that_one_types(
+    first: int, steps: int, step: int
+) -> None:
+    text = f"{first / 100}:{(first + steps * step) / 100}:{step / 100}"
+    assert grid.values_of(option(0.5), text) == [(first + n * step) / 100 for n in range(steps + 1)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "x", "1:2", "1:2:3:4", "1:2:0", "1:0.9:0.2", "2:1:0.5", "nan", "inf", "0:inf:1", "sNaN:1:1"),
+        *("1e400", "0:1:1e-9", "0:1e17:1e-300", "1,,2", "0x10", "1:2:nan"),
+    ],
+)
+def test_what_is_no_number_and_no_range_is_refused(text: str) -> None:
+    with pytest.raises(ParameterError, match=r"^(x = '.*|the grid has .*); "):
+        grid.values_of(option(0.5), text)
+
+
+@pytest.mark.parametrize(("default", "text"), [(5, "1.5"), (5, "1:2:0.5"), (True, "2"), ((1.0, 2.0), "1")])
+def test_values_have_to_be_of_the_type_of_the_option(default: Any, text: str) -> None:
+    with pytest.raises(ParameterError, match=r"^x "):
+        grid.values_of(option(default), text)
+
+
+def test_settings_are_all_combinations_each_once() -> None:
+    found = grid.settings_of(OPTIONS, {"depth": [10, 20, 10], "k1": (1, 2.5)})
+    assert [(each["depth"], each["k1"]) for each in found] == [(10, 1.0), (10, 2.5), (20, 1.0), (20, 2.5)]
+    assert all(isinstance(each["k1"], float) for each in found)
+    assert all((each["multifield"], each["stance"]) == (False, "NO") for each in found)
+    assert grid.settings_of(OPTIONS, {}) == [{name: each.default for name, each in OPTIONS.items()}]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"k2": [1.0]},
+        {"k1": []},
+        {"k1": ["1"]},
+        {"k1": [[1.0]]},
+        {"k1": [float("nan")]},
+        {"k1": [1.0, float("inf")]},
+        {"depth": [True]},
+        {"multifield": [1]},
+        {"stance": ["SECOND"]},
+        {"k1": map(float, range(101)), "depth": range(1, 101)},
+    ],
+)
+def test_a_grid_that_no_baseline_can_run_is_refused(values: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError, match=min(values, key=len) if len(values) == 1 else "10,100 settings"):
+        grid.settings_of(OPTIONS, values)

@@ -1,0 +1,280 @@
+"""Sweeps have the runs of single runs, from few passes, and repeat nothing that is complete."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Write
+from touche import baselines, tasks
+from touche.baselines.method import Baseline
+from touche.collection.discovery import Input
+from touche.collection.documents import Documents
+from touche.data.places import opened
+from touche.errors import ToucheError
+from touche.formats.documents import AnyDocument
+from touche.tuning.grid import settings_of
+from touche.tuning.results import Sweep
+from touche.tuning.sweeps import sweep
+
+DATASET = "spot-check/arguments"
+TASK = tasks.task(DATASET)
+
+
+@dataclass(frozen=True)
+class Watched(Documents):
+    """A collection that counts how often it is read.
+
+    Attributes:
+        documents: what it has.
+        readings_begun: an element for each reading.
+    """
+
+    documents: Documents
+    readings_begun: list[int] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[AnyDocument]:
+        self.readings_begun.append(1)
+        return iter(self.documents)
+
+
+def watched() -> tuple[Input, list[int]]:
+    source = opened(DATASET)
+    documents = Watched(documents=source.documents)
+    return replace(source, documents=documents), documents.readings_begun
+
+
+def swept(
+    ranker: Baseline, grid: dict[str, Sequence[Any]], folder: Path, given: Input | None = None, **more: Any
+) -> Sweep:
+    source = given or opened(DATASET)
+    return sweep(ranker, source, folder, settings_of(ranker.options, grid), TASK, "trec_eval", **more)
+
+
+def check_same_as_single_runs(found: Sweep, ranker: Baseline, folder: Path) -> None:
+    for setting in found.settings:
+        baselines.run(ranker, opened(DATASET), folder, dict(setting.options))
+        assert (setting.folder / "run.txt").read_bytes() == (folder / "run.txt").read_bytes()
+
+
+GRIDS: dict[str, tuple[dict[str, Sequence[Any]], int]] = {
+    "bm25": ({"k1": [0.4, 0.9, 2.0], "multifield": [False, True], "depth": [3, 1000]}, 2),
+    "dirichletlm": ({"mu": [10.0, 2000.0]}, 1),
+    "dph": ({"model": ["DPH", "DLH", "PL2"], "c": [1.0, 5.0]}, 1),
+    "tfidf": ({"variant": ["terrier", "classic"], "k1": [0.5, 1.2]}, 1),
+    "prince-of-persia": ({"run": ["1", "2", "5"]}, 1),
+}
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_one_pass_serves_all_settings_that_share_an_analysis(name: str, tmp_path: Path) -> None:
+    grid, passes = GRIDS[name]
+    ranker, (given, begun) = baselines.load(name), watched()
+    found = swept(ranker, grid, tmp_path / "sweep", given)
+    assert len(begun) == passes and found.made == len(found.settings) > passes
+    check_same_as_single_runs(found, ranker, tmp_path / "single")
+
+
+RM3 = {"model": ["dirichletlm", "bm25"], "words": [5, 10], "title": [0.2, 0.5]}
+
+
+def test_readings_that_depend_on_a_setting_are_those_of_single_runs(tmp_path: Path) -> None:
+    """RM3 reads three times: the titles' terms, the best documents, and the expanded queries' terms."""
+    ranker, (given, begun) = baselines.load("rm3"), watched()
+    found = swept(ranker, RM3, tmp_path / "sweep", given)
+    assert len(begun) < 3 * len(found.settings)
+    check_same_as_single_runs(found, ranker, tmp_path / "single")
+
+
+FIELDS_WITHOUT_NAMES = '''
+from touche import Documents, Rankings, Topics, baseline, scan
+
+
+@baseline
+def mine(topics: Topics, documents: Documents, *, words: int = 3, k1: float = 0.9) -> Rankings:
+    """Ranks by the first words."""
+    first = {"first": lambda document: " ".join(document.text.split()[:words])}
+    yield from scan.rank(topics, documents, scan.bm25(k1, 0.4), analysis="english", fields=first)
+'''
+
+
+def test_fields_that_have_no_names_are_never_confused(write: Write, tmp_path: Path) -> None:
+    folder = write("mine/baseline.py", FIELDS_WITHOUT_NAMES).parent
+    ranker, (given, begun) = baselines.load(str(folder)), watched()
+    found = swept(ranker, {"words": [3, 30], "k1": [0.5, 0.9]}, tmp_path / "sweep", given)
+    assert len(begun) == len(found.settings) == 4
+    check_same_as_single_runs(found, ranker, tmp_path / "single")
+
+
+FAILING = '''
+from pathlib import Path
+
+from touche import Documents, Rankings, ToucheError, Topics, baseline
+
+
+@baseline
+def mine(topics: Topics, documents: Documents, *, least: int = 1, words: str = "none") -> Rankings:
+    """Fails while a file is there."""
+    for number, topic in enumerate(topics):
+        if number == 5 and least == 3 and (Path(__file__).parent / "broken.flag").exists():
+            raise ToucheError("no luck; try again")
+        yield topic, [(document.id, 1.0) for document in documents if len(document.text) > least]
+'''
+
+
+def test_a_sweep_goes_on_where_it_was_broken_off(write: Write, tmp_path: Path) -> None:
+    folder = write("mine/baseline.py", FAILING).parent
+    flag = write("mine/broken.flag", "")
+    ranker, grid, output = baselines.load(str(folder)), {"least": [1, 2, 3, 4]}, tmp_path / "sweep"
+    with pytest.raises(ToucheError, match="no luck"):
+        swept(ranker, grid, output)
+    assert sorted(path.parent.name for path in output.glob("*/run.txt")) == [
+        "touche-mine",
+        "touche-mine-least=2",
+    ]
+    before = {path: path.stat().st_mtime_ns for path in output.glob("*/run.txt")}
+    # The flag is beside the code, and is not part of the method: but nobody can know that.
+    flag.write_text("")
+    with pytest.raises(ToucheError, match="no luck"):
+        swept(ranker, grid, output)
+    assert before == {path: path.stat().st_mtime_ns for path in output.glob("*/run.txt")}
+    flag.unlink()
+    assert swept(ranker, grid, output).made == 4
+    assert swept(ranker, grid, output).made == 0
+
+
+@pytest.fixture
+def complete(write: Write, tmp_path: Path) -> tuple[Path, Path]:
+    """A baseline's folder, and that of a sweep over two settings of it."""
+    folder = write("mine/baseline.py", FAILING).parent
+    output = tmp_path / "sweep"
+    assert swept(baselines.load(str(folder)), {"least": [1, 2]}, output).made == 2
+    return folder, output
+
+
+@pytest.mark.parametrize("name", ["run.txt", "complete.json", "ir-metadata.yml"])
+def test_a_run_without_one_of_its_files_is_repeated(complete: tuple[Path, Path], name: str) -> None:
+    folder, output = complete
+    (output / "touche-mine" / name).unlink()
+    assert swept(baselines.load(str(folder)), {"least": [1, 2, 5]}, output).made == 2
+    assert swept(baselines.load(str(folder)), {"least": [1, 2, 5]}, output).made == 0
+
+
+@pytest.mark.parametrize(("name", "size"), [("run.txt", -1), ("complete.json", 10), ("complete.json", 0)])
+def test_what_is_cut_short_or_changed_does_not_count(
+    complete: tuple[Path, Path], name: str, size: int
+) -> None:
+    folder, output = complete
+    path = output / "touche-mine" / name
+    whole = (output / "touche-mine" / "run.txt").read_bytes()
+    path.write_bytes(path.read_bytes()[:size])
+    found = swept(baselines.load(str(folder)), {"least": [1, 2]}, output)
+    assert found.made == 1 and (output / "touche-mine" / "run.txt").read_bytes() == whole
+
+
+def test_other_code_other_input_and_other_files_of_options_are_run_again(
+    complete: tuple[Path, Path], write: Write, tmp_path: Path
+) -> None:
+    folder, output = complete
+    grid: dict[str, Sequence[Any]] = {"least": [1, 2]}
+    (folder / "baseline.py").write_text(FAILING.replace("> least", ">= least"))
+    assert swept(baselines.load(str(folder)), grid, output).made == 2
+    write("mine/parts/words.py", "WORDS = ()\n")
+    assert swept(baselines.load(str(folder)), grid, output).made == 2
+    copy = tmp_path / "input"
+    copy.mkdir()
+    shutil.copy("topics/spot-check-arguments.xml", copy / "topics.xml")
+    shutil.copy("corpora/spot-check-arguments/args-me.json", copy)
+    of_copy = opened(str(copy))
+    swept(baselines.load(str(folder)), grid, output, of_copy)
+    text = (copy / "args-me.json").read_text()
+    (copy / "args-me.json").write_text(text + " ")
+    assert swept(baselines.load(str(folder)), grid, output, opened(str(copy))).made == 2
+    words = write("words.txt", "a\n")
+    grid["words"] = [str(words)]
+    assert swept(baselines.load(str(folder)), grid, output).made == 2
+    assert swept(baselines.load(str(folder)), grid, output).made == 0
+    words.write_text("b\n")
+    assert swept(baselines.load(str(folder)), grid, output).made == 2
+
+
+def test_two_settings_that_would_share_a_folder_are_refused(
+    complete: tuple[Path, Path], write: Write, tmp_path: Path
+) -> None:
+    folder, _ = complete
+    same = [str(write(f"{name}/words.txt", name)) for name in "ab"]
+    with pytest.raises(ToucheError, match=r"words=words\.txt; rename"):
+        swept(baselines.load(str(folder)), {"words": same}, tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_value_with_a_slash_stays_in_the_folder_of_the_sweep(
+    complete: tuple[Path, Path], tmp_path: Path
+) -> None:
+    folder, _ = complete
+    output = tmp_path / "other"
+    found = swept(baselines.load(str(folder)), {"words": ["../../x", "%2e/y"]}, output)
+    assert {setting.folder.parent for setting in found.settings} == {output}
+    assert len(list(output.glob("*/run.txt"))) == 2
+
+
+def test_scores_are_those_of_evaluate_and_the_best_is_best(tmp_path: Path) -> None:
+    from touche.evaluation import scores
+
+    found = swept(baselines.load("bm25"), {"k1": [0.1, 5.0], "b": [0.0, 1.0]}, tmp_path)
+    for row in found.scores:
+        (run,) = scores.evaluate([row.setting.folder / "run.txt"], TASK, ["trec_eval"])
+        score = run.scores["trec_eval"]
+        assert (row.mean, row.low, row.high, row.judged) == (score.mean, score.low, score.high, score.judged)
+        assert row.values == run.evaluations["trec_eval"].per_topic
+    assert found.best("relevance").mean == max(row.mean or 0 for row in found.scores)
+    assert [dict(setting.swept) for setting in found.settings] == [
+        {"k1": k1, "b": b} for k1 in (0.1, 5.0) for b in (0.0, 1.0)
+    ]
+
+
+@pytest.mark.parametrize("method", ["two-fold", "leave-one-topic-out"])
+def test_a_cross_validated_score_is_never_of_topics_that_tuned(tmp_path: Path, method: str) -> None:
+    grid: dict[str, Sequence[Any]] = {"k1": [0.1, 0.9, 5.0], "b": [0.0, 0.5, 1.0]}
+    found = swept(baselines.load("bm25"), grid, tmp_path, cross_validation=method)
+    validation = found.cross_validations["relevance"]
+    by_setting = {str(row.setting): row for row in found.scores}
+    topics = set(validation.values)
+    assert len(topics) == 10
+    for fold in validation.folds:
+        others = topics - set(fold.values)
+        means = {name: sum(row.values[topic] for topic in others) for name, row in by_setting.items()}
+        assert means[str(fold.choice)] == pytest.approx(max(means.values()))
+        assert {t: by_setting[str(fold.choice)].values[t] for t in fold.values} == fold.values
+    assert validation.mean <= (found.best("relevance").mean or 0)
+
+
+def test_a_heat_map_shows_the_best_over_other_options(tmp_path: Path) -> None:
+    grid: dict[str, Sequence[Any]] = {
+        "multifield": [False, True],
+        "k1": [0.1, 0.9, 5.0],
+        "b": [0.0, 0.5, 1.0],
+    }
+    found = swept(baselines.load("bm25"), grid, tmp_path)
+    axes = found.heat_map("relevance").axes[0]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("k1", "b")
+    texts = {(round(t.get_position()[0]), round(t.get_position()[1])): t for t in axes.texts}
+    assert len(texts) == 9
+    for (column, row), text in texts.items():
+        cell = {"k1": grid["k1"][column], "b": grid["b"][row]}
+        means = [s.mean or 0 for s in found.scores if cell.items() <= s.setting.swept.items()]
+        assert len(means) == 2 and text.get_text() == f"{max(means):.3f}"
+    bold = {text.get_text() for text in axes.texts if text.get_fontweight() == "bold"}
+    assert bold == {f"{found.best('relevance').mean:.3f}"}
+
+
+def test_one_setting_has_a_score_and_no_heat_map(tmp_path: Path) -> None:
+    found = swept(baselines.load("bm25"), {"k1": [0.5]}, tmp_path)
+    assert len(found.scores) == 1 and str(found.settings[0]) == "touche-bm25-k1=0.5"
+    with pytest.raises(ToucheError, match="several values"):
+        found.heat_map("relevance")
+    with pytest.raises(ToucheError, match="quality"):
+        found.heat_map("quality")
