@@ -1,64 +1,64 @@
-# Two commands do all of their own set-up: make demo, make test.
+# make demo and make test need no set-up.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := $(VENV)/demo
 READY := $(VENV)/ready
-# make PYTHON=... replaces an environment of another version. Without it an environment stays as it is.
+# make PYTHON=... replaces an environment with another version of Python. Without PYTHON it stays as it is.
 ifeq ($(origin PYTHON),command line)
 OTHER := $(if $(wildcard $(BIN)/python),$(shell [ "$$("$(PYTHON)" -V)" = "$$($(BIN)/python -V)" ] || echo other-version))
 endif
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
-# pip splits PIP_CONSTRAINT at blanks, so it is no absolute path. Newer versions of pip read the second variable for builds.
+# pip splits PIP_CONSTRAINT at blanks, so that this path has to be relative. Newer versions of pip read the second variable for builds.
 PIP := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/pip install --quiet
 FOR_ARM := pip has to compile pytrec-eval-terrier here; install gcc, libc6-dev and python3-dev, and allow access to github.com
 PYTEST := $(BIN)/pytest -n auto --dist loadgroup
-# What runs or builds: docker or podman; with regress also local, which is its default, and tira.
+# RUNNER is docker or podman; for regress also local (the default) or tira.
 IN := $(if $(RUNNER),--runner $(RUNNER))
 
-# Exceptions of pyarrow need libstdc++ at the start; pytrec_eval frees with delete what malloc gave; Java handles its own faults.
+# pyarrow's exceptions need libstdc++ at the start; pytrec_eval mixes malloc and delete; Java handles its own faults.
 SANITIZED := env LD_PRELOAD=$$(gcc -print-file-name=libasan.so):libstdc++.so.6 PYTHONMALLOC=malloc \
     ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0:handle_segv=0
 
 .PHONY: $(OTHER) demo lucene test test-all workflows sanitize fuzz regress images site lint types benchmark screenshot clean
 
-# Run every baseline on the parts of the spot check that it is made for, and print the scores.
+# Run every baseline on all fitting parts of the toy collection, and print the scores.
 demo: $(DEMO)
 	@$(BIN)/python docs/demo.py
 
-# Install Lucene, which three baselines need. The demo then also runs these baselines.
+# Install Lucene, which some baselines need; then make demo also runs these baselines.
 lucene: $(DEMO)
 	@$(PIP) --editable ".[lucene]"
 	@$(PIP) --no-deps --requirement pyserini.txt
 
-# Run the quick tests, on all processors. CHOSEN holds more arguments of pytest.
+# Run the quick tests on all processors. CHOSEN adds arguments for pytest.
 test: $(READY)
 	$(PYTEST) -m "not slow and not nightly" $(CHOSEN)
 
-# Run all tests, with random examples: also slow and nightly tests, and those that need containers or PySpark.
+# Run all tests with random examples, including slow and nightly tests, and those for containers and PySpark.
 test-all: $(READY) $(VENV)/spark
 	$(PYTEST) --hypothesis-profile nightly $(CHOSEN)
 
-# Run the workflows of GitHub Actions here, which takes hours; ONLY=test.yml or ONLY=test.yml:lint runs a part.
+# Run the workflows of GitHub Actions here, which takes hours. ONLY=test.yml or ONLY=test.yml:lint runs a part.
 workflows: $(READY)
 	$(BIN)/python tests/workflows/actions.py $(ONLY)
 
-# Throw 10,000 bad inputs at every reader and command, end runs at random moments, fill disks; ten minutes.
+# Test every reader and command with 10,000 broken inputs, interrupts and full disks; takes ten minutes.
 fuzz: $(READY)
 	PYTHONPATH=src:tests $(BIN)/python tests/fuzz/attack.py --surroundings
 
-# Build the C files with gcc's sanitizers, and run their tests and 100,000 seeded inputs; then build them as before.
+# Test the C files with gcc's sanitizers, also on 100,000 seeded inputs; then build them without sanitizers.
 sanitize: $(READY)
 	@trap '$(BIN)/python hatch_build.py' EXIT INT TERM; set -ex; \
 	CC="gcc -g -fsanitize=address,undefined -fno-sanitize-recover=all" $(BIN)/python hatch_build.py; \
 	$(SANITIZED) $(BIN)/pytest -s -p no:xdist tests/scan tests/formats; \
 	$(SANITIZED) PYTHONPATH=src:tests $(BIN)/python tests/fuzz/sanitize.py
 
-# Run every baseline on every dataset at hand, twice, and check its scores; RUNNER=docker for its image.
+# Run every baseline twice on every available dataset, and check its scores. RUNNER=docker runs the images.
 regress: $(READY)
 	$(BIN)/touche regress --twice $(IN)
 
-# Build the image of every baseline; RUNNER=podman for Podman.
+# Build the image of every baseline. RUNNER=podman uses Podman.
 images: $(READY)
 	$(BIN)/touche images build $(IN)
 

@@ -1,15 +1,15 @@
-"""What a build adds to the package: its compiled C files, what ships with it, and addresses for its page.
+"""Build hooks: compiled C files, files that ship with the package, and addresses on its page.
 
-python hatch_build.py           # compiles the C files by itself, after a change to one of them
-python hatch_build.py readme    # after the first release: README installs the package by its name
+python hatch_build.py           # compile the C files after a change
+python hatch_build.py readme    # after the first release: README then installs the package by its name
 
-The compiler is $CC or cc; where there is none, it is the one in the wheel of ziglang, which pip fetches for
-the build. What it makes runs on every processor of its kind, and with every version of Python.
+The compiler is $CC or cc. Without a compiler, the build uses the wheel of ziglang, which pip fetches. The
+libraries run on all processors of the same kind, and with all versions of Python.
 
 Two variables are for releases:
-    WHEEL_FOR           the platform of the wheel, by ziglang: x86_64 or aarch64 for Linux with glibc 2.17
-                        or newer, macos-x86_64 or macos-arm64 for macOS 11 or newer
-    TOUCHE_REPOSITORY   the address of the repository: README's links lead there, and the metadata names it
+    WHEEL_FOR           the wheel's platform: x86_64 or aarch64 (Linux with glibc 2.17 or newer),
+                        macos-x86_64 or macos-arm64 (macOS 11 or newer)
+    TOUCHE_REPOSITORY   the address of the repository, for README's links and the metadata
 """
 
 import hashlib
@@ -35,7 +35,7 @@ PLATFORMS = {  # by WHEEL_FOR: the target of ziglang, and the tag of the wheel
     "macos-arm64": ("aarch64-macos.11.0", "macosx_11_0_arm64"),
 }
 ZIG = "ziglang>=0.13"
-UNRELEASED = {  # what README says before the first release, and after it
+UNRELEASED = {  # README before and after the first release
     "No version is on PyPI yet. Install the package from a clone,": "Install the package",
     "pip install .\n": "pip install touche-baselines\n",
     "pip install '.[": "pip install 'touche-baselines[",
@@ -45,15 +45,15 @@ _LINK = re.compile(r"(!?)(\[[^\[\]]*\])\((?![a-z]+:|#)([^()\s]+)\)")
 
 
 def library_of(source: Path) -> Path:
-    """Where the library of a C file lies: beside it."""
+    """Returns the path of a C file's library, which is next to the file."""
     return source.with_suffix(".so")
 
 
 def compile_one(source: Path, library: Path) -> None:
-    """Writes a library, whole or not at all, which knows what it was made of.
+    """Compiles a library, completely or not at all, with the digest of its source in it.
 
     Raises:
-        SystemExit: with one line, if the compiler fails; what it says itself stands above.
+        SystemExit: if the compiler fails, with one line below the compiler's own output.
     """
     compiler = _compiler() or [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline", *_target()]
     unfinished = library.with_suffix(f".{os.getpid()}")
@@ -64,9 +64,9 @@ def compile_one(source: Path, library: Path) -> None:
         subprocess.run(command, cwd=ROOT, env=_environment(), check=True)
         (ROOT / unfinished).replace(ROOT / library)
     except (OSError, subprocess.CalledProcessError) as error:
-        reason = error.strerror if isinstance(error, OSError) else f"it ended with {error.returncode}"
-        remedy = "install gcc or clang, or name a compiler of C in the variable CC"
-        problem = f"{shlex.join(compiler)} cannot compile it ({reason})"
+        reason = error.strerror if isinstance(error, OSError) else f"exit code {error.returncode}"
+        remedy = "install gcc or clang, or set CC to a C compiler"
+        problem = f"{shlex.join(compiler)} failed ({reason})"
         raise SystemExit(f"{source}: {problem}; {remedy}") from error
 
 
@@ -85,23 +85,23 @@ def shipped() -> Iterator[Path]:
 
 
 def _not_ignored() -> Iterator[Path]:
-    from pathspec import GitIgnoreSpec  # which hatchling installs
+    from pathspec import GitIgnoreSpec  # hatchling installs it
 
-    rules = ROOT / ".gitignore"  # which the build of an image lacks
+    rules = ROOT / ".gitignore"  # missing in the build of an image
     ignored = GitIgnoreSpec.from_lines(rules.read_text().splitlines() if rules.is_file() else [])
     paths = (path.relative_to(ROOT) for name in SHIPPED for path in (ROOT / name).rglob("*"))
     yield from (path for path in paths if not ignored.match_file(path))
 
 
 def released(text: str) -> str:
-    """README as it is from the first release on: the package has a name on PyPI."""
+    """Returns README as of the first release, which installs the package by its name."""
     for before, after in UNRELEASED.items():
         text = text.replace(before, after)
     return text
 
 
 def with_addresses(text: str, repository: str, version: str) -> str:
-    """A page whose relative links and pictures lead to a version of the repository."""
+    """Makes a page's relative links and pictures absolute, for a version of the repository."""
 
     def address(found: re.Match[str]) -> str:
         picture, words, path = found.groups()
@@ -111,15 +111,15 @@ def with_addresses(text: str, repository: str, version: str) -> str:
 
 
 def repository() -> str:
-    """The address that the package is released from, as https://github.com/OWNER/NAME; or empty.
+    """Returns the released repository's address, https://github.com/OWNER/NAME, or an empty string.
 
     Raises:
-        SystemExit: with one line, if it is no such address.
+        SystemExit: with one line, if the address is not valid.
     """
-    given = os.environ.get("TOUCHE_REPOSITORY", "")
-    if given and not re.fullmatch(r"https://[\w.-]+(/[\w.-]+)+", given):
-        raise SystemExit(f"TOUCHE_REPOSITORY is {given!r}; give an address as https://github.com/OWNER/NAME")
-    return given
+    address = os.environ.get("TOUCHE_REPOSITORY", "")
+    if address and not re.fullmatch(r"https://[\w.-]+(/[\w.-]+)+", address):
+        raise SystemExit(f"TOUCHE_REPOSITORY is {address!r}; set it to https://github.com/OWNER/NAME")
+    return address
 
 
 def _compiler() -> list[str] | None:
@@ -128,7 +128,7 @@ def _compiler() -> list[str] | None:
 
 
 def _environment() -> dict[str, str]:
-    """Returns the variables for the compiler: ziglang stops where it cannot write its cache into the home."""
+    """Returns the compiler's variables; ziglang stops if it cannot write its cache to the home directory."""
     cache = Path(os.path.expanduser("~/.cache"))  # noqa: PTH111 - it raises without a home
     if os.access(cache if cache.exists() else cache.parent, os.W_OK):
         return dict(os.environ)
@@ -136,7 +136,7 @@ def _environment() -> dict[str, str]:
 
 
 def _platform() -> tuple[str, str] | None:
-    """The entry of ``PLATFORMS`` that WHEEL_FOR names; None if the wheel is for this machine.
+    """Returns the entry of ``PLATFORMS`` in WHEEL_FOR, or None for this machine.
 
     Raises:
         SystemExit: with one line, if there is no such entry.
@@ -161,19 +161,19 @@ def _tag() -> str:
 try:
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
     from hatchling.metadata.plugin.interface import MetadataHookInterface
-except ImportError:  # as a script
+except ImportError:  # run as a script
     pass
 else:
 
     class Parts(BuildHookInterface[Any]):
-        """The hook of hatchling for wheels: pyproject.toml, [tool.hatch.build.targets.wheel.hooks.custom]."""
+        """Hatchling's hook for wheels: pyproject.toml, [tool.hatch.build.targets.wheel.hooks.custom]."""
 
         def dependencies(self) -> list[str]:
-            """What the build needs beyond hatchling."""
+            """Returns the requirements of the build in addition to hatchling."""
             return [] if _compiler() else [ZIG]
 
         def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-            """Says for which platform the wheel is, and compiles: for a clone in use beside the sources."""
+            """Sets the platform of the wheel, and compiles; in a clone, libraries are next to the sources."""
             build_data["pure_python"] = False
             build_data["tag"] = _tag()
             if version == "editable":
@@ -183,7 +183,7 @@ else:
                 build_data["force_include"] |= self._compiled() | self._shipped()
 
         def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-            """Removes what the wheel has now."""
+            """Removes temporary files, after the wheel contains them."""
             if version != "editable":
                 self._scratch.cleanup()
 
@@ -200,10 +200,10 @@ else:
             return {str(ROOT / path): f"touche/shipped/{path.as_posix()}" for path in files}
 
     class Page(MetadataHookInterface):
-        """The hook of hatchling for what the package's page shows: README, and addresses."""
+        """Hatchling's hook for the package's page: README and addresses."""
 
         def update(self, metadata: dict[str, Any]) -> None:
-            """Fills in what pyproject.toml calls dynamic."""
+            """Fills in the dynamic fields of pyproject.toml."""
             text, urls = (ROOT / "README.md").read_text(encoding="utf-8"), dict(self.config["urls"])
             if source := repository():
                 text = with_addresses(released(text), source, metadata["version"])
@@ -217,5 +217,5 @@ if __name__ == "__main__":
             released((ROOT / "README.md").read_text(encoding="utf-8")), encoding="utf-8"
         )
     else:
-        for each in SOURCES:
-            compile_one(each, library_of(each))
+        for path in SOURCES:
+            compile_one(path, library_of(path))

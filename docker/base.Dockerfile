@@ -1,5 +1,5 @@
-# The base of all baselines: Python, what the library needs, and the library.
-# From the root of the repository: make images
+# The base of all baselines: Python, the library, and its requirements.
+# Build it in the root of the repository: make images
 
 FROM debian:bookworm-slim AS python
 RUN apt-get update \
@@ -10,11 +10,11 @@ FROM python AS build
 RUN apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev python3-pip python3-venv \
  && python3 -m venv --without-pip /opt/touche
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_NO_COMPILE=1
-# What changes seldom comes first: the requirements.
+# The requirements change seldom, so that their layer comes first.
 COPY constraints.txt docker/requirements.txt /tmp/
 RUN python3 -m pip --python /opt/touche/bin/python install --no-deps \
       --constraint /tmp/constraints.txt --requirement /tmp/requirements.txt \
- # Of numpy no tests are needed; bytecode is made here, as the file system is read-only later.
+  # Tests of numpy are not needed. Bytecode is compiled here, because containers have a read-only file system.
  && cd /opt/touche/lib/python3.11/site-packages \
  && find . -depth -type d -name tests -exec rm -rf {} + \
  && python3 -m compileall -q --invalidation-mode unchecked-hash .
@@ -22,7 +22,7 @@ RUN python3 -m pip --python /opt/touche/bin/python install --no-deps \
 FROM build AS library
 COPY pyproject.toml hatch_build.py constraints.txt LICENSE /src/
 COPY src /src/src
-# The README, which says how large this image is, is no part of it.
+# The README is not copied, because it contains this image's size.
 RUN cd /src && touch README.md && PIP_CONSTRAINT=/src/constraints.txt python3 -m pip --python /opt/touche/bin/python install \
       --no-deps --target /opt/library . \
  && python3 -m compileall -q --invalidation-mode unchecked-hash /opt/library

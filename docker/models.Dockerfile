@@ -1,5 +1,5 @@
 # The base of baselines with language models: touche/base with onnxruntime and all-MiniLM-L6-v2, without torch.
-# From the root of the repository: make images
+# Build it in the root of the repository: make images
 
 FROM debian:bookworm-slim AS build
 RUN apt-get update && apt-get install --yes --no-install-recommends python3-pip

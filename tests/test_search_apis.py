@@ -211,7 +211,7 @@ def test_it_waits_as_long_as_it_is_asked_to_unless_that_is_too_long(search: Sear
     assert server.gaps[0::2] == [120.0, pytest.approx(285, abs=5), *4 * [2.0]]
     for asked_for, minutes in (("3601", 61), ("Wed, 21 Oct 2099 07:28:00 GMT", r"\d+")):
         server.troubles = [(503, asked_for)]
-        message = rf"asks for a pause of at least {minutes} minutes \(HTTP 503\); try again after that: its"
+        message = rf"requests a pause of at least {minutes} minutes \(HTTP 503\); try again later"
         with pytest.raises(ToucheError, match=message):
             search("another", 10)
 
@@ -241,8 +241,8 @@ def test_troubles_are_not_cached(
         trouble = server.pages({"from": 0, "size": 10}).replace(*trouble, 1)
     server.troubles = [trouble, trouble]
     assert len(search("q", 10)) == (3 if search is argsme else 10) and len(server.asked) == 3
-    attempts = [warning.partition(", ")[2] for warning in warnings_of(caplog)]
-    assert attempts == ["attempt 1; the next one in 2 s", "attempt 2; the next one in 4 s"]
+    attempts = [re.findall(r"attempt (\d).* (\d) s", warning) for warning in warnings_of(caplog)]
+    assert attempts == [[("1", "2")], [("2", "4")]]
 
 
 def test_a_short_answer_is_told_and_not_kept(server: Server, caplog: pytest.LogCaptureFixture) -> None:
@@ -251,16 +251,17 @@ def test_a_short_answer_is_told_and_not_kept(server: Server, caplog: pytest.LogC
     server.found.append(("c", 0.5))
     assert len(argsme("q", 10)) == 3
     assert len(argsme("q", 3)) == 3  # of as many as were asked for none is missing
-    assert warnings_of(caplog) == ["args.me gave 3 of 4 results for: q"]
+    (warning,) = warnings_of(caplog)
+    assert "3 of 4 results for: q" in warning
 
 
 @pytest.mark.parametrize(
     ("search", "status", "message"),
     [
-        (argsme, 404, r"args\.me refuses \(HTTP 404\); see if its API has changed"),
-        (chatnoir, 401, r"ChatNoir refuses \(HTTP 401\); CHATNOIR_API_KEY is no valid key; ask for a key at"),
-        (chatnoir, 403, r"ChatNoir refuses \(HTTP 403\); it has blocked this machine"),
-        (argsme, 503, r"no answer that can be read, 6 times \(HTTP 503\); try again later: its"),
+        (argsme, 404, r"args\.me refuses .*\(HTTP 404\)"),
+        (chatnoir, 401, r"ChatNoir refuses .*\(HTTP 401\); CHATNOIR_API_KEY "),
+        (chatnoir, 403, r"ChatNoir refuses .*\(HTTP 403\); .* blocked"),
+        (argsme, 503, r"no readable answer in 6 attempts \(HTTP 503\); try again later"),
     ],
 )  # fmt: skip
 def test_troubles_that_last_are_one_line(search: Search, status: int, message: str, server: Server) -> None:
@@ -279,7 +280,7 @@ def test_troubles_that_last_are_one_line(search: Search, status: int, message: s
 @both
 def test_a_server_that_is_not_there(search: Search, server: Server, monkeypatch: Patch) -> None:
     server.close()
-    with pytest.raises(ToucheError, match=r"no answer that can be read, 6 times \(ConnectionError\)"):
+    with pytest.raises(ToucheError, match=r"no readable answer in 6 attempts \(ConnectionError\)"):
         search("q", 10)
     for address in ("foo", "ftp://host/x", "http://["):
         monkeypatch.setenv("CHATNOIR_URL", address)
@@ -292,7 +293,7 @@ def test_a_server_that_does_not_answer_in_time(server: Server, monkeypatch: Patc
     monkeypatch.setattr(search_apis, "_ATTEMPTS", 2)
     monkeypatch.setattr(search_apis, "_TIMEOUT", 0.1)
     server.delay = 0.5
-    with pytest.raises(ToucheError, match=r"no answer that can be read, 2 times \(ReadTimeout\)"):
+    with pytest.raises(ToucheError, match=r"no readable answer in 2 attempts \(ReadTimeout\)"):
         chatnoir("q", 10)
 
 
@@ -331,11 +332,11 @@ def test_a_run_of_chatnoir_itself(server: Server, touche: Touche, write: Write, 
     code, _, err = touche(*command)
     assert code == 0 and "4 topics from topics.xml\n" in err
     query = "a second query by OR with 30% of the tokens, 0.99 of its score and 0.01 of the first one's"
-    told = f"is asked: ChatNoir's query ({query}) and index of today, not those of 2020 and 2021\n"
+    told = f"ranks with its query ({query}) and index of today, not those of 2020 and 2021\n"
     assert err.count(f"warning: {server.url} {told}") == 1
     assert (ranked(), ranked("--group-by-host")) == ("1032", "0123")
-    assert "with --api ChatNoir ranks" in touche(*command, "--year", "today")[2]
-    assert "with --api ChatNoir ranks" in touche(*command, "--keep-statistics", "x.json")[2]
+    assert "--api lets ChatNoir rank" in touche(*command, "--year", "today")[2]
+    assert "--api lets ChatNoir rank" in touche(*command, "--keep-statistics", "x.json")[2]
     monkeypatch.delenv("CHATNOIR_API_KEY")
     code, _, err = touche(*command)
-    assert code == 2 and "CHATNOIR_API_KEY is not set; ask for a key at https://www.chatnoir.eu" in err
+    assert code == 2 and "CHATNOIR_API_KEY is not set; request a key at https://www.chatnoir.eu" in err

@@ -11,25 +11,24 @@ from touche.search_apis import Answer, Engine, first_of_each
 _URL = "https://www.args.me/api/v2/arguments"
 _FIELDS = "totalSize,arguments.id,arguments.explanation.score"  # the texts are not needed
 
-_log = logging.getLogger("touche.argsme")  # below the one that the command line shows
+_log = logging.getLogger("touche.argsme")  # the command line shows the loggers below touche
 
 
 class ArgsMe:
-    """A connection to args.me, or to the address in ``ARGSME_URL``; warns that its ranking is another one."""
+    """A connection to args.me, or to the address in ``ARGSME_URL``; warns of differences from 2021."""
 
     def __init__(self) -> None:
         self._engine = Engine("args.me", "argsme", "ARGSME_URL", _URL)
-        warning = "%s is asked: args.me's index and ranking of today, not those of 2021"
+        warning = "%s ranks with its index and method of today, not those of 2021"
         _log.warning(warning, self._engine.address)
 
     def search(self, query: str, depth: int, among: frozenset[str] | None = None) -> list[tuple[str, float]]:
-        """The ids and scores of the best arguments; of these only candidates where there are candidates.
+        """Returns ids and scores of the best arguments, or of the candidates among them.
 
-        An id that is repeated counts where it comes first. Unless each result has a score, the scores say
-        nothing but the order.
+        A repeated id counts once, at its best rank. If a result has no score, scores only express the order.
 
         Raises:
-            ToucheError: if args.me refuses, cannot be reached, or sends no results.
+            ToucheError: if args.me refuses, is unreachable, or sends no results.
         """
         words = {"query": query, "pageSize": str(depth), "format": "json", "fields": _FIELDS}
         request = {"method": "GET", "params": words}
@@ -37,13 +36,13 @@ class ArgsMe:
 
 
 def _read(depth: int, sent: bytes) -> Answer:
-    """An answer with its own word for how many results there are: without that it may be cut short."""
+    """Parses an answer, which must have the total number of results; without it, it may be incomplete."""
     answer = orjson.loads(sent)
     total = int(answer["totalSize"])
-    ids = [each["id"] for each in answer["arguments"]]
-    scores = [_score(each.get("explanation")) for each in answer["arguments"]]
+    ids = [argument["id"] for argument in answer["arguments"]]
+    scores = [_score(argument.get("explanation")) for argument in answer["arguments"]]
     if None in ids or total < 0:
-        raise ValueError("a result without an id, or fewer than none")
+        raise ValueError("a result without an id, or a negative total")
     if None in scores:
         scores = [float(len(ids) - place) for place in range(len(ids))]
     return list(zip(ids, scores, strict=True)), min(depth, total) - len(ids)

@@ -1,4 +1,4 @@
-"""args.me (Wachsmuth et al. 2017), the search engine itself: BM25 over premises, conclusion and web page."""
+"""args.me (Wachsmuth et al. 2017): BM25 over premises, conclusion and web page of an argument."""
 
 import logging
 from collections.abc import Callable
@@ -15,14 +15,14 @@ from touche.errors import ParameterError, ToucheError
 from touche.formats.documents import AnyDocument, conclusion_of, page_of, premises_of
 
 K1, B = np.float32(1.2), np.float32(0.75)
-LONGER = 5  # tokens by which the original's premises are longer than ours; what they were is not known
+LONGER = 5  # the original's premises are longer by so many tokens; their content is unknown
 WEIGHTS = (1.0, 1.5, 1.0)
 PREMISES, CONCLUSION, PAGE = range(3)
 
-_log = logging.getLogger("touche.argsme")  # below the one that the command line shows
+_log = logging.getLogger("touche.argsme")  # the command line shows the loggers below touche
 
 
-@baseline(needs_documents=False)  # for args.me has its own
+@baseline(needs_documents=False)  # args.me has its own
 def argsme(
     topics: Topics,
     documents: Documents,
@@ -31,19 +31,19 @@ def argsme(
     api: bool = False,
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks arguments as args.me did in 2021: BM25 of premises, of the page, and 1.5 times of the conclusion.
+    """Ranks arguments as args.me did in 2021: BM25 of premises and page, plus 1.5 times the conclusion's.
 
-    What is found has a term of the title in its conclusion, and all of them on the web page that it is from.
-    A corpus without these pages is ranked by premises and conclusion alone, and a warning says so.
+    A result has a term of the title in its conclusion, and all terms on its web page. If the corpus lacks web
+    pages, a warning reports that only premises and conclusions are ranked.
 
-    match: how many of the title's terms have to be on the page, all or any.
-    api: whether args.me itself is asked, as it answers today; no documents are needed. Of candidates those
-        are ranked that are among its best results.
-    depth: how many arguments are returned per topic.
+    match: require all terms of the title on the page, or any.
+    api: query args.me itself, with its answers of today; needs no documents. Only candidates among its best
+        results are ranked.
+    depth: number of arguments per topic.
     """
     if api:
         if match != "all" or documents.statistics:
-            raise ParameterError("with --api args.me ranks; leave --match and files of statistics out")
+            raise ParameterError("--api lets args.me rank; omit --match and files of statistics")
         yield from asked(topics, depth)
         return
     fields: dict[str, Callable[[AnyDocument], str]] = {
@@ -66,7 +66,7 @@ def argsme(
 
 
 def bm25(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-    """BM25 in float32 as Lucene 6 has it, with the factor k1 + 1 that newer Lucene dropped."""
+    """BM25 in float32, as in Lucene 6, with the factor k1 + 1 that newer versions omit."""
     rarity = np.float32(log(1 + (term.documents - term.df + 0.5) / (term.df + 0.5)))
     weight = rarity * np.float32(term.weight) * (K1 + 1)
     norm = K1 * ((1 - B) + B * length.astype(np.float32) / np.float32(term.mean_length))
@@ -76,18 +76,18 @@ def bm25(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
 
 
 def indexed_premises_of(filler: str, document: AnyDocument) -> str:
-    """The premises, as long as in the index of args.me."""
+    """Returns the premises, lengthened to their length in the index of args.me."""
     return premises_of(document) + LONGER * f" {filler}"
 
 
 def word_of_no_title(topics: Topics) -> str:
-    """A word that makes texts longer, and which no topic asks for."""
+    """Returns a word that is in no title, to lengthen texts."""
     titles = " ".join(topic.title for topic in topics).lower()
     return next(word for number in count() if (word := f"unseen{number}") not in titles)
 
 
 def asked(topics: Topics, depth: int) -> Rankings:
-    """What args.me itself answers: by its scores, or where it gives none, in the order of its answers."""
+    """Yields args.me's own answers with their scores; without scores in their order."""
     client = ArgsMe()
     for topic in topics:
         yield topic, client.search(topic.title, depth, topic.candidates)

@@ -10,14 +10,14 @@ from touche.errors import check_range
 def argsrank(
     topics: Topics, documents: Documents, *, damping: float = 0.5, mu: float = 2000.0, depth: int = 100
 ) -> Rankings:
-    """Ranks arguments by DirichletLM, and shows of each its two most central sentences.
+    """Ranks arguments by DirichletLM, and returns the two most central sentences of each argument.
 
-    Central is where a random walk over the sentences of an argument stays longest, if it goes to similar
-    sentences, and with probability d jumps to sentences with discourse markers and claim words.
+    A random walk over the sentences of an argument moves to similar sentences. With probability d it jumps to
+    sentences with discourse markers and claim words. It stays longest at central sentences.
 
-    damping: d, the probability of a jump.
-    mu: the weight of the collection's language model in DirichletLM, in tokens.
-    depth: how many pairs are returned per topic, one of each argument.
+    damping: probability d of a jump.
+    mu: weight of the collection's language model in DirichletLM, in tokens.
+    depth: number of pairs per topic, one for each argument.
     """
     check_range("damping", damping, 0, 1)
     ranked = pairs.Arguments.of(topics, documents, mu).best(depth, sentences=2)

@@ -1,7 +1,7 @@
 """The most central sentences of an argument, by the random walk of Alshomary et al. 2020.
 
-Their extractive snippets ("Extractive Snippet Generation for Arguments", SIGIR 2020) rank the sentences of an
-argument by the stationary distribution of a walk that follows similarity, and now and then jumps to sentences
+Their paper ("Extractive Snippet Generation for Arguments", SIGIR 2020) ranks the sentences of an argument by
+the stationary distribution of a random walk. The walk follows similarity, and sometimes jumps to sentences
 that look argumentative.
 """
 
@@ -18,35 +18,35 @@ from touche.pairs.embeddings import embed
 from touche.pairs.sentences import distinct_sentences
 
 Vector = npt.NDArray[np.float64]
-_DIGITS = 6  # of a centrality; beyond these it depends on the processor's floating point
+_DIGITS = 6  # of a centrality; the next digits depend on the processor
 
 
 def most_central(arguments: Iterable[Argument], damping: float) -> dict[str, tuple[int, int]]:
-    """The places of the two most central sentences of each argument, in the order of the text.
+    """Returns the indexes of the two most central sentences of each argument, in the order of the text.
 
-    Of sentences with the same text only the first counts; of equally central ones the first is taken.
+    Only the first of equal sentences counts; the first of equally central sentences is returned.
 
     Args:
-        arguments: with at least two different sentences each; every text is embedded once.
+        arguments: arguments with at least two different sentences; each text is embedded once.
         damping: d, the share of jumps.
 
     Returns:
-        Two places by the id of the argument.
+        Two indexes by the id of the argument.
     """
-    said = {one.id: _said(one) for one in arguments}
-    texts = list(dict.fromkeys(text for sentences in said.values() for text in sentences.values()))
+    sentences_of = {argument.id: _distinct(argument) for argument in arguments}
+    texts = list(dict.fromkeys(text for sentences in sentences_of.values() for text in sentences.values()))
     vectors = dict(zip(texts, embed(texts), strict=True))
-    found = {}
-    for id, sentences in said.items():
+    central_of = {}
+    for id, sentences in sentences_of.items():
         of_argument = np.stack([vectors[text] for text in sentences.values()])
         central = centrality(list(sentences.values()), of_argument, damping)
         first, second = sorted(np.argsort(-central, kind="stable")[:2])
-        found[id] = list(sentences)[first], list(sentences)[second]
-    return found
+        central_of[id] = list(sentences)[first], list(sentences)[second]
+    return central_of
 
 
 def centrality(texts: Sequence[str], vectors: npt.NDArray[np.float32], damping: float) -> Vector:
-    """How central each sentence of an argument is.
+    """Returns the centrality of each sentence of an argument.
 
     Args:
         texts: the sentences.
@@ -61,19 +61,19 @@ def centrality(texts: Sequence[str], vectors: npt.NDArray[np.float32], damping: 
 
 
 def similarity(vectors: npt.NDArray[np.float32]) -> Vector:
-    """Inner products, none below 0, so that each row is a distribution."""
+    """Returns inner products, at least 0, normalised so that each row is a distribution."""
     products = np.maximum(vectors.astype(np.float64) @ vectors.T.astype(np.float64), 0)
     return np.asarray(products / products.sum(axis=1, keepdims=True))
 
 
 def teleport(texts: Sequence[str]) -> Vector:
-    """Jumps from any sentence to each: 1 + its discourse markers + 1 if it has a claim word, normalised."""
+    """Returns the jump probabilities: 1 + number of discourse markers + 1 for a claim word, normalised."""
     weights = np.array([1 + discourse_markers(text) + has_claim_word(text) for text in texts], np.float64)
     return np.tile(weights / weights.sum(), (len(texts), 1))
 
 
 def stationary(moves: Vector) -> Vector:
-    """The distribution p with p = p M of a stochastic matrix M, by power iteration."""
+    """Returns the distribution p with p = p M of a stochastic matrix M, by power iteration."""
     p = np.full(len(moves), 1 / len(moves))
     for _ in range(10_000):
         before, p = p, p @ moves
@@ -83,17 +83,17 @@ def stationary(moves: Vector) -> Vector:
 
 
 def discourse_markers(text: str) -> int:
-    """How many discourse markers a sentence has, each as often as it occurs."""
+    """Returns the number of discourse markers in a sentence, with repetitions."""
     return len(_pattern("discourse-markers").findall(text))
 
 
 def has_claim_word(text: str) -> bool:
-    """Whether a sentence has a claim word."""
+    """Returns whether a sentence has a claim word."""
     return _pattern("claim-words").search(text) is not None
 
 
-def _said(argument: Argument) -> dict[int, str]:
-    """The different sentences of an argument by their places."""
+def _distinct(argument: Argument) -> dict[int, str]:
+    """Returns the different sentences of an argument by their indexes."""
     sentences = argument.sentences or ()
     return {place: sentences[place].text for place in distinct_sentences(argument).values()}
 
@@ -102,5 +102,5 @@ def _said(argument: Argument) -> dict[int, str]:
 def _pattern(lexicon: str) -> re.Pattern[str]:
     lines = (Path(__file__).parent / "lexicons" / f"{lexicon}.txt").read_text(encoding="utf-8").splitlines()
     phrases = [line.replace(" ", r"\s+") for line in lines if not line.startswith("#")]
-    # Longer ones first, so that "even though" is one marker and not two.
+    # Longer phrases first, so that "even though" is one marker and not two.
     return re.compile(rf"\b(?:{'|'.join(sorted(phrases, key=len, reverse=True))})\b", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""BM25 (Robertson et al. 1994) over English stems: the Puss in Boots of 2022."""
+"""BM25 (Robertson et al. 1994) over English stems: Puss in Boots of 2022."""
 
 from typing import Literal
 
@@ -23,11 +23,11 @@ def bm25(
 ) -> Rankings:
     """Ranks documents by BM25 for the topic's title, with the defaults of Anserini.
 
-    k1: how slowly the weight of a term saturates with its frequency.
-    b: how much the length of a document counts, from 0 to 1.
+    k1: saturation of the term frequency: the larger, the slower.
+    b: influence of the document's length, from 0 to 1.
     multifield: score title and text (conclusion and premises) as two fields of equal weight.
-    stance: the stance of all documents, where the topic names the objects that are compared.
-    depth: how many documents are returned per topic.
+    stance: stance of all documents, for topics with compared objects.
+    depth: number of documents per topic.
     """
     check_range("k1", k1, 0, 1e9)
     check_range("b", b, 0, 1)

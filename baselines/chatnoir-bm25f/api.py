@@ -1,4 +1,4 @@
-"""ChatNoir's own search API, version 1: what its official client sends and reads."""
+"""ChatNoir's own search API, version 1, with the models of its official client."""
 
 import logging
 import os
@@ -9,15 +9,15 @@ from touche.search_apis import Answer, Engine, Result, first_of_each
 
 KEY = "CHATNOIR_API_KEY"  # in the environment
 _URL = "https://www.chatnoir.eu/api/v1/_search"
-_KEYS = "ask for a key at https://www.chatnoir.eu/apikey/"
-_ADVICE = {401: f"{KEY} is no valid key; {_KEYS}", 403: "it has blocked this machine; write to its admins"}
+_KEYS = "request a key at https://www.chatnoir.eu/apikey/"
+_ADVICE = {401: f"{KEY} is not a valid key; {_KEYS}", 403: "this machine is blocked; write to its admins"}
 _PER_PAGE = 100  # results
 
-_log = logging.getLogger("touche.chatnoir")  # below the one that the command line shows
+_log = logging.getLogger("touche.chatnoir")  # the command line shows the loggers below touche
 
 
 class ChatNoir:
-    """A connection to ChatNoir, or to the address in ``CHATNOIR_URL``; warns that its query is another one.
+    """A connection to ChatNoir, or to the address in ``CHATNOIR_URL``; warns of differences from 2020.
 
     Args:
         index: the client's name of the index.
@@ -33,16 +33,14 @@ class ChatNoir:
             raise ToucheError(f"{KEY} is not set; {_KEYS}")
         self._models = _models()
         query = "a second query by OR with 30% of the tokens, 0.99 of its score and 0.01 of the first one's"
-        warning = "%s is asked: ChatNoir's query (%s) and index of today, not those of 2020 and 2021"
+        warning = "%s ranks with its query (%s) and index of today, not those of 2020 and 2021"
         _log.warning(warning, self._engine.address, query)
 
     def search(self, query: str, depth: int, among: frozenset[str] | None = None) -> list[tuple[str, float]]:
-        """The ids and scores of the best results, in the order of the answers.
-
-        Of these there are only candidates where there are candidates.
+        """Returns ids and scores of the best results, or of the candidates among them, in their order.
 
         Raises:
-            ToucheError: if ChatNoir refuses the key, cannot be reached, or sends no results.
+            ToucheError: if ChatNoir refuses the key, is unreachable, or sends no results.
         """
         results: list[Result] = []
         for start in range(0, depth, _PER_PAGE):
@@ -55,18 +53,18 @@ class ChatNoir:
         return first_of_each(results, among)
 
     def _request(self, query: str, start: int, size: int) -> dict[str, Any]:
-        """A page of results; answers do not depend on the key."""
+        """Returns the request for a page of results; the key does not change answers."""
         words = {"apikey": self._key, "query": query, "index": {self._index}, "start": start, "size": size}
         request = self._models[0](**words, explain=False, minimal=False, search_method="default")
         return {"method": "POST", "data": request.model_dump_json().encode()}
 
     def _read(self, sent: bytes) -> Answer:
         results = self._models[1].model_validate_json(sent).results
-        return [(each.trec_id, each.score) for each in results], 0
+        return [(result.trec_id, result.score) for result in results], 0
 
 
 def _models() -> tuple[Any, Any]:
-    """The client's models of what is asked and what is answered."""
+    """Returns the client's models of requests and answers."""
     try:
         from chatnoir_api.v1.model import Request, SearchResponse
     except ImportError as error:
@@ -74,6 +72,6 @@ def _models() -> tuple[Any, Any]:
         raise NotInstalledError(f"{problem}; get it with: {installing('chatnoir')}") from error
 
     class AnyPage(Request, frozen=True, serialize_by_alias=True):
-        """The client asks for the first page only, as it sends ``start`` for what is called ``from``."""
+        """A request for any page; the client gets only the first, because it omits ``from``."""
 
     return AnyPage, SearchResponse

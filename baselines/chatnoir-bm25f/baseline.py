@@ -1,4 +1,4 @@
-"""ChatNoir (Bevendorff et al. 2018): web pages in fields, matched by all tokens and scored again by BM25."""
+"""ChatNoir (Bevendorff et al. 2018): web pages in fields; a second query scores those with all tokens."""
 
 import logging
 import re
@@ -21,12 +21,12 @@ from touche.formats.topics import Topic
 from touche.scan.tokens import analysis_named
 from touche.web.extraction import parse_as_in_2020
 
-FACTOR = NUMBERS["bm25"]["k1"] + 1  # of BM25 in Elasticsearch; Lucene has dropped it
+FACTOR = NUMBERS["bm25"]["k1"] + 1  # in Elasticsearch's BM25, but not in Lucene's
 
-_log = logging.getLogger("touche.chatnoir")  # below the one that the command line shows
+_log = logging.getLogger("touche.chatnoir")  # the command line shows the loggers below touche
 
 
-@baseline(needs_documents=False)  # because --api has its own
+@baseline(needs_documents=False)  # --api has its own
 def chatnoir_bm25f(
     topics: Topics,
     documents: Documents,
@@ -39,31 +39,31 @@ def chatnoir_bm25f(
     explain: tuple[str, str] = ("", ""),
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks web pages as ChatNoir does: all tokens must match, and a second query scores what did.
+    """Ranks web pages as ChatNoir does: all tokens must match, and a second query scores the matches.
 
-    The score of a page is the sum over its fields of weight times BM25, plus phrases in title and main
-    content, plus bonuses for Wikipedia and for short paths. Pages in other languages, with too little main
-    content or with a bad spam rank are left out.
+    The score of a page sums up the weighted BM25 of its fields, phrases in title and main content, and
+    bonuses for Wikipedia and for short paths. Filters remove pages in other languages, with little main
+    content or with a bad spam rank.
 
-    year: the query and the pages' fields as of 2020 and 2021, or as of later.
-    model: that sum; or textbook BM25F, which is the papers' word for it and not what ChatNoir does; the
-        README says how far each is from ChatNoir's real order, and where that was measured.
+    year: query and fields of 2020 and 2021, or those of later.
+    model: this sum (fields), or textbook BM25F, as the papers call it. ChatNoir does not use textbook BM25F;
+        the README compares both with ChatNoir's real order.
     match: all tokens of the title, or a share of them such as 30%.
-    group_by_host: whether results are in the order of ChatNoir's result pages, ten at a time with those of a
-        host together; what was published is in the order of the scores.
-    api: whether ChatNoir itself is asked, as it answers today; the key is in CHATNOIR_API_KEY, and no
-        documents are needed. Of candidates those are ranked that are among its best results.
-    explain: a topic and a page; the parts of its score are printed.
-    depth: how many pages are returned per topic.
+    group_by_host: return the order of ChatNoir's result pages: on each page of ten, results of a host are
+        together. Published runs are in the order of the scores.
+    api: query ChatNoir itself, with its answers of today. The key is in CHATNOIR_API_KEY, and documents are
+        not needed. Only candidates among its best results are ranked.
+    explain: topic and page whose parts of the score are printed.
+    depth: number of pages per topic.
     """
     if api:
         if documents.statistics or (year, model, match, any(explain)) != ("2020", "fields", "all", False):
-            problem = "leave --year, --model, --match, --explain and files of statistics out"
-            raise ParameterError(f"with --api ChatNoir ranks; {problem}")
+            problem = "omit --year, --model, --match, --explain and files of statistics"
+            raise ParameterError(f"--api lets ChatNoir rank; {problem}")
         yield from answered(topics, depth, group_by_host)
         return
     if explain[0] and explain[0] not in [topic.number for topic in topics]:
-        raise ParameterError(f"explain = {' '.join(explain)}: there is no topic {explain[0]}")
+        raise ParameterError(f"explain = {' '.join(explain)}: the input has no topic {explain[0]}")
     method = Method(NUMBERS[year], model, share_of(match))
     pages = documents.parsed_by(parse_as_in_2020) if year == "2020" else documents
     collection = Collection.of(pages, method.collecting(topics, explain[1]))
@@ -77,12 +77,12 @@ def chatnoir_bm25f(
 
 @dataclass(frozen=True)
 class Method:
-    """How titles become queries.
+    """The conversion of titles to queries.
 
     Attributes:
-        numbers: those of a year.
+        numbers: the numbers of a year.
         model: ``fields`` or ``bm25f``.
-        share: of the tokens that have to match.
+        share: the share of tokens that have to match.
     """
 
     numbers: Mapping[str, Any]
@@ -90,30 +90,30 @@ class Method:
     share: float
 
     def collecting(self, topics: Topics, explained: str = "") -> Collecting:
-        """Returns what pages are read for."""
+        """Returns what to read the pages for."""
         searches = [Search(self.first(topic), self.second(topic), topic.candidates) for topic in topics]
         return Collecting(self.analyses, searches, explained)
 
     @property
     def analyses(self) -> dict[str, str]:
-        """The analysis of each field; those over which BM25F sums have one."""
+        """The analysis of each field; all fields of BM25F share one."""
         summed = NUMBERS["bm25f"] if self.model == "bm25f" else {}
-        others = {name: each for name, each in self.numbers["analyzers"].items() if name not in summed}
+        others = {name: known for name, known in self.numbers["analyzers"].items() if name not in summed}
         return dict.fromkeys(self.numbers["boosts"], "plural") | others
 
     def first(self, topic: Topic) -> Query:
-        """Matches so many of the title's tokens, each in some field; scores all fields alike."""
+        """Returns the query that requires a share of the tokens, each in any field, with equal weights."""
         bonuses = self._bonuses("match_bonuses")
         return all_of([self._anywhere(topic, self.share)], extra=bonuses.values())
 
     def second(self, topic: Topic) -> Query:
-        """Scores the sum of the parts, if so many tokens match as have to."""
+        """Returns the query that sums up the parts of the score, and requires its own share of the tokens."""
         share = self.numbers["rescore_share"]
         filters = [self._anywhere(topic, share)] if share else []
         return all_of([any_of(self.parts(topic).values())], filters)
 
     def parts(self, topic: Topic) -> dict[str, Query]:
-        """Returns the parts of the sum, by name: BM25 in each field, phrases and bonuses, or BM25F."""
+        """Returns the parts of the sum by name: BM25 of each field, phrases and bonuses, or BM25F."""
         title = wanted(topic.title)
         if self.model == "bm25f":
             return self._bm25f(title)
@@ -130,16 +130,16 @@ class Method:
         return fields | phrases | self._bonuses("bonuses")
 
     def _bm25f(self, title: str) -> dict[str, Query]:
-        """BM25F (Robertson et al. 2004) of each token: frequencies and lengths are summed over fields first.
+        """Returns BM25F (Robertson et al. 2004) of each token: summed frequencies and lengths of all fields.
 
-        The overviews of Touché name ChatNoir's method so; ChatNoir sums the scores of its fields instead.
+        Touché's overviews call ChatNoir's method BM25F, but ChatNoir sums up the scores of its fields.
         """
         weights = NUMBERS["bm25f"]
         tokens = Counter(self._terms(next(iter(weights)), title))
         return {term: boosted(Combined(term, tuple(weights.items())), n) for term, n in tokens.items()}
 
     def _anywhere(self, topic: Topic, share: float) -> Query:
-        """Matches a share of the title's tokens."""
+        """Returns a query that requires a share of the title's tokens."""
         return Syntax(dict.fromkeys(self.numbers["boosts"], FACTOR), self._terms).query(topic.title, share)
 
     def _bonuses(self, kind: str) -> dict[str, Query]:
@@ -150,7 +150,7 @@ class Method:
 
 
 def answered(topics: Topics, depth: int, as_shown: bool) -> Rankings:
-    """Yields what ChatNoir itself answers: by its scores, or in the order in which it shows the results."""
+    """Yields ChatNoir's own answers with their scores, or in the order in which it shows them."""
     chatnoir = ChatNoir()
     for topic in topics:
         results = chatnoir.search(topic.title, depth, topic.candidates)
@@ -159,7 +159,7 @@ def answered(topics: Topics, depth: int, as_shown: bool) -> Rankings:
 
 
 def spam_of(documents: Documents, collection: Collection) -> frozenset[str]:
-    """Returns the matching pages with a bad spam rank; reports what filters removed and could not test."""
+    """Returns the matching pages with a bad spam rank; reports removed pages, and pages without test."""
     tallies, path = collection.totals.tallies, documents.side_file(SPAM_RANKS)
     ids = collection.ids() if path else frozenset[str]()
     ranks = read_scores(path, ids) if path else {}
@@ -181,10 +181,10 @@ def spam_of(documents: Documents, collection: Collection) -> frozenset[str]:
 def explanation(
     documents: Documents, collection: Collection, method: Method, topic: Topic, hits: Iterable[Hit], id: str
 ) -> str:
-    """Returns what is known of a page, and the parts of its score, one a line."""
+    """Returns the parts of a page's score, one on each line."""
     page = collection.page(id)
     if page is None:
-        raise ParameterError(f"explain: there is no page {id}, or it could not be parsed")
+        raise ParameterError(f"explain: page {id} is missing, or cannot be parsed")
 
     def score(query: Query) -> float:
         return float(sum(page.scored(query)[1]))
@@ -204,14 +204,14 @@ def explanation(
 
 
 def score_of(documents: Documents, name: str, id: str) -> float | str:
-    """Returns the score of a page in a side file."""
+    """Returns the score of a page in a side file, or ``unknown``."""
     path = documents.side_file(name)
     return (read_scores(path, {id}) if path else {}).get(id, "unknown")
 
 
 def share_of(match: str) -> float:
-    """Returns the share of the tokens that have to match."""
+    """Returns the share of tokens that have to match."""
     share = re.fullmatch("(100|[1-9][0-9]?)%", "100%" if match == "all" else match)
     if share is None:
-        raise ParameterError(f"match = {match}: write all, or a share from 1% to 100%")
+        raise ParameterError(f"match = {match} is not a share; write all, or a share from 1% to 100%")
     return int(share[1]) / 100

@@ -1,4 +1,4 @@
-"""Fields: what ChatNoir's index stores of a page, what its filters test, and what earns a bonus."""
+"""Fields of ChatNoir's index: their texts, the filters that test them, and the bonuses."""
 
 import re
 import tomllib
@@ -21,31 +21,31 @@ ANY = "any"
 
 
 def text_of(field: str, page: Page) -> str:
-    """Returns the text of a field; none where it is missing."""
+    """Returns the text of a field; empty if the field is missing."""
     return labels_of(page.host or "") if field == "host" else getattr(page, field) or ""
 
 
 def labels_of(host: str) -> str:
-    """Returns the labels of a host that are searched; each is one token, even with hyphens in it."""
+    """Returns the searchable labels of a host, each as one token, even with hyphens."""
     left_out = NUMBERS["host"]["left_out"]
     labels = (label.replace("-", "_") for label in host.split("."))
     return " ".join(label for label in labels if len(label) > 2 and label not in left_out)
 
 
 def stopped_by(page: Page) -> str:
-    """Returns which filter stops a page, empty if none does; a filter keeps what it cannot test."""
+    """Returns the filter that removes a page, or an empty string; a missing field passes its filter."""
     if page.language not in (None, FILTERS["language"]):
         return FOREIGN
     return SHORT if page.body is not None and len(page.body) < FILTERS["shortest_body"] else ""
 
 
 def is_wikipedia(page: Page) -> bool:
-    """Tests whether a page is from the Wikipedia of the language that is searched."""
+    """Returns whether a page is from the Wikipedia in the searched language."""
     return page.host == f"{FILTERS['language']}.wikipedia.org"
 
 
 def is_shallow(page: Page) -> bool:
-    """Tests whether the path is /, /wiki/ or /index.*"""
+    """Returns whether the path is /, /wiki/ or /index.*"""
     return re.fullmatch(r"/(wiki/|index\.[a-z]+)?", page.path or "") is not None
 
 
@@ -61,10 +61,10 @@ class Row(NamedTuple):
 
     Attributes:
         id: the id.
-        host: the host; empty where unknown.
-        labels: those of ``LABELS`` that it has.
-        stopped: which filter stops it, or empty.
-        matches: whether it matches some topic.
+        host: the host; empty if unknown.
+        labels: its names in ``LABELS``.
+        stopped: the filter that removes it, or empty.
+        matches: whether it matches any topic.
     """
 
     id: str
@@ -82,11 +82,11 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Pages:
-    """Pages, and how often and where their fields have the terms of the queries.
+    """Pages with the frequencies and positions of the queries' terms in their fields.
 
     Attributes:
-        rows: one for each page.
-        fields: the counts of each field, by name.
+        rows: a row for each page.
+        fields: the counts of each field by its name.
     """
 
     rows: Sequence[Row]
@@ -99,6 +99,6 @@ class Pages:
 
     @classmethod
     def joined(cls, parts: "Sequence[Pages]") -> "Pages":
-        """Returns the pages of all parts, of which there is at least one."""
+        """Joins at least one part."""
         fields = {name: joined_counts([part.fields[name] for part in parts]) for name in parts[0].fields}
         return cls([*chain.from_iterable(part.rows for part in parts)], fields)

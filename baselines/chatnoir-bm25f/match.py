@@ -1,4 +1,4 @@
-"""Match: pages are read once; those that pass the filters and match some topic are stored."""
+"""Match: reads the pages once, and stores those that pass the filters and match a topic."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,12 +19,12 @@ from touche.scan.statistics import Statistics
 
 PAGES, NO_LANGUAGE = "pages", "no language"
 
-Texts = np.ndarray[Any, np.dtype[np.int64]]  # places of pages
+Texts = np.ndarray[Any, np.dtype[np.int64]]  # indexes of pages
 
 
 @dataclass(frozen=True)
 class Matching:
-    """The matching of queries with pages; results are cached.
+    """The pages that match queries; results are cached.
 
     Attributes:
         pages: the pages.
@@ -37,13 +37,13 @@ class Matching:
     _postings: dict[Term | Phrase, tuple[Texts, Array]] = field(default_factory=dict)
 
     def matches(self, query: Query) -> Array:
-        """Returns for each page whether it matches; a bool."""
+        """Returns for each page whether it matches, as bool."""
         if query not in self._masks:
             self._masks[query] = self._mask(query)
         return self._masks[query]
 
     def postings(self, leaf: Term | Phrase) -> tuple[Texts, Array]:
-        """Returns the pages with a term or a phrase, ascending, and how often they have it."""
+        """Returns the pages with a term or a phrase, ascending, and its frequency in each."""
         if leaf not in self._postings:
             if isinstance(leaf, Phrase):
                 self._postings[leaf] = self._phrase(leaf)
@@ -52,7 +52,7 @@ class Matching:
         return self._postings[leaf]
 
     def place(self, term: Term) -> int:
-        """Returns the number of a term among those of its field."""
+        """Returns the index of a term in the vocabulary of its field."""
         return self.vocabularies[term.field].places[term.term]
 
     def _mask(self, query: Query) -> Array:
@@ -72,7 +72,7 @@ class Matching:
         return found & ~self._some(query.without, 1)
 
     def _some(self, queries: Sequence[Query], least: int) -> Array:
-        """Returns for each page whether it matches so many of the queries."""
+        """Returns for each page whether it matches at least so many of the queries."""
         counts = np.zeros(len(self.pages.rows), dtype=np.int32)
         for query in queries:
             counts += self.matches(query)
@@ -89,7 +89,7 @@ class Matching:
         return texts[tf > 0], tf[tf > 0]
 
     def _places(self, term: Term, texts: Texts) -> list[list[int]]:
-        """Returns where a term occurs in each of some pages that have it."""
+        """Returns the positions of a term in pages that have it."""
         counts, place = self.pages.fields[term.field], self.place(term)
         assert counts.places is not None
         postings = int(counts.begins[place]) + np.searchsorted(counts.of(place)[0], texts)
@@ -99,15 +99,15 @@ class Matching:
 
 
 def frequency(places: Sequence[Sequence[int]], terms: Sequence[int], slop: int) -> float:
-    """Returns how often a phrase occurs, each time counted as 1 / (1 + how far its words are apart).
+    """Returns the frequency of a phrase; each occurrence counts 1 / (1 + distance of its words).
 
     Args:
-        places: where each word of the phrase occurs in the text, ascending.
-        terms: which word it is, by numbers.
-        slop: by how many places the words may be apart.
+        places: the ascending positions of each word of the phrase in the text.
+        terms: the number of each word; equal words have equal numbers.
+        slop: the largest distance of the words.
 
     Returns:
-        The sum, a float32 in value.
+        The sum, a float32 value.
     """
     if not slop:
         return float(len(set.intersection(*({at - n for at in word} for n, word in enumerate(places)))))
@@ -119,13 +119,13 @@ def frequency(places: Sequence[Sequence[int]], terms: Sequence[int], slop: int) 
 
 @dataclass
 class _Word:
-    """A word of the phrase on its way through the text.
+    """A word of the phrase, and its current position in the text.
 
     Attributes:
-        offset: its place in the phrase.
-        number: its place among the equal words of the phrase.
-        ahead: the places in the text that it has not reached, the next one last.
-        here: where the phrase would begin if it were exact.
+        offset: its index in the phrase.
+        number: its index among equal words of the phrase.
+        ahead: its later positions in the text, the next one last.
+        here: the beginning of an exact phrase with this position.
     """
 
     offset: int
@@ -138,10 +138,11 @@ class _Word:
 
 
 class _Sloppy:
-    """Lucene's SloppyPhraseMatcher: the word that lags behind advances, until all are close together.
+    """Lucene's SloppyPhraseMatcher: the last word advances until all words are close together.
 
-    Equal words are never at the same place: where they meet, the lesser one advances. Words also advance
-    while they wait in the queue, so that their order depends on Lucene's PriorityQueue: heapq has another.
+    Equal words never have the same position: if they meet, the lesser word advances. Words also advance while
+        they
+    wait in the queue, so that their order depends on Lucene's PriorityQueue; heapq has another order.
     """
 
     def __init__(self, places: Sequence[Sequence[int]], terms: Sequence[int]) -> None:
@@ -151,14 +152,14 @@ class _Sloppy:
         for offset, (term, in_text) in enumerate(zip(terms, places, strict=True)):
             words.append(_Word(offset, len(self._equal[term]), [*reversed(in_text)]))
             self._equal[term].append(words[-1])
-        # Of equal words, the second begins at their second place, and so on.
+        # The second of equal words begins at their second position, and so on.
         self._positioned = all(self._advance(word) for word in words for _ in range(1 + word.number))
         self._end = max(word.here for word in words)
         for word in words:
             self._add(word)
 
     def matches(self, slop: int) -> Iterator[int]:
-        """Yields for each match how far its words are apart."""
+        """Yields the distance of the words in each match."""
         while self._positioned:
             word = self._pop()
             apart, second = self._end - word.here, self._queue[0].here
@@ -170,7 +171,7 @@ class _Sloppy:
             self._add(word)
 
     def _advance_past_equals(self, word: _Word) -> bool:
-        """Moves a word to its next place, and the equal words that it meets there; False at the end."""
+        """Moves a word to its next position, also equal words that it meets; returns False at the end."""
         first, moved = word, set[int]()
         if not self._advance(word):
             return False
@@ -191,13 +192,13 @@ class _Sloppy:
         return True
 
     def _met(self, word: _Word) -> _Word | None:
-        """Returns another of the equal words that is at the same place of the text."""
+        """Returns an equal word at the same position, or None."""
         place = word.here + word.offset
         others = (other for other in self._equal[self._terms[word.offset]] if other is not word)
         return next((other for other in others if other.here + other.offset == place), None)
 
     def _queue_again(self, moved: set[int]) -> None:
-        """Queues words that have moved again, by number; others of that number count as they do."""
+        """Queues words that have moved, by number; other words with such a number count as moved."""
         out = []
         while moved:
             out.append(word := self._pop())
@@ -228,11 +229,11 @@ class _Sloppy:
 
 @dataclass(frozen=True)
 class Totals:
-    """Numbers of pages; the sum of two is that of all their pages.
+    """Numbers of pages; those of two groups of pages can be added.
 
     Attributes:
-        statistics: of each field.
-        tallies: how many pages there are, how many without language, and how many each filter stops.
+        statistics: the statistics of each field.
+        tallies: the number of pages, of pages without language, and of pages that each filter removes.
     """
 
     statistics: Mapping[str, Statistics]
@@ -248,8 +249,8 @@ class Part:
     """A part of the collection.
 
     Attributes:
-        totals: of all its pages.
-        pages: those that pass the filters and match some topic, and the one that is explained.
+        totals: the numbers of all its pages.
+        pages: the pages that pass the filters and match a topic, and the explained page.
     """
 
     totals: Totals
@@ -261,9 +262,9 @@ class Search:
     """The queries of a topic.
 
     Attributes:
-        first: what has to match.
-        second: what scores the best of these.
-        among: the only pages to rank, or None.
+        first: the query that has to match.
+        second: the query that scores the best matches.
+        among: ids of the only pages to rank, or None.
     """
 
     first: Query
@@ -273,12 +274,12 @@ class Search:
 
 @dataclass(frozen=True)
 class Collecting:
-    """What the pages are read for.
+    """The purpose of reading the pages.
 
     Attributes:
-        analyses: of each field, by name.
-        searches: those of all topics.
-        explained: the id of a page that is stored even if it does not match.
+        analyses: the analysis of each field by its name.
+        searches: the queries of all topics.
+        explained: the id of a page to store even if it does not match.
     """
 
     analyses: Mapping[str, str]
@@ -287,17 +288,17 @@ class Collecting:
 
     @property
     def reading(self) -> Reading[Part]:
-        """How the collection is read."""
+        """The way to read the collection."""
         return Reading(partial(_Collector, self), joined, _summary)
 
     @property
     def vocabularies(self) -> Mapping[str, Vocabulary]:
-        """The terms of each field; fields with the same analysis have the same."""
+        """The terms of each field; fields with the same analysis share them."""
         terms = defaultdict[str, dict[str, None]](dict)
         for search in self.searches:
             for term in (*terms_of(search.first), *terms_of(search.second)):
                 terms[self.analyses[term.field]][term.term] = None
-        known = {each: Vocabulary.of_terms(terms[each], each) for each in self.analyses.values()}
+        known = {name: Vocabulary.of_terms(terms[name], name) for name in self.analyses.values()}
         return {field: known[analysis] for field, analysis in self.analyses.items()}
 
 
@@ -314,7 +315,7 @@ def terms_of(query: Query) -> Iterator[Term]:
 
 
 class _Collector:
-    """Makes parts of the collection."""
+    """Makes parts of the collection from documents."""
 
     def __init__(self, collecting: Collecting) -> None:
         self._collecting, self._vocabularies = collecting, collecting.vocabularies
@@ -324,7 +325,7 @@ class _Collector:
         }
 
     def __call__(self, documents: Sequence[AnyDocument]) -> Part:
-        """Returns the part of the collection that these documents are."""
+        """Returns a part with these documents."""
         read = [page_of(document) for document in documents]
         counts = {name: counting.counts(read)[0] for name, counting in self._countings.items()}
         pages = Pages([Row.of(page) for page in read], counts)
@@ -334,7 +335,7 @@ class _Collector:
         return Part(Totals(statistics, tallies), self._matching(pages))
 
     def _matching(self, pages: Pages) -> Pages:
-        """Returns the pages that pass the filters and match some topic, and the one that is explained."""
+        """Returns the pages that pass the filters and match a topic, and the explained page."""
         matching, found = Matching(pages, self._vocabularies), np.zeros(len(pages.rows), dtype=bool)
         for search in self._collecting.searches:
             found |= matching.matches(search.first)
@@ -345,12 +346,12 @@ class _Collector:
 
 
 def joined(parts: Sequence[Part]) -> Part:
-    """Returns one part of several, of which there is at least one."""
+    """Joins at least one part."""
     totals = reduce(Totals.__add__, (part.totals for part in parts))
     return Part(totals, Pages.joined([part.pages for part in parts]))
 
 
 def _summary(parts: Sequence[Part]) -> str:
-    """Returns what ``--verbose`` prints."""
+    """Returns the summary for ``--verbose``."""
     read = sum(part.totals.tallies[PAGES] for part in parts)
-    return f"{read} documents, of which {sum(len(part.pages.rows) for part in parts)} match"
+    return f"{read} documents, {sum(len(part.pages.rows) for part in parts)} of them match"

@@ -1,8 +1,8 @@
 """Queries: trees of terms, phrases and labels, and the syntax in which ChatNoir reads a title.
 
-Queries are in the form to which Lucene rewrites them before it scores: a sum in a sum is one sum, a query
-that occurs twice counts twice, and a query alone is no sum. Scores are rounded to float32 where this form has
-a node.
+Queries have the form to which Lucene rewrites them before scoring: sums in a sum are merged, a query that
+occurs twice counts twice, and a sum of one query is this query. Scores are rounded to float32 at each node of
+this form.
 """
 
 import re
@@ -28,7 +28,7 @@ class Phrase:
     Attributes:
         field: the field.
         terms: the terms in their order.
-        slop: by how many places they may be apart.
+        slop: the largest distance of the terms.
     """
 
     field: str
@@ -42,7 +42,7 @@ class Combined:
 
     Attributes:
         term: the term.
-        weights: the fields, each with the weight of its term frequencies and lengths, a whole number.
+        weights: the fields, with whole numbers as weights of their term frequencies and lengths.
     """
 
     term: str
@@ -50,7 +50,7 @@ class Combined:
 
     @property
     def terms(self) -> list[Term]:
-        """The term in each of the fields."""
+        """The term in each field."""
         return [Term(field, self.term) for field, _ in self.weights]
 
 
@@ -63,14 +63,14 @@ class Label:
 
 @dataclass(frozen=True)
 class Bool:
-    """A combination of queries, as in Lucene; scores the sum of must and should.
+    """A combination of queries, as in Lucene; its score is the sum of must and should.
 
     Attributes:
         must: queries that all have to match.
-        should: queries that add to the score; without must and filters, some of them have to match.
-        filters: queries that all have to match, and score nothing.
-        without: queries of which none may match.
-        least: how many of should have to match.
+        should: queries that increase the score; without must and filters, at least one has to match.
+        filters: queries that all have to match, and do not score.
+        without: queries that may not match.
+        least: how many queries of should have to match.
     """
 
     must: "tuple[Query, ...]" = ()
@@ -81,7 +81,7 @@ class Bool:
 
     @property
     def is_sum(self) -> bool:
-        """Whether any of its queries may match alone."""
+        """Whether each of its queries may match alone."""
         return self == Bool(should=self.should)
 
 
@@ -102,14 +102,14 @@ EVERYTHING = Label(ANY)
 
 
 def boosted(query: Query, boost: float) -> Query:
-    """Returns a query whose score is multiplied."""
+    """Returns a query with a multiplied score."""
     alone, before = (query.query, query.boost) if isinstance(query, Boosted) else (query, 1.0)
     product = float(np.float32(boost) * np.float32(before))
     return alone if product == 1 or alone == NOTHING else Boosted(alone, product)
 
 
 def any_of(queries: Iterable[Query], least: int = 1) -> Query:
-    """Returns a query for pages that match so many of these queries; of none, it matches nothing."""
+    """Returns a query for pages that match at least so many queries; without queries, it matches nothing."""
     some = tuple(query for query in queries if query != NOTHING)
     if least > 1:
         return Bool(should=some, least=least) if least <= len(some) else NOTHING
@@ -127,9 +127,9 @@ def all_of(
     without: Iterable[Query] = (),
     extra: Iterable[Query] = (),
 ) -> Query:
-    """Returns a query for pages that match all queries and filters, and none without which they have to be.
+    """Returns a query for pages that match all queries and filters, and no query in ``without``.
 
-    The scores of the queries are added up, with those of what is extra and need not match.
+    The score is the sum over ``queries`` and ``extra``, whose queries need not match.
     """
     must, filters = tuple(queries), tuple(filters)
     if NOTHING in (*must, *filters):
@@ -141,7 +141,7 @@ def all_of(
 
 
 def _merged(queries: Iterable[Query]) -> tuple[Query, ...]:
-    """Returns the queries, each once, with the sums of their boosts."""
+    """Returns each query once, with the sum of its boosts."""
     boosts: dict[Query, float] = {}
     for query in queries:
         alone, boost = (query.query, query.boost) if isinstance(query, Boosted) else (query, 1.0)
@@ -150,7 +150,7 @@ def _merged(queries: Iterable[Query]) -> tuple[Query, ...]:
 
 
 def leaves(query: Query) -> Iterator[Leaf]:
-    """Yields the terms, phrases and labels of a query."""
+    """Yields the leaves of a query: terms, phrases and labels."""
     if isinstance(query, Boosted):
         yield from leaves(query.query)
     elif isinstance(query, Bool):
@@ -167,15 +167,15 @@ _NEGATED = re.compile(r'(?:^|(?<=\s))-("[^"]*"|[^\s"]\S*)')
 _TOKEN = re.compile(
     r'"(?P<phrase>[^"]*)"|(?P<operator>[+|])|(?P<minus>-)|(?P<word>[^"|+ \t\n\r-][^"|+ \t\n\r]*)|.', re.DOTALL
 )
-_BLANKS = "".join(map(chr, range(33)))  # of Java
+_BLANKS = "".join(map(chr, range(33)))  # Java's white space
 
 
 @dataclass(frozen=True)
 class Syntax:
-    """Elasticsearch's simple_query_string: quotes, minus, AND and OR; all else is text.
+    """Elasticsearch's simple_query_string with quotes, minus, AND and OR; all else is text.
 
     Attributes:
-        boosts: the fields in which a token may match, each with its weight.
+        boosts: the weights of the fields in which a token may match.
         terms_of: returns the terms of a text in a field.
     """
 
@@ -183,11 +183,11 @@ class Syntax:
     terms_of: Callable[[str, str], list[str]]
 
     def query(self, text: str, share: float = 1.0) -> Query:
-        """Returns the query that a text stands for.
+        """Returns the query in a text.
 
         Args:
-            text: what somebody typed.
-            share: of the words and phrases that must match in some field; rounded down, but at least one.
+            text: the user's input.
+            share: the share of words and phrases that must match in any field, rounded down to at least one.
         """
         if share == 1.0:
             return self._parsed(text, all_of)
@@ -197,7 +197,7 @@ class Syntax:
         return all_of([any_of(known, max(1, int(share * len(known))))], without=[unwanted])
 
     def _parsed(self, text: str, usual: Operator) -> Query:
-        """Returns what Lucene's parser makes of a text; operators bind to the left, none before the other."""
+        """Parses a text as Lucene; operators bind to the left, and have the same precedence."""
         if text.strip(_BLANKS) == "*":
             return EVERYTHING
         top, operands, previous = NOTHING, tuple[Query, ...](), usual
@@ -210,7 +210,7 @@ class Syntax:
         return top
 
     def _operands(self, text: str, usual: Operator) -> Iterator[tuple[Operator, Query]]:
-        """Yields words and phrases, each with the first of the operators before it, or the usual one."""
+        """Yields words and phrases, each with the first operator before it, or the usual one."""
         operator, negated = None, False
         for token in _TOKEN.finditer(text):
             if token["operator"]:
@@ -236,12 +236,12 @@ class Syntax:
 
 
 def wanted(text: str) -> str:
-    """Returns a text without its operators, and without what it wants to exclude."""
+    """Returns a text without its operators and its excluded words."""
     return _with_operators(_NEGATED.sub(" ", text), dict.fromkeys(_OPERATORS, " "))
 
 
 def _with_operators(text: str, operators: Mapping[str, str]) -> str:
-    """Returns a text with its upper-case words AND and OR replaced, except in quotes."""
+    """Returns a text whose upper-case words AND and OR are replaced, except in quotes."""
     parts = _QUOTED.split(text)
     for word, operator in operators.items():
         parts[::2] = [re.sub(word, operator, part) for part in parts[::2]]

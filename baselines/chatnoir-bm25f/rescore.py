@@ -1,4 +1,4 @@
-"""Rescore: for each topic the best pages of the first query are scored again by the second one."""
+"""Rescore: the second query scores the best pages of the first query."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,13 +21,13 @@ PER_PAGE = 10  # results
 
 
 class Hit(NamedTuple):
-    """A page that matches; of two the better one is the greater.
+    """A matching page; the better of two pages is the greater one.
 
     Attributes:
-        first: its score in the first query.
-        id: its id.
-        second: its score in the second query.
-        host: its host.
+        first: the score of the first query.
+        id: the id.
+        second: the score of the second query.
+        host: the host.
     """
 
     first: float
@@ -36,7 +36,7 @@ class Hit(NamedTuple):
     host: str
 
 
-Hits = Sequence[Sequence[Hit]]  # of each topic
+Hits = Sequence[Sequence[Hit]]  # for each topic
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Collection:
     """A collection that has been read.
 
     Attributes:
-        searches: those of all topics.
-        totals: of all pages; the statistics are those of a larger collection if they are known.
-        parts: the pages that match some topic.
+        searches: the queries of all topics.
+        totals: the numbers of all pages; the statistics of the whole collection if a file has them.
+        parts: the pages that match a topic.
         vocabularies: the terms of each field.
     """
 
@@ -57,7 +57,7 @@ class Collection:
 
     @classmethod
     def of(cls, documents: Documents, collecting: Collecting) -> "Collection":
-        """Reads the pages, once."""
+        """Reads the pages once."""
         parts, fields = read_parts(documents, collecting.reading), collecting.vocabularies
         nothing = collecting.reading.begin()([]).totals
         totals = parts.folded(nothing, lambda before, part: before + part.totals, Totals.__add__)
@@ -66,7 +66,7 @@ class Collection:
         return cls(collecting.searches, totals, parts, fields)
 
     def ids(self) -> frozenset[str]:
-        """Returns the ids of the pages that pass the filters and match some topic."""
+        """Returns the ids of the pages that pass the filters and match a topic."""
         return self.parts.folded(
             frozenset(),
             lambda before, part: before.union(row.id for row in part.pages.rows if row.matches),
@@ -74,7 +74,7 @@ class Collection:
         )
 
     def page(self, id: str) -> Scoring | None:
-        """Returns the scoring of one page, if it was stored."""
+        """Returns the scoring of a stored page, or None."""
 
         def with_part(before: Pages | None, part: Part) -> Pages | None:
             found = np.array([row.id == id for row in part.pages.rows], dtype=bool)
@@ -87,8 +87,8 @@ class Collection:
         """Returns for each topic the best pages by the first query, best first.
 
         Args:
-            spam: the ids of the only pages that are left out.
-            window: how many pages at the most.
+            spam: the ids of the pages to leave out.
+            window: the largest number of pages.
         """
         best = _Best(self.searches, spam, window, self.totals.statistics, self.vocabularies)
         return self.parts.folded([() for _ in self.searches], best.with_part, best.added)
@@ -96,7 +96,7 @@ class Collection:
 
 @dataclass(frozen=True)
 class _Best:
-    """The search for the best pages of a part; on a cluster it goes to where the parts are."""
+    """Finds the best pages of a part; it is sent to the workers that have the parts."""
 
     searches: Sequence[Search]
     spam: frozenset[str]
@@ -105,7 +105,7 @@ class _Best:
     vocabularies: Mapping[str, Vocabulary]
 
     def with_part(self, before: Hits, part: Part) -> Hits:
-        """Returns the best for each topic of those before and of one more part."""
+        """Returns the best pages of each topic, from those before and one more part."""
         scoring = Scoring(Matching(part.pages, self.vocabularies), self.statistics)
         rows = part.pages.rows
         passes = np.array([row.matches and row.id not in self.spam for row in rows], dtype=bool)
@@ -113,12 +113,12 @@ class _Best:
         return self.added(before, [self._hits(scoring, search, passes, hits) for search, hits in topics])
 
     def added(self, some: Hits, others: Hits) -> Hits:
-        """Returns the best for each topic of both."""
+        """Returns the best pages of each topic, from both."""
         both = zip(some, others, strict=True)
         return [sorted((*one, *other), reverse=True)[: self.window] for one, other in both]
 
     def _hits(self, scoring: Scoring, search: Search, passes: Array, before: Sequence[Hit]) -> Sequence[Hit]:
-        """Returns the pages that may be among the best, in no order."""
+        """Returns the pages of a part that may be among the best, in any order."""
         rows = scoring.matching.pages.rows
         texts, first = scoring.scored(search.first)
         if search.among is not None:
@@ -132,7 +132,7 @@ class _Best:
         return [Hit(score, rows[n].id, float(second[n]), rows[n].host) for score, n in hits]
 
     def _least(self, scores: Array, before: Sequence[Hit]) -> float:
-        """Returns what a page has to score to be among the best."""
+        """Returns the lowest score that can be among the best."""
         least = before[-1].first if len(before) == self.window else -np.inf
         if self.window < len(scores):
             least = max(least, float(np.partition(scores, -self.window)[-self.window]))
@@ -140,16 +140,16 @@ class _Best:
 
 
 def scored(hits: Iterable[Hit], numbers: Mapping[str, Any]) -> list[tuple[Hit, float]]:
-    """Returns pages with the weighted sums of both of their scores, best first."""
+    """Returns pages with the weighted sums of their two scores, best first."""
     first, second = numbers["match_weight"], numbers["rescore_weight"]
     scores = [(hit, first * hit.first + second * hit.second) for hit in hits]
     return sorted(scores, key=lambda scored: (scored[1], scored[0].id), reverse=True)
 
 
 def grouped(ranked: Sequence[tuple[Hit, float]]) -> list[tuple[str, float]]:
-    """Returns a ranking as ChatNoir showed it: on each page of ten, results of a host follow its best.
+    """Returns a ranking as ChatNoir shows it: on each page of ten, results of a host follow its best one.
 
-    The scores only express the order, which is no longer that of the original ones.
+    The new scores only express this order.
     """
     shown: list[str] = []
     for start in range(0, len(ranked), PER_PAGE):

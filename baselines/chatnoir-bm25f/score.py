@@ -1,4 +1,4 @@
-"""Score: BM25 and BM25F as Lucene computes them: in float32 where it does, sums as double."""
+"""Score: BM25 and BM25F with Lucene's arithmetic: float32, and sums as double."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,18 +19,18 @@ K1, B = (np.float32(NUMBERS["bm25"][name]) for name in ("k1", "b"))
 
 @dataclass(frozen=True)
 class Scoring:
-    """The scoring of pages by the statistics of the whole collection.
+    """Scores pages by the statistics of the whole collection.
 
     Attributes:
         matching: the pages.
-        statistics: of each field.
+        statistics: the statistics of each field.
     """
 
     matching: Matching
     statistics: Mapping[str, Statistics]
 
     def scored(self, query: Query, boost: float = 1.0) -> tuple[Texts, Array]:
-        """Returns the pages that match, ascending, and their scores times the boost, float32."""
+        """Returns the matching pages, ascending, and their scores times the boost, float32."""
         match query:
             case Boosted():
                 return self.scored(query.query, float(np.float32(boost) * np.float32(query.boost)))
@@ -44,7 +44,7 @@ class Scoring:
         return texts, np.full(len(texts), boost, dtype=np.float32)
 
     def _sum(self, queries: Iterable[Query], boost: float) -> Array:
-        """Returns what each page scores for all of the queries."""
+        """Returns the sum of each page's scores over the queries."""
         total = np.zeros(len(self.matching.pages.rows))
         for query in queries:
             texts, scores = self.scored(query, boost)
@@ -52,7 +52,7 @@ class Scoring:
         return total.astype(np.float32)
 
     def _bm25(self, query: Term | Phrase, boost: float) -> tuple[Texts, Array]:
-        """BM25 of a term, or of a phrase, which is as rare as its terms together."""
+        """BM25 of a term, or of a phrase, whose idf is the sum over its terms."""
         texts, tf = self.matching.postings(query)
         terms = (query.term,) if isinstance(query, Term) else query.terms
         numbers = [self._numbers(Term(query.field, term)) for term in terms]
@@ -61,7 +61,7 @@ class Scoring:
         return texts, _saturated(tf.astype(np.float32), lengths, numbers[0], np.float32(boost) * idf)
 
     def _bm25f(self, query: Combined, boost: float) -> tuple[Texts, Array]:
-        """BM25F (Robertson et al. 2004): frequencies and lengths are summed over fields first."""
+        """BM25F (Robertson et al. 2004), which first sums frequencies and lengths over fields."""
         texts = np.flatnonzero(self.matching.matches(query))
         tf, lengths = np.zeros((2, len(self.matching.pages.rows)), dtype=np.float32)
         for field, weight in query.weights:
@@ -77,7 +77,7 @@ class Scoring:
         return one_byte(lengths.astype(np.float64)).astype(np.float32)
 
     def _combined(self, query: Combined) -> TermStatistics:
-        """Returns the statistics of a term in several fields; its df is the highest one."""
+        """Returns the statistics of a term in several fields; df is the highest one."""
         known = [(weight, self._numbers(Term(field, query.term))) for field, weight in query.weights]
         df = max(term.df for _, term in known)
         documents = max(term.documents for _, term in known)
@@ -93,7 +93,7 @@ def _idf(term: TermStatistics) -> np.float32:
 
 
 def _saturated(tf: Array, lengths: Array, term: TermStatistics, weight: np.float32) -> Array:
-    """Returns weight tf / (tf + k1 (1 - b + b length / mean)), in the order in which Lucene computes it."""
+    """Returns weight tf / (tf + k1 (1 - b + b length / mean)), in Lucene's order of operations."""
     one, mean = np.float32(1), np.float32(term.mean_length if len(tf) else 1)
     inverse = one / (K1 * ((one - B) + B * lengths / mean))
     scores: Array = weight - weight / (one + tf * inverse)

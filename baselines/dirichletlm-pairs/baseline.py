@@ -1,4 +1,4 @@
-"""DirichletLM (Zhai and Lafferty 2001) for pairs of sentences: arguments, their sentences, pairs of these."""
+"""DirichletLM (Zhai and Lafferty 2001) for pairs of sentences from the best arguments."""
 
 from touche import Documents, Rankings, Topics, baseline, pairs
 
@@ -9,10 +9,10 @@ def dirichletlm_pairs(
 ) -> Rankings:
     """Ranks pairs of sentences by the probability that their smoothed language models draw the topic's title.
 
-    The sentences are those of the 100 best arguments of a topic. A sentence scores what it and its argument
-    score together, and a pair the mean of its two sentences.
+    The sentences are from the 100 best arguments of a topic. The score of a sentence is the sum of its own
+    score and its argument's score. The score of a pair is the mean of its two sentences.
 
-    mu: the weight of the collection's language model, in tokens; 2000 is the default of Elasticsearch.
-    depth: how many pairs are returned per topic.
+    mu: weight of the collection's language model, in tokens; 2000 is Elasticsearch's default.
+    depth: number of pairs per topic.
     """
     yield from pairs.hits(pairs.by_dirichletlm(topics, documents, mu, depth), depth)

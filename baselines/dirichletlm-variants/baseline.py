@@ -1,4 +1,4 @@
-"""DirichletLM by stop list, stemmer and mu: runs of Pippin Took and Goemon Ishikawa of 2021."""
+"""DirichletLM with other stop words, stemmers and mu: runs of Pippin Took and Goemon Ishikawa of 2021."""
 
 from typing import Literal
 
@@ -20,11 +20,11 @@ def dirichletlm_variants(
 ) -> Rankings:
     """Ranks arguments by Dirichlet-smoothed query likelihood (Zhai and Lafferty 2001) of their premises.
 
-    stop_words: lucene, snowball, none, or a file with a word on each line; the lists of the teams are not
-        shipped, but for lucene.
-    stemmer: Krovetz's, as Lucene has it, or none.
-    mu: the weight of the collection's language model, in tokens.
-    depth: how many documents are returned per topic.
+    stop_words: lucene, snowball, none, or a file with a word on each line; the teams' own lists are not
+        shipped.
+    stemmer: Lucene's Krovetz stemmer, or none.
+    mu: weight of the collection's language model, in tokens.
+    depth: number of documents per topic.
     """
     chosen = lucene.stop_words(stop_words)
     analyzer = lucene.Chain(("lowercase", "stop", *STEMMERS[stemmer]), chosen)

@@ -11,11 +11,11 @@ FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
 def dirichletlm(topics: Topics, documents: Documents, *, mu: float = 2000.0, depth: int = 1000) -> Rankings:
     """Ranks documents by the probability that their smoothed language model draws the topic's title.
 
-    Of an argument, premises and conclusion are two fields, each with its own statistics; the one with the
-    higher score counts. Any other document is one field.
+    Premises and conclusion of an argument are two fields with their own statistics; the higher score counts.
+    Any other document has one field.
 
-    mu: the weight of the collection's language model, in tokens; 2000 is the default of Elasticsearch.
-    depth: how many documents are returned per topic.
+    mu: weight of the collection's language model, in tokens; 2000 is Elasticsearch's default.
+    depth: number of documents per topic.
     """
     check_range("mu", mu, 1e-9, 1e9)
     likelihood = scan.dirichletlm(mu)

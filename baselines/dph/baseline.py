@@ -1,4 +1,4 @@
-"""DPH (Amati et al. 2007), without parameters, the best of Potthast et al. 2019; DLH and PL2 as variants."""
+"""DPH (Amati et al. 2007), a model without parameters, the best of Potthast et al. 2019; also DLH and PL2."""
 
 from typing import Literal
 
@@ -15,13 +15,14 @@ def dph(
     c: float = 1.0,
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks documents by how far the topic's terms diverge from being spread at random.
+    """Ranks documents by the divergence of the topic's terms from a random distribution.
 
-    Lengths are exact, as Terrier keeps them.
+    Lengths are exact, as in Terrier.
 
-    model: Terrier's DPH, DLH, or PL2, the one with a parameter.
-    c: how much the length of a document counts in PL2, less the larger it is; without effect on the others.
-    depth: how many documents are returned per topic.
+    model: Terrier's DPH, DLH or PL2; only PL2 has a parameter.
+    c: influence of long documents in PL2: the larger, the more of a term's frequency counts; no effect on
+        others.
+    depth: number of documents per topic.
     """
     check_range("c", c, 1e-9, 1e9)
     formulas = {"DPH": scan.dph, "DLH": scan.dlh, "PL2": scan.pl2(c)}

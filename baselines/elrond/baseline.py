@@ -1,4 +1,4 @@
-"""ElrondKRun: DirichletLM over Krovetz stems, of the premises and of the debate's title; the best of 2021."""
+"""ElrondKRun, the best run of 2021: DirichletLM over Krovetz stems of premises and the debate's title."""
 
 from touche import Documents, Rankings, Topics, baseline, lucene
 from touche.formats.documents import discussion_of, premises_of
@@ -15,14 +15,15 @@ def elrond(
     mu: float = 2000.0,
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks arguments by the sum of what premises and the title of their debate score.
+    """Ranks arguments by the sum of the scores of their premises and of their debate's title.
 
-    Premises must have a term of the topic's title, the title of the debate may. Of a document that is no
-    argument, the text stands for the premises.
+    A term of the topic's title is required in the premises, but not in the debate's title. Other documents
+    have their text instead of premises.
 
-    stop_words: lucene, snowball, none, or a file with a word on each line; that of the team is not shipped.
-    mu: the weight of the collection's language model, in tokens.
-    depth: how many documents are returned per topic.
+    stop_words: lucene, snowball, none, or a file with a word on each line; the team's own list is not
+        shipped.
+    mu: weight of the collection's language model, in tokens.
+    depth: number of documents per topic.
     """
     analyzer = lucene.Chain(("lowercase", "stop", "kStem"), lucene.stop_words(stop_words))
     queries, model = [topic.title for topic in topics], lucene.dirichlet(mu)

@@ -1,4 +1,4 @@
-"""Jean-Pierre Polnareff of 2021: premises, and a quarter of everything, by DirichletLM or BM25."""
+"""Jean-Pierre Polnareff of 2021: premises, plus a quarter of all fields, by DirichletLM or BM25."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -6,13 +6,13 @@ from typing import Literal
 from touche import Documents, Rankings, Topics, baseline, lucene
 from touche.formats.documents import AnyDocument, conclusion_of, discussion_of, premises_of
 
-# The team's code writes "null" for what an argument lacks of time, address, topic, author, role, organization
-# and domain. What is there has no word of a title, and only counts for the length: eight tokens fit best.
+# The team's code writes "null" for missing time, address, topic, author, role, organization and domain.
+# Existing values contain no word of a title, and only increase the length: eight tokens fit best.
 METADATA = " ".join(["null"] * 8)
 
 
 def everything_of(document: AnyDocument) -> str:
-    """Metadata, the title of the debate, premises and conclusion, as one text."""
+    """Returns metadata, the title of the debate, premises and conclusion as one text."""
     parts = METADATA, discussion_of(document), premises_of(document), conclusion_of(document)
     return " ".join(parts)
 
@@ -23,7 +23,15 @@ MU, K1, B = 1800.0, 1.2, 0.75
 ANALYSIS = lucene.Chain(
     (
         "lowercase",
-        ("patternReplace", "pattern", r"(.)\1{2,}", "replacement", "$1$1", "replace", "all"),  # sooo is soo
+        (
+            "patternReplace",
+            "pattern",
+            r"(.)\1{2,}",
+            "replacement",
+            "$1$1",
+            "replace",
+            "all",
+        ),  # sooo becomes soo
         "englishPossessive",
         ("length", "min", "3", "max", "20"),
     ),
@@ -40,12 +48,12 @@ def polnareff(
     stop_words: str = "lucene",
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks arguments by the score of their premises, and a quarter of that of all they have.
+    """Ranks arguments by the score of their premises, plus a quarter of the score of all their fields.
 
     model: Lucene's LMDirichlet with mu = 1800, or its BM25 with k1 = 1.2 and b = 0.75.
-    stop_words: ignored in titles only: lucene, snowball, none, or a file with a word on each line; the team's
-        own list is not shipped.
-    depth: how many documents are returned per topic.
+    stop_words: words ignored in titles only: lucene, snowball, none, or a file with a word on each line; the
+        team's own list is not shipped.
+    depth: number of documents per topic.
     """
     ignored = lucene.stop_words(stop_words)
     similarity = lucene.dirichlet(MU) if model == "dirichlet" else lucene.bm25(K1, B)
@@ -59,5 +67,5 @@ def polnareff(
 
 
 def without(terms: Mapping[str, int], ignored: frozenset[str]) -> dict[str, float]:
-    """The terms that are not ignored."""
+    """Returns the terms that are not ignored."""
     return {term: float(count) for term, count in terms.items() if term not in ignored}

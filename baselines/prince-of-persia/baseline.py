@@ -1,4 +1,4 @@
-"""Prince of Persia (2020): an index of premises and one of conclusions, their scores in a weighted sum."""
+"""Prince of Persia (2020): the weighted sum of scores from an index of premises and one of conclusions."""
 
 from math import log2
 from typing import Literal
@@ -9,29 +9,29 @@ from touche import Documents, Rankings, Topics, baseline, scan
 from touche.formats.documents import conclusion_of, premises_of
 
 FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
-RUNS = {  # as their tags say: models, and the weight of the first one
+RUNS = {  # from their tags: the two models, and the weight of the first one
     "1": ("DirichletLM", "DirichletLM", 0.8),
     "2": ("BM25", "BM25", 0.8),
     "3": ("DLH", "PL2", 0.8),
     "4": ("DLH", "BM25", 0.8),
     "5": ("DLH", "DLH", 0.9),
 }
-RESULTS = 1000  # that Terrier gives of an index
-MU, K1, B = 2500.0, 1.2, 0.75  # Terrier's
+RESULTS = 1000  # Terrier's results from an index
+MU, K1, B = 2500.0, 1.2, 0.75  # Terrier's parameters
 
 
 @baseline
 def prince_of_persia(
     topics: Topics, documents: Documents, *, run: Literal["1", "2", "3", "4", "5"] = "1", depth: int = 1000
 ) -> Rankings:
-    """Ranks arguments by 0.8 times the score of their premises, and 0.2 times that of their conclusion.
+    """Ranks arguments by 0.8 times the score of their premises, plus 0.2 times the score of their conclusion.
 
-    The scores are Terrier's, each of an index of its own, of which the first 1,000 results count. What the
-    team did besides, with synonyms and sentiment, is left out.
+    The scores are Terrier's. Each field has its own index, and its first 1,000 results count. The team's
+    synonyms and sentiments are not included.
 
-    run: which of the five: 1 is DirichletLM twice, 2 BM25 twice, 3 DLH and PL2, 4 DLH and BM25, 5 DLH twice
+    run: number of the run: 1 is DirichletLM twice, 2 BM25 twice, 3 DLH and PL2, 4 DLH and BM25, 5 DLH twice
         (0.9 and 0.1).
-    depth: how many arguments are returned per topic.
+    depth: number of arguments per topic.
     """
     of_premises, of_conclusions, weight = RUNS[run]
     collection = scan.Collection.of(topics, documents, "english", FIELDS)
@@ -45,20 +45,20 @@ def prince_of_persia(
 
 
 def alone(field: int, model: str) -> scan.Scoring:
-    """An index of one field."""
+    """Returns the scoring by one field, as in an index of its own."""
     boosts = [0.0, 0.0]
     boosts[field] = 1.0
     return scan.Scoring(MODELS[model], boosts, kept_of_lengths=scan.exact, required={field: "any"})
 
 
 def dirichletlm(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-    """Terrier's DirichletLM, which may take away from a score, unlike Lucene's."""
+    """Terrier's DirichletLM, whose contributions may be negative, unlike Lucene's."""
     score: scan.Array = np.log2(1 + tf / (MU * term.ttf / term.tokens)) + np.log2(MU / (length + MU))
     return score
 
 
 def bm25(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-    """Terrier's BM25: a term that most documents have takes away from a score."""
+    """Terrier's BM25, in which a term of most documents has a negative contribution."""
     rarity = log2((term.documents - term.df + 0.5) / (term.df + 0.5))
     score: scan.Array = rarity * (K1 + 1) * tf / (tf + K1 * (1 - B + B * length / term.mean_length))
     return score

@@ -1,4 +1,4 @@
-"""BM25 (Robertson et al. 1994) by the package rank_bm25."""
+"""BM25 (Robertson et al. 1994) with the package rank_bm25."""
 
 import re
 
@@ -17,9 +17,9 @@ def rank_bm25(
 ) -> Rankings:
     """Ranks documents by BM25 for the topic's title, with the defaults of rank_bm25.
 
-    k1: how slowly the weight of a word saturates with its frequency.
-    b: how much the length of a document counts, from 0 to 1.
-    depth: how many documents are returned per topic.
+    k1: saturation of the word frequency: the larger, the slower.
+    b: influence of the document's length, from 0 to 1.
+    depth: number of documents per topic.
     """
     texts = {document.id: document.text for document in documents}
     if not any(map(words_of, texts.values())):
@@ -29,13 +29,13 @@ def rank_bm25(
     for topic in topics:
         query = words_of(topic.title)
         among = texts if topic.candidates is None else topic.candidates
-        # Its scores do not tell whether a word is shared: those of frequent words can be negative or 0.
-        found = [each for each in among if not bm25.doc_freqs[numbers[each]].keys().isdisjoint(query)]
-        scores = bm25.get_batch_scores(query, [numbers[each] for each in found])
-        ranked = sorted(zip(scores, found, strict=True), reverse=True)
+        # Scores do not show whether a document has a word of the title: they can be negative or 0.
+        matching = [id for id in among if not bm25.doc_freqs[numbers[id]].keys().isdisjoint(query)]
+        scores = bm25.get_batch_scores(query, [numbers[id] for id in matching])
+        ranked = sorted(zip(scores, matching, strict=True), reverse=True)
         yield topic, [(document, score) for score, document in ranked[:depth]]
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in lower case."""
+    """Returns the words of a text in lower case."""
     return re.findall(r"\w+", text.lower())

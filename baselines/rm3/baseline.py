@@ -25,18 +25,18 @@ def rm3(
     title: float = 0.5,
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks documents twice: for the title, and for it and the likeliest words of what is first then.
+    """Ranks documents for the title, then for the title and the likeliest words of the first documents.
 
-    A word is as likely as it is in the first documents, each of which counts by the probability of the title
-    in it; of BM25, which knows none, by its score.
+    The probability of a word is its mean over the first documents. A document is weighted by the probability
+    of the title in it, or by its BM25 score.
 
-    model: what ranks, both times.
-    mu: the weight of the collection's language model, in tokens; without effect on bm25.
-    k1, b: the saturation of BM25, and how much length counts in it; without effect on dirichletlm.
-    feedback: how many documents are taken for relevant.
-    words: how many of their words are kept.
-    title: the share of the title in the second query, from 0 to 1.
-    depth: how many documents are returned per topic.
+    model: formula of both rankings.
+    mu: weight of the collection's language model, in tokens; no effect on bm25.
+    k1, b: saturation and influence of the length in BM25; no effect on dirichletlm.
+    feedback: number of documents that are assumed to be relevant.
+    words: number of words from these documents.
+    title: share of the title in the second query, from 0 to 1.
+    depth: number of documents per topic.
     """
     check_range("mu", mu, 1e-9, 1e9)
     check_range("k1", k1, 0, 1e9)
@@ -48,51 +48,51 @@ def rm3(
     formula = scan.dirichletlm(mu) if model == "dirichletlm" else scan.bm25(k1, b)
     first = list(scan.rank(topics, documents, formula, analysis="english", depth=feedback))
     found = scan.picked(documents, {document for _, hits in first for document, _ in hits})
-    counts = {each.id: Counter(scan.terms(each.text, "english")) for each in found}
+    counts = {document.id: Counter(scan.terms(document.text, "english")) for document in found}
     queries = {}
     for topic, hits in first:
-        asked = Counter(scan.terms(topic.title, "english"))
+        query = Counter(scan.terms(topic.title, "english"))
         weights = [
-            score if model == "bm25" else likelihood(score, asked, counts[id], mu) for id, score in hits
+            score if model == "bm25" else likelihood(score, query, counts[id], mu) for id, score in hits
         ]
         if model == "dirichletlm":
-            weights = [exp(each - max(weights)) for each in weights]
+            weights = [exp(weight - max(weights)) for weight in weights]
         relevant = [(shares(counts[id]), weight) for (id, _), weight in zip(hits, weights, strict=True)]
-        queries[topic.number] = mixed(shares(asked), expansion(relevant, words), title)
+        queries[topic.number] = mixed(shares(query), expansion(relevant, words), title)
     yield from scan.rank(topics, documents, formula, analysis="english", queries=queries, depth=depth)
 
 
 def likelihood(score: float, title: Counter[str], document: Counter[str], mu: float) -> float:
-    """ln P(q|d), but for what all documents share, of Lucene's score, which leaves out what a document lacks.
+    """Returns ln P(q|d), without what all documents share, from Lucene's score, which ignores missing words.
 
-    Of the smoothed probability (tf + mu P) / (mu + length), that of a word with tf = 0 differs in documents
-    by mu / (mu + length). A word that is rarer in a document than everywhere counts as Lucene has it, 0.
+    The smoothed probability is (tf + mu P) / (mu + length). For tf = 0 it depends on the document by
+    mu / (mu + length). A word that is rarer in a document than in the collection counts 0, as in Lucene.
     """
     lacking = sum(number for word, number in title.items() if word not in document)
     return score + lacking * log(mu / (mu + document.total()))
 
 
 def expansion(documents: Sequence[tuple[Weights, float]], words: int) -> Weights:
-    """The likeliest words of documents, each of which is given by its words, and counts so much.
+    """Returns the likeliest words: P(w|R) is the sum of P(w|d) P(q|d) over the documents.
 
-    That is P(w|R), the sum of P(w|d) P(q|d) over the documents.
+    Each document consists of the shares of its words, and its probability.
     """
     relevance = defaultdict[str, float](float)
     for of_document, probability in documents:
         for word, share in of_document.items():
             relevance[word] += share * probability
-    likeliest = sorted(relevance.items(), key=lambda each: (-each[1], each[0]))
+    likeliest = sorted(relevance.items(), key=lambda pair: (-pair[1], pair[0]))
     return shares(dict(likeliest[:words]))
 
 
 def mixed(title: Weights, expansion: Weights, share: float) -> dict[str, float]:
-    """The words of both, those of the title with so large a share of the weight."""
+    """Mixes two sets of weighted words; ``share`` is the weight of the title."""
     both = dict.fromkeys([*title, *expansion])
     weights = {word: share * title.get(word, 0) + (1 - share) * expansion.get(word, 0) for word in both}
-    return {word: weight for word, weight in weights.items() if weight}  # 0 would find what has nothing else
+    return {word: weight for word, weight in weights.items() if weight}  # would match documents
 
 
 def shares(weights: Weights) -> Weights:
-    """The same weights, brought to a sum of 1."""
+    """Normalises weights to a sum of 1."""
     total = sum(weights.values())
     return {word: weight / total for word, weight in weights.items()} if total else {}

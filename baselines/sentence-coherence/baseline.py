@@ -1,4 +1,4 @@
-"""Sentence coherence: pairs by DirichletLM, re-ranked by how well one sentence reads on from the other."""
+"""Sentence coherence: pairs by DirichletLM, re-ranked by the coherence of their two sentences."""
 
 from typing import Literal
 
@@ -20,17 +20,17 @@ def sentence_coherence(
     mu: float = 2000.0,
     depth: int = 1000,
 ) -> Rankings:
-    """Re-ranks the pairs of dirichletlm by their coherence, weighed with their relevance.
+    """Re-ranks the pairs of dirichletlm by a weighted sum of relevance and coherence.
 
-    The score of a pair is (1 - weight) relevance + weight coherence, less the penalty if their stances are
-    opposite. Relevance is the DirichletLM score of the pair over the highest one of the topic.
+    The score of a pair is (1 - weight) relevance + weight coherence, minus the penalty for opposite stances.
+    Relevance is the pair's DirichletLM score, divided by the highest score of the topic.
 
-    coherence: by common stems, sentence embeddings (all-MiniLM-L6-v2), or BERT's next-sentence prediction.
-    model: the folder of the BERT model, for nsp only.
-    weight: the weight of coherence, 0 to 1.
-    penalty: what two sentences lose that contradict one another.
-    mu: the weight of the collection's language model in DirichletLM, in tokens.
-    depth: how many pairs are re-ranked per topic.
+    coherence: common stems, sentence embeddings (all-MiniLM-L6-v2), or BERT's next-sentence prediction.
+    model: folder of the BERT model, for nsp only.
+    weight: weight of coherence, from 0 to 1.
+    penalty: penalty for a pair whose sentences contradict each other.
+    mu: weight of the collection's language model in DirichletLM, in tokens.
+    depth: number of re-ranked pairs per topic.
     """
     check_range("weight", weight, 0, 1)
     check_range("penalty", penalty, 0, 10)

@@ -1,4 +1,4 @@
-"""Stances by a lexicon: which of the two compared objects is nearer to words of praise?"""
+"""Stances by a lexicon: which of two compared objects is nearer to words of praise?"""
 
 from stances import Objects, lexicon
 
@@ -10,8 +10,8 @@ from touche.errors import check_range
 def stance_lexicon(topics: Topics, documents: Documents, *, window: int = 5, depth: int = 1000) -> Rankings:
     """Ranks passages by BM25, and labels each with the object that it prefers.
 
-    window: how many words a word of praise or blame may be away from the object that it counts for.
-    depth: how many passages are returned per topic.
+    window: largest distance, in words, between a word of praise or blame and the object.
+    depth: number of passages per topic.
     """
     check_range("window", window, 1, 1000)
     ranked = scan.rank(topics, documents, scan.bm25(k1=0.9, b=0.4), analysis="english", depth=depth)

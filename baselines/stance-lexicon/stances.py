@@ -15,10 +15,11 @@ _WORD = re.compile(r"[\w+#]+")
 
 @dataclass(frozen=True)
 class Objects:
-    """The words of each compared object; those that both have name neither.
+    """The words of each compared object, without words that both have.
 
     Attributes:
-        first, second: words in lower case and without the plural's s; empty for a topic without two objects.
+        first, second: words in lower case, without the plural's s; empty if the topic does not have two
+            objects.
     """
 
     first: frozenset[str] = frozenset()
@@ -33,7 +34,7 @@ class Objects:
         return cls(first, second)
 
     def stance(self, text: str, polarities: Mapping[str, int], window: int) -> str:
-        """Returns the stance of a text, or Q0 for a topic without two objects.
+        """Returns the stance of a text; Q0 if the topic does not have two objects.
 
         Args:
             text: the text.
@@ -80,7 +81,7 @@ def _counts(word: str) -> bool:
 
 
 def _nearest_side(mentions: Sequence[tuple[int, int]], place: int, window: int) -> int | None:
-    """Returns the side of the nearest mention: 0 if both objects are equally near, None if neither is."""
+    """Returns the side of the nearest mention: 0 if both objects are equally near, None if none is near."""
     after = bisect(mentions, (place,))
     near = [(abs(place - mention), side) for mention, side in mentions[max(0, after - 1) : after + 1]]
     nearest = min(near, default=(window + 1, 0))[0]

@@ -1,4 +1,4 @@
-"""TF-IDF as Terrier has it (TF_IDF), the one of Potthast et al. 2019; Lucene's own as a variant."""
+"""TF-IDF of Terrier (TF_IDF), as in Potthast et al. 2019; Lucene's TF-IDF as a variant."""
 
 from math import log, log2
 from typing import Literal
@@ -26,9 +26,9 @@ def tfidf(
     classic: Lucene's ClassicSimilarity, sum over the terms of
         qtf * sqrt(tf) * (1 + ln((N + 1) / (df + 1))) / sqrt(dl), with lengths in one byte, as in Lucene.
 
-    variant: which of the two.
-    k1, b: the saturation of Robertson's term frequency in Terrier's formula; without effect on classic.
-    depth: how many documents are returned per topic.
+    variant: formula.
+    k1, b: saturation and influence of the length in Terrier's formula; no effect on classic.
+    depth: number of documents per topic.
     """
     check_range("k1", k1, 0, 1e9)
     check_range("b", b, 0, 1)
@@ -38,7 +38,7 @@ def tfidf(
         return saturated * log2(term.documents / term.df + 1)
 
     def classic(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
-        """In float32 where Lucene has it."""
+        """Computes in float32 where Lucene does."""
         idf = np.float32(term.weight) * np.float32(log((term.documents + 1) / (term.df + 1)) + 1)
         score: scan.Array = np.sqrt(tf).astype(np.float32) * idf * (1 / np.sqrt(length)).astype(np.float32)
         return score

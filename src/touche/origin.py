@@ -1,15 +1,15 @@
-"""Where code comes from: the clone of this project, and the commit and repository of a folder."""
+"""Origin of code: the clone of this project, and the commit and repository of a folder."""
 
 import re
 import subprocess
 from pathlib import Path
 
-_PATIENCE = 60  # seconds
-_OWN = (".", ":(exclude,glob)**/__pycache__/**")  # what git is asked of the folder
+_PATIENCE = 60  # seconds for one command of git
+_OWN = (".", ":(exclude,glob)**/__pycache__/**")  # git's pattern for the folder's files
 
 
 def clone() -> Path | None:
-    """The clone that the package was installed from with ``pip install --editable``, else None."""
+    """Returns the clone that was installed with ``pip install --editable``, else None."""
     source = Path(__file__).parents[1]
     root = source.parent
     is_clone = source.name == "src" and all((root / part).is_dir() for part in ("baselines", "topics"))
@@ -17,26 +17,26 @@ def clone() -> Path | None:
 
 
 def origin(folder: Path) -> dict[str, str]:
-    """The commit that a folder is at, and where it comes from; ``unknown`` where git knows nothing of it.
+    """Returns commit and repository of a folder; values that git does not know are ``unknown``.
 
-    The commit ends in ``-dirty`` if a file of the repository was changed since, or one of the folder is new.
+    The commit ends in ``-dirty`` if a tracked file has changed, or the folder has a new file.
     """
-    if _git(folder, "check-ignore", "."):  # such as an environment within somebody's repository
+    if _git(folder, "check-ignore", "."):  # such as an environment in another project's repository
         return {"revision": "unknown", "source": "unknown"}
     commit = _git(folder, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
     if commit and not commit.endswith("-dirty") and _git(folder, "status", "--porcelain", "--", *_OWN):
         commit += "-dirty"
     url = _git(folder, "remote", "get-url", "origin")
-    # Neither a path of somebody's machine nor somebody's token.
+    # Local paths and access tokens stay private.
     source = re.sub("//[^/]*@", "//", url) if url.startswith("https://") else ""
     return {"revision": commit or "unknown", "source": source or "unknown"}
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    """What git answers; nothing where it is missing, knows nothing, or takes more than a minute."""
+    """Returns git's output; empty if git is missing, fails, or takes more than a minute."""
     command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE)
+        result = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return told.stdout.strip() if told.returncode == 0 else ""
+    return result.stdout.strip() if result.returncode == 0 else ""

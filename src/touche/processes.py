@@ -1,4 +1,4 @@
-"""Processes that work for this one, and end with it."""
+"""Worker processes, which end with this process."""
 
 import os
 import signal
@@ -22,49 +22,49 @@ class CannotStartError(ToucheError):
 
 
 class Pool(ProcessPoolExecutor):
-    """Processes that work for this one; they end with the ``with`` block, or with this process.
+    """Worker processes; they end with the ``with`` block, or with this process.
 
     They are spawned, because a process that runs Java or threads cannot be forked.
     """
 
     def __init__(self, processes: int, begin: Callable[..., None] | None = None, *args: Any) -> None:
-        """Prepares processes, which are started as they are needed.
+        """Prepares the processes; each starts when it is needed.
 
         Args:
-            processes: how many.
-            begin: what each does first.
-            args: the arguments of ``begin``.
+            processes: the number of processes.
+            begin: the function that each process calls first.
+            args: its arguments.
         """
         context = get_context("spawn")
         super().__init__(processes, mp_context=context, initializer=_begin, initargs=(begin, args))
 
     def __exit__(self, *_: object) -> None:
-        """Ends the processes without waiting for work that they have not begun."""
+        """Ends the processes, and cancels the work that they have not begun."""
         self.shutdown(cancel_futures=True)
 
     def check(self, purpose: str) -> None:
-        """Starts a process, before any work can end it.
+        """Starts a process before it gets any work, so that a failure has only one cause.
 
-        Each process imports the script that the user runs. One without a guard comes here again, there.
+        Each process imports the user's script. A script without a guard calls this method again there.
 
         Args:
-            purpose: what the processes do, such as ``parse web pages``.
+            purpose: the work of the processes, such as ``parse web pages``.
 
         Raises:
             CannotStartError: if the processes cannot import that script.
         """
-        if getattr(current_process(), "_inheriting", False):  # which Python itself asks, to refuse it
-            sys.exit()  # in silence, because the first process reports it
+        if getattr(current_process(), "_inheriting", False):  # set while the process imports the script
+            sys.exit()  # silently, because the first process reports the error
         try:
             self.submit(os.getpid).result()
         except BrokenProcessPool:
             problem = f"the processes that {purpose} cannot import your script"
-            remedy = 'save it in a file, and put what it does below: if __name__ == "__main__":'
+            remedy = 'save it in a file, and move its statements below: if __name__ == "__main__":'
             raise CannotStartError(f"{problem}; {remedy}") from None
 
     def submit(self, work: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
-        """Hands out work; a process that is started for it ignores interrupts, but is ended by this one."""
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which a new process inherits
+        """Submits work; a process that starts for it ignores interrupts, because this process ends it."""
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a new process inherits this mask
         try:
             return super().submit(work, *args, **kwargs)
         finally:
@@ -74,12 +74,12 @@ class Pool(ProcessPoolExecutor):
 def in_order(
     items: Iterable[_T], hand_out: Callable[[_T], Future[_R]], processes: int
 ) -> Iterator[tuple[_T, Future[_R]]]:
-    """Hands items out and yields each with its future, in order; so few are under way that none pile up.
+    """Submits items and yields each with its future, in order; the number of pending items is limited.
 
     Args:
-        items: what is handed out.
-        hand_out: hands one of them to a process.
-        processes: how many there are.
+        items: the items to submit.
+        hand_out: submits one item to a process.
+        processes: the number of processes.
     """
     under_way: deque[tuple[_T, Future[_R]]] = deque()
     for item in items:
@@ -91,13 +91,13 @@ def in_order(
 
 
 def _begin(begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
-    # It would wait for work for ever if that one were killed.
-    threading.Thread(target=_wait_for_the_parent, daemon=True).start()
+    # Without this thread, a worker whose parent was killed would wait for work forever.
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     if begin:
         begin(*args)
 
 
-def _wait_for_the_parent() -> None:
+def _end_with_parent() -> None:
     if parent := parent_process():
         parent.join()
         os._exit(1)

@@ -1,4 +1,4 @@
-"""Progress on standard error: bars, and lines that leave a bar whole; and how many processors there are."""
+"""Progress on standard error: bars, lines that do not break a bar, and the number of processors."""
 
 import logging
 import os
@@ -15,12 +15,12 @@ from touche.errors import one_line
 
 _T = TypeVar("_T")
 
-_DELAY = 2.0  # seconds; what is done by then shows no bar
+_DELAY = 2.0  # seconds until a bar appears
 _CGROUP = Path("/sys/fs/cgroup")
 
 
 class _NoBar:
-    """Where none is drawn."""
+    """A bar that draws nothing."""
 
     def __enter__(self) -> Self:
         return self
@@ -29,15 +29,15 @@ class _NoBar:
         pass
 
     def update(self, count: int) -> None:
-        """Takes note of nothing."""
+        """Ignores the count."""
 
 
 def watched(items: Iterable[_T], what: str, unit: str, total: int | None) -> Iterator[_T]:
-    """The same items, with a bar whose clock starts at the first of them, as much may precede it.
+    """Yields the items; a bar starts its clock at the first item, because the work before it takes long.
 
     Args:
-        items: what is gone through.
-        what, unit, total: as those of ``bar``.
+        items: the items to count.
+        what, unit, total: as in ``bar``.
     """
     items = iter(items)
     yield from islice(items, 1)
@@ -45,23 +45,23 @@ def watched(items: Iterable[_T], what: str, unit: str, total: int | None) -> Ite
 
 
 def bar(what: str, unit: str, total: int | None, *, over: Iterable[Any] | None = None, done: int = 0) -> Any:
-    """A bar with rate and time left, on terminals only, that comes after two seconds and goes in the end.
+    """Returns a bar with rate and remaining time; it appears after two seconds and vanishes at the end.
 
-    There is none where the logger ``touche`` is set to warnings, as ``--quiet`` does.
+    Without a terminal, and where the logger ``touche`` is set to warnings (``--quiet``), nothing is drawn.
 
     Args:
-        what: what is being done.
-        unit: what is counted, in the plural; ``B`` for bytes.
-        total: how many there are, if that is known.
-        over: what is gone through, if it is an iterable.
-        done: how many were done before.
+        what: the text in front of the bar.
+        unit: the plural noun of what is counted; ``B`` for bytes.
+        total: the expected number, or None.
+        over: the items to iterate over.
+        done: the number at which the bar starts.
 
     Returns:
-        A context manager with ``update(count)``, or the iterable.
+        An iterator over ``over`` if there is one, else a context manager with ``update(count)``.
     """
     if logging.getLogger("touche").level >= logging.WARNING or not (sys.stderr and sys.stderr.isatty()):
         return _NoBar() if over is None else over
-    from tqdm import tqdm  # here, for most runs draw none, and it takes as long to import as a small run
+    from tqdm import tqdm  # here, because most runs draw no bar, and the import takes as long as a small run
 
     return tqdm(
         over,
@@ -77,23 +77,23 @@ def bar(what: str, unit: str, total: int | None, *, over: Iterable[Any] | None =
 
 
 def say(line: str) -> None:
-    """Writes a line to standard error, in place of a bar if there is one, which goes on below."""
+    """Writes a line to standard error; a bar on that line moves below it."""
     if not sys.stderr:  # closed by the caller
         return
     wide = get_terminal_size().columns - 1 if "tqdm" in sys.modules and sys.stderr.isatty() else 0
     blank = f"\r{'':{wide}}\r" if wide else ""
-    sys.stderr.write(f"{blank}{one_line(line)}\n")  # at once, so that lines of threads do not mix
+    sys.stderr.write(f"{blank}{one_line(line)}\n")  # in one call, so that lines of threads do not mix
 
 
 def processors() -> int:
-    """How many processors this process may use, at least in part."""
-    # Not on macOS.
+    """Returns the number of processors that this process may use, rounded up."""
+    # macOS has no sched_getaffinity.
     own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(own, ceil(_limit_of_container() or own))
 
 
 def _limit_of_container() -> float:
-    """How many processors a container may use, as ``docker run --cpus`` says; 0 if there is no limit."""
+    """Returns how many processors a container may use (``docker run --cpus``), or 0 without a limit."""
     for files in (["cpu.max"], ["cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us"]):  # versions 2 and 1
         with suppress(OSError, ValueError):  # "max" or -1 if there is no limit
             limit, period = " ".join((_CGROUP / file).read_text(encoding="ascii") for file in files).split()

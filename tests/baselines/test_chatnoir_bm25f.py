@@ -233,15 +233,15 @@ def test_a_page_is_explained_by_the_parts_of_its_score(touche: Touche, tmp_path:
         assert ("first query" in out and " x 0.01" in out) == (year == "today")
     assert "duvet-de: is in another language (spam" in touche(*command, "duvet-de")[1]
     assert "duvet-shop: does not match (spam rank 41.0" in touche(*command, "duvet-shop")[1]
-    assert "explain = 9 a: there is no topic 9" in touche(*command[:-1], "9", "a")[2]
-    assert "there is no page heap-frame, or it could" in touche(*command, "heap-frame")[2]
+    assert "explain = 9 a: the input has no topic 9" in touche(*command[:-1], "9", "a")[2]
+    assert "page heap-frame is missing" in touche(*command, "heap-frame")[2]
 
 
 def test_what_the_filters_remove_and_cannot_test_is_reported(
     touche: Touche, write: Write, tmp_path: Path
 ) -> None:
     err = touche("run", "chatnoir-bm25f", "-i", "spot-check/pages", "-o", tmp_path / "a")[2]
-    assert "2 of 64 pages were left out: 2 without readable text; the first is heap-frame" in err
+    assert "skipped 2 of 64 pages: 2 without readable text; the first is heap-frame" in err
     assert "the filters removed 7 of 62 pages: in another language\n" in err
     assert "the filters removed 1 of 26 pages that match a title: bad spam rank" in err
     assert "print-shop" not in (tmp_path / "a" / "run.txt").read_text()

@@ -118,7 +118,7 @@ SOURCE = "from touche import baseline\n@baseline\ndef mine(topics, documents):\n
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(ToucheError, match=r"no baseline 'bm52'; did you mean bm25\? Or give the path"):
+    with pytest.raises(ToucheError, match=r"no baseline 'bm52'; did you mean bm25\? Or pass the path"):
         baselines.load("bm52")
 
 
@@ -126,7 +126,9 @@ def test_where_nothing_ships_there_are_no_names(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("touche.baselines.loader.shipped", lambda: None)
     monkeypatch.chdir(tmp_path)
     assert baselines.names() == []
-    with pytest.raises(ToucheError, match=r"no baseline 'bm25'; an image holds its own one only\. Or give"):
+    with pytest.raises(
+        ToucheError, match=r"no baseline 'bm25'; an image contains only its own baseline\. Or pass"
+    ):
         baselines.load("bm25")
 
 
@@ -225,13 +227,12 @@ UNLOADABLE = {
     "\nimport broken": f"broken.py:2: {CANNOT} (NameError: name 'nothing' is not defined)",
     "import cut": f"cut.py:1: {CANNOT} (SyntaxError: '(' was never closed (cut.py, line 1))",
     "from features import absent": f"baseline.py:1: {CANNOT} (ImportError: cannot import name 'absent'",
-    "import text.absent": "baseline.py:1: it imports text.absent, which does not exist; beside it is text",
-    "import features.x": "baseline.py:1: it imports features.x, which does not exist; beside it is features",
-    "import feature": "baseline.py:1: it imports feature, which does not exist; beside it is features",
-    "import spoken": "spoken/__init__.py:1: it imports words, which does not exist; beside it is words_",
-    "import no_such_library.x": "baseline.py:1: it imports no_such_library, which is neither beside it nor "
-    "installed",
-    "import learned": "learned.py:2: it imports no_such_library, which is neither beside it nor installed",
+    "import text.absent": "baseline.py:1: the import of text.absent failed; its folder has text",
+    "import features.x": "baseline.py:1: the import of features.x failed; its folder has features",
+    "import feature": "baseline.py:1: the import of feature failed; its folder has features",
+    "import spoken": "spoken/__init__.py:1: the import of words failed; its folder has words_",
+    "import no_such_library.x": "baseline.py:1: the import of no_such_library failed: it is neither in ",
+    "import learned": "learned.py:2: the import of no_such_library failed: it is neither in the folder",
     "from shlex import absent": f"baseline.py:1: {CANNOT} (ImportError: cannot import name 'absent'",
 }
 
@@ -359,8 +360,8 @@ def with_body(body: str) -> str:
 
 
 REFUSED = {
-    "": "0 baselines in it; decorate one function",
-    SOURCE + OTHER: "2 baselines in it; decorate one function",
+    "": "0 baselines in this file; decorate one",
+    SOURCE + OTHER: "2 baselines in this file; decorate one",
     with_body("pass"): "the baseline mine returned None",
     with_body("raise __import__('touche').ToucheError('no; do it')"): "touche: no; do it",
     with_body("raise SystemExit"): "mine ended the program with exit code 0, and no run",
@@ -440,7 +441,7 @@ def test_a_folder_with_the_name_of_a_shipped_baseline_is_told_from_it(
     command = ("-i", "spot-check/passages", "-o", "out")
     assert "warning: ./bm25 is not that of touche-baselines" in touche("run", "./bm25", *command)[2]
     assert "warning" not in touche("run", "bm25", *command)[2]
-    with pytest.raises(ToucheError, match="there is an image touche/bm25 already"):
+    with pytest.raises(ToucheError, match="would replace touche/bm25"):
         check_name(tmp_path / "bm25")
     check_name(ROOT / "baselines" / "bm25")
 
@@ -453,6 +454,6 @@ def test_documents_need_not_be_there_for_a_baseline_that_says_so(
     command = ("run", tmp_path / "mine", "-i", tmp_path / "in", "-o", tmp_path / "out")
     for text in (SOURCE, source.replace("yield from ()", "yield topics[0], [(list(documents), 1.0)]")):
         write("mine/baseline.py", text)
-        assert "in: no documents in it" in touche(*command)[2]
+        assert "in: no documents in this" in touche(*command)[2]
     write("mine/baseline.py", source.replace("yield from ()", "yield topics[0], [('a', 1.0)]"))
     assert touche(*command)[0] == 0 and (tmp_path / "out" / "run.txt").exists()

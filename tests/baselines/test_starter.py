@@ -87,30 +87,32 @@ def test_in_an_image_the_spot_checks_are_missing_and_every_command_says_so(
     for command in (f"run ./us -i {spot_check} -o out", f"evaluate out/us/run.txt --task {spot_check}"):
         code, _, err = touche(*command.split())
         assert (code, err.count("\n")) == (2, 1)
-        assert "no image holds the spot checks; a clone of touche-baselines does, and the installed" in err
+        assert "images do not contain the toy collection; a clone of touche-baselines and" in err
 
 
 def test_a_missing_package_is_named(place: Path, touche: Touche, monkeypatch: pytest.MonkeyPatch) -> None:
     touche("new", "us")
     monkeypatch.setitem(sys.modules, "rank_bm25", None)
     code, _, err = touche("run", "./us", "-i", "spot-check/passages", "-o", "out")
-    assert code == 2 and err.startswith("touche: us/baseline.py:5: it imports rank_bm25, which is neither")
+    assert code == 2 and err.startswith(
+        "touche: us/baseline.py:5: the import of rank_bm25 failed: it is neither"
+    )
     assert len(err.splitlines()) == 1
 
 
 REFUSED = {
-    "Our_Team": "the name of its image would be invalid",
-    "a--b-": "the name of its image would be invalid",
-    "bm25": "there is an image touche/bm25 already",
-    "base": "there is an image touche/base already",
-    "2022": "its function in Python cannot be called 2022",
-    "lambda": "its function in Python cannot be called lambda",
-    "words-of": "its function in Python cannot be called words_of",
-    "any": "its function in Python cannot be called any",
-    "nowhere/us": "there is no folder nowhere",
-    "file/us": "there is no folder file",
-    "file": "there is something already",
-    "full": "there is something already",
+    "Our_Team": "its name is not valid for an image",
+    "a--b-": "its name is not valid for an image",
+    "bm25": "would replace touche/bm25",
+    "base": "would replace touche/base",
+    "2022": "2022 cannot be the name",
+    "lambda": "lambda cannot be the name",
+    "words-of": "words_of cannot be the name",
+    "any": "any cannot be the name",
+    "nowhere/us": "the folder nowhere does not exist",
+    "file/us": "the folder file does not exist",
+    "file": "this path exists already",
+    "full": "this path exists already",
     "/proc/us": "cannot be written (",
 }
 

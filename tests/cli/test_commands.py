@@ -107,26 +107,26 @@ def place(given: Path, write: Write, mine: Callable[..., Path], monkeypatch: pyt
 
 
 MISTYPED = {
-    "run bm25 -i nowhere -o out": "nowhere: no such directory, and no such dataset",
-    "run dirichletlm -i no-topics -o out": "no-topics: no topics in it",
-    "run dirichletlm -i no-documents -o out": "no-documents: no documents in it",
+    "run bm25 -i nowhere -o out": "nowhere: no such directory or dataset",
+    "run dirichletlm -i no-topics -o out": "no-topics: no topics in this",
+    "run dirichletlm -i no-documents -o out": "no-documents: no documents in this",
     "run bm25 -i broken -o out": "documents.jsonl:3: broken JSON",
     "run bm25 -i cut -o out": "documents.jsonl: the gzip stream is broken",
     "run bm25 -o out": "Missing option '-i'",
     "run bm25 -i": "'-i' requires an argument",
     "run bm25 -i in -o /proc/out": "/proc/out: cannot be made",
-    "run bm25 -i in -o out --b 2": "b = 2: give a number from 0 to 1",
+    "run bm25 -i in -o out --b 2": "b = 2 is out of range; choose a number from 0 to 1",
     "run bm25 -i in -o out --b x": "'x' is not a valid float",
     "run bm25 -i in -o out --k2 1": "No such option",
     "run bm25 -i in -o out --depth 0": "depth = 0: a run holds",
     "run tfidf -i in -o out --variant x": "'x' is not one of 'terrier', 'classic'",
-    "run bm25 -i in -o out --corpus nothing": "ir_datasets knows no 'nothing'",
-    "run bm25 -i spot-check/arguments -o out --corpus x": "leave --corpus out",
+    "run bm25 -i in -o out --corpus nothing": "ir_datasets has no corpus 'nothing'",
+    "run bm25 -i spot-check/arguments -o out --corpus x": "omit --corpus",
     "run bm25 -i '' -o out": "-i or -o is empty",
     "run bm25 -i in -o ''": "-i or -o is empty",
     "run bm25 -i in -o out --team ' '": "--team ' ' is empty",
     "run bm25 -i in -o out --statistics no.json": "no such file; give one that --keep-statistics has written",
-    "run bm25 -i in -o out --statistics out/run.txt": "these are no statistics",
+    "run bm25 -i in -o out --statistics out/run.txt": "no statistics",
     "run rank-bm25 -i in -o out --keep-statistics s": "ranks without touche.scan",
     "run dirichletlm-variants -i in -o out --stop-words words.txt": "words.txt:1: ",
     "run sentence-coherence -i in -o out --coherence nsp": "--model",
@@ -253,7 +253,7 @@ def test_what_an_encoding_cannot_say_is_written_out(write: Write) -> None:
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ('ulimit -d 300000; exec "$@"', "touche: 307 MB of memory are too short for Java; allow 500 MB"),
+        ('ulimit -d 300000; exec "$@"', "touche: Java needs more than 307 MB of memory; allow 500 MB"),
         (r'export TMPDIR=$TMPDIR/$(printf "\377"); mkdir "$TMPDIR"; exec "$@"', "Java cannot read its name"),
     ],
 )

@@ -71,7 +71,7 @@ def refused(touche: Touche, tmp_path: Path) -> Refused:
 @pytest.mark.parametrize(
     ("runs", "by", "topics", "error"),
     [
-        ([0], "bm25", "corpora", "corpora: no topics in it"),
+        ([0], "bm25", "corpora", "corpora: no topics in this"),
         ([0, 0], "bm25", "", "given twice"),
         ([1], "bm25", "", "keep-statistics/bm25/run.txt: not ranked by"),
         ([0], "dirichletlm", "", "statistics/bm25/run.txt: not ranked by"),
@@ -104,7 +104,7 @@ def test_statistics_that_do_not_belong_together_are_refused_and_those_that_have_
     one, other, text = tmp_path / "bm25.json", tmp_path / "other.json", (tmp_path / "bm25.json").read_text()
     for analysis in ('"plural"', '"english"'):
         other.write_text(text.replace('"english"', analysis).replace('"ban"', '"ben"'))
-        assert refused("statistics of other fields, analyses or terms", "join", "statistics", one, other)
+        assert refused("fields, analyses or terms differ", "join", "statistics", one, other)
     assert refused("given twice", "join", "statistics", one, one)
     options = ("-i", "spot-check/arguments", "--statistics", other)
     for some, fewer in (('"documents":270', '"documents":260'), ('"ban":[28,43]', '"ban":[28,42]')):

@@ -38,7 +38,7 @@ def test_what_may_pass_is_tried_again_and_a_broken_file_is_not(
 @pytest.mark.parametrize(
     ("message", "reason"),
     [
-        ("", "for no reason that they told"),
+        ("", "no reason stated"),
         ("Job aborted: disk full\n\tat org", "Job aborted: disk full"),
         (
             "Job aborted\nTraceback (most recent call last):\ntouche.errors.InputError: a: broken; mend it\n",

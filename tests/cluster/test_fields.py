@@ -36,7 +36,7 @@ def test_a_task_that_is_done_twice_at_once_or_fails_or_is_killed_leaves_one_whol
 
 def test_a_folder_with_fields_is_refused(tmp_path: Path) -> None:
     (tmp_path / "pages-00000.parquet").touch()
-    with pytest.raises(InputError, match="there are fields in it; empty it"):
+    with pytest.raises(InputError, match="contains pages; empty it"):
         FieldsFolder.at(tmp_path.as_uri()).begin()
 
 

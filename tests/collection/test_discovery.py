@@ -95,13 +95,13 @@ def test_reranking_input_gives_each_topic_its_candidates_and_each_document_once(
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({}, "in: no topics in it"),
-        ({"topics.xml": TOPICS}, "in: no documents in it"),
-        ({"documents.jsonl": DOCUMENTS}, "in: no topics in it"),
-        ({"queries.jsonl": "\n"}, r"queries\.jsonl: no topics in it"),
-        ({"rerank.jsonl": ""}, r"rerank\.jsonl: no candidates in it"),
-        ({"topics.xml": TOPICS, "documents.jsonl": ""}, r"documents\.jsonl: no documents in it"),
-        ({"topics.xml": TOPICS, "a.json": '{"other": []}'}, r"a\.json: no documents in it"),
+        ({}, "in: no topics in this"),
+        ({"topics.xml": TOPICS}, "in: no documents in this"),
+        ({"documents.jsonl": DOCUMENTS}, "in: no topics in this"),
+        ({"queries.jsonl": "\n"}, r"queries\.jsonl: no topics in this"),
+        ({"rerank.jsonl": ""}, r"rerank\.jsonl: no candidates in this"),
+        ({"topics.xml": TOPICS, "documents.jsonl": ""}, r"documents\.jsonl: no documents in this"),
+        ({"topics.xml": TOPICS, "a.json": '{"other": []}'}, r"a\.json: no documents in this"),
         (None, r"in: cannot be read \(No such file or directory\)"),
     ],
 )
@@ -204,7 +204,7 @@ def test_links_lead_neither_out_of_the_directory_nor_round_in_circles(
     found = find_documents(tmp_path / "in")
     assert found.paths == (tmp_path / "in" / "a" / "c.warc", page)
     (said,) = caplog.messages
-    assert said.endswith(" and 7 more: left out, for such links are not followed, or it cannot be read")
+    assert said.endswith(" and 7 more: skipped, because it cannot be read, or is a link that is not followed")
 
 
 def test_a_link_to_nothing_is_no_file(write: Write, tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_folders_that_the_directory_itself_links_to_are_read_once(
     assert ids(given.documents) == ["clueweb12-0000tw-00-00000", "b"]
     assert given.took == "1 topics from topics.xml, web pages from 0000tw-00.warc, 0000tw-01.warc"
     (said,) = caplog.messages
-    assert " and 1 more: left out" in said
+    assert " and 1 more: skipped" in said
 
 
 def test_folders_may_lie_deeper_than_python_can_call(tmp_path: Path) -> None:

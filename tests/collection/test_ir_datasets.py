@@ -46,12 +46,12 @@ def test_a_corpus_of_ir_datasets_stands_in_for_documents(
 @pytest.mark.parametrize(
     ("corpus", "files", "error"),
     [
-        ("args-me", {}, "ir_datasets knows no 'args-me'"),
+        ("args-me", {}, "ir_datasets has no corpus 'args-me'"),
         ("touche-test", {"queries_tsv": "queries.tsv"}, "'touche-test' of ir_datasets has no documents"),
         (
             "touche-test",
             {"docs_tsv": "nowhere.tsv"},
-            r"cannot read 'touche-test' \(FileNotFoundError: .*\); see",
+            r"cannot read 'touche-test' \(FileNotFoundError: .*\); ",
         ),
         ("touche-test", {"docs_tsv": "twice.tsv"}, "touche-test: document 'd' occurs a second time"),
         ("car/v1.5", {}, r"ImportError: This dataset requires .* 'pip install ir_datasets\[car\]'"),

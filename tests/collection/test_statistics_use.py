@@ -35,7 +35,7 @@ def test_statistics_need_a_baseline_that_ranks_by_them(write: Write, tmp_path: P
     write("in/documents.jsonl", '{"docno": "d", "text": "cats"}')
     earlier, kept = write("out/run.txt", "earlier"), tmp_path / "kept.json"
     source = find(tmp_path / "in")
-    counted = replace(source, documents=source.documents.with_statistics(StatisticsFiles(kept=kept)))
+    counted = replace(source, documents=source.documents.with_statistics(StatisticsFiles(output=kept)))
     if ranker is iterates_and_scans:
         baselines.run(ranker, counted, tmp_path / "out", {})
         assert kept.is_file() and earlier.read_text().startswith("1 Q0 d 1 ")

@@ -105,7 +105,7 @@ def test_a_file_is_fetched_and_verified(publisher: str, home: Path) -> None:
 
 def test_an_interrupted_download_goes_on(publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Publisher, "breaks_after", 150_000)
-    with pytest.raises(ToucheError, match=r"qrels/a\.qrels cannot be fetched .*; try again, it goes on"):
+    with pytest.raises(ToucheError, match=r"qrels/a\.qrels cannot be downloaded .*; try again to resume"):
         fetch(source(f"{publisher}/a.qrels"))
     assert not (home / "qrels" / "a.qrels").exists()
     monkeypatch.setattr(Publisher, "breaks_after", None)
@@ -127,11 +127,11 @@ def test_what_was_downloaded_before_is_used_or_replaced(
 
 
 def test_another_md5_is_refused_and_a_publisher_that_lacks_it_is_named(publisher: str, home: Path) -> None:
-    refused = rf"its md5 is {MD5}, the publisher's is 0000; qrels/a\.qrels is refused"
+    refused = rf"its md5 is {MD5} instead of 0000; qrels/a\.qrels"
     with pytest.raises(InputError, match=refused):
         fetch(source(f"{publisher}/a.qrels", md5="0000"))
     assert [path for path in home.rglob("*") if path.is_file()] == []  # also what was downloaded is gone
-    with pytest.raises(ToucheError, match=r"cannot be fetched from http://.*/gone \(404 .*use --from"):
+    with pytest.raises(ToucheError, match=r"cannot be downloaded from http://.*/gone \(404 .*use --from"):
         fetch(source(f"{publisher}/gone"))
 
 
@@ -286,14 +286,14 @@ def test_the_command_verifies(touche: Touche, two: None, home: Path) -> None:
     (home / "qrels" / "a.qrels").write_bytes(CONTENT)
     lines = [
         f"qrels/a.qrels: verified (md5 {MD5})",
-        "qrels/b.qrels: not at hand",
-        "1 verified, 1 not at hand",
+        "qrels/b.qrels: missing",
+        "1 verified, 1 missing",
     ]
     assert touche("data", "verify")[:2] == (0, "\n".join([*lines, ""]))
     (home / "qrels" / "b.qrels").write_bytes(b"forged")
     code, out, _ = touche("data", "verify")
     assert code == 1
-    assert re.search(r"qrels/b\.qrels: differs \(its md5 is [0-9a-f]{32}, the publisher's is ", out)
+    assert re.search(r"qrels/b\.qrels: differs \(its md5 is [0-9a-f]{32} instead of ", out)
 
 
 def test_the_command_lists(touche: Touche) -> None:

@@ -102,9 +102,9 @@ def test_topics_are_not_written_into_the_folder_of_the_corpus(
 
 def test_what_cannot_be_written_is_said(written: Path, touche: Touche, tmp_path: Path) -> None:
     for task, options, message in (
-        ("spot-check/passages", ["-o", written], f"{written}: it is not empty"),
+        ("spot-check/passages", ["-o", written], f"{written}: the folder is not empty"),
         ("spot-check/passages", ["-o", tmp_path / "x", "--dimension", "relevanc"], "did you mean relevance?"),
-        ("touche-2021-task-2", ["-o", tmp_path / "x"], "is not at hand"),
+        ("touche-2021-task-2", ["-o", tmp_path / "x"], "is missing"),
         ("spot-check/nothing", ["-o", tmp_path / "x"], "there is no task 'spot-check/nothing'"),
     ):
         code, out, err = touche("tasks", "tira", task, *options)

@@ -45,15 +45,15 @@ def test_data_is_looked_up_in_touche_data_then_the_clone_then_the_cache(
 
 def test_what_is_nowhere_is_named_with_all_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
-    looked = f"looked in {tmp_path}/qrels, {ROOT}/qrels, {tmp_path}/cache/touche/qrels"
+    searched = f"searched in {tmp_path}/qrels, {ROOT}/qrels, {tmp_path}/cache/touche/qrels"
     name = "touche-task1-2022-quality-dedup.qrels"
     command = "touche data fetch touche-2022-task-1 --no-corpora"
     remedy = f"get it with: {command}, or set TOUCHE_DATA to a folder that has it"
-    with pytest.raises(NotAtHandError, match=rf"{name} is not at hand \({looked}\); {remedy}$"):
+    with pytest.raises(NotAtHandError, match=rf"{name} is missing \({searched}\); {remedy}$"):
         places.locate("qrels", name)
     with pytest.raises(NotAtHandError, match=r"\); it is not published; set TOUCHE_DATA to a folder"):
         places.locate("corpora", "argsme-2020-04-01-processed-sample")
-    with pytest.raises(NotAtHandError, match="no image holds the spot checks; a clone of"):
+    with pytest.raises(NotAtHandError, match="images do not contain the toy collection; a clone of"):
         places.locate("topics", "spot-check-nothing.xml")
     monkeypatch.setenv("TOUCHE_DATA", f"{tmp_path}:/nowhere")
     with pytest.raises(ToucheError, match="TOUCHE_DATA names '/nowhere', which is not a folder"):
@@ -104,5 +104,5 @@ def test_a_corpus_of_ir_datasets_is_read(
     assert documents == IrDataset(id="clueweb12", side_files=(ranks,))
     with pytest.raises(NotAtHandError, match=r"get it with: touche data fetch touche-2022-task-2"):
         places.open_dataset("touche-2022-task-2")  # which would be downloaded unasked
-    with pytest.raises(NotAtHandError, match="corpora/touche-2022-task-2-sample is not at hand"):
+    with pytest.raises(NotAtHandError, match="corpora/touche-2022-task-2-sample is missing"):
         places.open_dataset("touche-2022-task-2/sample")

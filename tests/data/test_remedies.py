@@ -1,4 +1,4 @@
-"""What is advised where data is not at hand works."""
+"""What is advised where data is missing works."""
 
 import re
 import shlex
@@ -92,8 +92,8 @@ def test_of_several_datasets_those_are_advised_that_can_be_fetched() -> None:
     assert text.startswith("get it with: touche data fetch touche-2022-task-1, or set TOUCHE_DATA to")
     assert "corpora/argsme-2020-04-01-processed/args_processed.csv" in fetched_by(text)
     assert remedies.remedy_for(asked[:1]) == "it is not published; set TOUCHE_DATA to a folder that has it"
-    assert remedies.remedy_for(asked[1:2]).startswith("it is handed out by agreement only; apply at ")
-    assert remedies.remedy_for(asked[3:]).startswith("no image holds the spot checks")
+    assert remedies.remedy_for(asked[1:2]).startswith("its publisher requires an agreement; apply at ")
+    assert remedies.remedy_for(asked[3:]).startswith("images do not contain the toy collection")
     assert "save it under this name, and set TOUCHE_DATA" in remedies.remedy("topics/touche-2023-task-2.xml")
 
 
@@ -114,7 +114,7 @@ def test_a_missing_dataset_has_a_size(monkeypatch: pytest.MonkeyPatch, tmp_path:
         ask[runner]()
     with monkeypatch.context() as image:  # which has no ir_datasets, and fetches nothing
         image.setitem(sys.modules, "ir_datasets.util", None)
-        with pytest.raises(NotAtHandError, match="is not at hand"):
+        with pytest.raises(NotAtHandError, match="is missing"):
             ask[runner]()
     (places.home() / "corpora" / tasks.dataset(job.given)[1].directory).mkdir(parents=True)
     (topics := places.home() / "topics").mkdir()

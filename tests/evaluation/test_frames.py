@@ -93,7 +93,7 @@ def test_a_function_runs_on_a_folder_and_says_what_it_did_not_find(write: Write)
         ({"k2": 1}, "no option 'k2'"),
         ({"k1": "high"}, "k1 = 'high'"),
         ({"depth": True}, "depth = True"),
-        ({"depth": 0}, "a run holds 1 to 1000 documents"),
+        ({"depth": 0}, "choose a number from 1 to 1000"),
     ],
 )
 def test_options_that_there_are_not_are_refused(options: dict[str, Any], message: str) -> None:
@@ -170,7 +170,7 @@ def test_measure_judgments_and_pairs_are_those_of_the_command(touche: Touche, ru
     assert package.evaluate(runs, measure="P@3", qrels=qrels).to_dict("records") == json.loads(out)
     assert set(package.compare(runs, TASK, measure=ir_measures.P @ 3)["measure"]) == {"P@3"}
     for task, pairs, message in (
-        (None, "exact", "neither a task nor judgments are named"),
+        (None, "exact", "no task and no qrels"),
         (TASK, "any-order", "does not rank pairs"),
         (TASK, "any", "pairs = 'any'"),
     ):

@@ -39,7 +39,7 @@ def test_processed_arguments_have_sentences(write: Write) -> None:
 GOOD = ("S1-A1", "c", "[{'text': 'p', 'stance': 'PRO'}]", "{}", "[]")
 NO_LIST, NO_ID = (
     "premises or sentences are not a list of records",
-    "sentence id .* occurs twice, or is not one",
+    "sentence id .* occurs twice, or does not belong",
 )
 
 

@@ -16,7 +16,7 @@ from touche.data.places import locate, open_dataset
 from touche.errors import InputError, ToucheError
 from touche.formats.documents import Document
 from touche.formats.pages import Page, RawPage
-from touche.formats.parquet import kept, read_documents_parquet
+from touche.formats.parquet import read_documents_parquet, saving_pages
 from touche.io import writing
 
 pyarrow = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install 'touche-baselines[parquet]'")
@@ -49,7 +49,7 @@ WRONG = {"double": 7.0, "date32": date(2020, 1, 1), "list": ["t"], "bool": True,
 @pytest.mark.parametrize("column", ["docno", "text", "title", "html"])
 def test_a_column_that_is_read_holds_texts(tmp_path: Path, kind: str, column: str) -> None:
     columns = {"docno": ["a"], "text": ["t"]} | {column: [WRONG[kind]]}
-    with pytest.raises(InputError, match=rf"the column {column} holds {kind}.*; write it as texts"):
+    with pytest.raises(InputError, match=rf"the column {column} contains {kind}.*; write it as strings"):
         list(read_documents_parquet(written(tmp_path / "n", **columns)))
 
 
@@ -57,7 +57,7 @@ def test_what_unpacks_to_the_same_over_and_over_is_refused(tmp_path: Path) -> No
     path = tmp_path / "bomb"
     parquet.write_table(pyarrow.table({"docno": ["a"], "text": ["a" * (1 << 25)]}), path, compression="zstd")
     assert path.stat().st_size < 100_000
-    with pytest.raises(InputError, match="unpacks to what no texts do"):
+    with pytest.raises(InputError, match="decompresses to an implausible size"):
         list(read_documents_parquet(path))
 
 
@@ -98,14 +98,17 @@ def test_kept_pages_come_back_as_they_were(
 ) -> None:
     pages = [Page(f"p{number}", **{"full_body": "f"} | each) for number, each in enumerate(fields)]
     path = tmp_path_factory.mktemp("kept") / "k.parquet"
-    assert list(kept([Document("d", "t"), *pages], writing.whole(path))) == [Document("d", "t"), *pages]
+    assert list(saving_pages([Document("d", "t"), *pages], writing.whole(path))) == [
+        Document("d", "t"),
+        *pages,
+    ]
     back = list(read_documents_parquet(path))
     assert back == pages
     assert [each.rules for each in back if isinstance(each, Page)] == [each.rules for each in pages]
 
 
 def test_pages_are_kept_once_all_were_taken_and_not_before(tmp_path: Path) -> None:
-    taken = kept([Page("a", title="t"), Page("b", title="t")], writing.whole(tmp_path / "k.parquet"))
+    taken = saving_pages([Page("a", title="t"), Page("b", title="t")], writing.whole(tmp_path / "k.parquet"))
     next(taken)
     taken.close()  # type: ignore[attr-defined]
     assert not list(tmp_path.iterdir())
@@ -134,5 +137,5 @@ def test_only_what_may_hold_web_pages_keeps_them(touche: Touche, tmp_path: Path)
     for dataset in ("arguments", "passages", "pairs"):
         out = ("-o", tmp_path / "out", "--keep-fields", tmp_path / "fields")
         code, _, error = touche("run", "bm25", "-i", f"spot-check/{dataset}", *out)
-        assert (code, "only the web pages of an input directory can be kept" in error) == (2, True)
+        assert (code, "saves only web pages" in error) == (2, True)
     assert not (tmp_path / "fields").exists()

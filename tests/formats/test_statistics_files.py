@@ -45,5 +45,5 @@ def test_statistics_come_back_as_they_were(
 )
 def test_numbers_that_no_documents_have_are_refused(write: Write, wrong: dict[str, object]) -> None:
     path = write("s.json", json.dumps({"parts": 1, "fields": {"text": WHOLE | wrong}}))
-    with pytest.raises(InputError, match=r"s\.json: these are no statistics"):
+    with pytest.raises(InputError, match=r"s\.json: the file has no statistics"):
         read_statistics(path)

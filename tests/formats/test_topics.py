@@ -30,17 +30,17 @@ TOPIC = "<topic><number>1</number><title>t</title></topic>"
     ("xml", "message"),
     [
         ("<topics>\n<topic>", r":2: broken XML \(no element found"),
-        ("<topics/>", ": no topics in it"),
+        ("<topics/>", ": no topics in this"),
         (
             '<!DOCTYPE t [<!ENTITY a "aaaa">\n]><topics/>',
-            ":1: it declares an entity; remove the declaration",
+            ":1: the file declares an entity; remove the declaration",
         ),
         (
             '<!DOCTYPE t [<!ENTITY a SYSTEM "file:///etc/passwd">]><topics>&a;</topics>',
-            ":1: it declares an entity",
+            ":1: the file declares an entity",
         ),
         ('<!DOCTYPE t SYSTEM "file:///etc/passwd">\n<topics>&x;</topics>', ":2: "),
-        ("<topics>\n<topic><number>1</number></topic></topics>", ":2: a topic without a title"),
+        ("<topics>\n<topic><number>1</number></topic></topics>", ":2: the topic has no title"),
         ("<topics>\n\n<topic><title>t</title></topic></topics>", ":3: topic '' is empty"),
         (f"<topics>{TOPIC}\n{TOPIC}</topics>", ":2: topic '1' occurs a second time; remove one of the two"),
         ("", ":1: broken XML"),

@@ -100,9 +100,9 @@ def test_a_page_without_an_id_of_trec_has_that_of_the_record(write: Write) -> No
     [
         (record("a") + b"junk\r\n" * 9 + record("b"), "broken after 1 records (Invalid WARC header)"),
         (gzip.compress(record("a"))[:-6] + b"\0" * 6, "broken after "),
-        (record("a")[:-9], "is cut off after "),
-        (b"once upon a time", "holds no record; is it a web archive?"),
-        (b"", "holds no record; is it a web archive?"),
+        (record("a")[:-9], "is truncated after "),
+        (b"once upon a time", "has no records; check that it is a web archive"),
+        (b"", "has no records; check that it is a web archive"),
     ],
 )
 def test_what_is_wrong_with_an_archive_is_reported_on_a_line(
@@ -128,7 +128,7 @@ def test_what_precedes_the_end_of_an_archive_that_is_cut_off_is_kept_and_the_end
         assert all(isinstance(each, RawPage) for each in (first, second))
         if others != [RawPage("c", "http://a.example/c", b"<p>words" * 40, "utf-8")]:
             assert not any(isinstance(each, RawPage) for each in others)
-        told = [text for text in caplog.messages if text.startswith(f"{path} is cut off after ")]
+        told = [text for text in caplog.messages if text.startswith(f"{path} is truncated after ")]
         assert told or any(isinstance(each, Skipped) for each in others)
 
 
@@ -160,7 +160,9 @@ def test_a_large_gzip_stream_that_is_cut_off_is_noticed(
         path = write("a.warc", content[:-cut])
         found = list(read_warc(path))
         assert [each.id for each in found] == [f"p{number}" for number in range(len(found))]
-        assert any(isinstance(each, Skipped) for each in found) or f"{path} is cut off after " in caplog.text
+        assert (
+            any(isinstance(each, Skipped) for each in found) or f"{path} is truncated after " in caplog.text
+        )
 
 
 def test_what_is_wrong_in_clueweb09_costs_only_the_page_where_it_is(write: Write) -> None:

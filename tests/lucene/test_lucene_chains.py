@@ -62,5 +62,5 @@ def test_lists_have_their_words_or_say_what_is_wrong(write: Write, tmp_path: Pat
         lucene.stop_words(str(tmp_path / "nix"))
     with pytest.raises(ParameterError, match="no such file"):
         lucene.stop_words("a" * 300)
-    with pytest.raises(InputError, match=r"list.txt:2: 2 words in a line; write each"):
+    with pytest.raises(InputError, match=r"list.txt:2: 2 words on one line; write"):
         lucene.stop_words(str(write("list.txt", "the\nof a\n")))

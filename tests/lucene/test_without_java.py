@@ -39,7 +39,7 @@ def test_every_baseline_is_listed_and_those_that_need_lucene_are_marked() -> Non
     shown = touche("run", "--help").stdout
     lines = {line.split()[0]: line for line in shown.splitlines() if line.split()[:1]}
     assert {*baselines.names()} <= {*lines}
-    assert [name for name in baselines.names() if "needs the extra lucene" in lines[name]] == OF_LUCENE
+    assert [name for name in baselines.names() if "the extra lucene is missing" in lines[name]] == OF_LUCENE
     assert "  dirichletlm-variants  " in touche("run").stderr
     assert "--stop-words" in touche("run", "elrond", "--help").stdout
 
@@ -65,7 +65,9 @@ def test_what_ranks_by_lucene_says_what_is_missing_and_leaves_an_earlier_run_alo
     done = touche("run", "elrond", "-i", "spot-check/arguments", "-o", tmp_path)
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert last.startswith("touche: Lucene is not installed; in a Dockerfile: FROM touche/lucene; else: pip ")
+    assert last.startswith(
+        "touche: Lucene is not installed; in a Dockerfile write: FROM touche/lucene; else install it "
+    )
     assert "[lucene]' && pip install --no-deps pyserini==1.6.0" in last
     assert (tmp_path / "run.txt").read_text() == "of an earlier run"
 
@@ -76,8 +78,8 @@ def test_regress_reports_what_is_not_installed_and_neither_passes_nor_fails_it(t
     assert done.returncode == 0, done.stderr
     *rows, _, remedy, counts = done.stdout.splitlines()
     assert {row.split()[0] for row in rows if row.endswith("not installed")} == {*OF_LUCENE}
-    assert remedy.startswith("not installed: it needs the extra lucene; install it with: pip install ")
+    assert remedy.startswith("not installed: the extra lucene is missing; install it with: pip install ")
     assert "failed" not in counts and "passed" in counts
     assert 'failures="0"' in junit.read_text() and 'skipped="0"' not in junit.read_text()
     alone = touche("regress", "elrond", "--dataset", "spot-check/arguments")
-    assert alone.returncode == 2 and "needs the extra lucene" in alone.stderr
+    assert alone.returncode == 2 and "the extra lucene is missing" in alone.stderr

@@ -122,7 +122,7 @@ def test_a_baseline_that_breaks_down_fails_with_its_last_words(touche: Touche, c
     code, out, err = touche("regress")
     assert code == 1
     assert re.search(
-        "failed: dirichletlm: exit code 1: .*ValueError: out of luck; .*see the lines above", out
+        "failed: dirichletlm: exit code 1: .*ValueError: out of luck; .*see its output above", out
     )
     assert "\n      raise ValueError" in err  # of which it keeps the indentation
 
@@ -217,7 +217,7 @@ def test_unusable_arguments_are_named_and_nothing_checked_is_no_success(touche: 
         (["--dataset", "touche"], "there is no dataset 'touche'"),
         (["bm52"], "there is no baseline 'bm52'"),
         ([other, "--dataset", "spot-check/passages"], "nothing is expected of these"),
-        (["--dataset", "touche-2020-task-2"], "no dataset is at hand; it is handed out by agreement only; "),
+        (["--dataset", "touche-2020-task-2"], "no dataset is at hand; its publisher requires an agreement; "),
         (["--json", clone / "nowhere" / "r.json"], f"{clone}/nowhere is no directory; make it, or write"),
     ):
         code, _, err = touche("regress", *arguments)

@@ -50,7 +50,7 @@ def test_without_a_clone_what_is_missing_is_pulled_if_it_is_published(nowhere: l
         ("bm25", lambda: images.check_image("podman", "bm25")),
     ):
         nowhere.clear()
-        with pytest.raises(ToucheError, match=f"no image touche/{name}; work in a clone of touche"):
+        with pytest.raises(ToucheError, match=f"no image touche/{name}; build it in a clone of touche"):
             ask()
         nowhere.append("Source, https://github.com/Team/Fork")
         with pytest.raises(ToucheError, match=re.escape(f"touche/{name}; get it with: {pull.format(name)}")):

@@ -181,9 +181,9 @@ def test_the_unmodified_tira_run_gets_the_same_bytes_from_every_image(tmp_path: 
 
 FAULTS = {
     "exits": "faulty: exit code 3: faulty: 4 topics from topics.xml, passages from passages.jsonl",
-    "hangs": "faulty did not end within 4 s and was stopped; raise the limit with --time-limit",
-    "eats memory": "faulty reached its limit of 128m of memory and was stopped; raise the limit",
-    "writes nothing": "faulty ended with exit code 0 but wrote no run.txt; see the lines above",
+    "hangs": "faulty was stopped at its time limit of 4 s; raise the limit with --time-limit",
+    "eats memory": "faulty was stopped at its memory limit of 128m; raise the limit",
+    "writes nothing": "faulty ended with exit code 0 without run.txt; see its output above",
     "writes elsewhere": "faulty: exit code 1: .*baseline.py:[0-9]+: OSError: .*Read-only file system",
     "calls home": "faulty: exit code 1: .*baseline.py:[0-9]+: URLError: .*Network is unreachable",
     "links": "faulty ended with exit code 0 but wrote no run.txt",
@@ -280,7 +280,7 @@ def test_an_interrupted_tira_run_leaves_no_container(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("tira")
 def test_tira_run_is_not_given_what_its_shell_would_change(tmp_path: Path) -> None:
-    with pytest.raises(ToucheError, match='tira-run cannot hand on "it\'s"'):
+    with pytest.raises(ToucheError, match='tira-run cannot pass "it\'s"'):
         run_in_tira(job(tmp_path / "out", "tfidf", "--variant", "it's"), Limits(), print)
 
 
@@ -303,7 +303,7 @@ def test_an_image_older_than_its_files_is_named(
         file.write("# changed\n")
     run_in(program)(job(tmp_path / "changed", str(folder)), Limits(), print)
     (warning,) = (each for each in caplog.records if each.levelname == "WARNING")
-    assert "touche/bm25 was built from other files" in warning.getMessage()
+    assert "touche/bm25 is older than the files" in warning.getMessage()
 
 
 def test_a_colon_in_a_path_is_no_mount_option(program: str, write: Write, tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_a_program_that_is_missing_or_does_not_run_is_named(
     write("bin/docker", "#!/bin/sh\necho first >&2; echo permission denied >&2; exit 1\n").chmod(0o755)
     write("bin/podman", "#!/bin/sh\nexit 0\n").chmod(0o755)
     _, _, err = touche(*command, "docker")
-    assert "its service cannot be reached (permission denied)" in err and "use podman" in err
+    assert "its service is unreachable (permission denied)" in err and "use podman" in err
 
 
 @pytest.mark.usefixtures("docker")
@@ -436,9 +436,9 @@ def test_an_option_that_a_runner_cannot_keep_is_refused(
 
 
 WRONG_FOLDERS = {  # with their Dockerfiles
-    "My_Base-Line": ("FROM touche/base\n", "the name of its image would be invalid"),
-    "mine": ("COPY baseline.py /opt/baselines/bm25/\n", "it does not copy to /opt/baselines/mine/"),
-    "without": (None, "no Dockerfile in it"),
+    "My_Base-Line": ("FROM touche/base\n", "its name is not valid for an image"),
+    "mine": ("COPY baseline.py /opt/baselines/bm25/\n", "nothing is copied to /opt/baselines/mine/"),
+    "without": (None, "no Dockerfile in this folder"),
 }
 
 

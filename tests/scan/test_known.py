@@ -24,8 +24,8 @@ TOPICS = [Topic("1", "a b"), Topic("2", "c c d")]
         ("a b c d", {}, "no statistics of the term 'c' in the field 'text'"),
         ("a b", {"analysis": "plural"}, "of the field 'text' with the analysis 'plural'"),
         ("a b", {"fields": {"title": str}}, "of the field 'title'"),
-        ("a a b", {}, "the documents at hand have more of the term 'a' in the field 'text'"),
-        ("x x x", {}, "the documents at hand have more in the field 'text'"),
+        ("a a b", {}, "these documents have more of the term 'a' in the field 'text'"),
+        ("x x x", {}, "these documents have more in the field 'text'"),
     ],
 )
 def test_what_is_known_has_to_be_of_these_terms_fields_analyses_and_documents(

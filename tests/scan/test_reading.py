@@ -145,7 +145,7 @@ def test_what_other_processes_cannot_do_this_one_does(
     if reason == "no guard":
         monkeypatch.setattr(Pool, "check", cannot_start)
     assert ranked(collection, fields={"text": text_of}) == ranked(list(collection))
-    warning = f"the collection is read by one process alone, which takes longer: {reason}"
+    warning = f"only one process reads the collection, which takes longer: {reason}"
     assert [record.getMessage() for record in caplog.records] == ([warning] if reason else [])
 
 
@@ -154,7 +154,7 @@ def test_a_collection_of_blank_lines_is_empty_for_any_number_of_processes(
     write: Write, tmp_path: Path
 ) -> None:
     write("documents.jsonl", "\n" * 5000)
-    with pytest.raises(InputError, match="no documents in it"):
+    with pytest.raises(InputError, match="no documents in this"):
         ranked(find_documents(tmp_path))
 
 

@@ -64,10 +64,15 @@ def test_no_bytes_end_in_a_traceback(tmp_path: Path, data: st.DataObject) -> Non
         (CARD, DIMENSION, 'dimension = "relevanz"', "published[1].dimension 'relevanz' is not in qrels"),
         (CARD, DIMENSION, f'{DIMENSION}\nqrels = "x"', "published[1].qrels is not the file of qrels"),
         (CARD, DIMENSION, f'{DIMENSION}\nevaluator = "x"', "published[1].evaluator: Invalid enum"),
-        (CARD, "task-1", "task-2", "id: 'touche-2022-task-2' is not the name of the file"),
+        (CARD, "task-1", "task-2", "id: 'touche-2022-task-2' differs from the name of the file"),
         (CARD, "url =", 'measure = "ndcg_cut_5"\nurl =', "measure 'ndcg_cut_5' is not known"),
         (CARD, "corpora.full", "corpora.all", "corpora.full is missing"),
-        (STANCES, "results = 1208", "results = 1387", "stance[1].runs[1]: results is more than team_results"),
+        (
+            STANCES,
+            "results = 1208",
+            "results = 1387",
+            "stance[1].runs[1]: results is larger than team_results",
+        ),
     ],
 )
 def test_a_faulty_card(touche: Touche, write: Write, name: str, old: str, new: str, problem: str) -> None:

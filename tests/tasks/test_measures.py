@@ -40,12 +40,12 @@ def test_a_measure_has_one_name_whatever_is_written(text: str, measure: Measure)
             "AP(rel=0)",
             "rel is not from 1 to 1000; correct it",
         ),  # or spam, -2, counts
-        ("IPrec@0.155", "recall is not from 0 to 1 with two digits at most"),
-        ("SetF(beta=1e400)", "beta is not from 0 to 100 with two digits at most"),
+        ("IPrec@0.155", "recall is not from 0 to 1 with at most two digits"),
+        ("SetF(beta=1e400)", "beta is not from 0 to 100 with at most two digits"),
         ("nDCG(gains={1:2000000000})@5", "gains are not whole numbers up to 1000"),  # trec_eval took 90 s
-        ("NumQ", "it counts, and has no mean over topics"),
-        ("nDCG(dcg='exp-log2')@5", "trec_eval, which scores here, does not have it"),
-        ("RR(judged_only=True)@5", "trec_eval, which scores here, does not have it"),
+        ("NumQ", "a count without a mean over topics"),
+        ("nDCG(dcg='exp-log2')@5", "trec_eval does not compute it"),
+        ("RR(judged_only=True)@5", "trec_eval does not compute it"),
     ],
 )
 def test_what_cannot_be_scored_is_refused_with_a_sentence(text: str, problem: str) -> None:

@@ -29,22 +29,22 @@ def test_a_run_is_in_the_order_of_the_topics_and_topics_without_hits_are_returne
 @pytest.mark.parametrize(
     ("rankings", "message"),
     [
-        ([(A, []), (A, [])], "topic 1 was not asked for or is ranked twice"),
-        ([(B, [])], "topic 2 was not asked for"),
-        ([(A, [("stranger", 1.0)])], "'stranger' is no candidate of topic 1"),
+        ([(A, []), (A, [])], "topic 1 is not in the input, or is ranked twice"),
+        ([(B, [])], "topic 2 is not in the input"),
+        ([(A, [("stranger", 1.0)])], "'stranger' is not a candidate of topic 1"),
         *(
             ([(A, [("d", score)])], r"document .d. has the score .*; scores must be numbers that are finite")
             for score in (np.nan, None, "1.0", True, np.True_, 1j, Decimal(1), 1e39, 10**400, [1.0])
         ),
         ([(A, ["d"])], r"yielded 'd'"),
-        ([(A, "d", 1.0)], r"yielded \(Topic\(.*; it must yield pairs \(topic, ranking\)"),
+        ([(A, "d", 1.0)], r"yielded \(Topic\(.*; yield pairs \(topic, ranking\)"),
         ([("1", [])], "yielded '1'; yield the Topic, not its number"),
         ([(A, None)], "yielded the ranking None"),
         ([(A, [(7, 1.0)])], "yielded the document id 7"),
         ([(A, [("d\u2003e", 1.0)])], r"yielded the document id 'd\\u2003e'"),
         ([(A, [("d", 1.0, "PRO\x1b")])], r"yielded the stance 'PRO\\x1b'"),
-        ([(A, [("d", 1.0, "")])], "yielded the stance ''; it must be one word"),
-        ([(A, [("d", 1.0, 1)])], "yielded the stance 1; it must be one word"),
+        ([(A, [("d", 1.0, "")])], "yielded the stance ''; write one word"),
+        ([(A, [("d", 1.0, 1)])], "yielded the stance 1; write one word"),
     ],
 )
 def test_a_wrong_ranking_is_refused_and_no_run_is_left(tmp_path: Path, rankings: Any, message: str) -> None:
@@ -62,7 +62,7 @@ def test_a_number_of_any_kind_is_a_score(tmp_path: Path, score: Any) -> None:
 
 @pytest.mark.parametrize("tag", ["", "my run", "a\u00a0b", "a\n", None, 7, "\ud800"])
 def test_a_tag_that_is_no_word_is_refused(tmp_path: Path, tag: Any) -> None:
-    with pytest.raises(ToucheError, match=r"yielded the tag .*; it must be one word, such as touche-bm25"):
+    with pytest.raises(ToucheError, match=r"yielded the tag .*; write one word, such as touche-bm25"):
         outputs.write_run(tmp_path, [A], [(A, [("d", 1.0)])], tag)
     assert list(tmp_path.iterdir()) == []
 

@@ -167,7 +167,7 @@ def test_pages_come_in_order_even_if_the_parser_dies(
     assert [page.id for page in found] == [str(n) for n in range(21) if n not in (3, 7, 8, 9)]
     assert all(0 < float(page.title or 0) < 5.1 for page in found)
     assert caplog.messages == [
-        "4 of 21 pages were left out: 2 that the parser died of, or was too long at, 1 cut off, "
+        "skipped 4 of 21 pages: 2 that crashed the parser, or took it too long, 1 cut off, "
         "1 that the parser failed on (RuntimeError); the first is 3"
     ]
 
@@ -187,7 +187,7 @@ def test_a_script_needs_a_guard(write: Write, guarded: bool) -> None:
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, cwd=ROOT)
     if guarded:
         assert (done.returncode, done.stdout) == (0, "62\n")
-        assert done.stderr.startswith("2 of 64 pages were left out: ")
+        assert done.stderr.startswith("skipped 2 of 64 pages: ")
     else:
         assert (done.returncode, done.stdout) == (1, "")
         error = done.stderr.splitlines()[-1]

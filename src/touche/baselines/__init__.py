@@ -1,4 +1,4 @@
-"""Baselines: what an author writes, and how it is found, loaded and run."""
+"""Baselines: the decorator for authors, options, loading and running."""
 
 from touche.baselines.declaration import declared as declared
 from touche.baselines.declaration import missing_extra as missing_extra

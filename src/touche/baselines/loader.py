@@ -1,4 +1,4 @@
-"""Baselines are folders: finding one by its name or path, and loading its baseline.py."""
+"""Finds the folder of a baseline by its name or path, and loads its baseline.py."""
 
 import ast
 import traceback
@@ -14,61 +14,59 @@ from touche.data.places import shipped
 from touche.errors import InputError, ToucheError, choice
 
 FILE = "baseline.py"
-DEFAULTS = (int, float, str, bool)  # types; or a tuple of these
+DEFAULTS = (int, float, str, bool)  # types of options, or a tuple of these
 
 
 def load(name: str) -> Baseline:
-    """Loads a baseline by its name, if it ships with touche, or by the path of its folder.
+    """Loads a shipped baseline by its name, or another one by the path of its folder.
 
-    Its baseline.py can import the modules beside it, which no other baseline sees.
+    baseline.py can import other modules of its folder; other baselines do not see these modules.
 
     Raises:
-        ToucheError: if there is no such folder, its baseline.py does not hold just one baseline, its
-            parameters are not topics, documents and options, or the default value of an option is no int,
-            float, str, bool or tuple of these.
+        ToucheError: if the folder does not exist, baseline.py does not have exactly one baseline, its
+            parameters are not topics, documents and options, or an option's default has another type than
+            int, float, str, bool or a tuple of these.
     """
     folder = folder_of(name)
     path, place = folder / FILE, folder.resolve()
     try:
-        loaded = [each for each in vars(module_of(place)).values() if isinstance(each, Baseline)]
-        options = [option for each in loaded for option in each.options.values()]
-    except ToucheError:  # which says what to do, such as that Java is missing
+        loaded = [value for value in vars(module_of(place)).values() if isinstance(value, Baseline)]
+        options = [option for ranker in loaded for option in ranker.options.values()]
+    except ToucheError:  # the message has a remedy, such as for missing Java
         raise
     except Exception as error:
         _refuse(folder, error)
     if len(loaded) != 1:
-        raise InputError(path, f"{len(loaded)} baselines in it", "decorate one function with @baseline")
+        raise InputError(path, f"{len(loaded)} baselines in this file", "decorate one with @baseline")
     (only,) = loaded
     if not only.takes_topics_and_documents:
         problem = f"the parameters of {only.name} are not (topics, documents, *, options)"
-        raise InputError(path, problem, "write them so", only.line)
+        raise InputError(path, problem, "write these parameters", only.line)
     for option in options:
         if not all(type(value) in DEFAULTS for value in values_of(option.default)):
-            problem = f"the default of option {option.name!r} is no int, float, str, bool or tuple of these"
-            raise InputError(path, problem, "give it such a default", only.line)
+            problem = f"the default of option {option.name!r} is not int, float, str, bool or a tuple"
+            raise InputError(path, problem, "choose such a default", only.line)
     return replace(only, name=place.name, typed=name, folder=place, is_shipped=is_shipped(place))
 
 
 def names() -> list[str]:
-    """The names of the baselines that ship with touche."""
+    """Returns the names of the shipped baselines."""
     root = shipped()
     return sorted(path.parent.name for path in root.glob(f"baselines/*/{FILE}")) if root else []
 
 
 def parsed(path: Path) -> ast.Module:
-    """Returns what a file of Python holds, without running it."""
+    """Parses a Python file without running it."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python warns of odd escapes when the file is imported
+        warnings.simplefilter("ignore")  # the import of the file repeats these warnings
         return ast.parse(path.read_bytes(), path)
 
 
 def folder_of(name: str) -> Path:
-    """The folder of a baseline, by its name, if it ships with touche, or by its path.
-
-    What holds a slash is a path, and so are ``.`` and ``..``; anything else is a name.
+    """Returns the folder of a baseline by its name or path; names with a slash, ``.`` and ``..`` are paths.
 
     Raises:
-        ToucheError: if there is none, or no baseline.py that is Python in it.
+        ToucheError: if the folder is missing, or has no valid baseline.py.
     """
     path, root = Path(name), shipped()
     is_path = "/" in name or name in (".", "..")
@@ -80,62 +78,62 @@ def folder_of(name: str) -> Path:
             _refuse(folder, error)
         return folder
     if is_path:
-        problem = f"no {FILE} in it" if path.is_dir() else "no such folder"
-        raise InputError(path, problem, f"give the path of a folder with a {FILE}")
+        problem = f"no {FILE} in this folder" if path.is_dir() else "no such folder"
+        raise InputError(path, problem, f"pass the path of a folder with a {FILE}")
     problem = f"there is no baseline {name!r}"
     if name and (path / FILE).is_file():
-        raise ToucheError(f"{problem}, but a folder of that name; for that write ./{name}")
-    known = choice(name, names()) if names() else "an image holds its own one only."
-    raise ToucheError(f"{problem}; {known} Or give the path of a folder with a {FILE}")
+        raise ToucheError(f"{problem}, but a folder of this name; to use the folder, write ./{name}")
+    known = choice(name, names()) if names() else "an image contains only its own baseline."
+    raise ToucheError(f"{problem}; {known} Or pass the path of a folder with a {FILE}")
 
 
 def is_shipped(folder: Path) -> bool:
-    """Whether a baseline's folder is one of those that ship with touche."""
+    """Returns whether a folder is that of a shipped baseline."""
     root = shipped()
     return root is not None and folder.resolve().parent == (root / "baselines").resolve()
 
 
 def frames_of(folder: Path, error: BaseException) -> list[traceback.FrameSummary]:
-    """The frames of an error that are in the code of a folder, an absolute path without links."""
+    """Returns the frames of an error in the code of a folder, an absolute path without links."""
     frames = traceback.extract_tb(error.__traceback__)
     return [frame for frame in frames if _is_of(folder, frame.filename)]
 
 
 def values_of(default: Any) -> tuple[Any, ...]:
-    """The values of an option: one, or those of a tuple."""
+    """Returns the values of an option: one value, or those of a tuple."""
     return default if isinstance(default, tuple) and default else (default,)
 
 
 def _is_of(folder: Path, file: str) -> bool:
-    """Whether a file is the author's; what a venv in the folder holds is not."""
+    """Returns whether a file is the author's own; files of a virtual environment are not."""
     return Path(file).is_relative_to(folder) and "site-packages" not in Path(file).relative_to(folder).parts
 
 
 def _refuse(folder: Path, error: Exception) -> NoReturn:
-    """Raises what is to be said of a baseline that cannot be loaded, with the line that did it."""
+    """Raises the error for a baseline that cannot be loaded, with the line that caused it."""
     place = folder.resolve()
     lines = [(frame.filename, frame.lineno) for frame in frames_of(place, error)]
     if isinstance(error, SyntaxError) and _is_of(place, error.filename or ""):
         lines.append((error.filename or "", error.lineno))
     file, line = lines[-1] if lines else (str(place / FILE), None)
     path = folder / Path(file).relative_to(place)
-    problem, remedy = f"cannot be loaded ({type(error).__name__}: {error})", "repair it"
+    problem, remedy = f"cannot be loaded ({type(error).__name__}: {error})", "correct it"
     if isinstance(error, ModuleNotFoundError) and error.name:
         problem, remedy = _missing(error.name, path.parent, folder)
     elif isinstance(error, ImportError):
         neighbour = place / f"{error.name}.py"
         if neighbour.is_file() and Path(error.path or neighbour) != neighbour:
-            remedy = f"rename {neighbour.name}, as a module of Python or of a library has that name"
+            remedy = f"rename {neighbour.name}, because a module of Python or of a library has this name"
     raise InputError(path, problem, remedy, line) from error
 
 
 def _missing(module: str, *folders: Path) -> tuple[str, str]:
-    """What to say of a module that there is not; what stands beside a baseline is not to be installed."""
+    """Returns problem and remedy for a missing module; neighbours of a baseline cannot be installed."""
     name = module.partition(".")[0]
     files = [path for folder in folders for path in folder.iterdir()]
-    beside = {path.stem for path in files if path.is_dir() or path.suffix == ".py"}
-    if nearest := get_close_matches(name, beside, n=1, cutoff=0.7):  # or the name itself
-        return f"it imports {module}, which does not exist; beside it is {nearest[0]}", "repair the import"
-    own = f"put it beside {FILE} if it is a file of your own"
-    install = f"else install its package (pip install {name}, if that is its name)"
-    return f"it imports {module}, which is neither beside it nor installed", f"{own}, {install}"
+    neighbours = {path.stem for path in files if path.is_dir() or path.suffix == ".py"}
+    if nearest := get_close_matches(name, neighbours, n=1, cutoff=0.7):  # or the name itself
+        return f"the import of {module} failed; its folder has {nearest[0]}", "correct the import"
+    own = f"put it next to {FILE} if it is your own file"
+    install = f"else install its package (probably: pip install {name})"
+    return f"the import of {module} failed: it is neither in the folder nor installed", f"{own}, {install}"

@@ -1,4 +1,4 @@
-"""What an author writes: a function with the decorator ``@baseline``, and options as its keywords."""
+"""The decorator ``@baseline`` for authors: it makes a baseline from a function with options as keywords."""
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,15 +18,15 @@ from touche.io.opening import is_file
 from touche.tira.outputs import Hit
 
 Topics = Sequence[Topic]
-"""All topics of a run, in the order of their file; a list, so that they can be gone through again."""
+"""All topics of a run in the order of their file; you can iterate over them repeatedly."""
 
 Ranking = tuple[Topic, Iterable[Hit]]
 Rankings = Iterable[Ranking]
-"""What a baseline yields: for each topic, in any order, the topic and its hits, in any order, too.
+"""A topic and its hits for each topic; topics and hits may have any order.
 
-A hit is ``(document id, score)``, or ``(pair id, score, stance)``. Ids are words, scores finite numbers, the
-higher the better; equal ones are put in descending order of the ids, as trec_eval has them. A topic without
-hits may be left out.
+A hit is ``(document id, score)``, or ``(pair id, score, stance)``. Ids are words, scores are finite numbers,
+and higher scores are better. Equal scores are ordered by descending id, as in trec_eval. A topic without hits
+may be omitted.
 """
 
 Method = Callable[..., Rankings]
@@ -37,14 +37,14 @@ class Baseline:
     """A ranking method with a name and options.
 
     Attributes:
-        name: the name of its folder and image; that of the function where it was not loaded from a folder.
-        method: takes all topics and an iterable of documents, and yields for each topic its (document id,
-            score) pairs, or (pair id, score, stance); its keyword-only parameters are the baseline's options.
-        needs_documents: whether an input without documents is refused before the method is called; else it
-            is refused where the method iterates over them.
-        typed: the name or path that it was loaded by.
-        folder: the folder that it was loaded from, an absolute path; None for a function.
-        is_shipped: whether that is one of those that ship with touche.
+        name: the name of its folder and image; the function's name without a folder.
+        method: takes topics and documents, and yields for each topic its (document id, score) pairs, or (pair
+            id, score, stance); keyword-only parameters are the options.
+        needs_documents: whether an input without documents is an error before the method is called; otherwise
+            only iterating over the documents is an error.
+        typed: the name or path by which it was loaded.
+        folder: the absolute path of its folder; None for a function.
+        is_shipped: whether it ships with the package.
     """
 
     name: str
@@ -55,12 +55,12 @@ class Baseline:
     is_shipped: bool = False
 
     def __call__(self, topics: Topics, documents: Iterable[AnyDocument], **options: Any) -> Iterator[Ranking]:
-        """Ranks documents for topics; what the method holds open is closed with the iterator."""
+        """Ranks documents for topics; closing the iterator also closes the method's generator."""
         self._use_folder()
         rankings = self.method(topics, Documents.of(documents), **options)
         if not isinstance(rankings, Iterable):
             problem = f"the baseline {self.name} returned {rankings!r}"
-            raise ToucheError(f"{problem}; it must yield (topic, ranking) for each topic")
+            raise ToucheError(f"{problem}; yield (topic, ranking) for each topic")
         with ExitStack() as stack:
             if inspect.isgenerator(rankings):
                 stack.callback(rankings.close)
@@ -74,15 +74,15 @@ class Baseline:
 
     @property
     def line(self) -> int:
-        """The line of its file that the method begins in."""
+        """The line in which the method begins."""
         code = getattr(inspect.unwrap(self.method), "__code__", None)
         return code.co_firstlineno if code else 1
 
     @property
     def takes_topics_and_documents(self) -> bool:
-        """Whether it can be called with these two."""
+        """Whether its positional parameters are topics and documents."""
         signature = inspect.signature(self.method)
-        by_place = [each for each in signature.parameters.values() if each.kind is not each.KEYWORD_ONLY]
+        by_place = [value for value in signature.parameters.values() if value.kind is not value.KEYWORD_ONLY]
         try:
             signature.replace(parameters=by_place).bind(None, None)
         except TypeError:
@@ -91,20 +91,20 @@ class Baseline:
 
     @property
     def options(self) -> dict[str, Parameter]:
-        """The options by name, with their type and default value."""
+        """The options by name, with types and defaults."""
         parameters = inspect.signature(self.method, eval_str=True).parameters
-        return {name: each for name, each in parameters.items() if each.kind is each.KEYWORD_ONLY}
+        return {name: option for name, option in parameters.items() if option.kind is option.KEYWORD_ONLY}
 
     @property
     def description(self) -> str:
-        """The docstring of the method, without the lines on its options."""
+        """The docstring of the method without its lines about options."""
         return "\n".join(line for names, line in self._docstring() if not names).strip()
 
     @property
     def option_help(self) -> dict[str, str]:
-        """What the docstring says of each option, in lines such as ``k1, b: the saturation``.
+        """The help of each option, from lines of the docstring such as ``k1, b: saturation``.
 
-        It goes on in the lines below, up to the next option or an empty line.
+        The help ends before the next option or an empty line.
         """
         lines: dict[str, list[str]] = {}
         for names, line in self._docstring():
@@ -113,7 +113,7 @@ class Baseline:
         return {name: " ".join(of_option) for name, of_option in lines.items()}
 
     def _docstring(self) -> Iterator[tuple[list[str], str]]:
-        """The lines of the docstring, each with the options that it is about."""
+        """Yields the lines of the docstring, each with the options that it describes."""
         options, about = self.options.keys(), []
         for line in (inspect.getdoc(self.method) or "").splitlines():
             names, colon, text = line.partition(": ")
@@ -125,16 +125,16 @@ class Baseline:
                 yield about, line.strip() if about else line
 
     def tag(self, options: dict[str, Any]) -> str:
-        """The tag of a run: the name, and the options that are not at their defaults; without white space."""
+        """Returns the tag of a run: the name, and options that differ from their defaults; without blanks."""
         return tag_of(self.name, self.changed(options))
 
     def changed(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The options that are not at their defaults."""
+        """Returns the options that differ from their defaults."""
         return {name: value for name, value in options.items() if value != self.options[name].default}
 
 
 def tag_of(name: str, changed: Mapping[str, Any]) -> str:
-    """The tag of a run of the baseline with a name, whose options are at their defaults but for these."""
+    """Returns the tag of a run from the baseline's name and the changed options."""
     words = [f"{option}={_word(value)}" for option, value in changed.items()]
     return "_".join("-".join((f"touche-{name}", *words)).split())
 
@@ -144,11 +144,11 @@ def baseline(method: Method, /) -> Baseline: ...
 @overload
 def baseline(*, needs_documents: bool) -> Callable[[Method], Baseline]: ...
 def baseline(method: Method | None = None, /, *, needs_documents: bool = True) -> Any:
-    """Makes a baseline of a function; underscores in its name become hyphens.
+    """Makes a baseline from a function; underscores in its name become hyphens.
 
     Args:
         method: the function.
-        needs_documents: whether it cannot do without documents, so that an input must hold some.
+        needs_documents: whether an input without documents is an error.
     """
     if method is None:
         return partial(baseline, needs_documents=needs_documents)
@@ -156,7 +156,7 @@ def baseline(method: Method | None = None, /, *, needs_documents: bool = True) -
 
 
 def _word(value: Any) -> str:
-    """A value as a tag has it: of a file the name without its folders, as a tag goes to others."""
+    """Returns a value for a tag; of a path only the last part, because tags are public."""
     if isinstance(value, tuple):
         return ",".join(map(str, value))
     is_path = isinstance(value, str) and (Path(value).is_absolute() or is_file(value))

@@ -1,27 +1,27 @@
-"""The modules beside a baseline.py, which it imports by their names; those of one folder at a time."""
+"""Makes the modules next to a baseline.py importable, for one folder at a time."""
 
 import sys
 from importlib import import_module, invalidate_caches
 from pathlib import Path
 from types import ModuleType
 
-_NAME = "baseline"  # of the module that a folder is loaded by; a process that it starts finds it by that, too
-_in_use: list[Path] = []  # the folder whose modules can be imported, or none
-_put_aside: dict[Path, dict[str, ModuleType]] = {}  # the modules of the others
+_NAME = "baseline"  # the module's name, by which child processes also find it
+_in_use: list[Path] = []  # the folder whose modules are importable, or none
+_put_aside: dict[Path, dict[str, ModuleType]] = {}  # the modules of other folders
 
 
 def module_of(folder: Path) -> ModuleType:
-    """A folder's baseline.py, read anew; what it imports is read once."""
+    """Loads a folder's baseline.py again; its imports are loaded only once."""
     use(folder)
-    invalidate_caches()  # or files that were written in this moment would not be seen
+    invalidate_caches()  # otherwise new files stay unnoticed
     sys.modules.pop(_NAME, None)
     return import_module(_NAME)
 
 
 def use(folder: Path) -> None:
-    """Makes the modules in a folder importable, in place of those of the folder that was in use before.
+    """Makes the modules of a folder importable, instead of those of the previous folder.
 
-    It stays in use, as a method may import something only while it runs, or in a thread of its own.
+    The folder stays importable, because a method may import modules while it runs, or in a thread.
 
     Args:
         folder: an absolute path without links.
@@ -29,7 +29,7 @@ def use(folder: Path) -> None:
     if _in_use == [folder]:
         return
     for before in _in_use:
-        sys.path[:] = [each for each in sys.path if each != str(before)]
+        sys.path[:] = [entry for entry in sys.path if entry != str(before)]
         _put_aside[before] = {name: sys.modules.pop(name) for name in _modules_in(before)}
     _in_use[:] = [folder]
     sys.path.insert(0, str(folder))
@@ -37,11 +37,12 @@ def use(folder: Path) -> None:
 
 
 def _modules_in(folder: Path) -> list[str]:
-    """The modules that were imported from a folder, and those in its packages; not those of a venv there."""
-    tops = {name for name, each in list(sys.modules.items()) if "." not in name and _stands_in(each, folder)}
+    """Returns the modules imported from a folder and its packages, without virtual environments."""
+    modules = list(sys.modules.items())
+    tops = {name for name, module in modules if "." not in name and _is_in(module, folder)}
     return [name for name in list(sys.modules) if name.partition(".")[0] in tops]
 
 
-def _stands_in(module: ModuleType, folder: Path) -> bool:
+def _is_in(module: ModuleType, folder: Path) -> bool:
     packages = getattr(module, "__path__", None) or [getattr(module, "__file__", None)]
     return any(place is not None and Path(place).parent == folder for place in packages)

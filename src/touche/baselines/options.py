@@ -1,4 +1,4 @@
-"""A baseline's own options: as words of the command line, and as values that Python gives."""
+"""Options of a baseline, as words of the command line and as values in Python."""
 
 from collections.abc import Mapping
 from inspect import Parameter
@@ -9,7 +9,7 @@ from touche.io.identifiers import quoted
 
 
 def arguments_of(options: Mapping[str, Any]) -> list[str]:
-    """Options as words of the command line; a flag that is off becomes ``--no-``."""
+    """Returns options as words of the command line; a flag that is off becomes ``--no-``."""
     words: list[str] = []
     for name, value in options.items():
         words.append(f"--{'no-' if value is False else ''}{name.replace('_', '-')}")
@@ -18,20 +18,20 @@ def arguments_of(options: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def checked(options: Mapping[str, Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Values for all options: those given, and the defaults of the others.
+def checked(options: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the values of all options: the passed values, and the defaults of the others.
 
     Args:
-        options: what there is.
-        given: values by name; a whole number will do where the default is a float.
+        options: the baseline's options.
+        values: the passed values by name; an int is allowed if the default is a float.
 
     Raises:
-        ParameterError: if there is no such option, or its value is not of the kind of its default.
+        ParameterError: if an option is unknown, or its value has another type than its default.
     """
-    for name in given.keys() - options.keys():
+    for name in values.keys() - options.keys():
         raise ParameterError(f"there is no option {name!r}; {choice(name, options)}")
-    defaults = {name: each.default for name, each in options.items()}
-    return defaults | {name: _value(options[name], value) for name, value in given.items()}
+    defaults = {name: option.default for name, option in options.items()}
+    return defaults | {name: _value(options[name], value) for name, value in values.items()}
 
 
 def _value(option: Parameter, value: Any) -> Any:
@@ -44,5 +44,5 @@ def _value(option: Parameter, value: Any) -> Any:
     if kind is float and type(value) is int:
         return float(value)
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise ParameterError(f"{option.name} = {quoted(value)}; give it a value of type {kind.__name__}")
+        raise ParameterError(f"{option.name} = {quoted(value)}; pass a value of type {kind.__name__}")
     return value

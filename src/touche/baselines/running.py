@@ -1,4 +1,4 @@
-"""A baseline run in this process: run.txt, and beside it where it comes from."""
+"""Runs a baseline in this process; writes run.txt and its metadata."""
 
 import shlex
 from collections.abc import Callable
@@ -31,47 +31,47 @@ _T = TypeVar("_T")
 def run(
     ranker: Baseline, given: Input, output: Path, options: dict[str, Any], tag: str = "", team: str = ""
 ) -> list[Topic]:
-    """Runs a baseline and writes run.txt, and beside it ir-metadata.yml.
+    """Runs a baseline, and writes run.txt and ir-metadata.yml.
 
     Args:
         ranker: the baseline.
-        given: its input.
+        given: the input.
         output: the folder for both files.
-        options: values for all of the baseline's options.
-        tag: the last column of run.txt, one word; empty for the name of the baseline and its options.
-        team: the team that submits the run; empty for the one in TOUCHE_TEAM, or none.
+        options: the values of all options.
+        tag: the last column of run.txt, one word; empty for the baseline's name and changed options.
+        team: the submitting team; empty for the one in TOUCHE_TEAM, or none.
 
     Returns:
-        The topics for which nothing was found.
+        The topics without results.
 
     Raises:
-        ToucheError: if the input is unusable, an option has no meaning, statistics are not used by the
-            baseline, or the output cannot be written.
+        ToucheError: if the input is unusable, an option is out of range, the baseline does not use
+            statistics, or the output cannot be written.
     """
     return Runs(ranker, given, team).write(output, options, tag)
 
 
 class Runs:
-    """Runs of one baseline on one input, which is described once.
+    """Runs of one baseline on one input, whose metadata is collected once.
 
     Attributes:
         ranker: the baseline.
-        given: its input.
+        given: the input.
     """
 
     def __init__(self, ranker: Baseline, given: Input, team: str = "") -> None:
-        """No run yet.
+        """Prepares runs.
 
         Args:
             ranker: the baseline.
-            given: its input.
-            team: the team that submits the runs; empty for the one in TOUCHE_TEAM, or none.
+            given: the input.
+            team: the submitting team; empty for the one in TOUCHE_TEAM, or none.
         """
         self.ranker, self.given, self._team = ranker, given, team
 
     @cached_property
     def data(self) -> Callable[[], dict[str, Any]]:
-        """Waits for the description of the input, which a thread makes: md5 reads the files once more."""
+        """Waits for the metadata of the input; a thread computes the md5 of all files."""
         known = self.given.documents.statistics.known if self.given.documents.statistics else None
         return _beside(lambda: data_of_files(self.given.files, known))
 
@@ -79,28 +79,28 @@ class Runs:
     def _software(self) -> Software:
         software = Software(self.ranker.name, self._team, "", self.ranker.description)
         if self.ranker.folder:
-            # Not in a thread: a child that the baseline forks meanwhile would hold what git is waited for by.
+            # Not in a thread: a process that the baseline forks would keep git's pipe open.
             modules = imports_of(self.ranker.folder)
             software = replace(software, **origin(self.ranker.folder), modules=modules)
         return software
 
     def write(self, output: Path, options: dict[str, Any], tag: str = "") -> list[Topic]:
-        """Writes one run; arguments, result and errors as of ``run``."""
+        """Writes one run; arguments, result and errors are those of ``run``."""
         depth = options.get("depth", MAX_DEPTH)
         if not 1 <= depth <= MAX_DEPTH:
-            raise ParameterError(f"depth = {depth}: a run holds 1 to {MAX_DEPTH} documents per topic")
+            raise ParameterError(f"depth = {depth} is out of range; choose a number from 1 to {MAX_DEPTH}")
         started, tag, given = datetime.now(UTC), tag or self.ranker.tag(options), self.given
         statistics, uses = given.documents.statistics or StatisticsFiles(), list[bool]()
         documents = given.documents.with_statistics(replace(statistics, report=partial(uses.append, True)))
         data, software = self.data, replace(self._software, command=_command(self.ranker, options))
-        with replacing_run(output):  # or an earlier run would outlive this one if it is interrupted
+        with replacing_run(output):  # so that an interrupt leaves no earlier run
             rankings = watched(
                 self.ranker(given.topics, documents, **options), "searching", "topics", len(given.topics)
             )
             first = [*islice(rankings, 1)]
             if statistics and not uses:
-                problem = "the baseline ranks without touche.scan, which alone uses and keeps statistics"
-                raise ToucheError(f"{problem}; leave --statistics and --keep-statistics out")
+                problem = "this baseline ranks without touche.scan, which uses and writes statistics"
+                raise ToucheError(f"{problem}; omit --statistics and --keep-statistics")
         without_hits = write_run(output, given.topics, chain(first, rankings), tag)
         about = (software, tag, options, data())
         write_whole(output / METADATA_FILE, metadata(*about, started, datetime.now(UTC)))
@@ -108,7 +108,7 @@ class Runs:
 
 
 def _beside(work: Callable[[], _T]) -> Callable[[], _T]:
-    """Begins something in a thread, and returns what waits for its result; an interrupt does not wait."""
+    """Starts work in a thread; returns a function that waits for the result. Interrupts do not wait."""
     future: Future[_T] = Future()
 
     def begin() -> None:
@@ -122,5 +122,5 @@ def _beside(work: Callable[[], _T]) -> Callable[[], _T]:
 
 
 def _command(ranker: Baseline, options: dict[str, Any]) -> str:
-    """The baseline as it was asked for, with the options that are not at their defaults."""
+    """Returns the command line of the baseline, with the options that differ from their defaults."""
     return shlex.join(["touche", "run", ranker.typed or ranker.name, *arguments_of(ranker.changed(options))])

@@ -98,7 +98,7 @@ def verify_(datasets: Sequence[str]) -> int:
         _say(status)
     counts = Counter(status.word for status in statuses)
     click.echo(", ".join(f"{count} {word}" for word, count in counts.items()))
-    if counts[fetching.NOT_AT_HAND] == len(statuses):
+    if counts[fetching.MISSING] == len(statuses):
         named = " ".join(dict.fromkeys(tasks.task(each).id for each in datasets))  # samples are not published
         fetch = f"get them with: touche data fetch {named or '--all'}"
         advice = fetch if any(each.url for each in sources) else remedy(statuses[-1].path)

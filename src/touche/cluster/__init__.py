@@ -1,4 +1,4 @@
-"""Collections larger than one machine: documents are read and scored by the workers of a Spark cluster."""
+"""Collections larger than one machine, read and scored by the workers of a Spark cluster."""
 
 from touche.cluster.inputs import find, find_remote, saved
 from touche.cluster.session import started

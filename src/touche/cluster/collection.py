@@ -1,4 +1,4 @@
-"""A collection on Spark: read by its workers, and kept on their disks."""
+"""Collections on Spark: workers read them, and store the results on their disks."""
 
 import hashlib
 import logging
@@ -22,54 +22,54 @@ from touche.formats.documents import AnyDocument
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 
-_SHARE = 1 << 27  # bytes of files that a task reads, about, as Spark itself has it
+_SHARE = 1 << 27  # approximate bytes for a task, as in Spark
 
-_WHOLE = "_SUCCESS"  # the file that Spark writes last
+_WHOLE = "_SUCCESS"  # Spark writes this file last
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Saved:
-    """A folder that all machines see, for what workers have found, so that a run that was killed can go on.
+    """A folder for the workers' results, shared by all machines, so that a run that was killed can resume.
 
     Attributes:
-        folder: on the driver, under the same path as on the workers.
-        version: what tells the baseline's code from other code.
+        folder: its path, the same on the driver and on the workers.
+        version: identifies the baseline's code.
     """
 
     folder: Path
     version: bytes
 
     def parts(self, items: Any, *of: bytes) -> Any:
-        """An RDD with what workers find, or have found in an earlier run of the same."""
-        what = hashlib.md5(b"\0".join([self.version, *of]))
-        where = self.folder.absolute() / what.hexdigest()
+        """Returns an RDD with the workers' results, or with those of an earlier identical run."""
+        digest = hashlib.md5(b"\0".join([self.version, *of]))
+        where = self.folder.absolute() / digest.hexdigest()
         if (where / _WHOLE).exists():
-            _log.info("going on with the parts in %s", where)
+            _log.info("resuming with the parts in %s", where)
         else:
             shutil.rmtree(where, ignore_errors=True)
             items.saveAsPickleFile(where.as_uri())
         return items.context.pickleFile(where.as_uri())
 
     def remove(self) -> None:
-        """Removes all that was saved."""
+        """Removes the folder."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 @dataclass(frozen=True)
 class SparkDocuments(Documents):
-    """A collection that is read by the workers of a cluster.
+    """A collection that the workers of a cluster read.
 
     Attributes:
-        files: the same on one machine.
-        size: of the files, in bytes.
-        stamp: tells the files from others: their names, sizes and times of change.
-        sources: gives an RDD with the files, in so many partitions.
-        parallelism: how many tasks there are at the least, as far as the files can be cut.
-        ship: makes functions fit for the way to the workers.
-        fields: where parsed web pages are kept, or None.
-        saved: where parts are saved for a run that goes on, or None.
+        files: the same collection on one machine.
+        size: the size of the files in bytes.
+        stamp: identifies the files: their names, sizes and times of change.
+        sources: returns an RDD with the files, in a number of partitions.
+        parallelism: the smallest number of tasks, if the files can be cut.
+        ship: prepares functions for the workers.
+        fields: the folder for parsed web pages, or None.
+        saved: the folder for results of a run that can resume, or None.
     """
 
     files: Files
@@ -85,21 +85,21 @@ class SparkDocuments(Documents):
         return f"{self.files}, on Spark"
 
     def __iter__(self) -> Iterator[AnyDocument]:
-        """Raises ToucheError, as nothing on one machine could hold or wait for the documents."""
-        problem = "the baseline ranks documents by itself, on one machine"
-        raise ToucheError(f"{problem}; --runner spark runs those that rank by touche.scan: leave it out")
+        """Raises ToucheError, because one machine cannot store the documents."""
+        problem = "this baseline iterates over the documents on one machine"
+        raise ToucheError(f"{problem}; --runner spark needs a baseline that ranks by touche.scan: omit it")
 
     def read_by_workers(self, read: Find[_T]) -> Parts[_T]:
-        """Reads the documents, of which each task passes some to a function, and keeps its parts.
+        """Reads the documents; each task passes some of them to a function, and stores its parts.
 
-        They are kept on the disks of workers, or where they are to be saved. The parts of a worker that is
-        lost are made once more.
+        Parts are stored on the disks of workers, or in the folder of a run that can resume. If a worker is
+        lost, its parts are made again.
 
         Args:
-            read: takes documents, and yields parts.
+            read: makes parts from documents.
 
         Raises:
-            ToucheError: if a file is broken, there is no document, or workers fail.
+            ToucheError: if a file is broken, there are no documents, or workers fail.
         """
         task = ReadTask(self.files.format.reader, self.parser, read, self.fields)
         with sentences():
@@ -119,7 +119,7 @@ class SparkDocuments(Documents):
         return self.saved.parts(items, stamp, cloudpickle.dumps(task))
 
     def _sources(self) -> Any:
-        """The files, or where they are too few for all processors their pieces, which Spark has to move."""
+        """Returns an RDD with the files, or with pieces if there are fewer files than processors."""
         tasks, files = max(self.parallelism, self.size // _SHARE), len(self.paths)
         splitter = self.files.format.splitter
         if splitter is None or files >= self.parallelism:
@@ -129,13 +129,13 @@ class SparkDocuments(Documents):
     def _check(self, report: TaskReport) -> None:
         for warning in report.warnings:
             _log.warning("%s", warning)
-        report.left.tell()
+        report.left.warn()
         if report.errors:
             if self.saved:
                 self.saved.remove()
             raise ToucheError(report.errors[0])
         if not report.records:
-            raise InputError(self.paths[0], "no documents in it", "check that this is the right file")
+            raise InputError(self.paths[0], "no documents in this file", "check that this is the right file")
 
 
 @dataclass(frozen=True)
@@ -143,15 +143,15 @@ class WorkerParts(Generic[_T]):
     """Parts of a collection on the disks of workers.
 
     Attributes:
-        parts: an RDD of them, and of reports.
-        ship: makes functions fit for the way to the workers.
+        parts: an RDD of parts and reports.
+        ship: prepares functions for the workers.
     """
 
     parts: Any
     ship: Ship
 
     def folded(self, zero: _R, fold: Callable[[_R, _T], _R], add: Callable[[_R, _R], _R]) -> _R:
-        """Folds all parts: each task folds those of its partition, and the results are added up."""
+        """Folds the parts of each partition in a task, then adds up the results."""
 
         def of_partition(items: Iterable[_T | TaskReport]) -> Iterator[_R | Failed]:
             yield caught(reduce, fold, _parts_among(items), zero)
@@ -168,7 +168,7 @@ def _parts_among(items: Iterable[_T | TaskReport]) -> Iterator[_T]:
     """Yields the parts among parts and reports.
 
     Raises:
-        ToucheError: if a report has an error, which it may not have had when the documents were first read.
+        ToucheError: if a report has an error; a repeated reading can have new errors.
     """
     for item in items:
         if not isinstance(item, TaskReport):

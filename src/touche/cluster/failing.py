@@ -1,4 +1,4 @@
-"""What goes wrong on a worker: what Spark is to try again elsewhere, and what would be the same there."""
+"""Errors on workers: which Spark should retry on another worker, and which would happen there again."""
 
 import gzip
 import re
@@ -13,54 +13,54 @@ from touche.errors import InputError, ToucheError, one_line
 
 _R = TypeVar("_R")
 
-_PASSING = (OSError, MemoryError)  # of this worker: a full disk, a file system that is away
-_LONGEST = 200  # characters of what a machine says
+_PASSING = (OSError, MemoryError)  # errors of one worker, such as a full disk or a lost file system
+_LONGEST = 200  # characters of a machine's message
 
 
 class SparkError(ToucheError):
-    """Spark has given up; its log tells more."""
+    """Spark failed; its log has details."""
 
 
 @dataclass(frozen=True)
 class Failed:
-    """In place of a result: an error that another worker would come across, too.
+    """An error instead of a result, which would happen on every worker.
 
     Attributes:
-        reason: what is said of it.
+        reason: the message.
     """
 
     reason: str
 
     @classmethod
     def by(cls, error: Exception) -> "Failed":
-        """What is said of an error: its own sentence, or the line of the baseline that it comes from.
+        """Returns the message of an error, or the baseline's line that raised it.
 
         Raises:
-            Exception: the error itself, if Spark is to try again.
+            Exception: the error itself if Spark should retry.
         """
         if _is_passing(error):
             raise error
         if isinstance(error, ToucheError):
             return cls(str(error))
-        return cls(f"the baseline failed on a worker ({reason_of(traceback.format_exc())}); repair it")
+        return cls(f"the baseline failed on a worker ({reason_of(traceback.format_exc())}); correct it")
 
 
 def _is_passing(error: Exception) -> bool:
-    """Whether another worker, or this one later, may get by without the error; a broken file stays so."""
+    """Returns whether a retry may succeed; a broken file stays broken."""
     cause = error.__cause__ if isinstance(error, InputError) else error
     return isinstance(cause, _PASSING) and not isinstance(cause, gzip.BadGzipFile)
 
 
-def caught(work: Callable[..., _R], *given: Any) -> "_R | Failed":
-    """What work comes to, or why it fails wherever it is done."""
+def caught(work: Callable[..., _R], *arguments: Any) -> "_R | Failed":
+    """Returns the result of a function, or its error if every worker would have it."""
     try:
-        return work(*given)
+        return work(*arguments)
     except Exception as error:
         return Failed.by(error)
 
 
 def of_both(add: Callable[[_R, _R], _R], one: "_R | Failed", other: "_R | Failed") -> "_R | Failed":
-    """What two results add up to; the first that failed, if one did."""
+    """Returns the sum of two results, or the first error among them."""
     if isinstance(one, Failed) or isinstance(other, Failed):
         return one if isinstance(one, Failed) else other
     return caught(add, one, other)
@@ -68,10 +68,10 @@ def of_both(add: Callable[[_R, _R], _R], one: "_R | Failed", other: "_R | Failed
 
 @contextmanager
 def sentences() -> Iterator[None]:
-    """Says in one line why Spark has given up.
+    """Raises the errors of Spark as one sentence.
 
     Raises:
-        SparkError: if it has.
+        SparkError: if Spark fails.
     """
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -79,29 +79,29 @@ def sentences() -> Iterator[None]:
     try:
         yield
     except (Py4JError, PySparkException, ConnectionError) as error:
-        what = reason_of(_said(getattr(error, "java_exception", error)))
-        raise SparkError(f"Spark failed ({what})") from error
+        reason = reason_of(_text_of(getattr(error, "java_exception", error)))
+        raise SparkError(f"Spark failed ({reason})") from error
 
 
-def _said(what: object) -> str:
-    """What it says; objects of a Java that has ended say nothing."""
+def _text_of(error: object) -> str:
+    """Returns an error's text; errors of a Java process that has ended have none."""
     try:
-        return str(what)
+        return str(error)
     except Exception:
-        return "its Java has ended"
+        return "its Java process has ended"
 
 
 def reason_of(message: str) -> str:
-    """The last line of a worker's traceback, with the line of the baseline's code; or what Java says."""
+    """Returns the last line of a worker's traceback with the baseline's line, or Java's message."""
     _, _, trace = message.rpartition("Traceback (most recent call last):")
     own = re.findall(rf'{FOLDER}\w+/([^"]*)", line (\d+)', trace)
-    told = re.findall(r"^(?:\w+\.)*\w+(?:Error|Exception)\b.*", trace, re.MULTILINE)
+    errors = re.findall(r"^(?:\w+\.)*\w+(?:Error|Exception)\b.*", trace, re.MULTILINE)
     place = f"{':'.join(own[-1])}: " if own else ""
-    lines = [line.strip() for line in told or message.splitlines() if line.strip()]
-    reason = re.sub(r"^touche\.errors\.\w+: ", "", (lines or ["for no reason that they told"])[0])
+    lines = [line.strip() for line in errors or message.splitlines() if line.strip()]
+    reason = re.sub(r"^touche\.errors\.\w+: ", "", (lines or ["no reason stated"])[0])
     return shortened(place + reason)
 
 
 def shortened(message: str) -> str:
-    """What a machine says, in a line that is not too long."""
+    """Returns a machine's message on one line of limited length."""
     return one_line(message)[:_LONGEST]

@@ -1,4 +1,4 @@
-"""Where workers keep the fields of parsed web pages: a folder that all of them see, or an address."""
+"""Folders for the fields of parsed web pages, shared by all workers."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from touche.cluster.failing import shortened
 from touche.errors import InputError
 from touche.formats.parquet import arrow, check_no_fields
 
-_UNFINISHED = ".unfinished"  # a folder in it, which no reader looks into
+_UNFINISHED = ".unfinished"  # a subfolder that readers ignore
 
 
 @dataclass(frozen=True)
@@ -26,33 +26,33 @@ class FieldsFolder:
     address: str
 
     @classmethod
-    def at(cls, given: str) -> "FieldsFolder":
-        """As a user names it: ``s3a``, as Spark calls S3, is ``s3``, and workers are in other folders."""
-        if "://" not in given:
-            return cls(str(Path(given).absolute()))
-        return cls(re.sub("^s3a:", "s3:", given.rstrip("/"), flags=re.IGNORECASE))
+    def at(cls, name: str) -> "FieldsFolder":
+        """Returns the folder for an absolute path, or for an address; Spark's ``s3a`` becomes ``s3``."""
+        if "://" not in name:
+            return cls(str(Path(name).absolute()))
+        return cls(re.sub("^s3a:", "s3:", name.rstrip("/"), flags=re.IGNORECASE))
 
     def begin(self) -> None:
-        """Makes the folder.
+        """Creates the folder.
 
         Raises:
-            InputError: if that cannot be done, or there are fields in it.
+            InputError: if it cannot be created, or contains pages.
         """
         with self._reached() as (files, folder):
             from pyarrow.fs import FileSelector
 
-            there = files.get_file_info(FileSelector(folder, allow_not_found=True))
-            check_no_fields(self.address, (each.base_name for each in there))
+            infos = files.get_file_info(FileSelector(folder, allow_not_found=True))
+            check_no_fields(self.address, (info.base_name for info in infos))
             files.create_dir(folder)
 
     @contextmanager
     def opened(self, name: str) -> Iterator[IO[bytes]]:
-        """Opens a file for writing that appears once all is written, whoever else writes it, or not at all.
+        """Opens a file for writing; it appears when it is complete, or not at all.
 
-        Spark may have a task done twice, even at the same time; both then write the same.
+        Spark may run a task twice, even at the same time; both then write the same content.
 
         Raises:
-            InputError: if it cannot be written.
+            InputError: if the file cannot be written.
         """
         with self._reached() as (files, folder):
             part = f"{folder}/{_UNFINISHED}/{name}.{uuid4().hex}"
@@ -66,16 +66,16 @@ class FieldsFolder:
                     files.delete_file(part)
 
     def end(self) -> None:
-        """Removes what tasks that were killed have left."""
+        """Removes what killed tasks have left."""
         with self._reached() as (files, folder), suppress(OSError):
             files.delete_dir(f"{folder}/{_UNFINISHED}")
 
     @contextmanager
     def _reached(self) -> Iterator[tuple[Any, str]]:
-        """The file system, and the folder's path in it.
+        """Yields the file system, and the path of the folder in it.
 
         Raises:
-            InputError: if it cannot be reached, now or later.
+            InputError: if the folder is unreachable, now or later.
         """
         library = arrow()
         from pyarrow.fs import FileSystem
@@ -84,12 +84,12 @@ class FieldsFolder:
             yield FileSystem.from_uri(self.address)
         except (OSError, library.ArrowException) as error:
             problem = f"cannot be written ({shortened(str(error))})"
-            remedy = "check the address, and your rights there; see docs/how-to/large-collections.md for HDFS"
+            remedy = "check the address and your permissions; docs/how-to/large-collections.md explains HDFS"
             raise InputError(self.address, problem, remedy) from error
 
 
 def _move(files: Any, part: str, path: str) -> None:
-    """Gives a file its name; HDFS leaves what has it already, which is the same."""
+    """Renames a file; HDFS keeps an existing file, which has the same content."""
     from pyarrow.fs import FileType
 
     try:

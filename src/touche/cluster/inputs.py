@@ -1,4 +1,4 @@
-"""The input of a run on Spark: in files that all machines see, or in any file system that Spark reads."""
+"""Finds the input of a run on Spark: in files shared by all machines, or in any file system of Spark."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,31 +18,31 @@ from touche.formats.topics import read_topics
 from touche.io.opening import Held
 
 _LOCAL = "file:"
-_MOST = (1 << 31) - 1  # bytes that Spark hands over of a file
+_MOST = (1 << 31) - 1  # largest file in bytes that Spark passes on
 
 
-def find(context: Any, ship: Ship, given: Input) -> Input:
-    """An input of one machine, read by workers, that see its files under the same paths.
+def find(context: Any, ship: Ship, local: Input) -> Input:
+    """Returns the input of one machine for workers, which see its files under the same paths.
 
     Args:
         context: a SparkContext.
-        ship: of ``folder_sent``.
-        given: the input.
+        ship: the result of ``folder_sent``.
+        local: the input on this machine.
 
     Raises:
-        ToucheError: if it is not in files of documents, or fields cannot be kept where they should be.
+        ToucheError: if the documents are not in files, or the folder for fields is unusable.
     """
-    files = given.documents
+    files = local.documents
     if not isinstance(files, Files):
-        raise ToucheError("Spark reads topics and files of documents only; leave --runner spark out")
+        raise ToucheError("Spark reads only topics and documents in files; omit --runner spark")
     stats = {str(path.absolute()): path.stat() for path in files.paths}
-    entries = [_Entry(name, each.st_size, str(each.st_mtime_ns)) for name, each in stats.items()]
+    entries = [_Entry(name, stat.st_size, str(stat.st_mtime_ns)) for name, stat in stats.items()]
     sources = partial(context.parallelize, [path.absolute() for path in files.paths])
-    return replace(given, documents=_on_spark(context, ship, files, entries, sources))
+    return replace(local, documents=_on_spark(context, ship, files, entries, sources))
 
 
 class _Entry(NamedTuple):
-    """A file as a folder lists it: its name, its size in bytes, and when it was changed."""
+    """A file in the listing of a folder: name, size in bytes, and time of change."""
 
     name: str
     size: int
@@ -52,7 +52,7 @@ class _Entry(NamedTuple):
 def _on_spark(
     context: Any, ship: Ship, files: Files, entries: Sequence[_Entry], sources: Callable[[int], Any]
 ) -> SparkDocuments:
-    size, stamp = sum(each.size for each in entries), str(sorted(map(tuple, entries)))
+    size, stamp = sum(entry.size for entry in entries), str(sorted(map(tuple, entries)))
     about = {name: getattr(files, name) for name in ("paths", "side_files", "parser", "statistics")}
     fields = FieldsFolder.at(files.fields) if files.fields else None
     if fields:
@@ -61,26 +61,26 @@ def _on_spark(
 
 
 @contextmanager
-def saved(given: Input, folder: Path, baseline: Path | None) -> Iterator[Input]:
-    """The same input, of which what is found is saved until all is done.
+def saved(found: Input, folder: Path, baseline: Path | None) -> Iterator[Input]:
+    """Yields the same input, whose results are stored until the block ends.
 
     Args:
-        given: of ``find`` or ``find_remote``.
-        folder: that all machines see.
-        baseline: the baseline's folder, if it has one.
+        found: the result of ``find`` or ``find_remote``.
+        folder: a folder shared by all machines.
+        baseline: the baseline's folder, or None.
     """
     where = Saved(folder, version_of(baseline) if baseline else b"")
-    yield replace(given, documents=replace(given.documents, saved=where))  # type: ignore[call-arg]
+    yield replace(found, documents=replace(found.documents, saved=where))  # type: ignore[call-arg]
     where.remove()
 
 
 @dataclass(frozen=True)
 class _Folder:
-    """A folder in a file system that Spark reads.
+    """A folder in a file system that Spark can read.
 
     Attributes:
         context: a SparkContext.
-        uri: where it is, such as ``hdfs://host/clueweb12``.
+        uri: the address, such as ``hdfs://host/clueweb12``.
     """
 
     context: Any
@@ -88,25 +88,25 @@ class _Folder:
 
     @property
     def is_local(self) -> bool:
-        """Whether all machines see it under the same path."""
+        """Whether all machines see the folder under the same path."""
         return self.uri.lower().startswith(_LOCAL)
 
     def path(self, name: str) -> Path:
-        """A file as it is opened, or at least called, by its name in this file system."""
-        return Path(name[len(_LOCAL) :]) if self.is_local else Path(name)  # Spark quotes no sign in it
+        """Returns the path by which a file is opened or named."""
+        return Path(name[len(_LOCAL) :]) if self.is_local else Path(name)  # Spark does not escape names
 
     def entries(self) -> dict[str, _Entry]:
-        """All files by name, at any depth; hidden ones are passed over."""
+        """Returns all files at any depth by name, except hidden ones."""
         with sentences():
             files = self._read().options(recursiveFileLookup="true").load(self.uri)
             rows = files.select("path", "length", "modificationTime").collect()
             return {row.path: _Entry(row.path, row.length, str(row.modificationTime)) for row in rows}
 
     def opened(self, entry: _Entry) -> Path:
-        """A file that this process reads.
+        """Returns a file that this process can read.
 
         Raises:
-            InputError: if it is too large for Spark.
+            InputError: if the file is too large for Spark.
         """
         if self.is_local:
             return self.path(entry.name)
@@ -115,7 +115,7 @@ class _Folder:
             return Held.of(entry.name, bytes(self._read().load(entry.name).select("content").head()[0]))
 
     def held(self, paths: Iterable[str], tasks: int) -> Any:
-        """An RDD with these files and what they hold, which Spark itself parts into tasks."""
+        """Returns an RDD with the contents of files; Spark distributes them to tasks."""
         wanted = frozenset(paths)
         names = {f"*{Path(path).suffix}" for path in wanted}
         options = {"recursiveFileLookup": "true", "pathGlobFilter": f"{{{','.join(sorted(names))}}}"}
@@ -133,46 +133,46 @@ def find_remote(
     ship: Ship,
     uri: str,
     topics: Path | None = None,
-    asked: Callable[[Files], Files] = lambda files: files,
+    with_options: Callable[[Files], Files] = lambda files: files,
 ) -> Input:
-    """An input in any file system that Spark reads; documents may lie at any depth.
+    """Returns the input in any file system that Spark can read; documents may be at any depth.
 
-    Files of ``file:`` are opened by the workers, all others are handed to them by Spark.
+    Workers open files of ``file:``; Spark passes them the contents of all others.
 
     Args:
         context: a SparkContext.
-        ship: of ``folder_sent``.
-        uri: of a folder.
+        ship: the result of ``folder_sent``.
+        uri: the address of a folder.
         topics: a file of topics on this machine; by default the one in the folder.
-        asked: adds to the files what else is asked of them.
+        with_options: adds the user's options to the files.
 
     Raises:
-        ToucheError: if topics or documents are not there, or a file is too large for Spark.
+        ToucheError: if topics or documents are missing, or a file is too large for Spark.
     """
     folder = _Folder(context, uri.rstrip("/"))
     entries = {folder.path(name): entry for name, entry in folder.entries().items()}
-    beside = [each for each in entries if each.parent == folder.path(folder.uri)]
-    opened = tuple(folder.opened(entries[path]) for path in side_files(beside))
-    files = asked(replace(files_named(entries, uri), side_files=opened))
+    directly_in = [path for path in entries if path.parent == folder.path(folder.uri)]
+    opened = tuple(folder.opened(entries[path]) for path in side_files(directly_in))
+    files = with_options(replace(files_named(entries, uri), side_files=opened))
     of_files = [entries[path] for path in files.paths]
-    path = topics or topics_named(beside, uri, ", or name a file with --topics")
+    path = topics or topics_named(directly_in, uri, ", or pass a file with --topics")
     if folder.is_local:
         sources = partial(context.parallelize, files.paths)
         found = Input.of(read_topics(path), path, files)
     else:
         _check_sizes(of_files)
-        sources = partial(folder.held, [each.name for each in of_files])
+        sources = partial(folder.held, [entry.name for entry in of_files])
         held = topics or folder.opened(entries[path])
         found = replace(Input.of(read_topics(held), path, files), files=(topics,) if topics else ())
     return replace(found, documents=_on_spark(context, ship, files, of_files, sources))
 
 
 def _check_sizes(entries: Iterable[_Entry]) -> None:
-    """Raises InputError for a file that Spark does not hand over."""
-    for each in entries:
-        if each.size > _MOST:
-            remedy = "split it, or mount its file system on all machines and name its folder as file:///..."
-            raise InputError(each.name, "2 GB or more, which Spark does not hand over", remedy)
+    """Raises InputError for a file that is too large for Spark."""
+    for entry in entries:
+        if entry.size > _MOST:
+            remedy = "split it, or mount its file system on all machines and pass its folder as file:///..."
+            raise InputError(entry.name, "2 GB or more, too large for Spark", remedy)
 
 
 def _held(wanted: frozenset[str], rows: Iterable[Any]) -> Iterator[Path]:

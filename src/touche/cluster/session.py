@@ -1,4 +1,4 @@
-"""Spark, started for one run and stopped with it."""
+"""Starts Spark for one run, and stops it with the run."""
 
 import os
 import re
@@ -19,29 +19,28 @@ _REASON = re.compile(
 _NO_JAVA = re.compile(r"\S*/bin/java: .*|JAVA_HOME is not set")
 _SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
-    "spark.excludeOnFailure.enabled": "true",  # a worker whose disk is full is not asked again and again
+    "spark.excludeOnFailure.enabled": "true",  # a worker with a full disk gets no more tasks
 }
 
 
 @contextmanager
 def started(master: str, name: str, settings: Mapping[str, str] | None = None) -> Iterator[Any]:
-    """A SparkContext, stopped with the block.
+    """Yields a SparkContext, which is stopped at the end of the block.
 
     Args:
-        master: where Spark runs, such as ``local[*]``, ``spark://host:7077`` or ``yarn``.
-        name: of the run, for Spark's own pages.
-        settings: of Spark; those in its own files hold as well.
+        master: the address of Spark's master, such as ``local[*]``, ``spark://host:7077`` or ``yarn``.
+        name: the name of the run on Spark's pages.
+        settings: settings of Spark, added to those in its own files.
 
     Raises:
-        ToucheError: if PySpark or Java are missing, Spark cannot be started, or it has failed; then the
-            error says where its log is.
+        ToucheError: if PySpark or Java is missing, or Spark fails; the message then names its log.
     """
     pyspark = _pyspark()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     conf = pyspark.SparkConf().setMaster(master).setAppName(f"touche {name}")
     conf.setAll({**_SETTINGS, **(settings or {})}.items())
-    with tempfile.TemporaryFile("w+", errors="replace") as said:
-        context = _context(pyspark, conf, said)
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        context = _context(pyspark, conf, output)
         try:
             try:
                 with sentences():
@@ -50,46 +49,45 @@ def started(master: str, name: str, settings: Mapping[str, str] | None = None) -
                 context.stop()
                 _end(context._gateway)
         except SparkError as error:
-            raise ToucheError(
-                f"{error}; see {_log_of(said)} and docs/how-to/large-collections.md, and repair it"
-            ) from error
+            problem = f"{error}; see {_log_of(output)} and docs/how-to/large-collections.md"
+            raise ToucheError(problem) from error
 
 
-def _log_of(said: IO[str]) -> str:
-    """A file with what Spark has said, which stays."""
-    said.seek(0)
+def _log_of(output: IO[str]) -> str:
+    """Saves Spark's output in a file that stays, and returns its name."""
+    output.seek(0)
     with tempfile.NamedTemporaryFile("w", prefix="touche-spark-", suffix=".log", delete=False) as log:
-        shutil.copyfileobj(said, log)
+        shutil.copyfileobj(output, log)
     return log.name
 
 
 def _pyspark() -> Any:
     try:
-        with warnings.catch_warnings(action="ignore"):  # it looks for libraries that are not used here
+        with warnings.catch_warnings(action="ignore"):  # warnings about libraries that are not used here
             import pyspark
     except ImportError:
         raise ToucheError(f"PySpark is not installed; get it with: {installing('spark')}") from None
     return pyspark
 
 
-def _context(pyspark: Any, conf: Any, said: IO[str]) -> Any:
-    """A context whose Java says nothing on standard error."""
+def _context(pyspark: Any, conf: Any, output: IO[str]) -> Any:
+    """Returns a context whose Java process does not write to standard error."""
     from pyspark.java_gateway import launch_gateway
 
     try:
-        gateway = launch_gateway(conf, {"stdout": said, "stderr": said})
-        with warnings.catch_warnings(action="ignore"):  # of a version of pandas, which is not used here
+        gateway = launch_gateway(conf, {"stdout": output, "stderr": output})
+        with warnings.catch_warnings(action="ignore"):  # warnings about pandas, which is not used here
             return pyspark.SparkContext(conf=conf, gateway=gateway)
-    except Exception as error:  # Java is missing, has died, or says what it does not like
-        said.seek(0)
-        text = said.read()
+    except Exception as error:  # Java is missing, has died, or refuses a setting
+        output.seek(0)
+        text = output.read()
         reason = shortened((_REASON.findall(text) or _NO_JAVA.findall(text) or [str(error)])[0])
-        remedy = "check --master, its settings, and that JAVA_HOME or the PATH has Java 17 or newer"
+        remedy = "check --master and Spark's settings; JAVA_HOME or the PATH needs Java 17 or newer"
         raise ToucheError(f"Spark cannot be started ({reason}); {remedy}") from error
 
 
 def _end(gateway: Any) -> None:
-    """Ends Java, so that another run in this process starts its own."""
+    """Ends Java, so that a later run in this process starts its own."""
     from pyspark import SparkContext
 
     gateway.shutdown()

@@ -1,4 +1,4 @@
-"""The work of a task: it reads its share of the files, or of their pieces, and reports what it met."""
+"""The work of a task: it reads some of the files or pieces, and reports warnings and errors."""
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +13,7 @@ from touche.collection.files import Reader
 from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument
 from touche.formats.pages import Parser, RawPage, Skipped
-from touche.formats.parquet import kept
+from touche.formats.parquet import saving_pages
 from touche.formats.pieces import Piece, Splitter
 from touche.web.parsing import LeftOut, parsed
 
@@ -24,13 +24,13 @@ Find = Callable[[Iterable[AnyDocument]], Iterator[_T]]
 
 @dataclass(frozen=True)
 class TaskReport:
-    """What a task met next to documents.
+    """Numbers, warnings and errors of a task.
 
     Attributes:
         records: the number of documents and pages.
-        left: the pages that were left out.
-        warnings: what a single machine would have printed on standard error.
-        errors: what it would have ended with.
+        left: the skipped pages.
+        warnings: the warnings that a single machine would print.
+        errors: the errors that would end a single machine's run.
     """
 
     records: int = 0
@@ -39,7 +39,7 @@ class TaskReport:
     errors: tuple[str, ...] = ()
 
     def __add__(self, other: "TaskReport") -> "TaskReport":
-        """Joins two reports, of which the other comes later."""
+        """Joins two reports; ``other`` is the later one."""
         warnings, errors = self.warnings + other.warnings, self.errors + other.errors
         return TaskReport(self.records + other.records, self.left + other.left, warnings, errors)
 
@@ -49,15 +49,15 @@ Source = Path | Piece | TaskReport
 
 @dataclass(frozen=True)
 class ReadTask(Generic[_T]):
-    """Reads files, or pieces of files, and yields the parts made of their documents, and last a report.
+    """Reads files or pieces, and yields the parts made from their documents, and finally a report.
 
-    An error is reported, not raised, unless Spark is to try again on another worker.
+    An error is reported, and only raised if Spark should retry on another worker.
 
     Attributes:
-        reader: of a file.
-        parser: turns web pages into fields, or None.
-        find: makes parts of documents.
-        fields: where parsed web pages are saved, or None.
+        reader: the reader of a file.
+        parser: makes fields from web pages, or None.
+        find: makes parts from documents.
+        fields: the folder for parsed web pages, or None.
     """
 
     reader: Reader
@@ -66,7 +66,7 @@ class ReadTask(Generic[_T]):
     fields: FieldsFolder | None
 
     def __call__(self, sources: Iterable[Source]) -> Iterator["_T | TaskReport"]:
-        """Reads these sources."""
+        """Reads the sources."""
         reports: list[TaskReport] = []
         with _warnings_noted(reports):
             try:
@@ -79,9 +79,9 @@ class ReadTask(Generic[_T]):
         def note(left: LeftOut) -> None:
             reports.append(TaskReport(left=left))
 
-        # One process of its own, that may die of a page, as Spark has one task on each processor.
+        # One process for the parser, which may crash, because Spark runs one task per processor.
         documents = parsed(self._records(sources, reports), self.parser, 1, note)
-        yield from kept(documents, self.fields.opened(_part())) if self.fields else documents
+        yield from saving_pages(documents, self.fields.opened(_part())) if self.fields else documents
 
     def _records(
         self, sources: Iterable[Source], reports: list[TaskReport]
@@ -91,24 +91,24 @@ class ReadTask(Generic[_T]):
                 reports.append(source)
                 continue
             count = 0
-            # An id is not checked against those of other files or pieces, which are on other machines.
+            # Ids are unique only in a file or piece, because others are on other machines.
             records = source.documents() if isinstance(source, Piece) else self.reader(source, set())
             try:
-                for count, record in enumerate(records, 1):  # noqa: B007 (needed in the end)
+                for count, record in enumerate(records, 1):  # noqa: B007 (needed after the loop)
                     yield record
             finally:
                 reports.append(TaskReport(count))
 
 
 def _part() -> str:
-    """The file that a task saves pages in: the same if it is tried again, so that none are there twice."""
+    """Returns the task's file for pages, the same in a retry, so that no page is saved twice."""
     from pyspark import TaskContext
 
     return f"pages-{TaskContext().partitionId():05}.parquet"
 
 
 def cut(splitter: Splitter, paths: Iterable[Path]) -> Iterator[Piece | TaskReport]:
-    """Cuts files into pieces, and reports one that cannot be read."""
+    """Cuts files into pieces, and reports files that cannot be read."""
     for path in paths:
         try:
             yield from splitter(path)

@@ -1,1 +1,1 @@
-"""What authors iterate over and engines query: files, candidates to re-rank, corpora of ir_datasets."""
+"""Collections for baselines and engines: files, candidates to re-rank, corpora of ir_datasets."""

@@ -1,4 +1,4 @@
-"""Topics and documents in an input directory: which files are taken, by their names."""
+"""Finds topics and documents in an input directory, by the names of the files."""
 
 import re
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ from touche.formats.parquet import read_documents_parquet
 from touche.formats.topics import Topic, read_topics
 from touche.formats.warc import read_warc
 
-# Of several topic or document formats in a directory, the first is taken.
+# If a directory has several topic or document formats, the first in this order is used.
 _TOPIC_FILES = ("topics.xml", "queries.jsonl")
 _FORMATS = (
     FileFormat("documents.jsonl", "documents", pieces_of_documents),
@@ -40,14 +40,14 @@ _FORMATS = (
         None,
         clueweb22.read_clueweb22_json,
         below=clueweb22.NAME,
-        holds=clueweb22.is_clueweb22_json,
+        fits=clueweb22.is_clueweb22_json,
     ),
     FileFormat("*.json", "arguments", pieces_of_argsme),
 )
-_IN_FOLDERS = [each for each in _FORMATS if each.below]
-_BELOW = re.compile("|".join(f"(?:{each.below.pattern})" for each in _IN_FOLDERS if each.below))
+_IN_FOLDERS = [format for format in _FORMATS if format.below]
+_BELOW = re.compile("|".join(f"(?:{format.below.pattern})" for format in _IN_FOLDERS if format.below))
 _RERANK_FILE = "rerank.jsonl"
-_HIDDEN = (".", "metadata.json")  # how names of other files begin; the latter is TIRA's note about a dataset
+_HIDDEN = (".", "metadata.json")  # beginnings of other files' names; the latter is TIRA's note on a dataset
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Input:
     Attributes:
         topics: all topics, in the order of the file.
         documents: the collection.
-        took: one line that names what was taken.
-        files: the files that were taken, without those of ir_datasets.
+        took: a line that names the sources of topics and documents.
+        files: the files of topics and documents; ir_datasets adds none.
     """
 
     topics: tuple[Topic, ...]
@@ -68,7 +68,7 @@ class Input:
 
     @classmethod
     def of(cls, topics: Iterable[Topic], topics_file: Path, documents: Documents) -> "Input":
-        """Joins topics and the collection to search for them."""
+        """Combines topics with the collection in which to search."""
         all_topics = tuple(topics)
         took = f"{len(all_topics)} topics from {topics_file.name}, {documents}"
         return cls(all_topics, documents, took, (topics_file, *documents.paths, *documents.side_files))
@@ -77,19 +77,20 @@ class Input:
 def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
     """Finds topics and documents in an input directory.
 
-    Re-ranking input (rerank.jsonl) goes before topics and documents; of several topic or document formats the
-    first is taken in the order topics.xml, queries.jsonl; documents.jsonl, corpus.jsonl of BEIR,
+    Re-ranking input (rerank.jsonl) has priority over topics and documents. If there are several formats, the
+    first in these orders is used: topics.xml, queries.jsonl; documents.jsonl, corpus.jsonl (BEIR),
     passages*.jsonl, args_processed*.csv, pages.csv, *.parquet, *.warc, *.json of ClueWeb22, other *.json.
-    Each may be gzipped (Parquet is packed in itself). Parquet, archives, and the texts of ClueWeb22 by their
-    names there, are also found in the folders below, and in those that links in the directory itself lead to.
+    All except Parquet may be gzipped. Parquet, archives and texts of ClueWeb22 with their original names may
+    also be in subfolders, and in folders to which links in the directory lead.
 
     Args:
         directory: the input directory.
-        corpus: the id of an ir_datasets corpus to search, for a directory with topics only.
-        needs_documents: whether missing documents are an error now; else only iterating over them is.
+        corpus: the id of an ir_datasets corpus, for a directory that has only topics.
+        needs_documents: whether missing documents are an error at once, or only when someone iterates over
+            them.
 
     Raises:
-        InputError: if the directory is missing or unreadable, or topics or documents are not in it.
+        InputError: if the directory, its topics or its documents are missing or unreadable.
     """
     names = _listed(directory)
     if corpus is None and (rerank := _first_named(names, [_RERANK_FILE])):
@@ -110,75 +111,75 @@ def find_documents(directory: Path) -> Files:
     """Finds the documents in a directory, as ``find`` does.
 
     Raises:
-        InputError: if there are none.
+        InputError: if the directory has no documents.
     """
     names = _listed(directory)
-    first = next((each for each in _FORMATS if _beside(names, each)), None)
+    first = next((format for format in _FORMATS if _directly_in(names, format)), None)
     if first and not first.below:
-        return _files(first, _beside(names, first), side_files(names))
-    below = list(files_below(directory, _BELOW, without=clueweb22.LINKS))  # which is walked once for all
-    for each in [first] if first else _IN_FOLDERS:
-        if paths := _beside(names, each) + [path for path in below if each.is_name_below(path.name)]:
-            return _files(each, paths, side_files(names))
+        return _files(first, _directly_in(names, first), side_files(names))
+    below = list(files_below(directory, _BELOW, without=clueweb22.LINKS))  # one walk for all formats
+    for format in [first] if first else _IN_FOLDERS:
+        if paths := _directly_in(names, format) + [path for path in below if format.is_name_below(path.name)]:
+            return _files(format, paths, side_files(names))
     raise _no_documents(directory, _FORMATS, ", or name an ir_datasets corpus with --corpus")
 
 
 def files_named(paths: Iterable[Path], where: str) -> Files:
-    """Selects the files of documents among those of a file system, in any folders, by their names alone.
+    """Selects the files of documents from a list of paths in any folders, by their names alone.
 
     Args:
-        paths: all files; of several formats the first is taken, in the order of ``find``.
-        where: the folder that they are in, for errors.
+        paths: all files; if they have several formats, the first in the order of ``find`` is used.
+        where: the folder of the files, for error messages.
 
     Raises:
-        InputError: if there are none.
+        InputError: if none of the files has documents.
     """
-    names, formats = _visible(paths), [each for each in _FORMATS if each.alone]
-    for each in formats:
-        is_name = each.is_name_below if each.below else each.is_name
+    names, formats = _visible(paths), [format for format in _FORMATS if format.alone]
+    for format in formats:
+        is_name = format.is_name_below if format.below else format.is_name
         if named := [path for path in names if is_name(path.name)]:
-            return _files(each, named)
+            return _files(format, named)
     raise _no_documents(where, formats)
 
 
 def topics_named(paths: Iterable[Path], where: Path | str, more: str = "") -> Path:
-    """Selects the file of topics among those of a folder, by its name.
+    """Selects the file of topics from the files of a folder, by its name.
 
     Args:
         paths: all files.
-        where: the folder, for the error.
-        more: another remedy, for the error.
+        where: the folder, for the error message.
+        more: another remedy, for the error message.
 
     Raises:
-        InputError: if there is none.
+        InputError: if none of the files has topics.
     """
     if topics := _first_named(paths, _TOPIC_FILES):
         return topics[0]
     remedy = f"put {' or '.join(_TOPIC_FILES)} there, plain or .gz{more}"
-    raise InputError(where, "no topics in it", remedy)
+    raise InputError(where, "no topics in this folder", remedy)
 
 
 def side_files(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Selects the files with more about documents among those of a folder, plain or gzipped."""
+    """Selects the side files from the files of a folder, plain or gzipped."""
     return _first_named(paths, (SPAM_RANKS, PAGE_RANKS))
 
 
 def _first_named(paths: Iterable[Path], names: Iterable[str]) -> tuple[Path, ...]:
-    """The files of these names, plain before gzipped, in the order of the names."""
+    """Returns the files with these names, in the order of the names, plain files before gzipped ones."""
     by_name = {path.name: path for path in paths}
     return tuple(by_name[file] for name in names for file in (name, f"{name}.gz") if file in by_name)
 
 
 def _listed(directory: Path) -> list[Path]:
-    """The files and folders of a directory, sorted.
+    """Returns the files and folders of a directory, sorted.
 
     Raises:
-        InputError: if it cannot be read.
+        InputError: if the directory cannot be read.
     """
     try:
         return sorted(path for path in _visible(directory.iterdir()) if path.exists())
     except OSError as error:
-        remedy = "give a directory that holds topics and documents"
+        remedy = "pass a directory with topics and documents"
         raise InputError(directory, f"cannot be read ({error.strerror})", remedy) from error
 
 
@@ -186,9 +187,9 @@ def _visible(paths: Iterable[Path]) -> list[Path]:
     return [path for path in paths if not path.name.startswith(_HIDDEN)]
 
 
-def _beside(names: Iterable[Path], format: FileFormat) -> list[Path]:
-    """The files of a format in the directory itself."""
-    return [path for path in names if format.is_name(path.name) and (not format.holds or format.holds(path))]
+def _directly_in(names: Iterable[Path], format: FileFormat) -> list[Path]:
+    """Returns the files of a format in the directory itself."""
+    return [path for path in names if format.is_name(path.name) and (not format.fits or format.fits(path))]
 
 
 def _files(format: FileFormat, paths: Iterable[Path], side_files: tuple[Path, ...] = ()) -> Files:
@@ -196,8 +197,8 @@ def _files(format: FileFormat, paths: Iterable[Path], side_files: tuple[Path, ..
 
 
 def _no_documents(where: Path | str, formats: Iterable[FileFormat], more: str = "") -> InputError:
-    patterns = ", ".join(dict.fromkeys(each.pattern for each in formats))
-    return InputError(where, "no documents in it", f"put {patterns} there, plain or .gz{more}")
+    patterns = ", ".join(dict.fromkeys(format.pattern for format in formats))
+    return InputError(where, "no documents in this folder", f"put {patterns} there, plain or .gz{more}")
 
 
 def _reranking(path: Path) -> Input:
@@ -208,7 +209,7 @@ def _reranking(path: Path) -> Input:
         candidates.setdefault(topic.number, set()).add(document.id)
     if not topics:
         remedy = 'put one {"qid", "query", "docno", "text"} on each line'
-        raise InputError(path, "no candidates in it", remedy)
+        raise InputError(path, "no candidates in this file", remedy)
     with_candidates = tuple(
         replace(topic, candidates=frozenset(candidates[number])) for number, topic in topics.items()
     )

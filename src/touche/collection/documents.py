@@ -1,4 +1,4 @@
-"""The collection: authors iterate over it, and engines ask it how it can be read."""
+"""The collection: baselines iterate over it, and engines choose how to read it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -20,16 +20,16 @@ SPAM_RANKS, PAGE_RANKS = "spam-ranks.txt", "page-ranks.txt"  # the names of side
 
 @dataclass(frozen=True, kw_only=True)
 class Documents(ABC):
-    """The collection, each a ``Document``, ``Argument`` or ``Page``; iterate over it as often as you like.
+    """A collection (``Document``, ``Argument`` or ``Page``); you can iterate over it repeatedly.
 
-    Every iteration reads it anew and holds one document at a time. All else is for engines.
+    Each iteration reads the collection again, with one document in memory. All methods are for engines.
 
     Attributes:
-        paths: the files that it is read from; none for a corpus of ir_datasets.
-        side_files: files with more about the documents, such as spam ranks.
-        parser: turns web pages into fields; by default ``touche.web.extraction.parse``.
-        statistics: files with the statistics of the whole collection that these documents are a part of.
-        readings: what several rankings share; None for a single one.
+        paths: the files of the collection; none for a corpus of ir_datasets.
+        side_files: files with more data on the documents, such as spam ranks.
+        parser: makes fields from web pages; by default ``touche.web.extraction.parse``.
+        statistics: files with statistics of the whole collection, of which these documents are a part.
+        readings: data that several rankings share; None for a single ranking.
     """
 
     paths: tuple[Path, ...] = ()
@@ -40,10 +40,10 @@ class Documents(ABC):
 
     @classmethod
     def of(cls, documents: "Iterable[AnyDocument]") -> "Documents":
-        """Wraps any iterable of documents; returns a collection as it is.
+        """Wraps an iterable of documents; returns a ``Documents`` unchanged.
 
         Args:
-            documents: the documents.
+            documents: the documents to wrap.
         """
         return documents if isinstance(documents, Documents) else PlainDocuments(documents)
 
@@ -52,22 +52,22 @@ class Documents(ABC):
         """Yields every document."""
 
     def pieces(self) -> Iterator[Piece] | None:
-        """Returns pieces that other processes can parse; None if the collection cannot be split."""
+        """Returns pieces that other processes can parse, or None if the collection cannot be split."""
         return None
 
     def read_by_workers(self, read: Callable[[Iterable[AnyDocument]], Iterator[_T]]) -> "Parts[_T] | None":
-        """Reads the documents on the workers of a cluster, if they are there.
+        """Reads the documents on the workers of a cluster.
 
         Args:
-            read: yields what is kept of documents; called on each machine with some of them.
+            read: makes results from documents; each machine calls it with some of them.
 
         Returns:
-            The parts; None if this machine has to read the documents.
+            The results in parts, or None if this process has to read the documents.
         """
         return None
 
     def side_file(self, name: str) -> Path | None:
-        """Returns a side file, plain or gzipped, if there is one.
+        """Returns a side file, plain or gzipped, or None.
 
         Args:
             name: the name of the plain file, such as ``spam-ranks.txt``.
@@ -75,15 +75,15 @@ class Documents(ABC):
         return next((path for path in self.side_files if path.name in (name, f"{name}.gz")), None)
 
     def parsed_by(self, parser: Parser) -> Self:
-        """Returns the same collection, whose web pages another parser turns into fields.
+        """Returns the same collection with another parser of web pages.
 
         Args:
-            parser: a function that another process can import, such as those of ``touche.web.extraction``.
+            parser: a function that other processes can import, such as those of ``touche.web.extraction``.
         """
         return replace(self, parser=parser)
 
     def with_statistics(self, statistics: StatisticsFiles) -> Self:
-        """Returns the same collection, to be ranked by the statistics in files.
+        """Returns the same collection with files of statistics.
 
         Args:
             statistics: the files.
@@ -91,20 +91,20 @@ class Documents(ABC):
         return replace(self, statistics=statistics)
 
     def keeping_fields(self, where: str) -> Self:
-        """Returns the same collection, which saves its parsed web pages as Parquet each time it is read.
+        """Returns the same collection, which will save its parsed web pages as Parquet when it is read.
 
         Args:
-            where: a folder, or for a cluster an address.
+            where: a folder, or an address on a cluster.
 
         Raises:
-            ToucheError: if the collection is not in files, or in a format without web pages.
+            ToucheError: if the collection is not in files, or its format has no web pages.
         """
-        raise ToucheError("only the web pages of an input directory can be kept; leave --keep-fields out")
+        raise ToucheError("--keep-fields saves only web pages of an input directory; omit this option")
 
 
 @dataclass(frozen=True)
 class PlainDocuments(Documents):
-    """Any iterable of documents, such as a list.
+    """An iterable of documents, such as a list.
 
     Attributes:
         items: the documents.
@@ -117,17 +117,17 @@ class PlainDocuments(Documents):
         return iter(self.items)
 
     def __len__(self) -> int:
-        """Returns the number of documents, if they are in a list."""
+        """Returns the number of documents in a list."""
         return len(self.items)  # type: ignore[arg-type]
 
     def __getitem__(self, place: Any) -> Any:
-        """Returns one of the documents, if they are in a list."""
+        """Returns a document, or a slice, of a list."""
         return self.items[place]  # type: ignore[index]
 
 
 @dataclass(frozen=True)
 class MissingDocuments(Documents):
-    """Documents that the input lacks; whoever iterates over them gets the error."""
+    """Missing documents; iterating over them raises the error."""
 
     error: InputError
 

@@ -14,7 +14,7 @@ from touche.errors import InputError, ToucheError
 from touche.formats.documents import AnyDocument
 from touche.formats.jsonl import read_rerank_jsonl
 from touche.formats.pages import RawPage, Skipped
-from touche.formats.parquet import kept
+from touche.formats.parquet import saving_pages
 from touche.formats.pieces import Piece, Splitter, documents_in
 from touche.io.writing import make_folder, whole
 from touche.progress import watched
@@ -34,14 +34,14 @@ class FileFormat:
     """A format of files with documents.
 
     Attributes:
-        pattern: the names of such files in the directory itself; each may be gzipped.
-        noun: what a file contains, such as ``passages``.
-        splitter: splits a file into pieces, if that is possible.
+        pattern: the names of such files in the directory itself; all may be gzipped.
+        noun: the content of a file, such as ``passages``.
+        splitter: splits a file into pieces, if possible.
         whole_reader: reads a file that cannot be split.
-        unit: what a file is, in the plural.
-        below: the names of such files in the folders below, if they may be there.
-        holds: whether a file of such a name is of this format; by default each is.
-        alone: whether a file contains its documents, and not the names of other files.
+        unit: the plural noun for such files.
+        below: the names of such files in subfolders, if allowed there.
+        fits: whether a file with such a name has this format; None if all have.
+        alone: whether a file contains the documents, instead of names of other files.
     """
 
     pattern: str
@@ -50,22 +50,22 @@ class FileFormat:
     whole_reader: Reader | None = None
     unit: str = "files"
     below: re.Pattern[str] | None = None
-    holds: Callable[[Path], bool] | None = None
+    fits: Callable[[Path], bool] | None = None
     alone: bool = True
 
     def reader(self, path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage | Skipped]:
-        """Yields the documents of a file, whose ids are checked against those seen and added to them."""
+        """Yields the documents of a file; repeating an id in ``seen`` is an error, and new ids are added."""
         if self.splitter:
             return documents_in(self.splitter(path), seen)
         assert self.whole_reader
         return self.whole_reader(path, seen)
 
     def is_name(self, name: str) -> bool:
-        """Returns whether a file in the directory itself has the name of this format."""
+        """Returns whether a file in the directory itself has a name of this format."""
         return fnmatchcase(name.removesuffix(".gz"), self.pattern)
 
     def is_name_below(self, name: str) -> bool:
-        """Returns whether a file in a folder below has the name of this format."""
+        """Returns whether a file in a subfolder has a name of this format."""
         return self.below is not None and self.below.fullmatch(name) is not None
 
 
@@ -73,12 +73,12 @@ class FileFormat:
 class Files(Documents):
     """A collection in files of one format.
 
-    An id is checked against those of the whole collection. If the format allows files in folders below, an id
-    is checked against those of its file only, because such collections can have too many ids to hold.
+    Ids are unique in the whole collection. If the format allows subfolders, ids are unique only in each file,
+    because such collections can have too many ids for the memory.
 
     Attributes:
         format: the format of all files.
-        fields: the folder, or for a cluster the address, where parsed web pages are saved, or None.
+        fields: the folder for parsed web pages (an address on a cluster), or None.
     """
 
     format: FileFormat
@@ -99,17 +99,17 @@ class Files(Documents):
         Raises:
             InputError: if a file is broken, an id occurs twice, or there is no document.
         """
-        problem = InputError(self.paths[0], "no documents in it", "check that this is the right file")
+        problem = InputError(self.paths[0], "no documents in this file", "check that this is the right file")
         pages = parsed(not_empty(self._read(), problem), self.parser)
         if self.fields:
             make_folder(Path(self.fields))
-            pages = kept(pages, whole(Path(self.fields) / _SAVED_PAGES))
+            pages = saving_pages(pages, whole(Path(self.fields) / _SAVED_PAGES))
         yield from pages
 
     def pieces(self) -> Iterator[Piece] | None:
-        """Returns the pieces of all files, in order; None if the format has none, or pages are saved.
+        """Returns the pieces of all files in order; None if the format has none, or pages are to be saved.
 
-        An id is not checked against those of other pieces, nor that there is a document at all.
+        Errors that several pieces cause together, such as a repeated id, are not detected.
         """
         splitter = self.format.splitter
         if splitter is None or self.fields:
@@ -117,7 +117,7 @@ class Files(Documents):
         return (piece for path in self._watched() for piece in splitter(path))
 
     def keeping_fields(self, where: str) -> Self:
-        """Returns the same collection, which saves its parsed web pages as Parquet each time it is read."""
+        """Returns the same collection, which will save its parsed web pages as Parquet when it is read."""
         if self.format.noun not in _MAY_BE_PAGES:
             return super().keeping_fields(where)
         return replace(self, fields=where)
@@ -128,14 +128,14 @@ class Files(Documents):
             yield from self.format.reader(path, set() if self.format.below else seen)
 
     def _watched(self) -> Iterable[Path]:
-        """The files; many have a progress bar, next to that of each large file."""
+        """Returns the files, with a progress bar if they are many; each large file has its own bar."""
         count, unit = len(self.paths), self.format.unit
         return watched(self.paths, f"reading {unit}", unit, count) if count > _FEW else self.paths
 
 
 @dataclass(frozen=True)
 class Candidates(Documents):
-    """The documents of a re-ranking input, each once."""
+    """The documents of a re-ranking input, without repetition."""
 
     def __iter__(self) -> Iterator[AnyDocument]:
         """Yields every document.
@@ -151,10 +151,10 @@ class Candidates(Documents):
 
 
 def not_empty(records: Iterator[_T], problem: ToucheError) -> Iterator[_T]:
-    """Yields the same records.
+    """Yields the records.
 
     Raises:
-        ToucheError: the problem, if there are none.
+        ToucheError: ``problem``, if there are no records.
     """
     first = next(records, None)
     if first is None:

@@ -1,4 +1,4 @@
-"""Files in the folders below a directory."""
+"""Files in subfolders of a directory."""
 
 import logging
 import os
@@ -12,16 +12,16 @@ _log = logging.getLogger(__name__)
 
 
 def files_below(directory: Path, names: re.Pattern[str], without: Collection[str] = ()) -> Iterator[Path]:
-    """Yields the files in the folders below a directory, in no order; those in itself are not among them.
+    """Yields files in subfolders of a directory, in any order; the directory's own files are not included.
 
-    Hidden ones are passed over. Links in the directory itself are followed to folders elsewhere, to each
-    once; deeper links to folders are not, nor are those to files outside of all these folders. That there
-    are such, or what cannot be read, a warning says.
+    Hidden files and folders are skipped. Links in the directory itself may lead to folders elsewhere, and
+    each such folder is read once. Deeper links to folders, and links to files outside of these folders, are
+    not followed; a warning counts them and unreadable folders.
 
     Args:
         directory: the directory.
-        names: what the name of a file has to be, as a whole.
-        without: names of folders that are passed over.
+        names: a pattern for the whole name of a file.
+        without: names of folders to skip.
     """
     top, left = str(directory), list[str]()
     folders, roots = [top], [directory.resolve()]
@@ -35,18 +35,18 @@ def files_below(directory: Path, names: re.Pattern[str], without: Collection[str
             if entry.is_dir(follow_symlinks=False) or (folder == top and _is_new_folder(target, roots)):
                 folders += [entry.path] if entry.name not in without else []
             elif entry.is_symlink() and not (target and target.is_file() and _is_within(target, roots)):
-                is_folder = target.is_dir() if target else folder == top  # as it may have been one
+                is_folder = target.is_dir() if target else folder == top  # it may have been one
                 left += [entry.path] if is_wanted or is_folder else []
             elif is_wanted and entry.is_file():
                 yield Path(entry.path)
     if left:
         more = f" and {len(left) - 1:,} more" if len(left) > 1 else ""
-        problem = "left out, for such links are not followed, or it cannot be read"
+        problem = "skipped, because it cannot be read, or is a link that is not followed"
         _log.warning("%s%s: %s", one_line(left[0]), more, problem)
 
 
 def _entries(folder: str, left: list[str]) -> list[os.DirEntry[str]]:
-    """What is in a folder; one that cannot be read is noted."""
+    """Returns the entries of a folder; adds an unreadable folder to ``left``."""
     try:
         with os.scandir(folder) as entries:
             return list(entries)
@@ -56,7 +56,7 @@ def _entries(folder: str, left: list[str]) -> list[os.DirEntry[str]]:
 
 
 def _target(link: str) -> Path | None:
-    """What a link leads to; None if to nothing, or round in circles."""
+    """Returns the target of a link, or None if it is broken or circular."""
     try:
         return Path(link).resolve(strict=True)
     except (OSError, RuntimeError):
@@ -68,7 +68,7 @@ def _is_within(target: Path, roots: Iterable[Path]) -> bool:
 
 
 def _is_new_folder(target: Path | None, roots: list[Path]) -> bool:
-    """Whether a target is a folder that shares nothing with those so far; then it is one of them."""
+    """Returns whether a target is a folder that overlaps no root, and adds such a folder to the roots."""
     if target is None or not target.is_dir() or _is_within(target, roots):
         return False
     if any(root.is_relative_to(target) for root in roots):
@@ -78,12 +78,12 @@ def _is_new_folder(target: Path | None, roots: list[Path]) -> bool:
 
 
 def folder_of(paths: Iterable[Path]) -> Path:
-    """The folder that all files lie in or below."""
+    """Returns the deepest folder that contains all files."""
     return Path(os.path.commonpath([path.parent.absolute() for path in paths]))
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
-    """The names of files; where two have the same one, all are told from the folder that they lie below."""
+    """Returns the names of files; if two are equal, all names are paths relative to the common folder."""
     names = [path.name for path in paths]
     if len(set(names)) == len(names):
         return names

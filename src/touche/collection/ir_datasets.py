@@ -21,18 +21,18 @@ _LONGEST = 120  # characters of an error of ir_datasets
 
 
 def library() -> Any:
-    """Imports ir_datasets, which makes a folder in the home when it is imported.
+    """Imports ir_datasets, whose import creates a folder in the home directory.
 
     Raises:
-        ToucheError: if it is not installed, or cannot make its folder.
+        ToucheError: if ir_datasets is not installed, or cannot create its folder.
     """
     try:
-        import ir_datasets.util  # here, because it takes longer to import than all the rest
+        import ir_datasets.util  # here, because its import is the slowest
     except ImportError as error:
-        raise ToucheError("ir_datasets is not installed; run this outside of the image") from error
-    except (OSError, RuntimeError) as error:  # a home that is read-only, or none
-        problem = f"ir_datasets cannot make its folder ({error})"
-        raise ToucheError(f"{problem}; set IR_DATASETS_HOME to a folder with room") from error
+        raise ToucheError("ir_datasets is not installed; run the command outside of the image") from error
+    except (OSError, RuntimeError) as error:  # the home directory is read-only or missing
+        problem = f"ir_datasets cannot create its folder ({error})"
+        raise ToucheError(f"{problem}; set IR_DATASETS_HOME to a writable folder") from error
     return ir_datasets
 
 
@@ -53,9 +53,9 @@ class IrDataset(Documents):
         """Yields every document; ir_datasets downloads the corpus first if it is missing.
 
         Raises:
-            ToucheError: if ir_datasets does not know the id, it has no documents, or they cannot be fetched.
+            ToucheError: if the id is unknown, the corpus has no documents, or they cannot be downloaded.
         """
-        problem = ToucheError(f"{self.id!r} of ir_datasets is empty; fetch the corpus again")
+        problem = ToucheError(f"{self.id!r} of ir_datasets is empty; download the corpus again")
         yield from parsed(not_empty(self._read(), problem), self.parser)
 
     def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
@@ -77,18 +77,17 @@ class IrDataset(Documents):
         try:
             dataset = library().load(self.id)
         except KeyError as error:
-            problem = f"ir_datasets knows no {self.id!r}"
+            problem = f"ir_datasets has no corpus {self.id!r}"
             raise ToucheError(f"{problem}; choose a corpus from https://ir-datasets.com") from error
         if not dataset.has_docs():
             problem = f"{self.id!r} of ir_datasets has no documents"
-            raise ToucheError(f"{problem}; name the corpus that it belongs to")
+            raise ToucheError(f"{problem}; pass the id of its corpus")
         return dataset
 
     def _archives(self, documents: Any) -> list[Path]:
-        """The web archives of a corpus, such as those of ClueWeb12.
+        """Returns the web archives of a corpus, such as ClueWeb12.
 
-        ir_datasets itself would need packages that it does not install and an index of 4 GB, and would stop
-        at the first broken archive.
+        ir_datasets' own reader needs more packages and an index of 4 GB; the first broken archive stops it.
         """
         folder = Path(documents.docs_path(force=False))
         archives = [Path(path) for path in documents._docs_iter_source_files()] if folder.is_dir() else []
@@ -99,7 +98,7 @@ class IrDataset(Documents):
 
     @contextmanager
     def _one_error(self) -> Iterator[None]:
-        """Raises ToucheError for whatever ir_datasets raises: no network, space or package, a broken file."""
+        """Raises ToucheError for all errors of ir_datasets, such as those of network, disk or files."""
         try:
             yield
         except ToucheError:
@@ -107,13 +106,13 @@ class IrDataset(Documents):
         except Exception as error:
             reason = f"{type(error).__name__}: {shorten(str(error), _LONGEST)}"
             problem = f"ir_datasets cannot read {self.id!r} ({reason})"
-            raise ToucheError(f"{problem}; see https://ir-datasets.com on how to get the corpus") from error
+            raise ToucheError(f"{problem}; https://ir-datasets.com explains how to get the corpus") from error
 
 
 def document_of(record: Any) -> AnyDocument | RawPage | Skipped:
-    """Converts a record of ir_datasets: arguments keep their parts, and web pages are still to be parsed."""
+    """Converts a record of ir_datasets: an argument with all of its fields, a raw web page, or a text."""
     if hasattr(record, "http_headers"):
-        headers = record.http_headers  # a text in the collections of .gov
+        headers = record.http_headers  # a string in the collections of .gov
         http = headers.encode("latin-1", "replace") if isinstance(headers, str) else headers
         return page_of_response(record.doc_id, record.url, http.rstrip() + b"\r\n\r\n" + record.body)
     if not hasattr(record, "premises"):

@@ -1,4 +1,4 @@
-"""What an engine keeps of a collection, part by part: in this process, or on the workers of a cluster."""
+"""Results from the parts of a collection, in this process or on the workers of a cluster."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ _R = TypeVar("_R")
 
 
 class Parts(Protocol[_T_co]):
-    """The parts of a collection, any number of them, anywhere."""
+    """The results from all parts of a collection."""
 
     def folded(self, zero: _R, fold: Callable[[_R, _T_co], _R], add: Callable[[_R, _R], _R]) -> _R:
-        """Folds all parts; the result must not depend on their order, nor on how they are grouped.
+        """Folds all parts; neither their order nor their grouping may change the result.
 
         Args:
-            zero: the result for no parts; never changed.
-            fold: adds a part to the result of those before it.
+            zero: the result of no parts; it is never changed.
+            fold: adds a part to a result.
             add: adds up the results of two groups of parts.
         """
 
@@ -28,13 +28,13 @@ class LocalParts(Generic[_T]):
     """Parts in the memory of this process.
 
     Attributes:
-        parts: all of them.
+        parts: all parts.
     """
 
     parts: Sequence[_T]
 
     def folded(self, zero: _R, fold: Callable[[_R, _T], _R], add: Callable[[_R, _R], _R]) -> _R:
-        """Folds all parts, which are one group."""
+        """Folds all parts as one group."""
         return reduce(fold, self.parts, zero)
 
 

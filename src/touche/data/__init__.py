@@ -1,1 +1,1 @@
-"""Official data: where it is, and where it comes from."""
+"""Official data: its locations and its publishers."""

@@ -1,4 +1,4 @@
-"""Datasets written in the format of BEIR."""
+"""Converts datasets to the format of BEIR."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,15 +12,15 @@ from touche.tasks import STANCE, dataset
 
 
 def write_beir(dataset_id: str, folder: Path) -> list[Path]:
-    """Writes a dataset as BEIR has its own.
+    """Writes a dataset in the format of BEIR.
 
     Args:
-        dataset_id: the id of a task or dataset, whose topics and corpus are available.
-        folder: where corpus.jsonl, queries.jsonl and qrels/ go. The judgments of the first dimension are
-            test.tsv, and those of the others have the names of their dimensions.
+        dataset_id: the id of a task or dataset whose topics and corpus are available.
+        folder: the folder for corpus.jsonl, queries.jsonl and qrels/. The qrels of the task's first dimension
+            are test.tsv; other files have the names of their dimensions.
 
     Returns:
-        The files.
+        The written files.
 
     Raises:
         InputError: if the folder is not empty, or cannot be written.
@@ -28,7 +28,7 @@ def write_beir(dataset_id: str, folder: Path) -> list[Path]:
         ToucheError: if one of the files is broken.
     """
     if folder.exists() and any(folder.iterdir()):
-        raise InputError(folder, "it is not empty", "name a new folder")
+        raise InputError(folder, "the folder is not empty", "name a new folder")
     found, (task, _) = open_dataset(dataset_id), dataset(dataset_id)
     ranked = [name for name in task.qrels if name != STANCE and at_hand("qrels", task.qrels[name].file)]
     judged = {name: qrels_of(task, name) for name in ranked}

@@ -1,4 +1,4 @@
-"""Official data: what there is, where it comes from, and fetching and verifying it."""
+"""Official files: their publishers, downloads and checksums."""
 
 import shutil
 import tarfile
@@ -20,9 +20,9 @@ from touche.io.opening import md5, opened
 from touche.io.writing import make_folder, whole
 from touche.progress import bar
 
-NOT_IN_MIRROR, NOT_AT_HAND, VERIFIED, DIFFERS = "not in the mirror", "not at hand", "verified", "differs"
+NOT_IN_MIRROR, MISSING, VERIFIED, DIFFERS = "not in the mirror", "missing", "verified", "differs"
 NOT_PUBLISHED = "not published"
-_CHUNK = 1 << 16  # bytes; what is lost of a download at the most
+_CHUNK = 1 << 16  # bytes; an interrupted download loses at most one chunk
 _TIMEOUT = 30  # seconds without a byte
 _PARTIAL, _UNSATISFIABLE = 206, 416  # HTTP status codes
 
@@ -32,14 +32,14 @@ class Source:
     """An official file and its publisher.
 
     Attributes:
-        path: where it belongs, such as ``qrels/touche-task2-2022-quality.qrels``.
-        title: the publication that it is a part of.
-        page: the web page of that.
-        licence: under which it was published.
-        url: its address; empty where it is handed out by agreement only, or not known here.
-        md5: the publisher's sum, of the archive where there is one.
-        size: bytes to fetch.
-        member: the name of the file in the archive; empty where it is published as it is.
+        path: its path below the data folder, such as ``qrels/touche-task2-2022-quality.qrels``.
+        title: the publication that contains it.
+        page: the publication's web page.
+        licence: the publication's licence.
+        url: the address; empty if the publisher requires an agreement, or the address is unknown.
+        md5: the publisher's checksum of the file, or of its archive.
+        size: bytes to download.
+        member: the name of the file in its archive; empty if the file itself is published.
     """
 
     path: str
@@ -62,7 +62,7 @@ class Source:
         return self.path.partition("/")[2]
 
     def place(self, folder: Path | None = None) -> Path | None:
-        """Where it is, in a folder or in the places where data is looked up; None if it is missing."""
+        """Returns its location in a folder, or in the searched folders; None if it is missing."""
         if folder is None:
             return locate(self.kind, self.name) if at_hand(self.kind, self.name) else None
         return folder / self.path if (folder / self.path).exists() else None
@@ -70,7 +70,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Status:
-    """What became of a file, such as ``fetched`` or ``differs``, and what is to be said about it."""
+    """The result for a file, such as ``fetched`` or ``differs``, with an explanation."""
 
     path: str
     word: str
@@ -78,51 +78,51 @@ class Status:
 
 
 class RefusedError(InputError):
-    """A file that is not what its publisher published."""
+    """A file that differs from the published one."""
 
 
 def official(chosen: Sequence[str] = ()) -> list[Source]:
-    """The official files that datasets need: topics, judgments, corpus.
+    """Returns the official files of datasets: topics, qrels and corpora.
 
-    Address, md5 and size are those that ir_datasets keeps, or that publishers.toml holds itself.
+    Address, md5 and size come from ir_datasets or publishers.toml.
 
     Args:
-        chosen: ids of datasets; none for every official file there is.
+        chosen: ids of datasets; none for all official files.
 
     Raises:
-        ToucheError: if there is no such dataset, or ir_datasets cannot be imported.
+        ToucheError: if a dataset is unknown, or ir_datasets cannot be imported.
     """
-    needed = [tasks.dataset(each) for each in chosen]
+    needed = [tasks.dataset(dataset_id) for dataset_id in chosen]
     listed = library().util.DownloadConfig.contents()
-    found = [source for record in records() for source in _sources_of(record, listed)]
-    return [each for each in found if not chosen or any(needs(*dataset, each.path) for dataset in needed)]
+    sources = [source for record in records() for source in _sources_of(record, listed)]
+    return [file for file in sources if not chosen or any(needs(*dataset, file.path) for dataset in needed)]
 
 
 def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None) -> Status:
-    """Brings a file to where it belongs, whole and with the publisher's md5, or not at all.
+    """Puts a file in its place, complete and with the publisher's md5, or raises an error.
 
-    A download that was interrupted goes on where it stopped.
+    An interrupted download resumes.
 
     Args:
         source: the file.
-        mirror: a folder to take it from, as it is or as its archive; else it is downloaded.
-        folder: where its topics/, qrels/ or corpora/ is; by default that of the clone or of the user.
+        mirror: a folder to copy the file or its archive from; None to download it.
+        folder: the folder of topics/, qrels/ and corpora/; by default the clone's or the user's.
 
     Raises:
-        RefusedError: if the md5 differs, also that of a file at hand, or the archive is broken.
+        RefusedError: if the md5 differs, also for an existing file, or the archive is broken.
         InputError: if the file cannot be written.
-        ToucheError: if the publisher cannot be reached.
+        ToucheError: if the download fails.
     """
     status = verify(source, folder)
     if status.word == DIFFERS:
         path = source.place(folder) or source.path
-        raise RefusedError(path, status.remark, "delete it and fetch it again")
-    if status.word != NOT_AT_HAND:
-        return Status(source.path, "at hand", status.remark)
+        raise RefusedError(path, status.remark, "delete the file, then fetch it again")
+    if status.word != MISSING:
+        return Status(source.path, "available", status.remark)
     if not source.url and source.kind == "corpora":
-        return Status(source.path, "needs a licence", f"apply at {source.page}, then put the corpus there")
+        return Status(source.path, "needs a licence", f"apply at {source.page}, then save the corpus there")
     if not source.url:
-        return Status(source.path, "not fetched", f"its address is not known here; see {source.page}")
+        return Status(source.path, "not fetched", f"its address is unknown; see {source.page}")
     folder = folder or home()
     target = folder / source.path
     if mirror is not None:
@@ -134,19 +134,19 @@ def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None
     try:
         status = _place(source, part, target)
     except RefusedError:
-        part.unlink()  # to go on from it would never come to a good end
+        part.unlink()  # resuming from a wrong file would fail forever
         raise
     part.unlink()
     return status
 
 
 def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None = None) -> Iterator[Status]:
-    """Copies the missing corpora of datasets that nobody publishes, such as samples, from a mirror.
+    """Copies missing corpora that are not published, such as samples, from a mirror.
 
     Args:
         chosen: ids of datasets; none for all.
-        mirror: the folder that has them, or None.
-        folder: where they belong; by default the clone or the user's folder.
+        mirror: the folder to copy from, or None.
+        folder: the data folder; by default the clone or the user's folder.
 
     Yields:
         A status for each file, and ``not published`` for a corpus that the mirror lacks.
@@ -166,14 +166,14 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
 
 
 def verify(source: Source, folder: Path | None = None) -> Status:
-    """Compares a file at hand, in a folder or where data is looked up, with the publisher's md5."""
+    """Compares a file in a folder, or in the searched folders, with the publisher's md5."""
     path = source.place(folder)
     if path is None:
-        return Status(source.path, NOT_AT_HAND)
+        return Status(source.path, MISSING)
     if source.member or not source.md5:
         return Status(source.path, "not verified", _why_not_verified(source))
     if (digest := md5(path)) != source.md5:
-        return Status(source.path, DIFFERS, f"its md5 is {digest}, the publisher's is {source.md5}")
+        return Status(source.path, DIFFERS, f"its md5 is {digest} instead of {source.md5}")
     return Status(source.path, VERIFIED, f"md5 {digest}")
 
 
@@ -193,20 +193,20 @@ def _sources_of(record: dict[str, Any], listed: dict[str, Any]) -> Iterator[Sour
 
 def _in_mirror(source: Source, mirror: Path) -> Path | None:
     published = PurePosixPath(source.url).name
-    beside = str(PurePosixPath(source.path).parent / published)
-    places = [published, f"{source.kind}/{published}", beside, source.path]  # what can be verified first
+    next_to_target = str(PurePosixPath(source.path).parent / published)
+    places = [published, f"{source.kind}/{published}", next_to_target, source.path]  # verifiable files first
     return next((mirror / place for place in places if (mirror / place).is_file()), None)
 
 
 def _download(source: Source, part: Path) -> None:
-    """Downloads into a file that stays if the connection breaks; what is there is not asked for again."""
+    """Downloads a file; a partial file stays after an error, and the next download resumes it."""
     import requests
 
     there = part.stat().st_size if part.exists() else 0
     headers = {"Accept-Encoding": "identity", "Range": f"bytes={there}-"}
     try:
         with requests.get(source.url, headers=headers, stream=True, timeout=_TIMEOUT) as response:
-            if response.status_code == _UNSATISFIABLE:  # then all of it is there, as its md5 will tell
+            if response.status_code == _UNSATISFIABLE:  # the file is complete, and its md5 will be checked
                 return
             response.raise_for_status()
             there = there if response.status_code == _PARTIAL else 0
@@ -217,21 +217,21 @@ def _download(source: Source, part: Path) -> None:
                 for chunk in response.iter_content(_CHUNK):
                     shown.update(file.write(chunk))
     except requests.RequestException as error:
-        # The answer of the publisher, or the kind of error, whose text is full of internals.
+        # The publisher's answer, or only the type of the error, because its text is about internals.
         reason = type(error).__name__ if error.response is None else shorten(str(error), 150)
-        problem = f"{source.path} cannot be fetched from {source.url} ({reason})"
-        raise ToucheError(f"{problem}; try again, it goes on where it stopped, or use --from") from error
+        problem = f"{source.path} cannot be downloaded from {source.url} ({reason})"
+        raise ToucheError(f"{problem}; try again to resume the download, or use --from") from error
     except OSError as error:
-        raise InputError(part, f"cannot be written ({error.strerror})", "make room for it") from error
+        raise InputError(part, f"cannot be written ({error.strerror})", "make space on the disk") from error
 
 
 def _place(source: Source, file: Path, target: Path) -> Status:
-    """Checks the md5 of a file, or of the archive that holds it, and puts the file where it belongs."""
+    """Checks the md5 of a file or its archive, then puts the file in its place."""
     packed = bool(source.member) and file.name != target.name
     verifiable = bool(source.md5) and packed == bool(source.member)
-    if verifiable and (found := md5(file)) != source.md5:
-        problem = f"its md5 is {found}, the publisher's is {source.md5}"
-        raise RefusedError(file, problem, f"{source.path} is refused; get it from {source.page}")
+    if verifiable and (digest := md5(file)) != source.md5:
+        problem = f"its md5 is {digest} instead of {source.md5}"
+        raise RefusedError(file, problem, f"{source.path} was not accepted; download it from {source.page}")
     make_folder(target.parent)
     with _member(source.member, file) if packed else opened(file) as content, whole(target) as out:
         shutil.copyfileobj(content, out, _CHUNK)
@@ -242,7 +242,7 @@ def _place(source: Source, file: Path, target: Path) -> Status:
 
 @contextmanager
 def _member(name: str, archive: Path) -> Iterator[IO[bytes]]:
-    """Opens the file of that name in an archive, in whatever folder; no path in it is ever used."""
+    """Opens a file with this name in any folder of an archive; paths in the archive are never used."""
     try:
         with opened(archive) as content:
             file: Any = None
@@ -251,14 +251,14 @@ def _member(name: str, archive: Path) -> Iterator[IO[bytes]]:
                 paths = (path for path in packed.namelist() if PurePosixPath(path).name == name)
                 file = next(map(packed.open, paths), None)
             else:
-                tar = tarfile.open(fileobj=content, mode="r|*")  # noqa: SIM115 (it is read in this block)
-                found = (each for each in tar if each.isfile() and PurePosixPath(each.name).name == name)
-                file = next(map(tar.extractfile, found), None)
+                tar = tarfile.open(fileobj=content, mode="r|*")  # noqa: SIM115 (read within this block)
+                members = (info for info in tar if info.isfile() and PurePosixPath(info.name).name == name)
+                file = next(map(tar.extractfile, members), None)
             if file is None:
-                raise RefusedError(archive, f"no {name} in it", "get it again")
+                raise RefusedError(archive, f"no {name} in the archive", "download it again")
             yield file
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError, zlib.error) as error:
-        raise RefusedError(archive, f"broken archive ({error})", "get it again") from error
+        raise RefusedError(archive, f"broken archive ({error})", "download it again") from error
 
 
 def _why_not_verified(source: Source) -> str:

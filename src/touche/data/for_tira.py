@@ -1,4 +1,4 @@
-"""A task as a dataset for TIRA: the card that TIRA's client reads, and the files that it names."""
+"""Datasets for TIRA: the card that TIRA's client reads, and the files named in it."""
 
 import json
 import os
@@ -16,42 +16,42 @@ from touche.tasks import Task
 CARD = "README.md"
 SPLIT = "test"
 _TOPICS = "topics.xml"
-_EVALUATOR = "webis/ir_measures_evaluator:1.0.5"  # of TIRA itself; it reads measures as ir_measures has them
+_EVALUATOR = "webis/ir_measures_evaluator:1.0.5"  # TIRA's own; its measures are those of ir_measures
 
 
 def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> Path:
     """Writes a folder for ``tira-cli dataset-submission``.
 
-    ``inputs/`` is an input directory, with links to the files of the corpus; ``truths/`` has the judgments as
-    they count, without topics that do not, and with 0 for labels below it, at which evaluators can crash.
+    ``inputs/`` is an input directory with links to the files of the corpus. ``truths/`` has the qrels without
+    excluded topics; grades below 0 become 0, because they can crash evaluators.
 
     Args:
         task: the task.
-        dimension: what is judged, a name in ``task.qrels``; TIRA has one score for a dataset.
-        baseline: the folder of the baseline that TIRA's client tries it with.
-        folder: a new one.
+        dimension: the judged dimension, a key of ``task.qrels``; TIRA has one score for a dataset.
+        baseline: the folder of the baseline with which TIRA's client tries the dataset.
+        folder: a new folder.
 
     Returns:
         The path of the card.
 
     Raises:
-        InputError: if the folder is there, and not empty.
-        NotAtHandError: if topics, judgments or corpus are not at hand.
-        ToucheError: if one of them is broken.
+        InputError: if the folder is not empty.
+        NotAtHandError: if topics, qrels or corpus are missing.
+        ToucheError: if one of these files is broken.
     """
     if folder.exists() and any(folder.iterdir()):
-        raise InputError(folder, "it is not empty", "name a new folder")
+        raise InputError(folder, "the folder is not empty", "name a new folder")
     topics, corpus = locate("topics", task.topics), locate_corpus(task.corpora["full"])
-    titles = [{"qid": each.number, "query": each.title} for each in read_topics(topics)]
+    titles = [{"qid": topic.number, "query": topic.title} for topic in read_topics(topics)]
     judged = qrels_of(task, dimension)
     inputs, truths = (folder / name for name in ("inputs", "truths"))
     truths.mkdir(parents=True)
     shutil.copytree(corpus, inputs, copy_function=_link)
-    inputs.chmod(0o755)  # as that of the corpus may be read-only
+    inputs.chmod(0o755)  # the corpus may be read-only
     name = "queries.jsonl" if ".jsonl" in topics.suffixes else _TOPICS
-    (inputs / name).unlink(missing_ok=True)  # or the topics would be written into the corpus
+    (inputs / name).unlink(missing_ok=True)  # the corpus's own file stays unchanged
     shutil.copyfile(topics, inputs / name)
-    queries = "".join(f"{json.dumps(each)}\n" for each in titles)
+    queries = "".join(f"{json.dumps(title)}\n" for title in titles)
     (truths / "queries.jsonl").write_text(queries, encoding="utf-8")
     lines = (f"{topic} 0 {id} {max(label, 0)}\n" for topic, of in judged.items() for id, label in of.items())
     (truths / "qrels.txt").write_text("".join(lines), encoding="utf-8")
@@ -61,7 +61,7 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
 
 
 def _link(file: str, link: str) -> None:
-    """Links, as a corpus may be large, and TIRA's client makes its own copy."""
+    """Links a file, because a corpus may be large, and TIRA's client makes its own copy."""
     Path(link).symlink_to(Path(file).resolve())
 
 
@@ -92,7 +92,7 @@ def _settings(task: Task, baseline: str) -> Mapping[str, Any]:
                 "command": "baseline -i $inputDataset -o $outputDir",
                 "format": {"name": ["run.txt"]},
             },
-            # The client knows no format with topics and documents in their files.
+            # TIRA's client has no format with separate files of topics and documents.
             "input_format": {"name": "arbitrary"},
             "truth_format": {"name": "qrels.txt"},
             "evaluator": {

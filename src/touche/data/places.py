@@ -1,4 +1,4 @@
-"""Where topics, qrels and corpora are: in $TOUCHE_DATA, with what ships, or in the user's cache folder."""
+"""Locations of topics, qrels and corpora: $TOUCHE_DATA, the shipped files, the user's cache folder."""
 
 import os
 from collections.abc import Iterator
@@ -19,34 +19,34 @@ from touche.tasks import STANCE, Corpus, Task
 
 
 def shipped() -> Path | None:
-    """The folder with the baselines, topics, qrels and corpora that ship: the clone, else the package's.
+    """Returns the folder of shipped baselines, topics, qrels and corpora: the clone's, or the package's.
 
-    A wheel has them inside of the package, where hatch_build.py puts them; an image has none, hence None.
+    hatch_build.py puts these files into a wheel. Images have none of them, so that the result is None.
     """
     own = Path(__file__).parents[1] / "shipped"
     return clone() or (own if own.is_dir() else None)
 
 
 def locate(kind: str, name: str) -> Path:
-    """The path of a data file or folder.
+    """Returns the path of a data file or folder.
 
     Args:
         kind: ``topics``, ``qrels`` or ``corpora``.
-        name: the name of the file or folder in there.
+        name: the name of the file or folder.
 
     Raises:
-        NotAtHandError: if it is not at hand; the message names the places that were looked at.
+        NotAtHandError: if it is missing; the message names the searched folders.
     """
     places = list(_places())
     for place in places:
-        if os.path.exists(path := place / kind / name):  # noqa: PTH110 (that of Path raises where access is denied)
+        if os.path.exists(path := place / kind / name):  # noqa: PTH110 (Path.exists raises without access)
             return path
-    looked = ", ".join(str(place / kind) for place in places)
-    raise NotAtHandError(f"{kind}/{name} is not at hand (looked in {looked}); {remedy(f'{kind}/{name}')}")
+    searched = ", ".join(str(place / kind) for place in places)
+    raise NotAtHandError(f"{kind}/{name} is missing (searched in {searched}); {remedy(f'{kind}/{name}')}")
 
 
 def at_hand(kind: str, name: str) -> bool:
-    """Whether ``locate`` finds it."""
+    """Returns whether ``locate`` succeeds."""
     with suppress(NotAtHandError):
         return bool(locate(kind, name))
     return False
@@ -54,32 +54,32 @@ def at_hand(kind: str, name: str) -> bool:
 
 @contextmanager
 def naming_size(dataset: str) -> Iterator[None]:
-    """Names the size of a published corpus in the error that it is missing."""
+    """Adds the size of a published corpus to the error that the corpus is missing."""
     try:
         yield
     except NotAtHandError as error:
-        from touche.data.fetching import official  # here, because it imports this module
+        from touche.data.fetching import official  # here, because that module imports this one
 
         try:
             missing = [source for source in official([dataset]) if source.url and not source.place()]
-        except ToucheError:  # as in an image, which fetches nothing
+        except ToucheError:  # in an image, which has no ir_datasets
             raise error from None
         no_folder = not at_hand("corpora", tasks.dataset(dataset)[1].directory)
         if no_folder and any(source.kind == "corpora" for source in missing):
             size = in_bytes(sum(source.size for source in missing))
             fetch = f"get it with: touche data fetch {dataset} ({size})"
-            raise NotAtHandError(f"{dataset} is not at hand; {fetch}, or {ELSEWHERE}") from None
+            raise NotAtHandError(f"{dataset} is missing; {fetch}, or {ELSEWHERE}") from None
         raise
 
 
 def open_dataset(dataset: str) -> Input:
-    """Topics and corpus of a dataset, such as ``touche-2020-task-1/sample``.
+    """Returns topics and corpus of a dataset, such as ``touche-2020-task-1/sample``.
 
-    A corpus without a folder in corpora/ is read through ir_datasets, if its card names one there. Cards that
-    ship name only those that ir_datasets does not download.
+    A corpus without a folder in corpora/ is read through ir_datasets, if its card has an id. Shipped cards
+    only have ids of corpora that ir_datasets does not download.
 
     Raises:
-        ToucheError: if there is no such dataset, or it is not at hand.
+        ToucheError: if the dataset is unknown or missing.
     """
     task, corpus = tasks.dataset(dataset)
     with naming_size(dataset):
@@ -93,50 +93,50 @@ def open_dataset(dataset: str) -> Input:
 
 
 def _topics_of(task: Task, corpus: Corpus) -> Path:
-    """The file with the topics; a data set of BEIR has them in the folder of its corpus."""
+    """Returns the file of topics; a data set of BEIR has it in the folder of the corpus."""
     if at_hand("topics", task.topics) or not corpus_at_hand(corpus):
         return locate("topics", task.topics)
     own = sorted(locate_corpus(corpus).glob("queries.jsonl*"))
     return own[0] if own else locate("topics", task.topics)
 
 
-def opened(given: str, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
-    """The input that a path or an id names.
+def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
+    """Returns the input that a path or an id names.
 
     Args:
-        given: the path of an input directory, or the id of a dataset.
-        corpus: the id of a corpus of ir_datasets, for a directory that holds topics only.
-        needs_documents: whether a directory has to hold documents.
+        name: the path of an input directory, or the id of a dataset.
+        corpus: the id of a corpus of ir_datasets, for a directory that has only topics.
+        needs_documents: whether a directory has to contain documents.
 
     Raises:
-        ToucheError: if there is neither such a directory nor such a dataset, or it is unusable.
+        ToucheError: if the directory or dataset is unknown or unusable.
     """
-    if Path(given).exists():
-        return find(Path(given), corpus, needs_documents=needs_documents)
-    check_exists(given)
+    if Path(name).exists():
+        return find(Path(name), corpus, needs_documents=needs_documents)
+    check_exists(name)
     if corpus is not None:
-        raise ToucheError(f"the dataset {given} has its own corpus; leave --corpus out")
-    return open_dataset(given)
+        raise ToucheError(f"the dataset {name} has its own corpus; omit --corpus")
+    return open_dataset(name)
 
 
-def check_exists(given: str) -> None:
-    """Makes sure that there is such a directory or dataset, at hand or not.
+def check_exists(name: str) -> None:
+    """Checks that a directory or dataset with this name exists; the dataset's files may be missing.
 
     Raises:
-        ToucheError: if there is neither.
+        ToucheError: if neither exists.
     """
-    if not Path(given).is_dir() and given not in tasks.datasets():
-        problem = f"{given}: no such directory, and no such dataset"
-        raise ToucheError(f"{problem}; {choice(given, tasks.datasets()) if shipped() else 'name a folder'}")
+    if not Path(name).is_dir() and name not in tasks.datasets():
+        problem = f"{name}: no such directory or dataset"
+        raise ToucheError(f"{problem}; {choice(name, tasks.datasets()) if shipped() else 'name a folder'}")
 
 
 def datasets_at_hand() -> list[str]:
-    """The ids of the datasets whose topics and corpora are in folders here."""
+    """Returns the ids of the datasets whose topics and corpora are in local folders."""
     return [name for name in tasks.datasets() if dataset_at_hand(name)]
 
 
 def dataset_at_hand(dataset: str) -> bool:
-    """Whether topics and corpus of a dataset are in folders here."""
+    """Returns whether topics and corpus of a dataset are in local folders."""
     task, corpus = tasks.dataset(dataset)
     with suppress(NotAtHandError):
         return bool(_topics_of(task, corpus)) and corpus_at_hand(corpus)
@@ -144,34 +144,34 @@ def dataset_at_hand(dataset: str) -> bool:
 
 
 def locate_corpus(corpus: Corpus) -> Path:
-    """The folder of a corpus that is there as a whole.
+    """Returns the folder of a complete corpus.
 
     Raises:
-        NotAtHandError: if it is nowhere, empty, or some of its parts are missing.
+        NotAtHandError: if the folder is missing, empty or incomplete.
     """
     folder = locate("corpora", corpus.directory)
-    there = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
-    missing = [file for file in corpus.files if file not in there]
-    if not there or 0 < len(missing) < len(corpus.files):
-        problem = f"{folder} is {'incomplete, without ' + ', '.join(missing) if there else 'empty'}"
-        # Fetched data goes to the user's folder, and this one would still come first.
+    names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
+    missing = [file for file in corpus.files if file not in names]
+    if not names or 0 < len(missing) < len(corpus.files):
+        problem = f"{folder} is {'incomplete, without ' + ', '.join(missing) if names else 'empty'}"
+        # Fetched data goes to the user's folder, which is searched after this one.
         hidden = "" if folder.parent == home() / "corpora" else "; remove that folder first"
         raise NotAtHandError(f"{problem}; {remedy(f'corpora/{corpus.directory}')}{hidden}")
     return folder
 
 
 def corpus_at_hand(corpus: Corpus) -> bool:
-    """Whether ``locate_corpus`` finds it."""
+    """Returns whether ``locate_corpus`` succeeds."""
     with suppress(NotAtHandError):
         return bool(locate_corpus(corpus))
     return False
 
 
 def qrels_of(task: Task, dimension: str) -> Qrels:
-    """The judgments of a task in one dimension; stances as their places in ``task.stances``.
+    """Returns the qrels of a task in one dimension; a stance is its index in ``task.stances``.
 
     Raises:
-        ToucheError: if they are not at hand or the file is broken.
+        ToucheError: if the file is missing or broken.
     """
     judgments = task.qrels[dimension]
     if dimension == STANCE:
@@ -180,7 +180,7 @@ def qrels_of(task: Task, dimension: str) -> Qrels:
 
 
 def titles_of(task: Task) -> dict[str, str]:
-    """The titles of a task's topics by number; none if the topics file is not at hand, or not known.
+    """Returns the titles of a task's topics by number; empty if the topics are missing or unknown.
 
     Raises:
         InputError: if the file is broken.
@@ -191,7 +191,7 @@ def titles_of(task: Task) -> dict[str, str]:
 
 
 def home() -> Path:
-    """Where fetched data goes: the clone, else the user's cache folder."""
+    """Returns the folder for fetched data: the clone, or the user's cache folder."""
     return clone() or cache_folder()
 
 
@@ -199,7 +199,7 @@ def _places() -> Iterator[Path]:
     for folder in tasks.data_folders():
         if not folder.is_dir():
             problem = f"TOUCHE_DATA names {str(folder)!r}, which is not a folder"
-            raise ToucheError(f"{problem}; name folders with topics/, qrels/ and corpora/, or unset it")
+            raise ToucheError(f"{problem}; , qrels/, qrels/ and corpora/, or unset it")
         yield folder
     if root := shipped():
         yield root

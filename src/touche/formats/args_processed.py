@@ -1,4 +1,4 @@
-"""args_processed.csv of 2022 task 1: arguments in sentences, in columns of Python literals."""
+"""args_processed.csv of 2022 task 1: arguments split into sentences, in columns of Python literals."""
 
 import ast
 import csv
@@ -26,8 +26,8 @@ from touche.io.opening import LONGEST_LINE, decoded, open_binary
 _T = TypeVar("_T")
 
 _REMEDY = "fetch the file again"
-_LONGEST_CSV_FIELD = 1 << 26  # characters; beyond this a quote has been left open
-_SENTENCE_ID = re.compile("__(CONC|PREMISE)__[1-9][0-9]{0,5}", re.ASCII)  # after the id of the argument
+_LONGEST_CSV_FIELD = 1 << 26  # characters; a longer field means an open quote
+_SENTENCE_ID = re.compile("__(CONC|PREMISE)__[1-9][0-9]{0,5}", re.ASCII)  # follows the argument's id
 _NO_LITERAL = (msgspec.MsgspecError, ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
 
 
@@ -37,16 +37,16 @@ class _Sentence(msgspec.Struct):
 
 
 def read_args_processed_csv(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
-    """Reads args_processed.csv of 2022 task 1, whose premises and sentences are Python literals.
+    """Reads args_processed.csv of 2022 task 1; its premises and sentences are Python literals.
 
     Raises:
-        InputError: naming the line that is broken, holds no literal, or repeats an id.
+        InputError: if a line is broken, is not a literal, or repeats an id; the message names the line.
     """
     return documents_in(pieces_of_args_processed(path), seen)
 
 
 def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
-    """Yields the rows in pieces, which know their columns.
+    """Yields the rows in pieces that know the names of their columns.
 
     Raises:
         InputError: if the file cannot be read, its header is broken, or a row has 64 MiB or more.
@@ -59,7 +59,7 @@ def pieces_of_args_processed(path: Path) -> Iterator[Piece]:
 
 
 def _rows(read_line: Callable[[], bytes], path: Path, first: int = 1) -> Iterator[tuple[int, list[str]]]:
-    """Yields the cells of every row, none for a blank one, with the line in which it ends."""
+    """Yields the line in which each row ends, and its cells; a blank row has no cells."""
     csv.field_size_limit(_LONGEST_CSV_FIELD)
     rows = csv.reader(decoded(iter(read_line, b""), path, first), strict=True)
     try:
@@ -76,7 +76,7 @@ def _arguments_of(
     raw = piece.raw.lstrip(b"\n")  # a small gzipped file can contain millions of blank lines
     first = piece.line + len(piece.raw) - len(raw)
     for line, cells in _rows(io.BytesIO(raw).readline, piece.path, first):
-        row = dict(zip(columns, cells, strict=False))  # it may be too short, or too long
+        row = dict(zip(columns, cells, strict=False))  # rows can be too short or too long
         if cells and (among is None or row.get("id") in among):
             yield _argument_of(row, piece.path, line, seen)
 
@@ -89,7 +89,7 @@ def _argument_of(row: dict[str, str], path: Path, line: int, seen: set[str]) -> 
     except KeyError as error:
         raise InputError(path, f"no column {error}", _REMEDY, line) from error
     except _NO_LITERAL as error:
-        reason = error if isinstance(error, msgspec.ValidationError) else "not a literal of texts and lists"
+        reason = error if isinstance(error, msgspec.ValidationError) else "not a literal of strings and lists"
         problem = f"premises or sentences are not a list of records ({reason})"
         raise InputError(path, problem, _REMEDY, line) from error
     new_id(record.id, "argument", seen, path, line)
@@ -97,29 +97,29 @@ def _argument_of(row: dict[str, str], path: Path, line: int, seen: set[str]) -> 
     for id in (sentence.sent_id for sentence in sentences):
         is_own = id.startswith(record.id) and _SENTENCE_ID.fullmatch(id, len(record.id))
         if not is_own or id in ids:
-            problem = f"sentence id {quoted(id)} occurs twice, or is not one of argument {record.id}"
+            problem = f"sentence id {quoted(id)} occurs twice, or does not belong to argument {record.id}"
             raise InputError(path, problem, _REMEDY, line)
         ids.add(id)
     return record.argument(tuple(Sentence(each.sent_id, each.sent_text) for each in sentences))
 
 
 def value_of(literal: str, kind: type[_T]) -> _T:
-    """Returns the value of a Python literal, of the given type.
+    """Returns the value of a Python literal as the passed type.
 
     Raises:
         ValueError, SyntaxError, TypeError, MemoryError, RecursionError: if it is not a literal, contains half
-            a pair of surrogates, or is of another type (``msgspec.ValidationError``).
+            a a surrogate pair, or has another type (``msgspec.ValidationError``).
     """
     try:
         return msgspec.json.decode(as_json(literal.encode()), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError):  # few are
-        with warnings.catch_warnings(action="ignore"):  # of escapes such as \d, which real texts have
+    except (msgspec.DecodeError, UnicodeDecodeError):  # rare
+        with warnings.catch_warnings(action="ignore"):  # the corpus has invalid escapes such as \d
             value: Any = ast.literal_eval(literal)
         return msgspec.json.decode(orjson.dumps(value), type=kind)
 
 
 def as_json(literal: bytes) -> memoryview:
-    """Returns a literal as JSON; nothing where Python has to read it."""
+    """Returns a literal as JSON; empty if only Python can read it."""
     room = bytearray(2 * len(literal) + 1)
     size = _library().json_of_literal(literal, len(literal), ctypes.byref(ctypes.c_char.from_buffer(room)))
     return memoryview(room)[: max(size, 0)]

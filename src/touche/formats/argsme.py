@@ -1,4 +1,4 @@
-"""args-me.json: the args.me corpus (Ajjour et al. 2019), one JSON object of any size."""
+"""args-me.json: the args.me corpus (Ajjour et al. 2019), one large JSON object."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator
@@ -18,7 +18,7 @@ from touche.io.opening import decoded, open_binary
 
 _REMEDY = "fetch the file again"
 _BLANKS = b" \t\n\r"
-# Escapes in JSON: a pair of surrogates, half of one, or any other.
+# Escapes in JSON: a surrogate pair, half of one, or any other.
 _HEX = "[0-9a-fA-F]{2}"
 _ESCAPE = re.compile(
     rf"\\(?:u[dD][89abAB]{_HEX}\\u[dD][c-fC-F]{_HEX}|(?P<half>u[dD][89a-fA-F]{_HEX})|.)".encode(), re.DOTALL
@@ -26,7 +26,7 @@ _ESCAPE = re.compile(
 
 
 class Premise(msgspec.Struct):
-    """A reason, as files contain it."""
+    """A premise as files contain it."""
 
     text: str
     stance: str | None = None
@@ -38,7 +38,7 @@ class _Context(msgspec.Struct, rename="camel"):
 
 
 class Record(msgspec.Struct):
-    """An argument, as files contain it."""
+    """An argument as files contain it."""
 
     number: str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] = msgspec.field(name="id")
     conclusion: str
@@ -47,11 +47,11 @@ class Record(msgspec.Struct):
 
     @property
     def id(self) -> str:
-        """The id as a text, which is a whole number in some files."""
+        """The id as a string; some files have whole numbers."""
         return str(self.number)
 
     def argument(self, sentences: tuple[Sentence, ...] | None = None) -> Argument:
-        """Returns the argument, with its sentences if the corpus is split."""
+        """Returns the argument; the sentences are None if the corpus is not split."""
         return Argument(
             id=self.id,
             conclusion=self.conclusion,
@@ -67,23 +67,24 @@ _RECORD, _RECORDS = msgspec.json.Decoder(Record), msgspec.json.Decoder(list[Reco
 
 
 def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
-    """Reads a file of the args.me corpus: one object ``{"arguments": [...]}``, of any size.
+    """Reads a file of the args.me corpus: one object ``{"arguments": [...]}`` of any size.
 
     Raises:
-        InputError: naming the line at which the JSON is broken, or an argument lacks a part or repeats an id.
+        InputError: if the JSON is broken, or an argument is incomplete or repeats an id; the message names
+            the line.
     """
     return documents_in(pieces_of_argsme(path), seen)
 
 
 def pieces_of_argsme(path: Path) -> Iterator[Piece]:
-    """Yields what is in the list of arguments in pieces, and at the end checks all that surrounds it.
+    """Yields the list of arguments in pieces; checks the surrounding JSON at the end.
 
     Raises:
-        InputError: if the file cannot be read, its JSON is broken outside of the list or nested absurdly
-            deep, or an argument has 64 MiB or more.
+        InputError: if the file cannot be read, the surrounding JSON is broken or nested too deeply, or an
+            argument has 64 MiB or more.
     """
     cutter, bounds = Cutter(path, "an argument", _arguments_of), JsonBounds()
-    frame = Cutter(path, "text around the arguments", _arguments_of)  # JSON without them
+    frame = Cutter(path, "text around the arguments", _arguments_of)  # the JSON without its arguments
     begin, is_empty = 1, True
     with open_binary(path) as file:
         for block in blocks(file):
@@ -119,7 +120,7 @@ def pieces_of_argsme(path: Path) -> Iterator[Piece]:
 
 
 def _last(cutter: Cutter, is_empty: bool) -> Iterator[Piece]:
-    """What precedes the end of the list; blanks alone are a piece, and an error, only behind a comma."""
+    """Yields the rest of the list; blanks alone are a piece (and an error) only after a comma."""
     piece = cutter.cut(b"", 0)
     if piece.raw.strip(_BLANKS) or not is_empty:
         yield piece
@@ -133,9 +134,9 @@ def _arguments_of(piece: Piece, seen: set[str], among: Collection[str] | None) -
 
 
 def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, Record]]:
-    """Parses a piece at once; if anything is wrong with it one by one, with the lines of the records."""
+    """Parses a piece at once; if that fails, parses its records one by one, to find the broken line."""
     with suppress(msgspec.DecodeError, UnicodeDecodeError):
-        piece.raw.decode()  # because msgspec skips other keys unchecked
+        piece.raw.decode()  # because msgspec does not check the values of other keys
         records = _RECORDS.decode(b"[%b]" % piece.raw)
         ids = {record.id for record in records}
         if 0 < len(records) == len(ids) and seen.isdisjoint(ids) and all(map(is_word, ids)):
@@ -144,7 +145,7 @@ def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, Record]]:
 
 
 def _elements(piece: Piece) -> Iterator[tuple[int, bytes]]:
-    """Each element of a piece, with the line in which it begins."""
+    """Yields the elements of a piece, each with its first line."""
     bounds, line, at, stop = JsonBounds(in_list=True), piece.line, 0, COMMA
     while stop == COMMA:
         stop, end, _, _ = bounds.look(piece.raw, at)
@@ -155,7 +156,7 @@ def _elements(piece: Piece) -> Iterator[tuple[int, bytes]]:
 
 
 def _record(raw: bytes, path: Path, line: int) -> Record:
-    """An argument; half a pair of surrogates in it is a question mark."""
+    """Parses an argument; half a surrogate pair becomes a question mark."""
     _ = [*decoded(raw.split(b"\n"), path, line)]
     try:
         return _RECORD.decode(_ESCAPE.sub(lambda escape: b"?" if escape["half"] else escape[0], raw))

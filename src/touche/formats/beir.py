@@ -19,11 +19,12 @@ from touche.io.json_lines import text_field
 
 
 class _Metadata(msgspec.Struct, omit_defaults=True):
-    """What a document has in addition to title and text, where this project has written it.
+    """Values of a document beyond its title and text, in files that this project has written.
 
     Attributes:
-        type: ``argument`` or ``page``; empty for a document, and in other data sets.
-        stance, page, discussion, premises, sentences: those of an argument; premises unless there is one.
+        type: ``argument`` or ``page``; empty for a document, and in files of other projects.
+        stance, page, discussion, sentences: those of an argument.
+        premises: those of an argument that has several or none; a single premise is the text.
         fields: those of a page.
     """
 
@@ -39,14 +40,14 @@ class _Metadata(msgspec.Struct, omit_defaults=True):
 def pieces_of_beir_corpus(path: Path) -> Iterator[Piece]:
     """Yields BEIR's corpus.jsonl in pieces: ``{"_id", "title", "text", "metadata"}`` on each line.
 
-    The title is a field like the conclusion of an argument, and the text like its premises. A document
-    without a title is its text.
+    The title becomes the conclusion of an argument, and the text its premises. A record with only a text
+    becomes a document.
     """
     return pieces_of_jsonl(path, "_id", _document_of)
 
 
 def corpus_line(document: AnyDocument) -> str:
-    """Returns the line of a document in corpus.jsonl, from which the same document is read."""
+    """Returns a document's line in corpus.jsonl; reading this line restores the document."""
     title, metadata = "", _Metadata()
     if isinstance(document, Argument):
         title, parts = document.conclusion, document.sentences
@@ -61,14 +62,14 @@ def corpus_line(document: AnyDocument) -> str:
 
 
 def query_line(topic: Topic) -> str:
-    """Returns the line of a topic in queries.jsonl; all except the title is metadata."""
+    """Returns a topic's line in queries.jsonl; its metadata has all fields except the title."""
     others = {"description": topic.description, "narrative": topic.narrative, "objects": list(topic.objects)}
     metadata = {name: value for name, value in others.items() if value}
     return json.dumps({"_id": topic.number, "text": topic.title, "metadata": metadata}) + "\n"
 
 
 def judgment_lines(qrels: Qrels) -> Iterator[str]:
-    """Yields the lines of test.tsv; labels below 0, of spam, are 0, because evaluators of BEIR need that."""
+    """Yields the lines of test.tsv; grades below 0 (spam) become 0, because BEIR's evaluators need that."""
     yield "query-id\tcorpus-id\tscore\n"
     for topic, labels in qrels.items():
         yield from (f"{topic}\t{document}\t{max(label, 0)}\n" for document, label in labels.items())

@@ -1,4 +1,4 @@
-"""Where records end in a block of a file, as bounds.c finds them."""
+"""Ends of records within a block of a file; bounds.c finds them."""
 
 import ctypes
 from functools import cache
@@ -7,8 +7,8 @@ from typing import Any
 
 from touche.compiled import NUMBER, POINTER, compiled
 
-DEEPEST_JSON = 100  # levels, as in bounds.c
-# Why JsonBounds stops: the block ends, the list of arguments begins or ends, a comma, absurdly deep nesting.
+DEEPEST_JSON = 100  # levels; the same number is in bounds.c
+# Where JsonBounds stops: block's end, beginning or end of the list, comma, too deeply nested value.
 MORE, BEGIN, END, COMMA, DEEP = range(5)
 _LIBRARY = Path(__file__).with_name("bounds.so")
 
@@ -25,24 +25,24 @@ class JsonBounds:
     """Finds the list under the key ``arguments`` of an object, and the commas between its elements."""
 
     def __init__(self, *, in_list: bool = False) -> None:
-        """At the beginning of a file.
+        """Starts at the beginning of a file.
 
         Args:
-            in_list: at the beginning of the list instead; then it stops at each comma between elements.
+            in_list: start at the beginning of the list instead, and stop at each comma between elements.
         """
         self._state = _State(depth=2, in_list=True) if in_list else _State()
         self._every, self._result = in_list, (ctypes.c_int64 * 3)()
 
     @property
     def in_list(self) -> bool:
-        """Whether what comes next is in the list."""
+        """Whether the next byte is in the list."""
         return bool(self._state.in_list)
 
     def look(self, block: bytes, at: int) -> tuple[int, int, int, int]:
-        """Looks at a block from a byte on; the next look begins where this one ended, or behind its comma.
+        """Searches a block from byte ``at``; the next call starts at the returned byte, or behind its comma.
 
         Returns:
-            Why it stops, at which byte, and the first and the last comma before that, or -1.
+            Why the search stopped, at which byte, and the first and the last comma before that byte (or -1).
         """
         state = ctypes.byref(self._state)
         stop = _library().json_bounds(state, block, at, len(block), self._every, self._result)
@@ -54,11 +54,11 @@ class CsvBounds:
     """Finds the ends of rows where Python's csv finds them."""
 
     def __init__(self) -> None:
-        """At the beginning of a file."""
+        """Starts at the beginning of a file."""
         self._state, self._result = ctypes.c_int32(), (ctypes.c_int64 * 2)()
 
     def look(self, block: bytes) -> tuple[int, int]:
-        """Where the first row ends that ends in a block, and behind the end of the last; 0 if none does."""
+        """Returns where the first row of a block ends, and the byte after its last row; 0 if none ends."""
         _library().csv_bounds(ctypes.byref(self._state), block, len(block), self._result)
         first, last = self._result
         return first, last

@@ -1,31 +1,31 @@
-/* Finds where records end, so that a file can be cut between them: as fast as it is read, and without parsing it.
+/* Finds the ends of records without parsing them, so that a file can be cut as fast as it is read.
  *
- * A file comes in blocks that end anywhere; what is open at the end of one stays in the state. Bounds are right in
- * every file that is as it should be. Of any other, what is cut at them is refused by whoever parses it.
+ * Blocks end anywhere; the state describes what is open at the end of a block. In a valid file all bounds are right.
+ * In a broken file they may be wrong, but the parser then reports the error.
  */
 #include <stdint.h>
 #include <string.h>
 
-const char source[] = SOURCE; /* its SHA-256, by which compiled.py knows whether a library is of this version */
+const char source[] = SOURCE; /* the SHA-256 of this file; compiled.py compares it */
 
-enum { DEEPEST = 100 };                       /* levels of JSON; real arguments have six */
-enum { MORE, BEGIN, END, COMMA, DEEP };       /* why a block is looked at no further */
-enum { START, UNQUOTED, QUOTED, QUOTE };      /* in a field of CSV; QUOTE: behind a mark that ends it, or is doubled */
+enum { DEEPEST = 100 };                       /* levels of JSON; the corpus has six */
+enum { MORE, BEGIN, END, COMMA, DEEP };       /* why the search in a block stops */
+enum { START, UNQUOTED, QUOTED, QUOTE };      /* states in a field of CSV; QUOTE: behind a closing or doubled quote */
 
 static const char KEY[] = "arguments";
-enum { ESCAPE = 6, ROOM = ESCAPE * (sizeof(KEY) - 1) + 1 }; /* for each letter as \u0061, and the mark that ends them */
+enum { ESCAPE = 6, ROOM = ESCAPE * (sizeof(KEY) - 1) + 1 }; /* each letter may be escaped as \u0061; a quote ends the key */
 
 typedef struct {
-    int32_t in_string, escaped; /* escaped: the next byte is no mark, for a backslash precedes it */
-    int32_t depth, in_list;     /* in_list: in that under the key, at depth 2 or below */
-    int32_t key_size, key_ends; /* key_ends: the value of the key comes next, if this is JSON */
-    char key[ROOM];             /* the last text at depth 1 with its mark, as far as there is room */
+    int32_t in_string, escaped; /* escaped: a backslash precedes the next byte */
+    int32_t depth, in_list;     /* in_list: within the list of the key, at depth 2 or deeper */
+    int32_t key_size, key_ends; /* key_ends: the value of the key is next */
+    char key[ROOM];             /* the last string at depth 1 and its quote, truncated */
 } json;
 
-/* Where a string that goes on here ends, behind its mark; the end of the block if it goes on there. */
+/* Returns where a string ends, behind its quote; the end of the block if the string goes on. */
 static int64_t behind_string(json *s, const uint8_t *bytes, int64_t here, int64_t end)
 {
-    int64_t begin = here + s->escaped; /* there is a byte, as a block is never empty */
+    int64_t begin = here + s->escaped; /* in bounds, because a block is never empty */
     for (s->escaped = 0; begin < end;) {
         const uint8_t *mark = memchr(bytes + begin, '"', end - begin);
         int64_t stop = mark ? mark - bytes : end, backslashes = 0;
@@ -53,7 +53,7 @@ static int digit(char hexadecimal)
     return hexadecimal <= '9' ? hexadecimal - '0' : (hexadecimal | 32) - 'a' + 10;
 }
 
-/* Whether the last text at depth 1 is the key, if this is JSON. */
+/* Returns whether the last string at depth 1 is the key. */
 static int is_key(const json *s)
 {
     const char *at = s->key;
@@ -67,9 +67,9 @@ static int is_key(const json *s)
     return *at == '"' && at + 1 == s->key + s->key_size;
 }
 
-/* Looks at a block from a byte on, up to an event. What lies there, found[0], is: for MORE the end of the block, for
- * BEGIN the first byte in the list, for others the mark itself. The first and the last comma between elements of the
- * list are found[1] and found[2], or -1; if every one is to be an event, there are none. */
+/* Searches a block from a byte to the next event. found[0] is the end of the block for MORE, the first byte in the
+ * list for BEGIN, else the byte of the event. found[1] and found[2] are the first and the last comma between elements
+ * of the list, or -1; if every comma is an event, both are -1. */
 int64_t json_bounds(json *s, const uint8_t *bytes, int64_t here, int64_t end, int64_t every, int64_t *found)
 {
     found[1] = found[2] = -1;
@@ -105,7 +105,7 @@ int64_t json_bounds(json *s, const uint8_t *bytes, int64_t here, int64_t end, in
         case ']':
         case '}':
             if (s->depth == 2 && s->in_list) {
-                s->in_list = 0; /* the next look begins with this mark, as one outside of the list */
+                s->in_list = 0; /* the next search begins with this byte, outside of the list */
                 return END;
             }
             s->depth -= s->depth > 0;
@@ -126,8 +126,8 @@ int64_t json_bounds(json *s, const uint8_t *bytes, int64_t here, int64_t end, in
     return MORE;
 }
 
-/* Writes where the first record ends that ends in a block, and behind the end of the last, or 0 if none does. Marks mean
- * what they mean to Python's csv: only at the beginning of a field do they quote. */
+/* Writes where the first record of the block ends, and the byte behind its last record; 0 if none ends. As in Python's
+ * csv, a quote begins a quoted field only at the beginning of the field. */
 void csv_bounds(int32_t *state, const uint8_t *bytes, int64_t size, int64_t *found)
 {
     int32_t now = *state;

@@ -1,4 +1,4 @@
-"""Documents, as every reader of a format yields them."""
+"""Documents of each kind that readers yield."""
 
 from dataclasses import dataclass
 
@@ -7,11 +7,11 @@ from touche.formats.pages import Page
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A passage, or whatever else has an id and a text.
+    """A passage, or any other text with an id.
 
     Attributes:
         id: the id.
-        text: all that is searched.
+        text: the searchable text.
     """
 
     id: str
@@ -38,12 +38,12 @@ class Argument:
     Attributes:
         id: the id, such as ``S1039ff27-Afc270c6``.
         conclusion: the claim.
-        premises: the texts of the reasons, nearly always one.
-        stance: ``PRO`` or ``CON``, the stance of the premises towards the conclusion; empty where unknown.
+        premises: the texts of the premises, nearly always one.
+        stance: ``PRO`` or ``CON``, the stance of the premises towards the conclusion; empty if unknown.
         sentences: the sentences of the conclusion, then those of the premises, as in the processed corpus of
-            2022; None where the corpus is not split.
-        page: the text of the web page that it was found on; empty where the corpus lacks it.
-        discussion: the title of the debate that it is from; empty where the file has none.
+            2022; None if the corpus is not split.
+        page: the text of the argument's web page; empty if the corpus lacks it.
+        discussion: the title of the argument's debate; empty if the file lacks it.
     """
 
     id: str
@@ -56,7 +56,7 @@ class Argument:
 
     @property
     def text(self) -> str:
-        """Premises, a space, and the conclusion: one field, as in TIRA's copy of the corpus."""
+        """The premises, a space, and the conclusion: one field, as in TIRA's copy of the corpus."""
         return " ".join((*self.premises, self.conclusion))
 
 
@@ -65,36 +65,36 @@ AnyDocument = Document | Argument | Page
 
 
 def premises_of(document: AnyDocument) -> str:
-    """The reasons of an argument, joined by spaces; of what is no argument, the text.
+    """Returns the premises of an argument, joined by spaces, or the text of another document.
 
     Args:
-        document: of any kind.
+        document: a document of any kind.
     """
     return " ".join(document.premises) if isinstance(document, Argument) else document.text
 
 
 def page_of(document: AnyDocument) -> str:
-    """The text of the web page that an argument was found on; empty where there is none.
+    """Returns the text of an argument's web page; empty for other documents.
 
     Args:
-        document: of any kind.
+        document: a document of any kind.
     """
     return document.page if isinstance(document, Argument) else ""
 
 
 def discussion_of(document: AnyDocument) -> str:
-    """The title of the debate that an argument is from; empty where there is none.
+    """Returns the title of an argument's debate; empty for other documents.
 
     Args:
-        document: of any kind.
+        document: a document of any kind.
     """
     return document.discussion if isinstance(document, Argument) else ""
 
 
 def conclusion_of(document: AnyDocument) -> str:
-    """The claim of an argument; of what is no argument, an empty text.
+    """Returns the conclusion of an argument; empty for other documents.
 
     Args:
-        document: of any kind.
+        document: a document of any kind.
     """
     return document.conclusion if isinstance(document, Argument) else ""

@@ -19,7 +19,7 @@ _OF_IR_MEASURES = {"query_id": "qid", "doc_id": "docno"}
 
 
 def pandas() -> Any:
-    """The package pandas.
+    """Returns the package pandas.
 
     Raises:
         ToucheError: if it is not installed.
@@ -28,7 +28,7 @@ def pandas() -> Any:
 
 
 def frame_of(run: Sequence[RunLine], tag: str) -> "DataFrame":
-    """A run whose ranks begin with 1 as a frame, with its tag in ``attrs``."""
+    """Returns a run as a frame whose ranks start at 0, with the tag in ``attrs``."""
     rows = [(line.topic, line.document, line.rank - 1, line.score) for line in run]
     frame = pandas().DataFrame(rows, columns=_COLUMNS)
     frame.attrs["tag"] = tag
@@ -36,23 +36,22 @@ def frame_of(run: Sequence[RunLine], tag: str) -> "DataFrame":
 
 
 def lines_of(frame: "DataFrame", tag: str) -> list[RunLine]:
-    """A frame as a run; without ranks, documents are in the order of their scores.
+    """Returns a frame as a run; without ranks, documents are ordered by score.
 
     Args:
-        frame: its columns can also have the names of ir_measures, query_id and doc_id.
+        frame: the run; its columns may also have the names of ir_measures, query_id and doc_id.
         tag: the name of the run.
 
     Raises:
-        ToucheError: if a column is missing or occurs twice, the frame is empty, an id is not a word or whole
-            number, a rank not a whole number, a score not a finite number, or a document occurs twice in a
-            topic.
+        ToucheError: if a column is missing or occurs twice, a value does not fit its column, or the frame is
+            empty or repeats a document of a topic.
     """
     renamed = frame.rename(columns=_OF_IR_MEASURES)
     names = ["qid", "docno", "score", *(["rank"] if "rank" in renamed else [])]
     for name in names:
         if (count := list(renamed.columns).count(name)) != 1:
             problem = f"{tag} has {'no column' if not count else f'{count} columns'} {name!r}"
-            raise ToucheError(f"{problem}; a run has {', '.join(_COLUMNS)}")
+            raise ToucheError(f"{problem}; a run has the columns {', '.join(_COLUMNS)}")
     rows = zip(*(renamed[name] for name in names), strict=True)
     lines = checked(((number, _line(tag, number, *row)) for number, row in enumerate(rows, 1)), Path(tag))
     if "rank" in names:
@@ -65,8 +64,8 @@ def _line(tag: str, number: int, qid: Any, docno: Any, score: Any, rank: Any = 0
     for name, value, is_good, wanted in (
         ("rank", rank, _is_whole(rank) and rank >= 0, "a whole number from 0"),
         ("score", score, is_score, "a finite number as float32"),
-        ("qid", qid, _is_whole(qid) or is_word(qid), "an id: a text without white space, or a whole number"),
-        ("docno", docno, _is_whole(docno) or is_word(docno), "an id: a text without white space"),
+        ("qid", qid, _is_whole(qid) or is_word(qid), "an id: a word without white space, or a whole number"),
+        ("docno", docno, _is_whole(docno) or is_word(docno), "an id: a word without white space"),
     ):
         if not is_good:
             raise InputError(tag, f"{name} {quoted(value)} is not {wanted}", "correct the frame", number)

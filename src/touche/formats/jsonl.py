@@ -1,4 +1,4 @@
-"""JSON lines: documents, passages, and the candidates of a re-ranking."""
+"""JSON lines: documents, passages, and the candidates of re-ranking."""
 
 import dataclasses
 import io
@@ -18,16 +18,16 @@ from touche.io.json_lines import read_jsonl, records_of_lines, text_field
 PAGE_FIELDS = [each.name for each in dataclasses.fields(Page) if each.name != "id"]
 
 Convert = Callable[[str, dict[str, Any], Path, int], AnyDocument | RawPage]
-"""Makes a document of its id, the record, and the file and the line for errors."""
+"""Makes a document from its id and its record; the file and the line are for error messages."""
 
 
 def pieces_of_jsonl(path: Path, id_field: str, convert: Convert) -> Iterator[Piece]:
-    """Yields a file of JSON lines in pieces, each line a document.
+    """Yields a file of JSON lines in pieces; each line is a document.
 
     Args:
         path: the file.
-        id_field: the name of the field with the id.
-        convert: makes a document of a line; a function that another process can import.
+        id_field: the name of the id's field.
+        convert: makes a document from a line; other processes must be able to import it.
 
     Raises:
         InputError: if the file cannot be read, or a line has 64 MiB or more.
@@ -46,16 +46,16 @@ def _documents_of(
 
 
 def document_of_record(id: str, record: dict[str, Any], path: Path, line: int) -> Document | Page | RawPage:
-    """A document by what a line of documents.jsonl has of it, or a row of a table with such columns.
+    """Returns the document in a record: a line of documents.jsonl, or a row of a table with the same fields.
 
     Args:
         id: the id.
         record: its fields by name.
-        path: the file, for errors.
+        path: the file, for error messages.
         line: the line or row.
 
     Raises:
-        InputError: if it has no text, or a field is no text.
+        InputError: if the record has no text, or a field is not a string.
     """
     parts = {name: text_field(record, name, path, line) for name in PAGE_FIELDS if name in record}
     if "html" in record:
@@ -69,7 +69,7 @@ def document_of_record(id: str, record: dict[str, Any], path: Path, line: int) -
 def pieces_of_documents(path: Path) -> Iterator[Piece]:
     """Yields TIRA's documents.jsonl in pieces: ``{"docno", "text"}`` on each line.
 
-    In place of the text a web page can have ``html`` and ``url``, or the fields of ``Page``.
+    A web page has ``html`` and ``url``, or the fields of ``Page``, instead of the text.
     """
     return pieces_of_jsonl(path, "docno", document_of_record)
 
@@ -78,7 +78,7 @@ def read_documents_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[D
     """Reads TIRA's documents.jsonl.
 
     Raises:
-        InputError: naming the line that is broken or repeats an id.
+        InputError: if a line is broken or repeats an id; the message names the line.
     """
     return documents_in(pieces_of_documents(path), seen)
 
@@ -96,26 +96,26 @@ def read_passages_jsonl(path: Path, seen: set[str] | None = None) -> Iterator[Do
     """Reads the passages of 2022 task 2.
 
     Raises:
-        InputError: naming the line that is broken or repeats an id.
+        InputError: if a line is broken or repeats an id; the message names the line.
     """
     return documents_in(pieces_of_passages(path), seen)
 
 
 def read_rerank_jsonl(path: Path) -> Iterator[tuple[Topic, Document]]:
-    """Reads topics and candidates of TIRA's rerank.jsonl: ``{"qid", "query", "docno", "text"}`` on each line.
+    """Reads TIRA's rerank.jsonl: a candidate of a topic, ``{"qid", "query", "docno", "text"}``, per line.
 
     Raises:
-        InputError: naming the line that is broken, repeats a document of a topic, or gives a topic another
-            query or a document another text than a line before.
+        InputError: if a line is broken, repeats a document of a topic, or changes the query of a topic or the
+            text of a document; the message names the line.
     """
     seen: dict[str, set[str]] = {}
-    texts: dict[tuple[str, str], int] = {}  # by their hash, so that memory does not grow with them
+    texts: dict[tuple[str, str], int] = {}  # only hashes, to save memory
     for line, fields in read_jsonl(path):
         topic = topic_of_query(fields, path, line, seen=set())
         docno, text = (text_field(fields, name, path, line) for name in ("docno", "text"))
         for key, value in ((("topic", topic.number), topic.title), (("document", docno), text)):
             if texts.setdefault(key, hash(value)) != hash(value):
-                problem = f"{key[0]} {key[1]!r} has another text than before"
-                raise InputError(path, problem, "give it one text throughout", line)
+                problem = f"{key[0]} {key[1]!r} has another text than on an earlier line"
+                raise InputError(path, problem, "write the same text on all lines", line)
         of_topic = seen.setdefault(topic.number, set())
         yield topic, Document(new_id(docno, "document", of_topic, path, line), text)

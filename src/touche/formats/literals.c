@@ -1,14 +1,14 @@
-/* Writes Python's literals of texts, lists and dictionaries as JSON, for which there is a fast parser.
+/* Converts Python's literals of strings, lists and dictionaries to JSON, which has a fast parser.
  *
- * What is not plainly the same in both is left to Python. So is what is broken: the marks between texts are handed on
- * as they are, for the parser of JSON takes no more of them than Python does.
+ * A literal that might differ in JSON is left to Python. All bytes between strings are copied, so that the parser of
+ * JSON refuses what Python would refuse.
  */
 #include <stdint.h>
 #include <string.h>
 
-const char source[] = SOURCE; /* its SHA-256, by which compiled.py knows whether a library is of this version */
+const char source[] = SOURCE; /* the SHA-256 of this file; compiled.py compares it */
 
-/* A text behind its mark; returns behind which byte it ends, or -1. */
+/* Converts a string from its opening quote; returns the position behind the closing quote, or -1. */
 static int64_t text(const uint8_t *from, int64_t here, int64_t size, uint8_t **to)
 {
     uint8_t mark = from[here++], *out = *to;
@@ -36,10 +36,10 @@ static int64_t text(const uint8_t *from, int64_t here, int64_t size, uint8_t **t
             *out++ = '\\', *out++ = from[here];
             break;
         case 'x':
-            memcpy(out, "\\u00", 4), out += 4; /* two digits follow, or the parser of JSON complains */
+            memcpy(out, "\\u00", 4), out += 4; /* the parser of JSON checks the two digits */
             break;
         case 'u':
-            /* Two halves of a pair of surrogates are one character in JSON, and none in Python. */
+            /* In JSON a pair of surrogates is one character, in Python two invalid ones. */
             if (here + 1 == size || (from[here + 1] | 32) == 'd')
                 return -1;
             *out++ = '\\', *out++ = 'u';
@@ -53,7 +53,7 @@ static int64_t text(const uint8_t *from, int64_t here, int64_t size, uint8_t **t
     return here < size ? here + 1 : -1;
 }
 
-/* Writes at most twice as many bytes as it reads, and returns how many; -1 if the literal is left to Python. */
+/* Writes at most twice as many bytes as it reads, and returns their number; -1 leaves the literal to Python. */
 int64_t json_of_literal(const uint8_t *from, int64_t size, uint8_t *to)
 {
     uint8_t *out = to;

@@ -1,4 +1,4 @@
-"""Web pages, as they come and in fields."""
+"""Web pages: raw, and parsed into fields."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -6,18 +6,18 @@ from typing import Any
 from urllib.parse import urlsplit
 
 TEXTS = ("text/html", "application/xhtml+xml", "text/plain")  # types of content that are parsed
-LARGEST = 1 << 20  # bytes of a page; ChatNoir takes no larger ones
+LARGEST = 1 << 20  # bytes of a page; ChatNoir ignores larger pages
 
 
 @dataclass(frozen=True, slots=True)
 class RawPage:
-    """A page as it came from the web.
+    """A page as a server sent it.
 
     Attributes:
         id: the id.
-        url: where it came from; empty where unknown.
-        content: its bytes.
-        charset: the encoding that the server named, or None.
+        url: the address; empty if unknown.
+        content: the bytes.
+        charset: the server's encoding, or None.
     """
 
     id: str
@@ -28,20 +28,20 @@ class RawPage:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A web page in fields; a field that a collection does not have is None, one without text is empty.
+    """A page in fields. A field that the collection lacks is None; a field without text is empty.
 
     Attributes:
         id: the id.
-        title: the title, or where there is none the first heading.
-        headings: the headings of the first three levels, one a line.
-        body: the main content, without navigation and the like.
-        full_body: all text.
-        meta_description: what the page says of itself.
-        meta_keywords: what it wants to be found by.
+        title: the title; without one, the first heading.
+        headings: the headings of levels 1 to 3, one per line.
+        body: the main content, without navigation and similar parts.
+        full_body: the whole text.
+        meta_description: the page's description of itself.
+        meta_keywords: the page's keywords.
         host: the host name.
         path: the path.
-        language: such as ``en``, or ``unknown``.
-        rules: the name of the parser that took it apart; pages are equal even if this differs.
+        language: a code such as ``en``, or ``unknown``.
+        rules: the name of the parser; equality ignores it.
     """
 
     id: str
@@ -58,20 +58,20 @@ class Page:
 
     @property
     def text(self) -> str:
-        """Title and main content, for methods that know one field only."""
+        """Title and main content, for methods with one field."""
         return f"{self.title or ''} {self.body or ''}".strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A page that was left out, and why."""
+    """A page that was skipped, with the reason."""
 
     id: str
     reason: str
 
 
 def page_of(document: Any) -> Page:
-    """A document as a page; of anything but a page the text is the main content, and all else is missing."""
+    """Returns a document as a page; the text of other documents becomes the main content."""
     return document if isinstance(document, Page) else Page(document.id, body=document.text)
 
 
@@ -79,7 +79,7 @@ Parser = Callable[[RawPage], Page]
 
 
 def host_and_path(url: str) -> tuple[str | None, str | None]:
-    """Splits an address; both parts are None where there is no host."""
+    """Splits a URL; both parts are None if there is no host."""
     try:
         parts = urlsplit(url)
         return (parts.hostname, parts.path) if parts.hostname else (None, None)
@@ -88,4 +88,4 @@ def host_and_path(url: str) -> tuple[str | None, str | None]:
 
 
 class PageError(ValueError):
-    """Why a page cannot be parsed."""
+    """The reason why a page cannot be parsed."""

@@ -1,4 +1,4 @@
-"""Parquet: records as in documents.jsonl; parsed web pages are kept so, too."""
+"""Parquet: tables with the fields of documents.jsonl, also for parsed web pages."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
@@ -16,22 +16,23 @@ from touche.io.opening import open_binary, unpacks_too_far
 _T = TypeVar("_T")
 
 ID = "docno"
-COLUMNS = (ID, *PAGE_FIELDS)  # of pages
+COLUMNS = (ID, *PAGE_FIELDS)  # those of pages
 _READ = {ID, "text", "html", "url", *PAGE_FIELDS}
-_ROWS = 64  # that are held at a time, as each may be long
+_ROWS = 64  # in memory at a time; a row may be long
 
 
 def read_documents_parquet(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
-    """Reads a table with the columns ``docno`` and ``text``, of which those that are null are not there.
+    """Reads a table with the columns ``docno`` and ``text``; a null is a missing value.
 
-    In place of the text a web page can have ``html`` and ``url``, or the fields of ``Page``.
+    A web page has ``html`` and ``url``, or the fields of ``Page``, instead of the text.
 
     Args:
         path: the file.
-        seen: ids of the collection so far, to refuse repeated ones.
+        seen: ids of the collection so far; repeating one is an error.
 
     Raises:
-        InputError: naming the file that is no Parquet, or the row, from 1, that is broken or repeats an id.
+        InputError: if the file is not Parquet, or a row is broken or repeats an id; the message names the
+            row, from 1.
         ToucheError: if pyarrow is not installed.
     """
     seen = set() if seen is None else seen
@@ -50,38 +51,40 @@ def _records(path: Path, file: IO[bytes]) -> Iterator[dict[str, Any]]:
             for record in batch.to_pylist():
                 yield {name: value for name, value in record.items() if value is not None}
     except (pyarrow.ArrowException, UnicodeDecodeError) as error:
-        problem = f"no Parquet that can be read ({one_line(str(error))})"
-        raise InputError(path, problem, "check that this is the right file, and whole") from error
+        problem = f"not a readable Parquet file ({one_line(str(error))})"
+        raise InputError(path, problem, "check that this is the right file, and complete") from error
 
 
 def _columns(path: Path, table: Any) -> list[str]:
-    """The columns that are read.
+    """Returns the names of the relevant columns.
 
     Raises:
-        InputError: if one holds no texts, nor whole numbers as ids may be, or unpacks to what no texts do.
+        InputError: if a column contains neither strings nor whole numbers, or decompresses to an implausible
+            size.
     """
     types = arrow().types
     of_text = (types.is_string, types.is_large_string, types.is_integer, types.is_dictionary, types.is_null)
     columns = [column for column in table.schema_arrow if column.name in _READ]
     for column in columns:
         if not any(is_of(column.type) for is_of in of_text):
-            raise InputError(path, f"the column {column.name} holds {column.type}", "write it as texts")
+            raise InputError(path, f"the column {column.name} contains {column.type}", "write it as strings")
     groups = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
     chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
-    if any(unpacks_too_far(each.total_compressed_size, each.total_uncompressed_size) for each in chunks):
-        raise InputError(path, "it unpacks to what no texts do", "check that this is the right file")
+    if any(unpacks_too_far(chunk.total_compressed_size, chunk.total_uncompressed_size) for chunk in chunks):
+        raise InputError(path, "it decompresses to an implausible size", "check that this is the right file")
     return [column.name for column in columns]
 
 
-def kept(documents: Iterable[_T], opened: AbstractContextManager[IO[bytes]]) -> Iterator[_T]:
-    """Yields documents on, and keeps the web pages among them in a file that can be read in their place.
+def saving_pages(documents: Iterable[_T], opened: AbstractContextManager[IO[bytes]]) -> Iterator[_T]:
+    """Yields documents unchanged, and writes the web pages among them to a file that can be read instead.
 
     Args:
-        documents: any.
-        opened: opens the file, which is whole once all documents were taken.
+        documents: documents of any kind.
+        opened: opens the file, which is complete after the last document.
+
 
     Raises:
-        InputError: if it cannot be written.
+        InputError: if the file cannot be written.
         ToucheError: if pyarrow is not installed.
     """
     pyarrow = arrow()
@@ -99,16 +102,16 @@ def kept(documents: Iterable[_T], opened: AbstractContextManager[IO[bytes]]) -> 
 
 
 def check_no_fields(where: str, names: Iterable[str]) -> None:
-    """Raises InputError if files of a folder hold fields, with which others would be mixed."""
+    """Raises InputError if a folder contains pages already, because new ones would be mixed with them."""
     if any(name.endswith(".parquet") for name in names):
-        raise InputError(where, "there are fields in it", "empty it, or give another folder")
+        raise InputError(where, "the folder contains pages", "empty it, or choose another folder")
 
 
 def arrow() -> Any:
-    """The library that reads and writes it.
+    """Returns the library for Parquet.
 
     Raises:
-        ToucheError: if it is not installed.
+        ToucheError: if pyarrow is not installed.
     """
     imported("pyarrow.parquet", "parquet")  # here, because only this format needs it
     return imported("pyarrow", "parquet")

@@ -1,4 +1,4 @@
-"""Files in pieces of whole records: cut quickly by one process, and parsed by any."""
+"""Pieces of files, each of whole records: one process cuts them quickly, any process can parse them."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from touche.formats.documents import AnyDocument
 from touche.formats.pages import RawPage, Skipped
 from touche.io.opening import LONGEST_LINE, open_binary
 
-SIZE = 1 << 20  # bytes of a piece, about; larger ones make the system hand out new memory each time
+SIZE = 1 << 20  # bytes of a piece, about; for larger pieces the system allocates new memory each time
 _NEWLINE = ord("\n")
 
 Documents = Iterator[AnyDocument | RawPage | Skipped]
@@ -21,14 +21,13 @@ Documents = Iterator[AnyDocument | RawPage | Skipped]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Some records of a file, one after the other.
+    """Consecutive records of a file.
 
     Attributes:
         path: the file.
-        line: the number of the line in which the piece begins, from 1.
-        raw: the records; about ``SIZE`` bytes, more if one of them is larger.
-        read: what parses them, with the ids seen before, and those of the only documents that are wanted; a
-            function that another process can import.
+        line: the number of the first line, from 1.
+        raw: the records; about ``SIZE`` bytes, or one larger record.
+        read: parses the piece; other processes must be able to import it.
     """
 
     path: Path
@@ -37,15 +36,15 @@ class Piece:
     read: "Read"
 
     def documents(self, seen: set[str] | None = None, among: Collection[str] | None = None) -> Documents:
-        """Yields the documents of the piece, whose ids are checked against those seen and added to them.
+        """Yields the documents of the piece.
 
         Args:
-            seen: ids of documents before; they grow.
-            among: ids of the only documents to yield, if not all are; the others are read no further than
-                need be, and not all that is wrong with them is found.
+            seen: ids of earlier documents; repeating one is an error, and new ids are added.
+            among: ids of the documents to yield, or None for all. Other documents are parsed only as far as
+                necessary, so that some of their errors stay unnoticed.
 
         Raises:
-            InputError: naming the line that is broken or repeats an id.
+            InputError: if a line is broken or repeats an id; the message names the line.
         """
         return self.read(self, set() if seen is None else seen, among)
 
@@ -53,18 +52,18 @@ class Piece:
 Splitter = Callable[[Path], Iterator[Piece]]
 Read = Callable[[Piece, set[str], Collection[str] | None], Documents]
 Ends = Callable[[bytes], tuple[int, int]]
-"""Where the first record ends that ends in a block, and behind the end of the last; 0 if none does."""
+"""Returns where the first record of a block ends, and the byte after its last record; 0 if none ends."""
 
 
 def documents_in(pieces: Iterable[Piece], seen: set[str] | None) -> Iterator[Any]:
-    """Yields the documents of pieces, one after the other.
+    """Yields the documents of pieces.
 
     Args:
-        pieces: of one file.
-        seen: ids of documents before; they grow.
+        pieces: the pieces of one file.
+        seen: ids of earlier documents; new ids are added.
 
     Raises:
-        InputError: naming the line that is broken or repeats an id.
+        InputError: if a line is broken or repeats an id; the message names the line.
     """
     seen = set() if seen is None else seen
     for piece in pieces:
@@ -72,25 +71,25 @@ def documents_in(pieces: Iterable[Piece], seen: set[str] | None) -> Iterator[Any
 
 
 class Cutter:
-    """Cuts a file, block by block, and holds what is not a whole record yet."""
+    """Cuts a file block by block, and stores the beginning of an incomplete record."""
 
     def __init__(self, path: Path, record: str, read: Read) -> None:
-        """At the beginning of a file.
+        """Starts at the beginning of a file.
 
         Args:
             path: the file.
-            record: what a record is called, such as ``a line``.
-            read: what parses pieces.
+            record: the noun for a record in messages, such as ``a line``.
+            read: parses a piece.
         """
         self._path, self._record, self.read, self._held = path, record, read, bytearray()
-        self.line = 1  # in which what is held begins
+        self.line = 1  # the first line of what is stored
 
     def cut(self, raw: bytes | memoryview, first: int) -> Piece:
-        """What is held and some bytes more, which end with a record, as a piece.
+        """Returns a piece: the stored bytes and ``raw``, whose end is the end of a record.
 
         Args:
-            raw: the bytes.
-            first: where among them the first record ends.
+            raw: the next bytes.
+            first: the end of the first record among these bytes.
 
         Raises:
             InputError: if that record has 64 MiB or more.
@@ -102,7 +101,7 @@ class Cutter:
         return piece
 
     def hold(self, raw: bytes) -> None:
-        """Holds the beginning of a record, or more of it.
+        """Stores the beginning of a record, or the next bytes of it.
 
         Raises:
             InputError: if the record has 64 MiB or more.
@@ -112,7 +111,7 @@ class Cutter:
 
     @property
     def last_line(self) -> int:
-        """The line in which what is held ends."""
+        """The last line of what is stored."""
         return self.line + self._held.count(b"\n")
 
     def _check(self, more: int) -> None:
@@ -122,7 +121,7 @@ class Cutter:
 
 
 def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:
-    """Yields the pieces of a file that has a record on each line.
+    """Yields the pieces of a file with a record on each line.
 
     Raises:
         InputError: if the file cannot be read, or a line has 64 MiB or more.
@@ -133,7 +132,7 @@ def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:
 
 
 def pieces_of_blocks(file: IO[bytes], cutter: Cutter, ends: Ends) -> Iterator[Piece]:
-    """Yields the pieces of a file that consists of records alone.
+    """Yields the pieces of a file that contains only records.
 
     Raises:
         InputError: if a record has 64 MiB or more.
@@ -149,5 +148,5 @@ def pieces_of_blocks(file: IO[bytes], cutter: Cutter, ends: Ends) -> Iterator[Pi
 
 
 def blocks(file: IO[bytes]) -> Iterator[bytes]:
-    """Yields what a file contains, ``SIZE`` bytes at a time."""
+    """Yields the content of a file in blocks of ``SIZE`` bytes."""
     return iter(partial(file.read, SIZE), b"")

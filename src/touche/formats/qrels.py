@@ -1,4 +1,4 @@
-"""Judgments: ``topic 0 document label`` on each line (TREC), or three columns below a header (BEIR)."""
+"""Relevance judgments (qrels): ``topic 0 document grade`` on each line (TREC), or three columns (BEIR)."""
 
 import re
 from collections.abc import Callable, Collection, Sequence
@@ -10,54 +10,54 @@ from touche.io.identifiers import quoted
 from touche.io.opening import read_lines
 
 _GRADE = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{0,9})?")
-_LARGEST = 1_000_000  # trec_eval's memory and time grow with it, and it scores 0 where its numbers end
+_LARGEST = 1_000_000  # trec_eval's memory and time grow with the grade, and it scores 0 beyond its integers
 
-_TREC = ["topic", "0", "document", "label"]
+_TREC = ["topic", "0", "document", "grade"]
 _BEIR = ["query-id", "corpus-id", "score"]
 _OTHER_FILE = "check that this is the right file"
 
-Qrels = dict[str, dict[str, int]]  # topic -> document -> label
+Qrels = dict[str, dict[str, int]]  # topic -> document -> grade
 
 
 def read_qrels(
     path: Path, excluded_topics: Collection[str] = (), labels: Collection[int] | None = None
 ) -> Qrels:
-    """Reads judgments; labels are whole numbers, also written as ``4.0``.
+    """Reads qrels; grades are whole numbers, also written as ``4.0``.
 
     Args:
         path: the file.
-        excluded_topics: topics whose judgments are left out, as the task's card says.
-        labels: the labels that may occur, or None for any.
+        excluded_topics: topics to leave out, from the task's card.
+        labels: the grades that may occur, or None for any.
 
     Raises:
-        InputError: if the file is unreadable, holds no judgment, a line is broken or has an unknown label, or
-            a document is judged twice with two labels.
+        InputError: if the file is unreadable or empty, a line is broken or has an unknown grade, or two lines
+            contradict each other.
     """
 
     def grade(text: str, line: int) -> int:
         whole = _GRADE.fullmatch(text)
         if whole is None or abs(number := int(whole[1])) > _LARGEST:
-            problem = f"label {quoted(text)} is not a whole number up to {_LARGEST:,}"
-            stances = "; judged stances are scored with --measure 'macro F1'" if text.isalpha() else ""
-            remedy = f"write labels such as -2, 0 or 2{stances}"
+            problem = f"grade {quoted(text)} is not a whole number up to {_LARGEST:,}"
+            stances = "; to score stances, use --measure 'macro F1'" if text.isalpha() else ""
+            remedy = f"write grades such as -2, 0 or 2{stances}"
             raise InputError(path, problem, remedy, line)
         if labels is not None and number not in labels:
-            raise _unknown(path, text, sorted(labels), line)
+            raise _unknown(path, f"grade {text}", sorted(labels), line)
         return number
 
     return _read(path, excluded_topics, grade)
 
 
 def read_stances(path: Path, stances: Sequence[str], excluded_topics: Collection[str] = ()) -> Qrels:
-    """Reads judged stances, whose case does not count; labels are their places in ``stances``.
+    """Reads the documents' stances in upper or lower case; each becomes its index in ``stances``.
 
     Raises:
-        InputError: as ``read_qrels``.
+        InputError: as in ``read_qrels``.
     """
 
     def place(text: str, line: int) -> int:
         if text.upper() not in stances:
-            raise _unknown(path, quoted(text), stances, line)
+            raise _unknown(path, f"stance {quoted(text)}", stances, line)
         return stances.index(text.upper())
 
     return _read(path, excluded_topics, place)
@@ -79,13 +79,13 @@ def _read(path: Path, excluded_topics: Collection[str], label_of: Callable[[str,
             continue
         label = label_of(column, line)
         if qrels.setdefault(topic, {}).setdefault(document, label) != label:
-            problem = f"document {document!r} of topic {topic} has two labels"
+            problem = f"document {document!r} of topic {topic} has two grades"
             raise InputError(path, problem, "remove one of the two", line)
     if not qrels:
-        raise InputError(path, "no judgments in it", _OTHER_FILE)
+        raise InputError(path, "no judgments in this file", _OTHER_FILE)
     return qrels
 
 
-def _unknown(path: Path, label: str, known: Collection[object], line: int) -> InputError:
-    problem = f"label {label} is unknown; this file has {', '.join(map(str, known))}"
+def _unknown(path: Path, value: str, known: Collection[object], line: int) -> InputError:
+    problem = f"{value} is unknown; this task has {', '.join(map(str, known))}"
     return InputError(path, problem, _OTHER_FILE, line)

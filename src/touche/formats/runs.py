@@ -14,12 +14,12 @@ from touche.io.identifiers import quoted
 from touche.io.opening import read_lines
 
 _COLUMNS = "write: topic Q0 document rank score tag"
-# Numbers as C reads them. No quantifier gives back what it took, because stretches of digits may be long.
+# Numbers in C's notation. The quantifiers do not backtrack, because sequences of digits may be long.
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
-_RANK = re.compile("[0-9]{1,18}")  # from 0 or 1, as in all official runs; trec_eval passes over it
-_BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the least number that rounds to infinity
+_RANK = re.compile("[0-9]{1,18}")  # official runs start at 0 or 1; trec_eval ignores ranks
+_BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the smallest number that rounds to infinity
 _ZERO = np.float32(0)
-MAX_DEPTH = 1000  # documents per topic, in every year's rules
+MAX_DEPTH = 1000  # documents per topic, by every year's rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class RunLine:
     """One line of a run.
 
     Attributes:
-        topic: the number of the topic.
-        stance: the second column: ``Q0``, or the stance that a team predicted (2022).
+        topic: the id of the topic.
+        stance: the second column: ``Q0``, or the predicted stance (2022 task 2).
         document: the id of the document, or of a pair of sentences.
-        rank: as written in the file, whatever it starts from.
-        score: as written in the file.
-        tag: the rest of the line, blanks included.
+        rank: as in the file, which may start at 0 or 1.
+        score: as in the file.
+        tag: the rest of the line, with its blanks.
     """
 
     topic: str
@@ -44,7 +44,7 @@ class RunLine:
 
 
 class LineError(InputError):
-    """A line that is no line of a run; ``column`` is ``rank``, ``score``, or ``columns`` for their number."""
+    """A broken line of a run; ``column`` is ``rank``, ``score``, or ``columns`` for a missing column."""
 
     def __init__(self, column: str, path: Path, problem: str, remedy: str, line: int) -> None:
         super().__init__(path, problem, remedy, line)
@@ -52,23 +52,23 @@ class LineError(InputError):
 
 
 def read_run(path: Path) -> list[RunLine]:
-    """Reads a run as teams send them: any white space between columns, tags with blanks, ranks from 0 or 1.
+    """Reads a run; accepts any white space between columns, tags with blanks, and ranks from 0 or 1.
 
     Raises:
-        InputError: if the file is unreadable, has no line, or a line does not have the six columns or repeats
-            a document of its topic.
+        InputError: if the file is unreadable or empty, or a line lacks a column or repeats a document of its
+            topic.
     """
     return checked(((number, parse_line(text, path, number)) for number, text in read_lines(path)), path)
 
 
 def split_columns(text: str, at_most: int = -1) -> list[str]:
-    """The columns of a line, split at ASCII white space only; ``at_most`` so many times, -1 for always."""
+    """Splits a line at ASCII white space, at most ``at_most`` times; -1 means everywhere."""
     columns = text.encode("utf-8", "surrogatepass").strip().split(maxsplit=at_most)
     return [column.decode("utf-8", "surrogatepass") for column in columns]
 
 
 def decimal(text: str) -> float | None:
-    """The finite number that a column is, or None."""
+    """Returns the finite number in a column, or None."""
     number = float(text) if _DECIMAL.fullmatch(text) else inf
     return number if isfinite(number) else None
 
@@ -76,15 +76,15 @@ def decimal(text: str) -> float | None:
 def checked(
     numbered: Iterable[tuple[int, RunLine]], path: Path, remedy: str = "check what wrote it"
 ) -> list[RunLine]:
-    """Checks that a run has lines, and no document twice for a topic.
+    """Checks that a run has lines, and that no topic has a document twice.
 
     Args:
         numbered: the lines with their numbers.
-        path: the file, for errors.
-        remedy: what to do about a file without lines.
+        path: the file, for error messages.
+        remedy: the remedy for a run without lines.
 
     Raises:
-        InputError: naming the line, or the file that has none.
+        InputError: if a check fails; the message names the line, or the empty file.
     """
     lines: dict[tuple[str, str], RunLine] = {}
     for number, line in numbered:
@@ -98,12 +98,12 @@ def checked(
 
 
 def in_order_of_score(lines: Iterable[RunLine]) -> list[RunLine]:
-    """The order that trec_eval derives: score as float32 descending, ties by document id descending."""
+    """Returns the order of trec_eval: score as float32 descending, ties by document id descending."""
     return sorted(lines, key=lambda line: (np.float32(line.score), line.document), reverse=True)
 
 
 def in_order_of_rank(lines: Iterable[RunLine]) -> list[RunLine]:
-    """The order of the rank column; equal ranks stay in the order of the file."""
+    """Returns the order of the rank column; equal ranks stay in the order of the file."""
     return sorted(lines, key=lambda line: line.rank)
 
 
@@ -116,10 +116,10 @@ def by_topic(lines: Iterable[RunLine]) -> dict[str, list[RunLine]]:
 
 
 def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[tuple[str, np.float32]]:
-    """Brings scored documents into the one order in which rank and score cannot disagree.
+    """Sorts scored documents into the one order in which rank and score cannot disagree.
 
-    Scores are rounded to float32, as trec_eval reads them; ties are ordered by document id descending, and
-    that is also where the cut at ``depth`` falls.
+    Scores are rounded to float32, as in trec_eval. Ties are ordered by document id descending, also at the
+    cut at ``depth``.
 
     Raises:
         ToucheError: if a score is not finite or a document occurs twice.
@@ -128,7 +128,7 @@ def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[t
     for document, score in hits:
         if document in ranked:
             raise ToucheError(
-                f"document {quoted(document)} is ranked twice for one topic; rank each document once"
+                f"document {quoted(document)} is ranked twice for one topic; rank each document only once"
             )
         ranked[document] = _float32(document, score)
     ordered = sorted(ranked.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)
@@ -138,7 +138,7 @@ def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[t
 def format_run(
     topic: str, ranked: Sequence[tuple[str, np.float32]], tag: str, stances: Mapping[str, str] | None = None
 ) -> str:
-    """The lines of one topic; scores have the fewest digits that read back as the same float32."""
+    """Formats the lines of one topic; scores have the fewest digits that restore the same float32."""
     known = stances or {}
     return "".join(
         f"{topic} {known.get(document, 'Q0')} {document} {rank} {score!s} {tag}\n"
@@ -154,22 +154,22 @@ def _float32(document: str, score: float) -> np.float32:
 
 
 def as_float32(score: float | Real) -> np.float32:
-    """A score as trec_eval reads it; infinite where it is beyond all float32."""
+    """Returns a score as trec_eval reads it; infinite if no float32 is as large."""
     try:
         value = float(score)
-    except OverflowError:  # a whole number beyond all floats
+    except OverflowError:  # an integer larger than all floats
         return np.float32(inf)
-    if abs(value) >= _BEYOND_FLOAT32:  # or numpy would warn; its errstate takes longer than all the rest
+    if abs(value) >= _BEYOND_FLOAT32:  # numpy would warn, and its errstate is slow
         return np.float32(inf if value > 0 else -inf)
-    return np.float32(value) + _ZERO  # makes -0 a 0
+    return np.float32(value) + _ZERO  # turns -0 into 0
 
 
 def parse_line(text: str, path: Path, number: int) -> RunLine:
-    """One line of a run; blanks in the tag are let pass.
+    """Parses one line of a run; the tag may contain blanks.
 
     Raises:
-        LineError: if it does not have six columns, the rank is no whole number of at most 18 digits, or the
-            score no decimal number that is finite as float32.
+        LineError: if a column is missing, the rank is not a whole number of at most 18 digits, or the score
+            is not a decimal number that is finite as float32.
     """
     columns = split_columns(text, 5)
     if len(columns) < 6:
@@ -180,5 +180,5 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
     value = decimal(score)
     if value is None or not isfinite(as_float32(value)):
         remedy = "write decimal numbers that are finite as float32"
-        raise LineError("score", path, f"score {quoted(score)} is no finite number", remedy, number)
+        raise LineError("score", path, f"score {quoted(score)} is not a finite number", remedy, number)
     return RunLine(topic, stance, document, int(rank), value, tag)

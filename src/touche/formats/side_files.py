@@ -1,4 +1,4 @@
-"""Scores of pages from elsewhere, such as the Waterloo spam ranks: a number and an id on each line."""
+"""Scores of pages from another source, such as the Waterloo spam ranks: a number and an id on each line."""
 
 from collections.abc import Container
 from pathlib import Path
@@ -10,15 +10,15 @@ from touche.io.opening import read_lines
 
 
 def read_scores(path: Path, wanted: Container[str]) -> dict[str, float]:
-    """Reads the scores of some pages from a side file, in any order, without holding those of others.
+    """Reads the scores of some pages from a side file, whose lines may have any order.
 
     Args:
-        path: lines such as ``73 clueweb12-0000tw-00-00000``, as the Waterloo spam ranks have them, or the
-            other way round; plain or gzipped.
-        wanted: the ids of the pages.
+        path: the file, plain or gzipped, with lines such as ``73 clueweb12-0000tw-00-00000``, or with both
+            columns swapped.
+        wanted: the ids of the pages; memory grows only with their number.
 
     Raises:
-        InputError: naming the line that is no number and id, or repeats an id that is wanted.
+        InputError: if a line is not a number and an id, or repeats an id; the message names the line.
     """
     scores: dict[str, float] = {}
     for line, text in read_lines(path):
@@ -26,7 +26,8 @@ def read_scores(path: Path, wanted: Container[str]) -> dict[str, float]:
         if decimal(columns[0]) is None:
             columns.reverse()
         if len(columns) != 2 or (score := decimal(columns[0])) is None:
-            problem, remedy = f"{quoted(text.strip())} is no number and id", "write lines such as: 73 PAGE"
+            problem = f"{quoted(text.strip())} is not a number and an id"
+            remedy = "write lines such as: 73 PAGE"
             raise InputError(path, problem, remedy, line)
         if columns[1] in scores:
             raise InputError(path, f"page {columns[1]!r} occurs a second time", "remove one of the two", line)

@@ -1,4 +1,4 @@
-"""Statistics of a collection in a file, so that a part of it can be ranked by the numbers of the whole."""
+"""Statistics of a collection in a file, so that a part of the collection is ranked like the whole."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,20 +11,20 @@ from touche.errors import InputError
 from touche.io.opening import open_binary
 from touche.io.writing import make_folder, write_whole
 
-_LARGEST = 1 << 26  # bytes; those of fifty topics have some 20,000
+_LARGEST = 1 << 26  # bytes; fifty topics need about 20,000
 
 Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
 
 
 @dataclass(frozen=True)
 class FieldStatistics:
-    """A field in numbers.
+    """Statistics of a field.
 
     Attributes:
-        analysis: the name of the analysis by which its texts became terms.
-        documents: how many have at least one token in it.
-        tokens: how many tokens there are.
-        terms: for each term of the topics in how many documents it is, and how often in all of them.
+        analysis: the name of the analysis that made terms from its texts.
+        documents: the number of documents with a token in this field.
+        tokens: the number of tokens.
+        terms: for each term of the topics, its document frequency and its frequency in the collection.
     """
 
     analysis: str
@@ -33,10 +33,10 @@ class FieldStatistics:
     terms: Mapping[str, tuple[Count, Count]]
 
     def __post_init__(self) -> None:
-        """Raises ValueError if the numbers cannot be those of any documents."""
+        """Raises ValueError if the numbers contradict each other."""
         for df, ttf in self.terms.values():
             if not (df <= min(ttf, self.documents) and ttf <= self.tokens and (df or not ttf)):
-                raise ValueError("a term in more documents than there are, or in none but often")
+                raise ValueError("a document frequency larger than the frequency, or than the collection")
         if self.documents > self.tokens:
             raise ValueError("fewer tokens than documents")
 
@@ -46,27 +46,27 @@ class StatisticsFiles:
     """Files with the statistics of a collection.
 
     Attributes:
-        known: the file with those of the whole collection that the documents are a part of, or None.
-        kept: the file that they are written to once they are counted, or None.
-        report: called by an engine that ranks by them, or writes them.
+        known: the file with the statistics of the whole collection, or None.
+        output: the file to which this collection's statistics are written, or None.
+        report: called by an engine that uses the statistics or writes them.
     """
 
     known: Path | None = None
-    kept: Path | None = None
+    output: Path | None = None
     report: Callable[[], object] = field(default=bool, compare=False)
 
     def __bool__(self) -> bool:
-        """Whether there are any."""
-        return bool(self.known or self.kept)
+        """Whether there is a file."""
+        return bool(self.known or self.output)
 
 
 def write_statistics(path: Path, fields: Mapping[str, FieldStatistics], parts: int = 1) -> None:
-    """Writes the statistics of the fields, by name, as JSON.
+    """Writes the statistics of the fields as JSON.
 
     Args:
         path: the file.
-        fields: of the collection.
-        parts: how many such files were added up.
+        fields: the statistics of each field by its name.
+        parts: the number of added files.
 
     Raises:
         InputError: if the file cannot be written.
@@ -76,19 +76,19 @@ def write_statistics(path: Path, fields: Mapping[str, FieldStatistics], parts: i
 
 
 def read_statistics(path: Path) -> dict[str, FieldStatistics]:
-    """Reads the statistics of the fields, by name.
+    """Reads the statistics of each field by its name.
 
     Raises:
-        InputError: if the file cannot be read, or holds anything else.
+        InputError: if the file cannot be read, or has other content.
     """
     return _read(path).fields
 
 
 def parts_of(path: Path) -> int:
-    """How many parts of a collection a file of statistics was added up from.
+    """Returns how many parts of a collection were added up in a file.
 
     Raises:
-        InputError: as ``read_statistics`` does.
+        InputError: as in ``read_statistics``.
     """
     return _read(path).parts
 
@@ -103,19 +103,19 @@ def _read(path: Path) -> _Statistics:
         raw = file.read(_LARGEST)
     try:
         return msgspec.json.decode(raw, type=_Statistics)
-    except (ValueError, RecursionError) as error:  # of msgspec, and bytes that are not UTF-8
-        remedy = "give a file that --keep-statistics has written"
-        raise InputError(path, "these are no statistics of a collection", remedy) from error
+    except (ValueError, RecursionError) as error:  # of msgspec, and for bytes that are not UTF-8
+        remedy = "pass a file that --keep-statistics has written"
+        raise InputError(path, "the file has no statistics of a collection", remedy) from error
 
 
 def joined(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) -> dict[str, FieldStatistics]:
-    """The sum of the statistics of parts that have no document in common.
+    """Adds up the statistics of parts that share no document.
 
     Args:
-        parts: the fields of each by name, with the file that they are from; at least one.
+        parts: the file of each part, and its statistics by field; at least one part.
 
     Raises:
-        InputError: naming a file with other fields, analyses or terms than the first.
+        InputError: if fields, analyses or terms of a part differ; the message names its file.
     """
     (_, first), *others = parts
     total = dict(first)
@@ -125,8 +125,8 @@ def joined(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) -> dict[
             if not (
                 one and other and (one.analysis, one.terms.keys()) == (other.analysis, other.terms.keys())
             ):
-                remedy = "join those of one baseline, with the same options and topics"
-                raise InputError(path, "statistics of other fields, analyses or terms", remedy)
+                remedy = "join files of one baseline with the same options and topics"
+                raise InputError(path, "its fields, analyses or terms differ from the first file's", remedy)
             terms = {
                 term: (df + other.terms[term][0], ttf + other.terms[term][1])
                 for term, (df, ttf) in one.terms.items()

@@ -1,4 +1,4 @@
-"""Topics, and a reader for each of the two formats they come in."""
+"""Topics, and readers of their two formats."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,21 +14,21 @@ from touche.io.identifiers import new_id
 from touche.io.json_lines import read_jsonl, text_field
 from touche.io.opening import open_binary
 
-_LARGEST_XML = 1 << 24  # bytes; the official files have some forty thousand
+_LARGEST_XML = 1 << 24  # bytes; official files have about 40,000
 _LONGEST_REASON = 60  # characters
 
 
 @dataclass(frozen=True)
 class Topic:
-    """One information need.
+    """An information need.
 
     Attributes:
-        number: the id of the topic, as the first column of runs and qrels has it.
-        title: the question, which every automatic run uses as its query.
-        objects: the compared objects of a comparative question (2022 task 2), else empty.
-        description: the situation of the user, empty where the organizers gave none.
-        narrative: what makes a document relevant, empty where the organizers gave none.
-        candidates: the ids of the documents to re-rank, or None where the whole collection is searched.
+        number: the id of the topic, as in the first column of runs and qrels.
+        title: the question; all automatic runs use it as their query.
+        objects: the compared objects of a comparative question (2022 task 2); else empty.
+        description: the situation of the user; empty if the organizers wrote none.
+        narrative: the definition of relevance; empty if the organizers wrote none.
+        candidates: the ids of the documents to re-rank, or None for the whole collection.
     """
 
     number: str
@@ -40,10 +40,10 @@ class Topic:
 
 
 def read_topics(path: Path) -> tuple[Topic, ...]:
-    """Reads the topics of a file, of JSON lines if its name says so, else of XML.
+    """Reads the topics of a file: JSON lines if its name has the suffix .jsonl, else XML.
 
     Raises:
-        InputError: if it is broken.
+        InputError: if the file is broken.
     """
     return tuple(read_queries_jsonl(path) if ".jsonl" in path.suffixes else read_topics_xml(path))
 
@@ -51,10 +51,10 @@ def read_topics(path: Path) -> tuple[Topic, ...]:
 def read_topics_xml(path: Path) -> list[Topic]:
     """Reads the organizers' topics.xml: a ``<topic>`` with ``<number>`` and ``<title>`` for each topic.
 
-    White space around and within the texts is folded. Documents that declare entities are refused.
+    White space is folded. Files that declare entities are refused.
 
     Raises:
-        InputError: if the file is unreadable, not well-formed, or a topic lacks or repeats its number.
+        InputError: if the file is unreadable or not well-formed, or a topic lacks or repeats its number.
     """
     seen: set[str] = set()
     topics = [_topic_of(element, path, seen) for element in _parse_xml(path).iter("topic")]
@@ -64,10 +64,10 @@ def read_topics_xml(path: Path) -> list[Topic]:
 def read_queries_jsonl(path: Path) -> list[Topic]:
     """Reads queries.jsonl of TIRA or BEIR: ``{"qid", "query"[, "original_query"]}`` or ``{"_id", "text"}``.
 
-    Description, narrative and objects are taken from ``original_query`` where it has them.
+    Description, narrative and objects come from ``original_query`` or BEIR's ``metadata``.
 
     Raises:
-        InputError: if the file is unreadable, a line is broken, or a topic lacks or repeats its id.
+        InputError: if the file is unreadable, or a line is broken, or a topic lacks or repeats its id.
     """
     seen: set[str] = set()
     topics = [topic_of_query(_of_tira(fields), path, line, seen) for line, fields in read_jsonl(path)]
@@ -75,7 +75,7 @@ def read_queries_jsonl(path: Path) -> list[Topic]:
 
 
 def _of_tira(fields: dict[str, Any]) -> dict[str, Any]:
-    """Returns a line under TIRA's names, where it is one of BEIR."""
+    """Returns the fields of a line with TIRA's names, also for a line of BEIR."""
     is_beir = "_id" in fields and "qid" not in fields
     named = {"qid": fields.get("_id"), "query": fields.get("text"), "original_query": fields.get("metadata")}
     return named if is_beir else fields
@@ -83,12 +83,12 @@ def _of_tira(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _not_empty(topics: list[Topic], path: Path, remedy: str) -> list[Topic]:
     if not topics:
-        raise InputError(path, "no topics in it", remedy)
+        raise InputError(path, "no topics in this file", remedy)
     return topics
 
 
 def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]) -> Topic:
-    """The topic in a line of queries.jsonl or rerank.jsonl."""
+    """Returns the topic in a line of queries.jsonl or rerank.jsonl."""
     number = new_id(text_field(fields, "qid", path, line), "topic", seen, path, line)
     original = fields.get("original_query")
     details = {name: value for name, value in original.items() if value} if isinstance(original, dict) else {}
@@ -103,12 +103,12 @@ def topic_of_query(fields: dict[str, Any], path: Path, line: int, seen: set[str]
 
 
 def _objects(value: Any, path: Path, line: int) -> tuple[str, ...]:
-    """The compared objects, which are a list of texts, or one text with commas."""
+    """Returns the compared objects: a list of strings, or one string with commas."""
     if isinstance(value, str):
         value = value.split(",") if value.strip() else []
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        problem = '"objects" is neither a text nor a list of texts'
-        raise InputError(path, problem, "give the compared objects as a list", line)
+    if not isinstance(value, list) or not all(isinstance(part, str) for part in value):
+        problem = '"objects" is neither a string nor a list of strings'
+        raise InputError(path, problem, "write the compared objects as a list", line)
     return tuple(map(_folded, value))
 
 
@@ -118,13 +118,13 @@ def _topic_of(element: Element, path: Path, seen: set[str]) -> Topic:
         _folded(element.findtext(tag, "")) for tag in ("number", "title", "description", "narrative")
     )
     if not title:
-        raise InputError(path, "a topic without a title", "give it a <title>", line)
+        raise InputError(path, "the topic has no title", "add a <title>", line)
     objects = _objects(element.findtext("objects", ""), path, line)
     return Topic(new_id(number, "topic", seen, path, line), title, objects, description, narrative)
 
 
 def _parse_xml(path: Path) -> Element:
-    """Parses a file, refusing entities, and notes the line of each element as its attribute ``line``."""
+    """Parses XML without entities, and stores the line of each element in its attribute ``line``."""
     parser = DefusedXMLParser(target=_LineNotingBuilder(lambda: int(parser.parser.CurrentLineNumber)))
     with open_binary(path) as file:
         content = file.read(_LARGEST_XML)
@@ -135,9 +135,9 @@ def _parse_xml(path: Path) -> Element:
         root: Element = parser.close()
         return root
     except DefusedXmlException as error:
-        problem, line = "it declares an entity", parser.parser.CurrentLineNumber
+        problem, line = "the file declares an entity", parser.parser.CurrentLineNumber
         raise InputError(path, problem, "remove the declaration", line) from error
-    except (ParseError, LookupError, ValueError) as error:  # also of odd encodings
+    except (ParseError, LookupError, ValueError) as error:  # unknown encodings also raise these
         problem, line = (
             f"broken XML ({one_line(str(error))[:_LONGEST_REASON]})",
             parser.parser.CurrentLineNumber,

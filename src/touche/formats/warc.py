@@ -1,4 +1,4 @@
-"""Web archives (ISO 28500), such as those of ClueWeb09, ClueWeb12 and ClueWeb22."""
+"""Web archives (ISO 28500), such as ClueWeb09, ClueWeb12 and ClueWeb22."""
 
 import gzip
 import logging
@@ -14,13 +14,13 @@ from touche.formats.pages import LARGEST, TEXTS, RawPage, Skipped
 from touche.io.identifiers import new_id
 from touche.io.opening import open_binary, opened
 
-_GZIP = b"\x1f\x8b\x08"  # how a gzip stream begins
+_GZIP = b"\x1f\x8b\x08"  # the beginning of a gzip stream
 _ENCODED = ("Transfer-Encoding", "Content-Encoding")
 _CLUEWEB22_ID = "ClueWeb22-ID"
-_IDS = ("WARC-TREC-ID", _CLUEWEB22_ID, "WARC-Record-ID")  # the first that a record has is the page's
-_STATUS = re.compile(rb"HTTP/[0-9.]+ [0-9]{3}")  # how a response begins
-_HEAD = 1 << 12  # bytes of a file that hold its first line
-_HEADERS = 1 << 15  # bytes that the headers of a record have at the most
+_IDS = ("WARC-TREC-ID", _CLUEWEB22_ID, "WARC-Record-ID")  # the first of these headers is the page's id
+_STATUS = re.compile(rb"HTTP/[0-9.]+ [0-9]{3}")  # the beginning of a response
+_HEAD = 1 << 12  # bytes that contain the first line of a file
+_HEADERS = 1 << 15  # most bytes of a record's headers
 
 _log = logging.getLogger(__name__)
 
@@ -28,12 +28,12 @@ _log = logging.getLogger(__name__)
 def read_warc(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Skipped]:
     """Reads the pages of a web archive, gzipped or not.
 
-    The id of a page is its WARC-TREC-ID, its ClueWeb22-ID, or else its WARC-Record-ID. Where the archive is
-    broken or cut off, what can be read is kept, and a warning says so.
+    The id of a page is its WARC-TREC-ID, its ClueWeb22-ID, or else its WARC-Record-ID. Broken or truncated
+    archives cause a warning, and all readable pages are used.
 
     Args:
         path: the archive.
-        seen: ids of the collection so far; a page whose id is among them is left out.
+        seen: ids of the collection so far; pages with one of these ids are skipped.
 
     Raises:
         InputError: if the file cannot be opened.
@@ -42,24 +42,24 @@ def read_warc(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Sk
     count, start, length, name = 0, 0, 0, one_line(str(path))
     try:
         unix = _has_unix_lines(path)
-        for count, record in enumerate(_records(path, unix), 1):  # noqa: B007 (needed in the end)
+        for count, record in enumerate(_records(path, unix), 1):  # noqa: B007 (needed after the loop)
             start, length = record.stream_pos, length + record.content_length + _HEADERS
             if page := _page(record, path, seen, unix):
                 yield page
         if not count:
-            _log.warning("%s holds no record; is it a web archive?", name)
+            _log.warning("%s has no records; check that it is a web archive", name)
         elif _is_cut_off(path, start, length):
-            _log.warning("%s is cut off after %d records; what precedes is kept", name, count)
+            _log.warning("%s is truncated after %d records; these records are used", name, count)
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror or error})", "check the path") from error
 
 
 def page_of_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
-    """A page from what a server sent, the same as if it had come from an archive.
+    """Returns the page in a server's response, as if an archive contained it.
 
     Args:
         id: the id of the page.
-        url: where it came from.
+        url: the address of the page.
         response: the status line, the headers, a blank line and the content.
     """
     from fastwarc.warc import WarcRecord
@@ -71,7 +71,7 @@ def page_of_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
 
 
 def _has_unix_lines(path: Path) -> bool:
-    """Whether lines end as those of ClueWeb09, WARC/0.18, do: without the carriage return of the standard."""
+    """Returns whether lines end as in ClueWeb09 (WARC/0.18): without the standard's carriage return."""
     try:
         with open_binary(path) as file:
             first = file.peek(_HEAD).lstrip().partition(b"\n")[0]  # type: ignore[attr-defined]
@@ -81,8 +81,8 @@ def _has_unix_lines(path: Path) -> bool:
 
 
 def _records(path: Path, unix: bool) -> Iterator[Any]:
-    """All records; after a broken one it goes on at the next that can be found."""
-    from fastwarc.warc import ArchiveIterator  # here, for only web pages need its libraries
+    """Yields all records; after a broken one, it continues with the next readable record."""
+    from fastwarc.warc import ArchiveIterator  # here, because only web pages need its libraries
 
     count = 0
     with opened(path) as file, path.open("rb") as again:
@@ -91,7 +91,7 @@ def _records(path: Path, unix: bool) -> Iterator[Any]:
                 count += 1
                 yield record
         except OSError as error:
-            broken = "%s is broken after %d records (%s); what can be read is kept"
+            broken = "%s is broken after %d records (%s); readable records are used"
             _log.warning(broken, one_line(str(path)), count, error)
             lenient = ArchiveIterator(again, parse_http=False, strict_mode=False, quirks_mode=True)
             try:
@@ -114,13 +114,13 @@ def _page(record: Any, path: Path, seen: set[str], unix: bool) -> RawPage | Skip
 
 
 def _page_of_record(record: Any, id: str, url: str, unix: bool, *, is_bare: bool) -> RawPage | Skipped:
-    """Reads the content of a record.
+    """Returns the page in a record.
 
-    A bare page, of ClueWeb22, lacks what the server said before it, and is in UTF-8, whatever it says itself.
+    A bare page (ClueWeb22) has no HTTP headers, and is in UTF-8, even if it declares another encoding.
     """
     try:
         if not is_bare:
-            # In either mode of the archive: what a server sent may end its lines by LF or by CRLF.
+            # In both modes of the archive, because servers end lines by LF or by CRLF.
             record.parse_http(auto_decode="all", quirks_mode=True)
         content = record.reader.read(LARGEST + 1)
     except OSError:
@@ -138,7 +138,7 @@ def _page_of_record(record: Any, id: str, url: str, unix: bool, *, is_bare: bool
 
 
 def _wrong_length(record: Any, content: bytes, unix: bool) -> str:
-    """What is wrong with how much a record holds, or nothing."""
+    """Returns what is wrong with the length of a record, or an empty string."""
     encoded = record.is_http_parsed and any(name in record.http_headers for name in _ENCODED)
     if record.content_length <= 0 or (not encoded and len(content) < min(record.content_length, LARGEST + 1)):
         return "cut off, or of a wrong length"
@@ -152,8 +152,8 @@ def _is_cut_off(path: Path, start: int, length: int) -> bool:
 
     Args:
         path: the archive.
-        start: where the last record begins; in a gzip stream of many records only about there.
-        length: bytes that all records have at the most.
+        start: the beginning of the last record; within a gzip stream of many records only approximate.
+        length: the most bytes that all records can have.
     """
     with path.open("rb") as file:
         is_gzip = file.read(len(_GZIP)) == _GZIP
@@ -169,5 +169,5 @@ def _is_cut_off(path: Path, start: int, length: int) -> bool:
             return False
         file.seek(-4, 2)
         last = file.read()
-    # Gzip ends with its length, and to unpack all of it again would take as long as reading it.
+    # A gzip file ends with its length. Decompressing the file again would take as long as reading it.
     return int.from_bytes(last, "little") > length if is_gzip else not last.endswith((b"\r\n\r\n", b"\n\n"))

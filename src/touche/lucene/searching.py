@@ -1,4 +1,4 @@
-"""From an index to ranked documents."""
+"""Searches an index for ranked documents."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from touche.lucene.java import bytes_ref, java
 
 
 class Index:
-    """Documents ready to be searched; made by ``touche.lucene.index``, and closed where its block ends."""
+    """An index that can be searched; ``touche.lucene.index`` makes it, and its ``with`` block closes it."""
 
     def __init__(
         self,
@@ -36,40 +36,40 @@ class Index:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Gives its memory and its threads back."""
+        """Releases memory and threads."""
         self.close()
 
     def close(self) -> None:
-        """Gives its memory and its threads back; after that nothing can be asked of it."""
+        """Releases memory and threads; the index cannot be used any more."""
         self._pool.shutdown()
         self._reader.close()
         self._reader.directory().close()
 
     def terms(self, text: str) -> Counter[str]:
-        """The terms that the analyzer makes of a text, with how often each occurs.
+        """Returns the terms of a text with their frequencies.
 
         Args:
-            text: any.
+            text: the text.
         """
         return terms(self._analyzer, text)
 
     def size(self, field: str = "text") -> int:
-        """The number of documents with at least one token in a field (N of the formulas).
+        """Returns the number of documents with at least one token in a field (N in formulas).
 
         Args:
-            field: its name.
+            field: the name of the field.
         """
         return int(self._reader.getDocCount(field))
 
     def document_frequency(self, term: str, field: str = "text") -> int:
-        """The number of documents with a term in a field (df of the formulas).
+        """Returns the number of documents with a term in a field (df in formulas).
 
         Args:
-            term: as ``terms`` gives it.
-            field: its name.
+            term: a term from ``terms``.
+            field: the name of the field.
 
         Raises:
-            ToucheError: if the term was not in the queries that the index was made for.
+            ToucheError: if the index was built for queries without this term.
         """
         self._check_known([term])
         return int(self._reader.docFreq(self._term(field, term)))
@@ -84,21 +84,21 @@ class Index:
         best_field: bool = False,
         required: str = "",
     ) -> list[tuple[str, float]]:
-        """The documents with the highest scores, best first, ties by document id descending.
+        """Returns the documents with the highest scores, best first, ties by document id descending.
 
         Args:
             query: a text, each of whose tokens counts as often as it occurs; or weights by term.
-            depth: how many documents at the most.
-            among: the only documents to rank, as in re-ranking; the statistics remain the collection's.
+            depth: the largest number of documents.
+            among: ids of the only documents to rank, for re-ranking; statistics stay those of the collection.
             boosts: weights of the fields; the score of a document is the weighted sum over its fields.
-            best_field: the score is that of the best field instead, as of Elasticsearch's multi_match.
-            required: a field that has to have a term of the query; otherwise any may.
+            best_field: use the score of the best field instead, as in Elasticsearch's multi_match.
+            required: a field that has to contain a term of the query; by default any field may.
 
         Returns:
-            (document id, score) for each document that has a term of the query; scores are float32 in value.
+            (document id, score) for each document with a term of the query; scores are float32 values.
 
         Raises:
-            ToucheError: if a term of the query was not in the queries that the index was made for.
+            ToucheError: if the index was built for queries without one of these terms.
         """
         weights = self.terms(query) if isinstance(query, str) else query
         self._check_known(weights)
@@ -123,8 +123,8 @@ class Index:
 
     def _check_known(self, wanted: Iterable[str]) -> None:
         if self._vocabulary is not None and (unknown := set(wanted) - self._vocabulary):
-            problem = f"the term {min(unknown)!r} is in none of the queries that the index was made for"
-            raise ToucheError(f"{problem}; give lucene.index all queries, or none")
+            problem = f"the index was built for queries without the term {min(unknown)!r}"
+            raise ToucheError(f"{problem}; pass all queries to lucene.index, or none")
 
     def _term(self, field: str, term: str) -> Any:
         stored = term if self._vocabulary is None else stored_form(term)
@@ -141,7 +141,7 @@ def _having_id(ids: Iterable[str]) -> Any:
 
 
 def _all_of(queries: Iterable[Any], filters: Iterable[Any] = (), extra: Iterable[Any] = ()) -> Any:
-    """Returns a query for what matches all queries and filters; what is extra only adds to the score."""
+    """Returns a query that requires all queries and filters; extra queries only increase the score."""
     occur = java("org.apache.lucene.search.BooleanClause").Occur
     clauses = java("org.apache.lucene.search.BooleanQuery").Builder()
     for group, how in ((queries, occur.MUST), (filters, occur.FILTER), (extra, occur.SHOULD)):
@@ -151,18 +151,18 @@ def _all_of(queries: Iterable[Any], filters: Iterable[Any] = (), extra: Iterable
 
 
 def _any_of(queries: Iterable[Any]) -> Any:
-    """Returns a query for what matches any of these queries, whose scores are summed."""
+    """Returns a query that requires one of these queries, and adds up their scores."""
     return _all_of((), extra=queries)
 
 
 def _best_of(queries: Iterable[Any]) -> Any:
-    """Returns a query for what matches any of these queries, whose highest score counts."""
+    """Returns a query that requires one of these queries, and uses the highest score."""
     return java("org.apache.lucene.search.DisjunctionMaxQuery")([*queries], 0.0)
 
 
 @cache
 def _by_score_then_id() -> Any:
-    """The order of trec_eval, so that a cut at any depth falls where trec_eval would make it."""
+    """Returns the order of trec_eval, so that trec_eval would cut at the same place."""
     field = java("org.apache.lucene.search.SortField")
     by_id = field("id", field.Type.STRING, True)
     return java("org.apache.lucene.search.Sort")(field.FIELD_SCORE, by_id)

@@ -1,8 +1,8 @@
-"""The scoring formulas of Lucene that the baselines use.
+"""Lucene's scoring formulas that baselines use.
 
 tf is the frequency of a term in a document, df the number of documents with it, ttf its frequency in the
 collection, N the number of documents, dl the length of a document in tokens and avgdl its mean. Lucene
-keeps dl in one byte: exact up to 40, then rounded down (100 becomes 96). A query token that occurs twice
+stores dl in one byte: exact up to 40, then rounded down (100 becomes 96). A query token that occurs twice
 counts twice.
 """
 
@@ -22,7 +22,7 @@ def dirichlet(mu: float) -> Any:
         mu: the weight of the collection's language model, in tokens.
 
     Raises:
-        ParameterError: unless 0 < mu <= 1e9 (and not so small that a float32 cannot hold it).
+        ParameterError: unless 0 < mu <= 1e9 (the smallest value is 1e-9).
     """
     check_range("mu", mu, 1e-9, 1e9)
     return java("org.apache.lucene.search.similarities.LMDirichletSimilarity")(mu)
@@ -32,12 +32,12 @@ def bm25(k1: float, b: float) -> Any:
     """BM25 (Robertson et al. 1994): BM25Similarity.
 
     score(q, d) = sum over the query tokens t of idf tf / (tf + k1 (1 - b + b dl / avgdl)), with
-    idf = ln(1 + (N - df + 0.5) / (df + 0.5)); the factor k1 + 1 of the original, which changes no ranking,
-    is left out.
+    idf = ln(1 + (N - df + 0.5) / (df + 0.5)). The original's factor k1 + 1 is omitted, which changes no
+    ranking.
 
     Args:
-        k1: how slowly the weight of a term saturates with its frequency.
-        b: how much the length of a document counts, from 0 to 1.
+        k1: the saturation of the term frequency: the larger, the slower.
+        b: the influence of the document's length, from 0 to 1.
 
     Raises:
         ParameterError: unless 0 <= k1 <= 1e9 and 0 <= b <= 1.

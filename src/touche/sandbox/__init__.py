@@ -1,1 +1,1 @@
-"""Baselines run as programs or as images, within limits."""
+"""Runs baselines as programs or as images, within limits."""

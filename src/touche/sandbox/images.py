@@ -1,4 +1,4 @@
-"""Images of baselines: their names, how they are built, and how large they are."""
+"""Images of baselines: names, builds and sizes."""
 
 import hashlib
 import logging
@@ -15,25 +15,25 @@ from touche.origin import clone, origin
 from touche.sandbox.programs import Log, answer, check_exit, check_program, execute
 from touche.tira.provenance import PROJECT
 
-_BASES = ("base", "lucene", "models")  # a Dockerfile each in docker/
-_IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # what Docker and Podman allow
+_BASES = ("base", "lucene", "models")  # each has a Dockerfile in docker/
+_IMAGE_NAME = re.compile("[a-z0-9]+(?:(?:[._]|-+)[a-z0-9]+)*")  # the names that Docker and Podman allow
 _CONTENT = "touche.content"
 _GITHUB = "https://github.com/"
 _log = logging.getLogger(__name__)
 
 
 def image_of(name: str) -> str:
-    """The image of a baseline, such as ``touche/bm25``."""
+    """Returns the image of a baseline, such as ``touche/bm25``."""
     return f"touche/{name}"
 
 
 def published(name: str) -> str:
-    """Where an image of this version is published, such as ``ghcr.io/owner/repository/bm25:0.1.0``.
+    """Returns the address of a published image, such as ``ghcr.io/owner/repository/bm25:0.1.0``.
 
-    Whoever released the installed package released its images, too: its metadata has the address of the
-    repository, where hatch_build.py puts it. Empty for a package that nobody released, such as a clone's.
+    A release publishes the package and its images together. hatch_build.py writes the repository's address
+    into the package's metadata. The result is empty for a package that was not released, such as a clone's.
     """
-    labelled = (each.partition(", ") for each in metadata(PROJECT).get_all("Project-URL") or ())
+    labelled = (entry.partition(", ") for entry in metadata(PROJECT).get_all("Project-URL") or ())
     source = next((url for label, _, url in labelled if label == "Source"), "")
     if not source.startswith(_GITHUB):
         return ""
@@ -41,29 +41,29 @@ def published(name: str) -> str:
 
 
 def base() -> str:
-    """The image that a new baseline is built from: in a clone that of the clone, else the published one."""
+    """Returns the base image of new baselines: in a clone its own, else the published one."""
     return image_of("base") if _workshop() else published("base") or image_of("base")
 
 
 def check_name(folder: Path) -> None:
-    """Makes sure that a baseline's folder has a name that its image can have.
+    """Checks that the name of a baseline's folder can be the name of its image.
 
     Raises:
-        InputError: if it has not.
+        InputError: if it cannot.
     """
     if folder.name in _BASES or (folder.name in names() and not is_shipped(folder)):
-        problem = f"there is an image {image_of(folder.name)} already, which its own would replace"
+        problem = f"its image would replace {image_of(folder.name)}, which exists"
         raise InputError(folder, problem, "choose another name")
     if not _IMAGE_NAME.fullmatch(folder.name):
-        remedy = "choose a name of a-z, 0-9, and single . _ - between them"
-        raise InputError(folder, "the name of its image would be invalid", remedy)
+        remedy = "use a-z, 0-9, and single . _ - between them"
+        raise InputError(folder, "its name is not valid for an image", remedy)
 
 
 def instead(baseline: str) -> str:
-    """Advice to run the image of a baseline that needs an extra; empty where there cannot be such an image.
+    """Returns the advice to run the image of a baseline that needs an extra; empty if there is no image.
 
     Args:
-        baseline: its name, or the path of its folder.
+        baseline: the name of the baseline, or the path of its folder.
     """
     folder, root = folder_of(baseline).resolve(), _workshop()
     if not extra_of(baseline) or not (root or published(folder.name)):
@@ -73,16 +73,16 @@ def instead(baseline: str) -> str:
 
 
 def build(program: str, names: Sequence[str], log: Log) -> None:
-    """Builds the base images that are needed, and those of baselines.
+    """Builds the images of baselines, and the base images that they need.
 
     Args:
         program: ``docker`` or ``podman``.
         names: names of baselines, or paths of their folders.
-        log: is told which image is being built, and the lines of a build that fails.
+        log: receives a line for each image, and the output of a failed build.
 
     Raises:
-        ToucheError: if the program is not at hand, a baseline has no Dockerfile, a base is neither there nor
-            can be built, or a build fails.
+        ToucheError: if the program is missing, a baseline has no Dockerfile, a base is missing and cannot be
+            built, or a build fails.
     """
     check_program(program)
     folders = [_with_dockerfile(name) for name in names]
@@ -93,17 +93,17 @@ def build(program: str, names: Sequence[str], log: Log) -> None:
         about = {"version": version(PROJECT), **origin(folder), "vendor": team}
         labels = [f"--label=org.opencontainers.image.{name}={value}" for name, value in about.items()]
         labels.append(f"--label={_CONTENT}={_content(root, folder) if root else ''}")
-        # What provenance needs of it.
+        # Metadata of runs contains these values.
         values = {"REVISION": about["revision"], "SOURCE": about["source"], "TEAM": team}
         values_of = [f"--build-arg={name}={value}" for name, value in values.items()]
         _build(program, image_of(folder.name), folder, [*labels, *values_of], log)
 
 
 def size(program: str, name: str) -> str:
-    """The unpacked size of a baseline's image, such as ``504 MB``; empty where it is not built.
+    """Returns the unpacked size of a baseline's image, such as ``504 MB``; empty if it is not built.
 
     Raises:
-        ToucheError: if the program is not at hand.
+        ToucheError: if the program is missing.
     """
     check_program(program)
     size = _inspected(program, name, ".Size")
@@ -111,19 +111,19 @@ def size(program: str, name: str) -> str:
 
 
 def _inspected(program: str, name: str, field: str) -> str:
-    """What is known of an image; empty where it is not built."""
+    """Returns a field of an image's description; empty if the image is not built."""
     return answer(program, "image", "inspect", "--format", f"{{{{{field}}}}}", image_of(name))
 
 
 def check_image(program: str, baseline: str) -> None:
-    """Makes sure that the image of a baseline is there, and warns if files have changed since it was built.
+    """Checks that the image of a baseline exists; warns if files have changed since it was built.
 
     Args:
         program: ``docker`` or ``podman``.
-        baseline: its name, or the path of its folder.
+        baseline: the name of the baseline, or the path of its folder.
 
     Raises:
-        ToucheError: if there is no such image.
+        ToucheError: if the image does not exist.
     """
     folder, root = folder_of(baseline).resolve(), _workshop()
     image = image_of(folder.name)
@@ -134,21 +134,21 @@ def check_image(program: str, baseline: str) -> None:
         raise ToucheError(f"{program} has no image {image}; {get}")
     built_from = _inspected(program, folder.name, f'index .Config.Labels "{_CONTENT}"')
     if root and built_from != _content(root, folder):
-        warning = "%s was built from other files than those of today; build it again: %s"
+        warning = "%s is older than the files of today; build it again: %s"
         _log.warning(warning, image, remedy)
 
 
 def _workshop() -> Path | None:
-    """The clone, if images can be built from it."""
+    """Returns the clone if images can be built from it, else None."""
     root = clone()
     return root if root and (root / "docker").is_dir() else None
 
 
 def _remedy(program: str, name: str) -> str:
-    """How to come by an image of this project without a clone."""
+    """Returns how to get an image of this project without a clone."""
     address = published(name)
     if not address:
-        return "work in a clone of touche-baselines, which builds it"
+        return "build it in a clone of touche-baselines"
     return f"get it with: {program} pull {address} && {program} tag {address} {image_of(name)}"
 
 
@@ -156,15 +156,15 @@ def _with_dockerfile(name: str) -> Path:
     folder = folder_of(name).resolve()
     check_name(folder)
     if not (folder / "Dockerfile").is_file():
-        raise InputError(folder, "no Dockerfile in it", "copy the one of bm25, and change its two names")
+        raise InputError(folder, "no Dockerfile in this folder", "copy bm25's, and change its two names")
     place = f"/opt/baselines/{folder.name}/"
     if place not in (folder / "Dockerfile").read_text(encoding="utf-8"):
-        raise InputError(folder / "Dockerfile", f"it does not copy to {place}", "give it its folder's name")
+        raise InputError(folder / "Dockerfile", f"nothing is copied to {place}", "copy the folder there")
     return folder
 
 
 def _provide_bases(program: str, folders: Iterable[Path], root: Path | None, log: Log) -> None:
-    """Builds them in a clone; elsewhere they have to be there."""
+    """Builds the base images in a clone; elsewhere checks that they exist."""
     for below in dict.fromkeys(below for folder in folders for below in _bases_of(folder, root)):
         if root:
             dockerfile = root / "docker" / f"{below}.Dockerfile"
@@ -174,7 +174,7 @@ def _provide_bases(program: str, folders: Iterable[Path], root: Path | None, log
 
 
 def _bases_of(folder: Path, root: Path | None) -> list[str]:
-    """The bases that a Dockerfile starts from, in a clone after the first, from which all others start."""
+    """Returns the base images of a Dockerfile; in a clone also the first base, which all others need."""
     text = (folder / "Dockerfile").read_text(encoding="utf-8")
     named = re.findall(rf"^FROM {image_of('')}({'|'.join(_BASES)})\b", text, flags=re.MULTILINE)
     return [*dict.fromkeys((*_BASES[:1], *named))] if named and root else named
@@ -191,11 +191,11 @@ def _build(program: str, image: str, context: Path, arguments: Sequence[str], lo
 
 
 def made_of(root: Path, folder: Path) -> Iterator[Path]:
-    """The files that the image of a baseline is made of: its Dockerfile, what that copies, and all below it.
+    """Yields the files of a baseline's image: Dockerfiles of the baseline and its bases, and copied files.
 
     Args:
         root: the clone.
-        folder: that of the baseline.
+        folder: the folder of the baseline.
     """
     if (folder / "Dockerfile").is_file():
         yield from _files_of(folder / "Dockerfile", folder)
@@ -204,7 +204,7 @@ def made_of(root: Path, folder: Path) -> Iterator[Path]:
 
 
 def _content(root: Path, folder: Path) -> str:
-    """16 hexadecimal digits that change with every file and its place in the folder, or else in the clone."""
+    """Returns 16 hexadecimal digits that change with the content or path of any file of an image."""
     files = made_of(root, folder)
     named = {str(file.relative_to(folder if file.is_relative_to(folder) else root)): file for file in files}
     digest = hashlib.sha256()
@@ -214,7 +214,7 @@ def _content(root: Path, folder: Path) -> str:
 
 
 def _files_of(dockerfile: Path, context: Path) -> Iterator[Path]:
-    """A Dockerfile, and what it copies."""
+    """Yields a Dockerfile, and the files that it copies."""
     yield dockerfile
     text = dockerfile.read_text(encoding="utf-8").replace("\\\n", " ")
     for words in re.findall(r"^COPY (?!.*--from=)(.*)$", text, flags=re.MULTILINE):
@@ -224,7 +224,7 @@ def _files_of(dockerfile: Path, context: Path) -> Iterator[Path]:
 
 
 def _copied(pattern: str, context: Path) -> Iterator[Path]:
-    """The files that a word of COPY names, without what Python, pytest, git or a compiler put beside them."""
+    """Yields the files of an argument of COPY, without generated ones (of Python, git or a compiler)."""
     for path in [context] if pattern == "." else context.glob(pattern):
         for file in [path] if path.is_file() else path.rglob("*"):
             inner = file.relative_to(context).parts

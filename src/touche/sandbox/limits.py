@@ -1,19 +1,19 @@
-"""Who runs a baseline, and what a container may use; by itself, as an image needs none of the rest."""
+"""Names of runners and limits of containers; a module of its own, because an image needs only this part."""
 
 from dataclasses import dataclass
 
-PROGRAMS = ("docker", "podman")  # that run containers
+PROGRAMS = ("docker", "podman")  # programs that run containers
 RUNNER_NAMES = ("local", *PROGRAMS, "tira")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a container may use; the defaults are those of TIRA's standard machine.
+    """Limits of a container; the defaults are those of TIRA's standard machine.
 
     Attributes:
-        cpus: processors.
-        memory: as Docker and Podman write it, such as ``4g``; nothing is swapped.
-        seconds: of wall time, after which it is killed.
+        cpus: the number of processors.
+        memory: in the notation of Docker and Podman, such as ``4g``; there is no swap.
+        seconds: wall time, after which the container is killed.
     """
 
     cpus: float = 1.0

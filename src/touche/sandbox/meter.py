@@ -1,4 +1,4 @@
-"""Processor time and memory of containers, by their control groups, and memory of programs."""
+"""Measures processor time and memory: of containers by their control groups, and of programs."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,13 +10,13 @@ from threading import Event, Thread
 _CGROUPS, _PROCESSES = Path("/sys/fs/cgroup"), Path("/proc")
 _SAMPLED_EVERY = 0.05  # seconds
 
-# What a figure of memory is.
+# Kinds of memory figures.
 LARGEST_PROCESS = "largest process"
 PEAK = "control group, its own peak with cached files"
 SAMPLES = "control group, samples without cached files"
 
-# The kernel's figure for a program includes the memory of the process that starts it, so a small one does.
-# It ignores SIGTERM, because their whole group gets the signal and the program may tidy up.
+# The kernel's figure for a program includes the memory of the process that starts it, so a small process
+# starts it. It ignores SIGTERM, because the whole group receives the signal, and the program may clean up.
 _STARTER = """
 import os, signal, sys
 signal.signal(signal.SIGTERM, lambda *_: None)
@@ -35,28 +35,28 @@ sys.exit(code)
 
 
 def metering(command: Sequence[str], file: Path) -> list[str]:
-    """The same command, which also writes to a file what ``usage_of`` reads."""
+    """Returns a command that also writes the file for ``usage_of``."""
     return [sys.executable, "-ISc", _STARTER, str(file), *command]
 
 
 def usage_of(file: Path) -> tuple[float, int]:
-    """Seconds of processor time of a command and all that it waited for, and bytes of its largest process."""
+    """Returns the processor time in seconds, and the bytes of the largest process."""
     seconds, memory = file.read_text().split()
     return float(seconds), int(memory) * (1 if sys.platform == "darwin" else 1024)
 
 
 @dataclass
 class Meter:
-    """What was seen of a container; None where its control group cannot be read.
+    """The usage of a container; values are None if its control group cannot be read.
 
     Attributes:
-        id_file: the file that the container's id is written to.
-        cpu: seconds of processor time.
-        memory: bytes at the peak. With control groups of version 2, and Linux 5.19 or newer, the kernel's own
-            ``memory.peak``, in which files that were read count until they are dropped. Elsewhere what its
-            processes and its files in memory (/tmp) took in samples of 50 ms: the peak that version 1 keeps
-            is that of the limit, which cached files fill before they are dropped.
-        memory_of: which of the two.
+        id_file: the file with the container's id.
+        cpu: processor time in seconds.
+        memory: bytes at the peak. Control groups of version 2 (Linux 5.19 or newer) have ``memory.peak``,
+            which includes cached files. Otherwise samples of 50 ms count processes and files in memory
+            (/tmp): the peak of version 1 is useless, because cached files fill the limit before they are
+            dropped.
+        memory_of: the kind of the memory figure.
     """
 
     id_file: Path
@@ -66,19 +66,19 @@ class Meter:
     _groups: Mapping[str, Path] = field(default_factory=dict)
 
     def sample(self) -> None:
-        """Takes a sample, if the container is there."""
+        """Takes a sample if the container runs."""
         try:
             self._groups = self._groups or _groups_of(self.id_file.read_text().strip())
             read = _version_2 if "" in self._groups else _version_1
             memory, self.cpu, self.memory_of = read(self._groups)
             self.memory = max(self.memory or 0, memory)
-        except (OSError, ValueError, KeyError):  # not there yet, gone, or of another kind
-            self._groups = {}  # or not all that they will be: a container joins one after the other
+        except (OSError, ValueError, KeyError):  # not started, ended, or another kind of group
+            self._groups = {}  # a starting container joins its groups one by one
 
 
 @contextmanager
 def metered(id_file: Path) -> Iterator[Meter]:
-    """Watches a container while the block lasts; it starts within, and its id is written to a file."""
+    """Measures a container that starts within the block and writes its id to a file."""
     meter, ended = Meter(id_file), Event()
 
     def watch() -> None:
@@ -110,13 +110,13 @@ def _version_2(groups: Mapping[str, Path]) -> tuple[int, float, str]:
 
 
 def _groups_of(container: str) -> dict[str, Path]:
-    """The folders of a container's control groups by controller; the unified one has an empty name.
+    """Returns the folders of a container's control groups by controller; the unified one has an empty name.
 
-    They are those of any process in a group that bears the container's id, so that nobody has to be asked.
-    Nothing while there is none: it has not begun, has ended, or runs on another machine.
+    A process belongs to the container if its groups contain the container's id. The result is empty if there
+    is none, because the container has not started, has ended, or runs on another machine.
     """
     for process in _PROCESSES.glob("[0-9]*/cgroup") if container else ():
-        with suppress(OSError):  # it has ended meanwhile
+        with suppress(OSError):  # the process has ended
             if groups := _groups_in(process.read_text(), container):
                 return groups
     return {}
@@ -124,7 +124,7 @@ def _groups_of(container: str) -> dict[str, Path]:
 
 def _groups_in(text: str, container: str) -> dict[str, Path]:
     lines = (line.split(":", 2) for line in text.splitlines())
-    # Podman's conmon, which watches a container, has a group that bears the id, too.
+    # Podman's conmon, which watches the container, also has a group with the id.
     own = [(names, path) for _, names, path in lines if container in path and "conmon" not in path]
     groups = {each: path.lstrip("/") for names, path in own for each in names.split(",")}
     if "memory" in groups:

@@ -1,4 +1,4 @@
-"""Docker and Podman as programs: whether they run, and programs that are watched until they end."""
+"""Runs programs until they end, also Docker and Podman, and checks whether these are available."""
 
 import logging
 import os
@@ -15,24 +15,24 @@ from threading import Thread
 from touche.errors import ToucheError
 from touche.sandbox.limits import PROGRAMS
 
-Log = Callable[[str], None]  # is given each line that a program writes
+Log = Callable[[str], None]  # receives each line that a program writes
 Process = subprocess.Popen[str]
 
 _log = logging.getLogger(__name__)
 
-_PATIENCE = 60.0  # seconds that Docker or Podman may take to answer a question
-_LAST_WORDS = 3.0  # seconds that a program has to tidy up, and its last lines to arrive
+_PATIENCE = 60.0  # seconds for a short command of Docker or Podman
+_LAST_WORDS = 3.0  # seconds for a program to clean up, and for its last lines to arrive
 _WATCHER = f'read line; kill -s TERM -- -$1; sleep {_LAST_WORDS:g}; kill -s KILL -- -$1; shift; "$@"'
-_POINTS_TO_HELP = re.compile("^(See|Run) '.* --help'")  # what Docker adds below the reason
+_POINTS_TO_HELP = re.compile("^(See|Run) '.* --help'")  # Docker's last line, below the reason
 
 
 @dataclass(frozen=True)
 class Ended:
-    """What is left of a program.
+    """The result of a program.
 
     Attributes:
         code: its exit code, negative if a signal ended it.
-        last_line: what it wrote last.
+        last_line: its last line of output.
     """
 
     code: int
@@ -40,44 +40,44 @@ class Ended:
 
 
 def check_program(program: str) -> None:
-    """Makes sure that Docker or Podman can be used.
+    """Checks that Docker or Podman can be used.
 
     Raises:
-        ToucheError: if it is not installed or not running; it names the other if that is.
+        ToucheError: if it is not installed or not running; the message names the other program if that runs.
     """
     if problem := _problem(program):
-        others = [each for each in PROGRAMS if each != program and not _problem(each)]
-        instead = f", or use {others[0]}, which is at hand" if others else ""
+        others = [other for other in PROGRAMS if other != program and not _problem(other)]
+        instead = f", or use {others[0]}" if others else ""
         raise ToucheError(f"{problem}{instead}")
 
 
 def _problem(program: str) -> str:
     if shutil.which(program) is None:
         return f"{program} is not installed; install it"
-    info = _asked(program, "info")
+    info = _completed(program, "info")
     if info.returncode == 0:
         return ""
-    reason = (info.stderr.strip().splitlines() or ["it does not say why"])[-1]
-    return f"{program} is installed, but its service cannot be reached ({reason}); start it"
+    reason = (info.stderr.strip().splitlines() or ["no reason stated"])[-1]
+    return f"{program} is installed, but its service is unreachable ({reason}); start it"
 
 
 def succeeds(*command: str) -> bool:
-    """Whether a command ends with exit code 0 in a minute; what it writes is dropped."""
-    return _asked(*command).returncode == 0
+    """Returns whether a command ends with exit code 0 within a minute; its output is dropped."""
+    return _completed(*command).returncode == 0
 
 
 def answer(*command: str) -> str:
-    """What a command writes to standard output, or nothing if it fails or takes more than a minute."""
-    done = _asked(*command)
-    return done.stdout.strip() if done.returncode == 0 else ""
+    """Returns the standard output of a command; empty if it fails or takes more than a minute."""
+    result = _completed(*command)
+    return result.stdout.strip() if result.returncode == 0 else ""
 
 
-def _asked(*command: str) -> subprocess.CompletedProcess[str]:
-    """A command that has ended; one that takes more than a minute is stopped and has failed."""
+def _completed(*command: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command; one that takes more than a minute is stopped and fails."""
     try:
         return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE)
     except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, 1, "", "it does not answer")
+        return subprocess.CompletedProcess(command, 1, "", "no answer in a minute")
 
 
 def execute(
@@ -89,21 +89,21 @@ def execute(
     folder: str | None = None,
     if_killed: Sequence[str] = (),
 ) -> Ended:
-    """Runs a program until it ends; a log is given every line that it writes.
+    """Runs a program until it ends, and passes each of its lines to a log.
 
-    It leads a group of processes of its own, and none of them outlives it: neither one that it leaves behind
-    when it ends, nor any when its time is up or this program is interrupted or killed.
+    The program leads its own process group. No process of this group outlives the program, an interrupt, the
+    time limit, or the death of this process.
 
     Args:
         command: the program and its arguments.
-        log: gets each line.
-        seconds: the limit of time.
-        environment, folder: those of the program; by default those of this one.
-        if_killed: a command that tidies up if this program is killed, which cannot do it then.
+        log: receives each line.
+        seconds: the time limit.
+        environment, folder: those of the program; by default those of this process.
+        if_killed: a command that cleans up if this process is killed.
 
     Raises:
-        TimeoutExpired: if it does not end in so many seconds.
-        Exception: what the log raised first.
+        TimeoutExpired: if the program exceeds the time limit.
+        Exception: the first error of the log.
     """
     _log.debug("calling: %s", shlex.join(command))
     process = subprocess.Popen(
@@ -131,26 +131,26 @@ def execute(
 
 
 class _Reader(Thread):
-    """Hands the lines of a program to a log until no process holds the pipe; ``last`` is the last one.
+    """Passes the lines of a program to a log; ``last`` is the last line.
 
-    All is read even if the log fails, as a program waits when nobody reads what it writes.
+    All lines are read even if the log fails, because a program waits if nobody reads its output.
     """
 
     def __init__(self, process: Process, log: Log) -> None:
         super().__init__(daemon=True)
         self._pipe, self._log = process.stdout or nullcontext(()), log
-        self.last = "it wrote nothing"
+        self.last = "no output"
         self.fault: Exception | None = None
 
     def finish(self) -> None:
-        """Waits for the last lines, unless it has never begun."""
+        """Waits for the last lines if the thread has started."""
         if self.is_alive():
             self.join(_LAST_WORDS)
 
     def run(self) -> None:
         with self._pipe as lines:
             for line in lines:
-                if printable := "".join(each for each in line if each.isprintable()).rstrip():
+                if printable := "".join(char for char in line if char.isprintable()).rstrip():
                     self._take(printable)
 
     def _take(self, line: str) -> None:
@@ -164,7 +164,7 @@ class _Reader(Thread):
 
 @contextmanager
 def _watched(process: Process, if_killed: Sequence[str]) -> Iterator[None]:
-    """Has a shell end the group of a process when this program is killed, as then its standard input ends."""
+    """Starts a shell that ends the process group if this process is killed and the shell's input closes."""
     command = ["sh", "-c", _WATCHER, "sh", str(process.pid), *if_killed]
     null = subprocess.DEVNULL
     with subprocess.Popen(
@@ -177,19 +177,19 @@ def _watched(process: Process, if_killed: Sequence[str]) -> Iterator[None]:
 
 
 def _end(process: Process) -> None:
-    """Ends its whole group; a program that still runs is asked to first, so that it can tidy up."""
+    """Ends the whole group; a running program first gets SIGTERM, so that it can clean up."""
     try:
         if process.returncode is None:
             _signal(process, SIGTERM)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_LAST_WORDS)
-    finally:  # even if this program is interrupted a second time
+    finally:  # also after a second interrupt
         _signal(process, SIGKILL)
         process.wait()
 
 
 def _signal(process: Process, number: Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # nobody is left in the group, or macOS says so
+    with suppress(ProcessLookupError, PermissionError):  # the group is empty; macOS has another error
         os.killpg(process.pid, number)
 
 
@@ -197,7 +197,7 @@ def check_exit(what: str, ended: Ended) -> None:
     """Raises an error for an exit code that is not 0.
 
     Raises:
-        ToucheError: with the code and the last line of the log.
+        ToucheError: with the exit code and the last line of output.
     """
     if ended.code:
-        raise ToucheError(f"{what}: exit code {ended.code}: {ended.last_line}; see the lines above")
+        raise ToucheError(f"{what}: exit code {ended.code}: {ended.last_line}; see its output above")

@@ -1,4 +1,4 @@
-"""Baselines run by this machine, or in a sandbox like TIRA's: by Docker, Podman or tira-run."""
+"""Runs baselines on this machine, or in a sandbox like TIRA's: with Docker, Podman or tira-run."""
 
 import os
 import re
@@ -28,19 +28,19 @@ from touche.tira.outputs import RUN_FILE
 from touche.tira.provenance import DATASET_VARIABLE
 
 _PLAIN = re.compile(r"[\w.,/=:+-]+", re.ASCII)
-# tira-run leaves its container running when it is stopped.
+# A stopped tira-run leaves its container running.
 _REMOVE = 'docker rm --force $(docker ps --all --quiet --filter="volume=$1")'
-INVALID_FILE = f"{RUN_FILE}.invalid"  # where a run that breaks the format is put aside
+INVALID_FILE = f"{RUN_FILE}.invalid"  # the name of a run that breaks the format
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What a run took.
+    """The resources that a run used.
 
     Attributes:
-        wall, cpu: seconds; ``cpu`` is None where it cannot be measured.
-        memory: bytes at the peak; None where it cannot be measured.
-        memory_of: what these bytes are, such as ``largest process``; different kinds do not compare.
+        wall, cpu: seconds; ``cpu`` is None if it cannot be measured.
+        memory: bytes at the peak; None if it cannot be measured.
+        memory_of: the kind of the figure, such as ``largest process``; different kinds cannot be compared.
     """
 
     wall: float
@@ -56,12 +56,12 @@ class Usage:
 
 @dataclass(frozen=True)
 class Job:
-    """A baseline to be run.
+    """A baseline to run.
 
     Attributes:
-        baseline: its name, or the path of its folder.
+        baseline: the name of the baseline, or the path of its folder.
         arguments: its options, as on the command line.
-        given: an input directory, or the id of a dataset at hand.
+        given: an input directory, or the id of an available dataset.
         output: the directory for run.txt.
     """
 
@@ -80,18 +80,18 @@ Runner = Callable[[Job, Limits, Log], Usage]
 
 
 def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
-    """Runs a baseline in a process of its own, without a sandbox and without limits.
+    """Runs a baseline in its own process, without a sandbox and without limits.
 
     Raises:
-        NotInstalledError: if the extra that it needs is not installed.
-        ToucheError: if it fails, with its exit code and last line; or if its run.txt is invalid.
+        NotInstalledError: if the baseline's extra is not installed.
+        ToucheError: if the baseline fails, with its exit code and last line, or writes an invalid run.txt.
     """
     if extra := missing_extra(job.baseline):
-        raise NotInstalledError(f"it needs the extra {extra}; install it with: {installing(extra)}")
+        raise NotInstalledError(f"the extra {extra} is missing; install it with: {installing(extra)}")
     command = [sys.executable, "-P", "-m", "touche", "run", job.baseline, *job.arguments]
     command += ["-i", job.given, "-o", str(job.output)]
     began = time.monotonic()
-    with temporary_folder("touche-run-") as scratch:  # so that nothing is left even if it is killed
+    with temporary_folder("touche-run-") as scratch:  # removed even if the program is killed
         file = scratch / "usage"
         ended = execute(metering(command, file), log, environment=os.environ | {"TMPDIR": str(scratch)})
         check_exit(job.name, ended)
@@ -101,7 +101,7 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
 
 
 def run_in(program: str) -> Runner:
-    """Docker or Podman as runner: no network, a read-only root, no privileges, the caller's id, limits."""
+    """Returns the runner for Docker or Podman: no network, no privileges, a read-only root, limits."""
 
     def run(job: Job, limits: Limits, log: Log) -> Usage:
         check_program(program)
@@ -128,19 +128,19 @@ def run_in(program: str) -> Runner:
 
 
 def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
-    """Runs a baseline's image with the unmodified tira-run, which has its own settings and no exit codes.
+    """Runs a baseline's image with the unmodified tira-run; of the limits, only the time limit applies.
 
-    Only the limit of time is kept.
+    tira-run has its own settings, and ignores exit codes.
 
     Raises:
-        ToucheError: if tira-run or the image is missing, or there is no valid run.txt in the end.
+        ToucheError: if tira-run or the image is missing, or the run leaves no valid run.txt.
     """
     program = shutil.which("tira-run", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if program is None:
         raise ToucheError(f"tira-run is not installed; get it with: {installing('tira')}")
-    if unsafe := [each for each in job.arguments if not _PLAIN.fullmatch(each)]:
-        problem = f"tira-run cannot hand on {unsafe[0]!r}, as it puts the options into a command of the shell"
-        raise ToucheError(f"{problem}; use letters, digits and . , / = : + - only, or another runner")
+    if unsafe := [option for option in job.arguments if not _PLAIN.fullmatch(option)]:
+        problem = f"tira-run cannot pass {unsafe[0]!r}, because it builds a shell command from the options"
+        raise ToucheError(f"{problem};  = : + - only, or another runner/ = : + - only, or another runner")
     check_program("docker")
     check_image("docker", job.baseline)
     _remove_abandoned("docker")
@@ -165,7 +165,7 @@ RUNNERS: Mapping[str, Runner] = dict(
 
 
 def _remove_abandoned(program: str) -> None:
-    """Removes the containers of this user's runs that were killed together with their watching shells."""
+    """Removes containers of this user whose runs were killed together with their watching shells."""
     own = f"--filter=label={_owner()}"
     for name in answer(program, "ps", "--all", "--format={{.Names}}", own).split():
         process = name.removeprefix("touche-").rpartition("-")[0]
@@ -174,8 +174,8 @@ def _remove_abandoned(program: str) -> None:
 
 
 def _owner() -> str:
-    """The label of containers: the user, the start of the machine, and the namespace of process ids."""
-    place = uuid4().hex  # no other run's, where there is no /proc
+    """Returns a label for containers: the user, the boot of the machine, and the namespace of process ids."""
+    place = uuid4().hex  # unique without /proc
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         place = f"{boot}-{Path('/proc/self/ns/pid').stat().st_ino}"
@@ -183,7 +183,7 @@ def _owner() -> str:
 
 
 def _process(pid: str) -> str:
-    """The id of a process and when it started, as ids are used again; empty if it has ended."""
+    """Returns the id and start time of a process, because ids are reused; empty if it has ended."""
     with suppress(OSError):
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
         state, *fields = text.rpartition(")")[2].split()
@@ -194,13 +194,13 @@ def _process(pid: str) -> str:
 def _sandbox(program: str, limits: Limits) -> list[str]:
     rootless = program == "podman" and os.getuid() != 0
     return [
-        *(["--userns=keep-id"] if rootless else []),  # or the caller's id would be another one inside
+        *(["--userns=keep-id"] if rootless else []),  # keeps the caller's id inside
         "--network=none",
         "--read-only",
         "--tmpfs=/tmp",
         "--cap-drop=ALL",
         "--security-opt=no-new-privileges",
-        "--security-opt=label=disable",  # or SELinux would keep the mounted directories from it
+        "--security-opt=label=disable",  # SELinux would block the mounted directories
         "--pids-limit=1024",
         f"--user={os.getuid()}:{os.getgid()}",
         f"--cpus={limits.cpus:g}",
@@ -210,7 +210,7 @@ def _sandbox(program: str, limits: Limits) -> list[str]:
 
 
 def _mounts(job: Job) -> list[str]:
-    """The input, read-only: a directory, or each file of a dataset where it lies; and the output."""
+    """Returns the mounts: the output, and the input (a directory or files of a dataset), read-only."""
     output = f"--mount={_bind(job.output, '/output')}"
     if Path(job.given).is_dir():
         return [output, f"--mount={_bind(Path(job.given), '/input')},readonly"]
@@ -220,7 +220,7 @@ def _mounts(job: Job) -> list[str]:
 
 
 def _bind(path: Path, place: str) -> str:
-    """In the notation that, unlike --volume, leaves a colon in a path alone."""
+    """Formats a mount in the notation that allows colons in paths, unlike --volume."""
     if {",", '"'} & set(f"{path.resolve()}{place}"):
         raise InputError(path, "Docker and Podman cannot mount a path with a comma or a quote", "rename it")
     return f"type=bind,source={path.resolve()},target={place}"
@@ -236,10 +236,10 @@ def _run_container(
         with metered(id_file) as meter:
             command = [program, "run", "--cidfile", str(id_file), *command]
             ended = _in_time(command, job, limits, log, if_killed=remove, folder=str(scratch))
-        # Podman, with control groups of version 1, says it by an empty file where it was started.
+        # Podman with control groups of version 1 reports it by an empty file in its working directory.
         out_of_memory = (scratch / "oom").exists()
     if out_of_memory or answer(program, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
-        problem = f"{job.name} reached its limit of {limits.memory} of memory and was stopped"
+        problem = f"{job.name} was stopped at its memory limit of {limits.memory}"
         raise ToucheError(f"{problem}; raise the limit with --memory")
     check_exit(job.name, ended)
     _check_run(job)
@@ -250,12 +250,12 @@ def _in_time(command: Sequence[str], job: Job, limits: Limits, log: Log, **optio
     try:
         return execute(command, log, seconds=limits.seconds, **options)
     except TimeoutExpired:
-        problem = f"{job.name} did not end within {limits.seconds:g} s and was stopped"
+        problem = f"{job.name} was stopped at its time limit of {limits.seconds:g} s"
         raise ToucheError(f"{problem}; raise the limit with --time-limit") from None
 
 
 def _files(dataset: str) -> dict[str, Path]:
-    """The files and folders of a dataset by the names that they have in an input directory."""
+    """Returns the files and folders of a dataset by their names in an input directory."""
     task, corpus = tasks.dataset(dataset)
     with places.naming_size(dataset):
         topics = places.locate("topics", task.topics)
@@ -264,7 +264,7 @@ def _files(dataset: str) -> dict[str, Path]:
 
 @contextmanager
 def _input_directory(given: str) -> Iterator[Path]:
-    """An input directory as it is, or one made of a dataset's files, linked where the file system lets us."""
+    """Yields an input directory unchanged, or a temporary one with a dataset's files, linked if possible."""
     if Path(given).is_dir():
         yield Path(given)
         return
@@ -287,7 +287,7 @@ def _link(path: str | Path, place: str | Path) -> None:
 
 @contextmanager
 def _output_directory(output: Path) -> Iterator[None]:
-    """Makes the output directory, and empties it after a failure of all but a run that is invalid."""
+    """Makes the output directory; after a failure, keeps only an invalid run in it."""
     try:
         output.mkdir(parents=True, exist_ok=True)
         if any(output.iterdir()):
@@ -306,12 +306,16 @@ def _output_directory(output: Path) -> Iterator[None]:
 
 
 def _check_run(job: Job) -> None:
-    """What is not written by this library may not even be a run."""
+    """Checks run.txt, because programs other than this library may write anything.
+
+    Raises:
+        ToucheError: if it is missing or invalid.
+    """
     run = job.output / RUN_FILE
     if run.is_symlink() or not run.is_file():  # a link may point to any file of this machine
-        raise ToucheError(f"{job.name} ended with exit code 0 but wrote no {RUN_FILE}; see the lines above")
-    if errors := [each for each in lint_format(run) if each.severity == ERROR]:
+        raise ToucheError(f"{job.name} ended with exit code 0 without {RUN_FILE}; see its output above")
+    if errors := [finding for finding in lint_format(run) if finding.severity == ERROR]:
         first = errors[0]
         more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
-        aside = run.rename(run.with_name(INVALID_FILE))
-        raise InputError(aside, f"{first.message}{more}", first.remedy, first.line)
+        invalid = run.rename(run.with_name(INVALID_FILE))
+        raise InputError(invalid, f"{first.message}{more}", first.remedy, first.line)

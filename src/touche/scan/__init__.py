@@ -1,4 +1,4 @@
-"""Ranking without an index: the topics are known, so that one reading tells all that their terms need."""
+"""Ranks without an index: the topics are known, so that one reading of the collection is enough."""
 
 from touche.scan.counting import Fields as Fields
 from touche.scan.kernel import Array as Array

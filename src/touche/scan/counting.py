@@ -1,4 +1,4 @@
-"""Reading and counting: of each document its lengths, and how often it has the topics' terms."""
+"""Reads documents, and counts their lengths and the frequencies of the topics' terms."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from touche.scan.statistics import Statistics, added_up
 from touche.scan.tokens import analysis_named, encoded
 
 Fields = Mapping[str, Callable[[Any], str]]
-"""The fields of a document by name, each a function of the document that gives a text."""
+"""The fields of a document by name; each is a function that returns a text of the document."""
 
 
 def text_of(document: AnyDocument) -> str:
-    """The whole text of a document, its one field where no others are named."""
+    """Returns the whole text of a document, the default field."""
     return document.text
 
 
@@ -28,11 +28,11 @@ ONE_FIELD: Fields = {"text": text_of}
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The terms that are counted.
+    """The terms to count.
 
     Attributes:
-        analysis: the name of the analysis by which texts become terms.
-        places: the terms, each with its place among them.
+        analysis: the name of the analysis that makes terms from texts.
+        places: the index of each term.
     """
 
     analysis: str
@@ -40,25 +40,25 @@ class Vocabulary:
 
     @classmethod
     def of(cls, texts: Iterable[str], analysis: str) -> "Vocabulary":
-        """The terms of these texts."""
+        """Returns the terms of texts."""
         terms_of = analysis_named(analysis).terms
         return cls.of_terms((term for text in texts for term in terms_of(text)), analysis)
 
     @classmethod
     def of_terms(cls, terms: Iterable[str], analysis: str) -> "Vocabulary":
-        """These terms, each once."""
+        """Returns a vocabulary of these terms, without repetition."""
         return cls(analysis, {term: place for place, term in enumerate(dict.fromkeys(terms))})
 
     def counter(self, *, placed: bool = False) -> Counter:
-        """A counter of these terms; it notes where they stand if asked."""
+        """Returns a counter of these terms; it stores positions if ``placed``."""
         analysis = analysis_named(self.analysis)
-        beginnings = {each for term in self.places for each in analysis.beginnings(term)}
+        beginnings = {start for term in self.places for start in analysis.beginnings(term)}
         wanted = (*beginnings, *analysis.dropped)
-        prefixes = tuple(each.rstrip("\0") for each in wanted)
+        prefixes = tuple(start.rstrip("\0") for start in wanted)
 
         def meaning(raw: bytes) -> int:
             word = raw.decode("utf-8", "replace")
-            # Stemming takes longer than to see that a word begins like no term.
+            # This test is faster than stemming.
             if word.isascii() and not word.lower().startswith(prefixes):
                 return COUNTED
             term = analysis.term(word)
@@ -69,13 +69,13 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Part:
-    """What a ranking needs of some documents.
+    """The data of some documents that a ranking needs.
 
     Attributes:
-        documents: how many there were.
-        statistics: of each field of all of them.
-        ids: of those that have a term, which alone are kept.
-        fields: what was counted in each field of these, in their order.
+        documents: the number of all documents.
+        statistics: the statistics of each field, of all documents.
+        ids: the ids of the documents with a term; the others are dropped.
+        fields: the counts of each field, of the documents with a term.
     """
 
     documents: int
@@ -85,14 +85,14 @@ class Part:
 
 
 class Counting:
-    """Counts documents; it remembers what words mean, so that one is made for many documents."""
+    """Counts documents; create one for many documents, because it caches the meaning of words."""
 
     def __init__(self, vocabulary: Vocabulary, fields: Fields, *, placed: bool = False) -> None:
-        """For these terms in these fields; it notes where they stand if asked."""
+        """Counts these terms in these fields; stores positions if ``placed``."""
         self._fields, self._counter = fields, vocabulary.counter(placed=placed)
 
     def __call__(self, documents: Sequence[AnyDocument]) -> Part:
-        """What a ranking needs of these documents."""
+        """Returns the data of documents that a ranking needs."""
         fields, has_any = self.counts(documents), np.zeros(len(documents), dtype=bool)
         for counts in fields:
             has_any[counts.texts] = True
@@ -101,35 +101,35 @@ class Counting:
         return Part(len(documents), statistics, ids, [counts.only(has_any) for counts in fields])
 
     def counts(self, documents: Sequence[AnyDocument]) -> list[Counts]:
-        """What is counted in each field of all these documents."""
+        """Returns the counts of each field, of all these documents."""
         texts = (_texts(name, text_of, documents) for name, text_of in self._fields.items())
-        return [self._counter.read(each) for each in texts]
+        return [self._counter.read(of_field) for of_field in texts]
 
 
 def _texts(name: str, text_of: Callable[[Any], str], documents: Sequence[AnyDocument]) -> list[bytes]:
-    """A field of the documents, as it is read; what makes it may be an author's own.
+    """Returns a field of the documents in UTF-8.
 
     Raises:
-        ToucheError: if it is no text.
+        ToucheError: if the baseline's function does not return a string.
     """
-    texts = [text_of(each) for each in documents]
+    texts = [text_of(document) for document in documents]
     for document, text in zip(documents, texts, strict=True):
         if not isinstance(text, str):
             problem = f"the field {name!r} of document {document.id} is {quoted(text)}"
-            raise ToucheError(f"{problem}; a field must be a text")
-    return [encoded(each) for each in texts]
+            raise ToucheError(f"{problem}; return a string for each field")
+    return [encoded(text) for text in texts]
 
 
 def joined(parts: Sequence[Part]) -> Part:
-    """What a ranking needs of the documents of several parts, of which there is one at the least."""
+    """Joins at least one part."""
     statistics = reduce(added_up, (part.statistics for part in parts))
     ids = [id for part in parts for id in part.ids]
-    fields = [joined_counts(each) for each in zip(*(part.fields for part in parts), strict=True)]
+    fields = [joined_counts(of_field) for of_field in zip(*(part.fields for part in parts), strict=True)]
     return Part(sum(part.documents for part in parts), statistics, ids, fields)
 
 
 def joined_counts(parts: Sequence[Counts]) -> Counts:
-    """What was read of the texts of several parts, of which there is one at the least."""
+    """Joins the counts of at least one part."""
     before = np.cumsum([0, *(len(part.lengths) for part in parts[:-1])], dtype=np.int32)
     terms = np.concatenate([part.terms for part in parts])
     order = np.argsort(terms, kind="stable")

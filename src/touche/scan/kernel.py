@@ -1,4 +1,4 @@
-"""The compiled part: words.c, which hatch_build.py compiles at installation, and its table, words.npz."""
+"""Calls the compiled part, words.c, with its table words.npz."""
 
 import ctypes
 import os
@@ -14,29 +14,29 @@ import numpy as np
 from touche.compiled import NUMBER, POINTER, compiled
 
 Array = np.ndarray[Any, np.dtype[Any]]
-"""Numbers, one for each document."""
+"""An array of numbers, one for each document."""
 
-COUNTED, DROPPED = -1, -2  # meanings of a word that is no term: it counts for the length, or not even that
+COUNTED, DROPPED = -1, -2  # meanings of a word that is not a term: it counts for the length, or not
 
 _HERE = Path(__file__).parent
 _LIBRARY, _TABLE = _HERE / "words.so", _HERE / "words.npz"
-_CLASSES = 32  # a row of the automaton's steps, a power of two
+_CLASSES = 32  # the length of a row of steps, a power of two
 _BEHIND = bytes(8)  # the kernel reads eight bytes at once
-_LETTERS = 32  # a letter in five bits: a and A are 1
-_UNKNOWN, _NO_MEMORY = 1, 2  # how reading ends, if not with the last text
+_LETTERS = 32  # a letter in five bits; a and A are 1
+_UNKNOWN, _NO_MEMORY = 1, 2  # why reading stops before the last text
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What was read of texts.
+    """The counts of texts.
 
     Attributes:
-        lengths: of each text in words that count, int32.
-        begins: where the postings of each term begin, and last where they end, int64.
-        texts: for each term the places of the texts that have it, ascending, int32.
-        tf: how often each of these has it, int32.
-        places: where it has it, int32: of each text in turn, ascending, from 0 and with words that are
-            dropped; None if nobody asked.
+        lengths: the length of each text in words, int32.
+        begins: the beginning of each term's postings, and the end of the last, int64.
+        texts: for each term the indexes of its texts, ascending, int32.
+        tf: the term's frequency in each of these texts, int32.
+        places: the term's positions in each of these texts, ascending, from 0, int32; removed words count.
+            None if positions were not requested.
     """
 
     lengths: Array
@@ -47,24 +47,24 @@ class Counts:
 
     @property
     def terms(self) -> Array:
-        """The term of each posting."""
+        """The term of each posting, as its index."""
         return np.repeat(np.arange(len(self.begins) - 1, dtype=np.int32), np.diff(self.begins))
 
     def of(self, term: int) -> tuple[Array, Array]:
-        """The texts that have a term, and how often."""
+        """Returns the texts of a term, and its frequency in each."""
         begin, end = self.begins[term : term + 2]
         return self.texts[begin:end], self.tf[begin:end]
 
-    def only(self, kept: Array) -> "Counts":
-        """What was read of some of the texts.
+    def only(self, chosen: Array) -> "Counts":
+        """Returns the counts of some of the texts.
 
         Args:
-            kept: for each text, whether it is one of them.
+            chosen: a boolean for each text.
         """
-        postings, numbers = kept[self.texts], np.cumsum(kept, dtype=np.int32) - 1
+        postings, numbers = chosen[self.texts], np.cumsum(chosen, dtype=np.int32) - 1
         before = np.concatenate([[0], np.cumsum(postings, dtype=np.int64)])
         return Counts(
-            self.lengths[kept],
+            self.lengths[chosen],
             before[self.begins],
             numbers[self.texts[postings]],
             self.tf[postings],
@@ -73,38 +73,38 @@ class Counts:
 
 
 def split(text: bytes) -> list[bytes]:
-    """The words of a text in UTF-8, as Lucene's StandardTokenizer tells them apart."""
+    """Splits a text in UTF-8 into words, as Lucene's StandardTokenizer."""
     places = np.empty((len(text), 2), dtype=np.int64)
     found = _library().split(ctypes.byref(_automaton()), text + _BEHIND, len(text), places.ctypes.data)
     return [text[begin:end] for begin, end in places[:found].tolist()]
 
 
 def beginning_with(beginnings: Iterable[str]) -> Array:
-    """What the kernel needs to tell whether a word begins like one of these, in either case.
+    """Returns the kernel's table of beginnings of words; it ignores case.
 
     Args:
-        beginnings: of words, in lower case; a character NUL stands for the end of the word.
+        beginnings: the beginnings in lower case; NUL is the end of the word.
     """
-    found = np.zeros((_LETTERS,) * 3, dtype=np.uint8)
+    table = np.zeros((_LETTERS,) * 3, dtype=np.uint8)
     for beginning in beginnings:
-        if beginning.isascii():  # all words that are not are asked for anyway
-            found[tuple(ord(letter) % _LETTERS for letter in beginning[:3])] = 1
-    return found
+        if beginning.isascii():  # other words always need their meaning
+            table[tuple(ord(letter) % _LETTERS for letter in beginning[:3])] = 1
+    return table
 
 
 class Counter:
-    """Counts terms in texts; it remembers what words mean, so that one is made for many texts."""
+    """Counts terms in texts; create one for many texts, because it caches the meaning of words."""
 
     def __init__(
         self, terms: int, beginnings: Array, meaning: Callable[[bytes], int], *, placed: bool = False
     ) -> None:
-        """A counter of so many terms.
+        """Creates a counter.
 
         Args:
-            terms: how many there are.
-            beginnings: of ``beginning_with``: how words of ASCII begin that are terms or to be dropped.
-            meaning: of a word the number of its term, or COUNTED, or DROPPED.
-            placed: whether it notes where the terms stand.
+            terms: the number of terms.
+            beginnings: the result of ``beginning_with`` for ASCII words that are terms or removed.
+            meaning: returns the number of a word's term, or COUNTED, or DROPPED.
+            placed: whether to store positions.
         """
         self._terms, self._meaning, self._placed = terms, meaning, placed
         self._beginnings = beginnings  # has to live as long as the counter
@@ -115,15 +115,15 @@ class Counter:
         weakref.finalize(self, _library().free_counter, self._counter)
 
     def read(self, texts: Sequence[bytes]) -> Counts:
-        """Lengths and terms of texts in UTF-8."""
+        """Counts the terms of texts in UTF-8."""
         bounds = np.zeros(len(texts) + 1, dtype=np.int64)
         np.cumsum([len(text) for text in texts], out=bounds[1:])
         lengths, raw = np.empty(len(texts), dtype=np.int32), b"".join((*texts, _BEHIND))
         unknown = np.empty(2, dtype=np.int64)
-        # Addresses, as numbers: to find them takes Python, and a signal could come in between.
-        given = (raw, bounds.ctypes.data, len(texts), lengths.ctypes.data, unknown.ctypes.data)
+        # Addresses as numbers, because computing them runs Python, which a signal could interrupt.
+        arguments = (raw, bounds.ctypes.data, len(texts), lengths.ctypes.data, unknown.ctypes.data)
         _library().begin(self._counter, self._placed)
-        while (ended := _library().read_on(self._counter, *given)) == _UNKNOWN:
+        while (ended := _library().read_on(self._counter, *arguments)) == _UNKNOWN:
             word = raw[slice(*unknown.tolist())]
             if not _library().tell(self._counter, word + _BEHIND, len(word), self._meaning(word)):
                 raise MemoryError
@@ -152,7 +152,7 @@ class _Automaton(ctypes.Structure):
 
 @cache
 def table() -> dict[str, Array]:
-    """The arrays of words.npz, which docs/words.py makes and tells of."""
+    """Returns the arrays of words.npz, which docs/words.py makes and explains."""
     with np.load(_TABLE) as arrays:
         found = dict(arrays)
     steps = found["steps"]

@@ -1,4 +1,4 @@
-"""Statistics that are known of a collection before it is read, and kept once it was."""
+"""Reads statistics of a whole collection before a part is ranked, and writes those of a collection."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,22 +10,22 @@ from touche.formats.statistics import FieldStatistics, StatisticsFiles, read_sta
 from touche.scan.counting import Vocabulary
 from touche.scan.statistics import Statistics
 
-_REMEDY = "keep those of a run with the same baseline, options and topics"
+_REMEDY = "use statistics of a run with the same baseline, options and topics"
 
 
 def known_or_counted(
     files: StatisticsFiles | None, fields: Mapping[str, Vocabulary], counted: Sequence[Statistics]
 ) -> Sequence[Statistics]:
-    """Returns the statistics by which a collection is ranked: its own, or those of the whole it is a part of.
+    """Returns the statistics for ranking: those of the whole collection if a file has them, else its own.
 
     Args:
-        files: the files of the collection's statistics, if any; ``Documents.statistics``.
-        fields: the fields by name, each with the terms of the topics.
+        files: the files of statistics, or None; ``Documents.statistics``.
+        fields: the terms of the topics for each field.
         counted: the collection's own statistics of each field.
 
     Raises:
-        InputError: if what is known is of other fields, analyses, terms or documents, or cannot be read, or
-            what was counted cannot be written.
+        InputError: if a file cannot be read or written, or its fields, analyses, terms or documents do not
+            fit.
     """
     own = dict(zip(fields, counted, strict=True))
     if files:
@@ -33,16 +33,16 @@ def known_or_counted(
     if files and files.known:
         known = read_statistics(files.known)
         own = {name: _known(files.known, name, known.get(name), fields[name], own[name]) for name in fields}
-    if files and files.kept:
+    if files and files.output:
         by_term = {name: _by_term(statistics, fields[name]) for name, statistics in own.items()}
-        write_statistics(files.kept, by_term)
+        write_statistics(files.output, by_term)
     return list(own.values())
 
 
 def _known(
     path: Path, name: str, known: FieldStatistics | None, vocabulary: Vocabulary, part: Statistics
 ) -> Statistics:
-    """What is known of a field, if what was counted can be a part of it."""
+    """Returns the whole collection's statistics of a field, if the counted ones can be a part of them."""
     if known is None or known.analysis != vocabulary.analysis:
         problem = f"no statistics of the field {name!r} with the analysis {vocabulary.analysis!r}"
         raise InputError(path, problem, _REMEDY)
@@ -54,8 +54,8 @@ def _known(
     terms = [f"of the term {term!r} " for term, place in vocabulary.places.items() if larger[place]]
     if terms or whole.documents < part.documents or whole.tokens < part.tokens:
         of = f"{terms[0] if terms else ''}in the field {name!r}"
-        problem = f"statistics of another collection: the documents at hand have more {of}"
-        raise InputError(path, problem, "give those of the collection that these are a part of")
+        problem = f"statistics of another collection: these documents have more {of}"
+        raise InputError(path, problem, "use the statistics of the collection that contains these documents")
     return whole
 
 

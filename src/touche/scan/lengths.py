@@ -1,4 +1,4 @@
-"""What engines keep of a document's length in tokens."""
+"""Document lengths in tokens, as engines store them."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ _EXACT_IN_A_BYTE, _KEPT_BITS = 24, 4
 
 
 def one_byte(lengths: Array) -> Array:
-    """Lucene from version 7 on: exact below 40, then with its four leading bits (SmallFloat.intToByte4)."""
+    """Lengths of Lucene 7 and later: exact below 40, then four leading bits (SmallFloat.intToByte4)."""
     above = np.maximum(lengths - _EXACT_IN_A_BYTE, 0)
     _, bits = np.frexp(above)
     unit = np.ldexp(1.0, np.maximum(bits - _KEPT_BITS, 0))
@@ -21,10 +21,10 @@ def one_byte(lengths: Array) -> Array:
 
 
 def before_lucene_7(lengths: Array) -> Array:
-    """Lucene before version 7, for ``kept_of_lengths``: 1 / sqrt(length) in a byte (floatToByte315).
+    """Lengths of Lucene before version 7: 1 / sqrt(length) in a byte (floatToByte315).
 
     Args:
-        lengths: in tokens.
+        lengths: the lengths in tokens.
     """
     norms = (1 / np.sqrt(np.maximum(lengths, 1))).astype(np.float32)
     kept = (norms.view(np.int32) >> 21 << 21).view(np.float32)  # three bits of the mantissa
@@ -33,9 +33,9 @@ def before_lucene_7(lengths: Array) -> Array:
 
 
 def exact(lengths: Array) -> Array:
-    """Lengths as they are, for ``kept_of_lengths``: what engines other than Lucene keep.
+    """Exact lengths, as in engines other than Lucene.
 
     Args:
-        lengths: in tokens.
+        lengths: the lengths in tokens.
     """
     return lengths

@@ -1,8 +1,8 @@
-"""The formulas: what a term adds to the score of a document.
+"""Formulas: the contribution of a term to the score of a document.
 
-tf is the frequency of the term in each document that has it, length the documents' lengths as far as they are
-kept; both are arrays of float64. What a formula returns is multiplied by the weight of the term, how often
-the title has it. Here are those that more than one baseline takes: two of Lucene's, and what Lucene lacks.
+tf is the frequency of the term in each document that has it, length is the stored length of these documents;
+both are float64 arrays. The result is multiplied by the weight of the term, its frequency in the title. This
+module has the formulas that several baselines need: two of Lucene's, and three that Lucene lacks.
 """
 
 from collections.abc import Callable
@@ -16,38 +16,38 @@ from touche.scan.kernel import Array
 from touche.scan.statistics import Term
 
 Formula = Callable[[Array, Array, Term], Array]
-"""What a term adds to scores: of tf, length and ``Term`` a finite number for each document.
+"""A function of tf, length and ``Term``; returns a finite number for each document with the term.
 
-tf is how often each document that has the term has it, length how many tokens it has as far as that is kept;
-both are arrays of float64.
+tf is the term's frequency in each of these documents, length their stored length in tokens; both are float64
+arrays.
 """
 
 _LOG2_E = log2(e)
-_NEARLY_ALL = 0.99999  # Terrier's relative frequency of a term that is all of a document, for the logarithm
+_NEARLY_ALL = 0.99999  # Terrier's relative frequency if a document has only this term
 
 
 @dataclass(frozen=True)
 class Weighted:
-    """A formula that multiplies by the weight of the term itself, where Lucene does: before it rounds.
+    """A formula that applies the weight of the term itself: Lucene multiplies before it rounds.
 
     Attributes:
-        formula: the formula; ``term.weight`` is what it is to multiply by.
+        formula: the formula, which multiplies by ``term.weight``.
     """
 
     formula: Formula
 
     def __call__(self, tf: Array, length: Array, term: Term) -> Array:
-        """What the term adds."""
+        """Returns the weighted contributions."""
         return self.formula(tf, length, term)
 
 
 def dirichletlm(mu: float) -> Formula:
     """Lucene's DirichletLM (Zhai and Lafferty 2001): max(0, ln(1 + tf / (mu P(t))) + ln(mu / (mu + length))).
 
-    P(t) is the share of the term in all tokens. A term that a document lacks adds nothing to its score.
+    P(t) is the term's share of all tokens. A term that a document lacks adds nothing to its score.
 
     Args:
-        mu: the weight of the collection's language model, in tokens; Lucene keeps a float32 of it.
+        mu: the weight of the collection's language model, in tokens; rounded to float32, as in Lucene.
     """
     mu = float(np.float32(mu))
 
@@ -64,13 +64,13 @@ def bm25(k1: float, b: float) -> Formula:
     idf is ln(1 + (N - df + 0.5) / (df + 0.5)).
 
     Args:
-        k1: how slowly the weight of a term saturates with its frequency.
-        b: how much the length of a document counts, from 0 to 1.
+        k1: the saturation of the term frequency: the larger, the slower.
+        b: the influence of the document's length, from 0 to 1.
     """
     k1_, b_ = np.float32(k1), np.float32(b)
 
     def weighted(tf: Array, length: Array, term: Term) -> Array:
-        """The formula in float32, and in the order in which Lucene computes it: idf - idf / (1 + tf / K)."""
+        """The formula in float32, in Lucene's order of operations: idf - idf / (1 + tf / K)."""
         rarity = log(1 + (term.documents - term.df + 0.5) / (term.df + 0.5))
         idf = np.float32(term.weight) * np.float32(rarity)
         longer = b_ * length.astype(np.float32) / np.float32(term.mean_length)
@@ -88,9 +88,9 @@ def dph(tf: Array, length: Array, term: Term) -> Array:
     (1 - f)^2 / (tf + 1) (tf log2(tf mean length / length N / ttf) + log2(2 pi tf (1 - f)) / 2).
 
     Args:
-        tf: how often each document that has the term has it.
-        length: how many tokens each of these documents has, exactly.
-        term: what is known of the term.
+        tf: the term's frequency in each document with the term.
+        length: the exact lengths of these documents in tokens.
+        term: the statistics of the term.
     """
     f = _relative(tf, length)
     found: Array = tf * _log_of_odds(tf, length, term) + 0.5 * np.log2(2 * pi * tf * (1 - f))
@@ -105,9 +105,9 @@ def dlh(tf: Array, length: Array, term: Term) -> Array:
     / (tf + 0.5).
 
     Args:
-        tf: how often each document that has the term has it.
-        length: how many tokens each of these documents has, exactly.
-        term: what is known of the term.
+        tf: the term's frequency in each document with the term.
+        length: the exact lengths of these documents in tokens.
+        term: the statistics of the term.
     """
     f = _relative(tf, length)
     odds = tf * _log_of_odds(tf, length, term) + (length - tf) * np.log2(1 - f)
@@ -122,13 +122,13 @@ def pl2(c: float = 1.0) -> Formula:
     (tfn log2(tfn / lambda) + (lambda - tfn) log2(e) + log2(2 pi tfn) / 2) / (tfn + 1).
 
     Args:
-        c: how much of a term's frequency is left in long documents; the larger, the more.
+        c: the influence of long documents: the larger, the more of a term's frequency counts.
 
-    Raises:
-        ParameterError: unless c is above 0.
+        Raises:
+            ParameterError: if c is not above 0.
     """
     if not 0 < c < float("inf"):
-        raise ParameterError(f"c = {c} has no meaning; PL2 needs a c above 0")
+        raise ParameterError(f"c = {c} is out of range; choose a number above 0")
 
     def weighted(tf: Array, length: Array, term: Term) -> Array:
         mean = term.ttf / term.documents

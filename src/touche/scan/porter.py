@@ -1,4 +1,4 @@
-"""Porter's stemmer (Porter 1980) as Lucene and Porter's own later programs have it: with bli and logi."""
+"""Porter's stemmer (Porter 1980) with the endings bli and logi, as in Lucene and Porter's later programs."""
 
 _STEP_2 = (
     ("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"),
@@ -17,7 +17,7 @@ _STEP_4 = (
 
 
 def stem(word: str) -> str:
-    """The stem of a word in lower case; words of up to two letters are their own."""
+    """Returns the stem of a word in lower case; words of up to two letters stay unchanged."""
     if len(word) <= 2:
         return word
     word = _endings(_plural(word))
@@ -59,13 +59,13 @@ def _replaced(word: str, rules: tuple[tuple[str, str], ...]) -> str:
 def _suffix_cut(word: str) -> str:
     for suffix in _STEP_4:
         if word.endswith(suffix):
-            kept = len(word) - len(suffix) + suffix.endswith("ion")  # of sion and tion the first letter stays
+            kept = len(word) - len(suffix) + suffix.endswith("ion")  # the first letter of sion and tion stays
             return word[:kept] if _measure(word[:kept]) > 1 else word
     return word
 
 
 def _last_letters(word: str) -> str:
-    """Step 5: e, and one of two l."""
+    """Step 5: final e, and double l."""
     if word.endswith("e"):
         measure = _measure(word)
         if measure > 1 or (measure == 1 and not _short(word[:-1])):
@@ -74,7 +74,7 @@ def _last_letters(word: str) -> str:
 
 
 def _shape(word: str) -> str:
-    """A word as v for vowels and c for consonants; y is one or the other, by what is before it."""
+    """Returns v for each vowel and c for each consonant; y is a vowel after a consonant."""
     found = "c"
     for letter in word:
         vowel = letter in "aeiou" or (letter == "y" and found[-1] == "c" and len(found) > 1)
@@ -83,7 +83,7 @@ def _shape(word: str) -> str:
 
 
 def _measure(word: str) -> int:
-    """How often a consonant follows a vowel."""
+    """Returns how often a consonant follows a vowel."""
     return _shape(word).count("vc")
 
 
@@ -92,5 +92,5 @@ def _double(word: str) -> bool:
 
 
 def _short(word: str) -> bool:
-    """Whether a word ends with consonant, vowel, consonant, of which the last is not w, x or y."""
+    """Returns whether a word ends with consonant, vowel, consonant, and not with w, x or y."""
     return _shape(word)[-3:] == "cvc" and word[-1] not in "wxy"

@@ -1,4 +1,4 @@
-"""A collection, read once: batches of documents are counted, here or by several processes, and merged."""
+"""Reads a collection once: one or several processes count batches of documents, which are then joined."""
 
 import logging
 import time
@@ -23,20 +23,20 @@ _T = TypeVar("_T")
 _log = logging.getLogger(__name__)
 
 _BATCH = 1000  # documents that one process reads at a time
-_FEW = 16  # pieces, which one process has read before others have started
-_MOST = 16  # processes, which are as many as one can cut pieces for
-_MERGED = 1 << 16  # documents that are scored together: their numbers fit into a processor's cache
+_FEW = 16  # pieces; with fewer, one process is done before others have started
+_MOST = 16  # processes; one process cannot cut pieces for more
+_MERGED = 1 << 16  # documents that are scored together; their counts fit into the processor's cache
 
 
 @dataclass(frozen=True)
 class Reading(Generic[_T]):
-    """How a collection is read.
+    """How to read a collection.
 
     Attributes:
-        begin: returns a function that makes a part of documents, again and again; each process calls it once.
-        merge: makes one part of several.
+        begin: called once per process; returns a function that makes a part from documents.
+        merge: joins several parts.
         summary: describes all parts for ``--verbose``.
-        among: ids of the only documents to read, whose ids are not checked then; None for all.
+        among: ids of the only documents to read, which are not checked then; None for all.
     """
 
     begin: Callable[[], Callable[[Sequence[AnyDocument]], _T]]
@@ -46,14 +46,14 @@ class Reading(Generic[_T]):
 
 
 class _OneProcessError(Exception):
-    """The collection has to be read by one process."""
+    """One process has to read the collection."""
 
 
 def read(documents: Iterable[AnyDocument], vocabulary: Vocabulary, fields: Fields) -> Parts[Part]:
-    """Reads a collection and counts; the result does not depend on the number of processes.
+    """Reads a collection and counts terms; the number of processes does not change the result.
 
     Args:
-        documents: the collection; never held in memory as a whole.
+        documents: the collection; never completely in memory.
         vocabulary: the terms to count.
         fields: the fields by name, each a function of the document.
     """
@@ -68,11 +68,11 @@ def _summary(fields: Fields, parts: Sequence[Part]) -> str:
 
 
 def picked(documents: Iterable[AnyDocument], ids: Collection[str]) -> list[AnyDocument]:
-    """The documents that have these ids, in the order of the collection.
+    """Returns the documents with some ids, in the order of the collection.
 
     Args:
-        documents: the collection; read once, by all processors if it lies in large files.
-        ids: of the documents that are wanted; the others are not held in memory.
+        documents: the collection; it is read once, by all processors if its files are large.
+        ids: the ids; other documents are not stored.
     """
     begin = partial(partial, _having, ids)
     reading = Reading(begin, _chained, lambda parts: f"{sum(map(len, parts))} picked", ids)
@@ -88,11 +88,11 @@ def _chained(parts: Iterable[list[AnyDocument]]) -> list[AnyDocument]:
 
 
 def read_parts(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Parts[_T]:
-    """Reads a collection, once, and keeps what is made of its documents.
+    """Reads a collection once, and stores the parts made from its documents.
 
     Args:
-        documents: the collection; never held in memory as a whole.
-        reading: how it is read.
+        documents: the collection; never completely in memory.
+        reading: how to read it.
     """
     collection = Documents.of(documents)
     if collection.readings:
@@ -114,7 +114,7 @@ def _read(collection: Documents, reading: Reading[_T]) -> Parts[_T]:
 
 
 def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
-    """The parts that the processes of this machine make."""
+    """Returns the parts that the processes of this machine make."""
     began, processes = time.monotonic(), min(processors(), _MOST)
     parts = parts_in_parallel(reading, collection, processes) if processes > 1 else None
     if parts is None:
@@ -125,14 +125,14 @@ def _local_parts(collection: Documents, reading: Reading[_T]) -> list[_T]:
 
 
 def parts_in_process(reading: Reading[_T], documents: Iterable[AnyDocument]) -> Iterator[_T]:
-    """Yields the parts of documents, read by this process."""
+    """Yields the parts made by this process."""
     part_of, ahead = reading.begin(), iter(documents)
     batches = iter(lambda: list(islice(ahead, _BATCH)), [])
     return _merged(reading.merge, ((len(batch), part_of(batch)) for batch in batches))
 
 
 def _merged(merge: Callable[[Sequence[_T]], _T], batches: Iterable[tuple[int, _T]]) -> Iterator[_T]:
-    """Yields the same documents in larger parts; each batch comes with its number of documents."""
+    """Joins small parts to larger ones; each part comes with its number of documents."""
     waiting: list[_T] = []
     size = 0
     for documents, part in batches:
@@ -146,23 +146,22 @@ def _merged(merge: Callable[[Sequence[_T]], _T], batches: Iterable[tuple[int, _T
 
 
 def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: int) -> list[_T] | None:
-    """Returns the parts of a collection, whose pieces are handed out to processes.
+    """Returns the parts of a collection whose pieces are read by several processes.
 
     Returns:
-        All parts; None if one process has to read the collection: it is small or cannot be split, processes
-        cannot call the reading's functions or cannot start, one dies, a file is broken, or an id occurs
-        twice. That one process then meets an error where it is; a warning reports processes that die or
-        cannot start.
+        All parts; None if one process has to read the collection, because it is small or cannot be split, a
+        process cannot start or import a function, or something fails. The one process then finds and reports
+        errors in the files. A warning reports processes that died or cannot start.
     """
     try:
-        dumps(reading.begin)  # another process finds functions by their names: no lambdas, none in another
+        dumps(reading.begin)  # other processes cannot import lambdas or inner functions
         pieces = collection.pieces() or iter(())
         first = list(islice(pieces, _FEW))
     except (InputError, PicklingError, AttributeError, TypeError):
         return None
     if len(first) < _FEW:
         return None
-    # Here, because they take as long to import as a small run.
+    # Imported here, because the imports take as long as a small run.
     from concurrent.futures.process import BrokenProcessPool
 
     from touche.processes import CannotStartError
@@ -175,14 +174,14 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
         return None
     except (CannotStartError, BrokenProcessPool, OSError) as error:
         reason = "a process died" if isinstance(error, BrokenProcessPool) else one_line(str(error))
-        _log.warning("the collection is read by one process alone, which takes longer: %s", reason)
+        _log.warning("only one process reads the collection, which takes longer: %s", reason)
         return None
 
 
 def _batches_of_pieces(
     reading: Reading[_T], pieces: Iterable[Piece], processes: int
 ) -> Iterator[tuple[int, _T]]:
-    """The number of documents and the part of each piece, in order.
+    """Yields the number of documents and the part of each piece, in order.
 
     Raises:
         _OneProcessError: if a piece is broken, or an id occurs twice.
@@ -200,7 +199,7 @@ def _batches_of_pieces(
             yield count, part
 
 
-_work: list[tuple[Callable[[Sequence[AnyDocument]], Any], Collection[str] | None]] = []  # of a process
+_work: list[tuple[Callable[[Sequence[AnyDocument]], Any], Collection[str] | None]] = []  # of a worker
 
 
 def _begin_work(begin: Callable[[], Callable[..., Any]], among: Collection[str] | None) -> None:
@@ -208,14 +207,14 @@ def _begin_work(begin: Callable[[], Callable[..., Any]], among: Collection[str] 
 
 
 def _part_of_piece(piece: Piece) -> tuple[Sequence[str], int, Any]:
-    """The ids, number and part of a piece's documents; no part if this process cannot make it."""
+    """Returns ids, number and part of a piece's documents; the part is None if this process fails."""
     try:
         (part_of, among), documents = _work[0], list[AnyDocument]()
         for document in piece.documents(among=among):
-            if isinstance(document, RawPage | Skipped):  # a page that is still to be parsed
+            if isinstance(document, RawPage | Skipped):  # raw pages are parsed elsewhere
                 return (), 0, None
             documents.append(document)
         ids = [document.id for document in documents] if among is None else []
         return ids, len(documents), part_of(documents)
-    except Exception:  # the first process meets it as well, and reports it
+    except Exception:  # the first process repeats the work, and reports the error
         return (), 0, None

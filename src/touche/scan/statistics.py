@@ -1,4 +1,4 @@
-"""What formulas need of a whole collection, added up from its parts."""
+"""Statistics of a whole collection, added up from its parts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 @dataclass(frozen=True)
 class Term:
-    """What a formula needs of a term in a field.
+    """The statistics of a term in a field.
 
     Attributes:
         df: the number of documents with the term.
         ttf: its frequency in all documents.
-        documents: the number of documents with at least one token (N of the formulas).
+        documents: the number of documents with at least one token (N in formulas).
         tokens: the number of tokens in all documents.
-        weight: how often the title has it, times the weight of the field; a float32 in value.
+        weight: the term's frequency in the title, times the weight of the field; a float32 value.
     """
 
     df: int
@@ -31,24 +31,24 @@ class Term:
 
     @property
     def probability(self) -> float:
-        """The share of the term in all tokens, each plus 1, as Lucene has it: P(t) of DirichletLM."""
+        """The term's share of all tokens, with 1 added to both numbers, as in Lucene: P(t) of DirichletLM."""
         return (self.ttf + 1) / (self.tokens + 1)
 
     @property
     def mean_length(self) -> float:
-        """The mean length of a document in tokens (avgdl of the formulas)."""
+        """The mean length of a document in tokens (avgdl in formulas)."""
         return self.tokens / self.documents
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """A field of some documents in numbers; the sum of two is that of all their documents.
+    """The statistics of a field; those of two groups of documents can be added.
 
     Attributes:
-        documents: how many have at least one token.
-        tokens: how many there are.
+        documents: the number of documents with at least one token.
+        tokens: the number of tokens.
         df: for each term the number of documents with it.
-        ttf: for each term how often it occurs.
+        ttf: for each term its frequency in all documents.
     """
 
     documents: int
@@ -58,10 +58,10 @@ class Statistics:
 
     @classmethod
     def of(cls, counts: Counts) -> "Statistics":
-        """Those of some documents.
+        """Returns the statistics of some documents.
 
         Args:
-            counts: what was counted in them.
+            counts: their counts.
         """
         before = np.concatenate([[0], np.cumsum(counts.tf, dtype=np.int64)])
         tokens = int(counts.lengths.sum(dtype=np.int64))
@@ -73,20 +73,20 @@ class Statistics:
         )
 
     def __add__(self, other: "Statistics") -> "Statistics":
-        """Those of the documents of both."""
+        """Adds up the statistics of two groups of documents."""
         documents, tokens = self.documents + other.documents, self.tokens + other.tokens
         return Statistics(documents, tokens, self.df + other.df, self.ttf + other.ttf)
 
     def term(self, place: int, weight: float = 1.0) -> Term:
-        """Those of one term.
+        """Returns the statistics of one term.
 
         Args:
-            place: its place among the terms of the collection's vocabulary.
-            weight: what a formula is to see as its weight.
+            place: its index in the vocabulary.
+            weight: its weight for formulas.
         """
         return Term(int(self.df[place]), int(self.ttf[place]), self.documents, self.tokens, weight)
 
 
 def added_up(some: Sequence[Statistics], others: Sequence[Statistics]) -> list[Statistics]:
-    """Those of the documents of both, of each field."""
+    """Adds up the statistics of each field."""
     return [one + other for one, other in zip(some, others, strict=True)]

@@ -1,7 +1,7 @@
-"""From text to terms: Lucene's analyses, token for token.
+"""Makes terms from texts, with the same result as Lucene's analyses.
 
-StandardTokenizer is in words.c; Lucene's filters look at one token at a time, so that each distinct word
-needs them once.
+words.c is the StandardTokenizer. Lucene's filters change single tokens, so that each distinct word needs
+them only once.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,22 +12,23 @@ from touche.errors import ParameterError
 from touche.scan.kernel import split, table
 from touche.scan.porter import stem
 
-# Those of Lucene's EnglishAnalyzer.
+# The stop words of Lucene's EnglishAnalyzer.
 _STOP_WORDS = frozenset(
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these "
     "they this to was will with".split()
 )
-_END = "\0"  # of a word
+_END = "\0"  # the end of a word
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What becomes of words.
+    """Makes terms from words.
 
     Attributes:
-        term: of a word; empty if the word is dropped.
-        beginnings: how words of ASCII begin that become a term, in lower case; NUL is the end of a word.
-        dropped: the same of all words that are dropped.
+        term: returns the term of a word; empty if the word is removed.
+        beginnings: returns the beginnings of the ASCII words that become a term, in lower case; NUL is the
+            end.
+        dropped: the beginnings of all words that are removed.
     """
 
     term: Callable[[str], str]
@@ -35,44 +36,45 @@ class Analysis:
     dropped: tuple[str, ...] = ()
 
     def terms(self, text: str) -> list[str]:
-        """The terms of a text, in their order."""
+        """Returns the terms of a text in order."""
         return [term for word in words(text) if (term := self.term(word))]
 
 
 def terms(text: str, analysis: str) -> list[str]:
-    """The terms of a text, in their order.
+    """Returns the terms of a text in order.
 
     Args:
-        text: any.
-        analysis: the name of an analysis: ``standard``, ``english``, ``plural`` or ``unstemmed``.
+        text: the text.
+        analysis: the name of an analysis: ``standard``, ``stopped``, ``english``, ``plural`` or
+            ``unstemmed``.
 
     Raises:
-        ParameterError: if there is none of that name.
+        ParameterError: if there is no such analysis.
     """
     return analysis_named(analysis).terms(text)
 
 
 def words(text: str) -> list[str]:
-    """The words of a text as Lucene's StandardTokenizer splits them, in their case."""
+    """Splits a text into words as Lucene's StandardTokenizer; their case stays."""
     return [word.decode() for word in split(encoded(text))]
 
 
 def encoded(text: str) -> bytes:
-    """A text in UTF-8; a lone surrogate, as broken JSON escapes make them, becomes a question mark."""
+    """Encodes a text in UTF-8; a lone surrogate (from broken JSON escapes) becomes a question mark."""
     return text.encode("utf-8", "replace")
 
 
 def analysis_named(name: str) -> Analysis:
-    """An analysis.
+    """Returns an analysis.
 
     Args:
         name: ``standard`` (no stop words, no stemming), ``stopped`` (without Lucene's English stop words),
-            ``english`` (possessives, these stop words, Porter's stemmer), ``plural`` (ChatNoir's chain but
-            for ICU: no stop words, plurals become singulars, accents are folded), or ``unstemmed`` (the same
-            but for the plurals).
+            ``english`` (without possessives and these stop words, and with Porter's stemmer), ``plural``
+            (ChatNoir's chain without ICU: singulars instead of plurals, no accents, all words), or
+            ``unstemmed`` (the same with plurals).
 
     Raises:
-        ParameterError: if there is none of that name.
+        ParameterError: if there is no such analysis.
     """
     if name not in _ANALYSES:
         raise ParameterError(f"there is no analysis {name!r}; choose among {', '.join(_ANALYSES)}")
@@ -80,7 +82,7 @@ def analysis_named(name: str) -> Analysis:
 
 
 def _lower(word: str) -> str:
-    """LowerCaseFilter: code point by code point, as Java has it."""
+    """LowerCaseFilter: lower case by code points, as in Java."""
     return word.lower() if word.isascii() else word.translate(_lower_case())
 
 
@@ -91,7 +93,7 @@ def _lower_case() -> Mapping[int, int]:
 
 
 def _english(word: str) -> str:
-    # EnglishPossessiveFilter, before lower case; two of its three apostrophes are not of ASCII.
+    # EnglishPossessiveFilter, before lower case; two of its three apostrophes are not ASCII.
     if len(word) > 1 and word[-1] in "sS" and word[-2] in "'\u2019\uff07":
         word = word[:-2]
     word = _lower(word)
@@ -126,7 +128,7 @@ def _folded() -> Mapping[int, str]:
 
 
 def _in_java_units(change: Callable[[str], str], word: str) -> str:
-    """Java counts a character beyond U+FFFF as two, and so do stemmers that look at how long a word is."""
+    """Applies a stemmer to UTF-16 units, because Java counts a character beyond U+FFFF as two."""
     if word.isascii() or max(word) <= "\uffff":
         return change(word)
     units = word.encode("utf-16-le")
@@ -135,19 +137,19 @@ def _in_java_units(change: Callable[[str], str], word: str) -> str:
 
 
 def _beginning_of(*changed: str) -> Callable[[str], tuple[str]]:
-    """How words begin whose endings are cut off; terms that end so may have another last letter."""
+    """Returns a function for stems: a word may have another last letter than a term with these endings."""
     return lambda term: (term[:-1] if len(term) > 1 and term.endswith(changed) else term,)
 
 
 def _whole(term: str) -> tuple[str]:
-    """How words begin of which all letters are in the term."""
+    """Returns the beginning of words that are the whole term."""
     return (term + _END,)
 
 
 _ANALYSES: Mapping[str, Analysis] = {
     "standard": Analysis(_lower, _whole),
     "stopped": Analysis(_stopped, _whole, tuple(word + _END for word in _STOP_WORDS)),
-    # Skies has the stem ski, and so has sky; hoping that of hope; stabilities that of stabl.
+    # Stems cut or change endings: skies and sky have the stem ski, hoping has hope, stabilities has stabl.
     "english": Analysis(
         _english,
         _beginning_of("i", "e", "bl"),

@@ -1,33 +1,33 @@
-/* Reads texts word by word: how many words each has, and how often those that matter.
+/* Counts words: the length of each text, and the frequencies of the terms of the topics.
  *
- * A word ends where the automaton of words.npz (docs/words.py makes it, from rules in words) says so. What a word
- * becomes by the analysis - a term of the topics, another one, or nothing - Python tells once for each distinct
- * word, and only if it begins like a term of the topics; the answer stays in a table. Reading stops at a word that
- * is not in the table, and goes on once it is told: nothing is called back, as a signal could come in between.
+ * The automaton of words.npz finds the ends of words; docs/words.py makes it from rules. The analysis in Python turns a
+ * word into a term of the topics, another term, or nothing. Python is asked once for each distinct word that begins like
+ * a term of the topics, and a table stores the answer. Reading stops at a word that is not in the table, and continues
+ * after the answer. There are no callbacks, because a signal could interrupt one.
  *
- * Texts are UTF-8, with eight bytes of any kind behind the last; nothing is read beyond, whatever they hold.
+ * Texts are UTF-8. Eight more bytes with any content follow the last text; reading never goes beyond them.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char source[] = SOURCE; /* its SHA-256, by which compiled.py knows whether a library is of this version */
+const char source[] = SOURCE; /* the SHA-256 of this file; compiled.py compares it */
 
-enum { CLASSES = 32, NOTHING = 0, BEGIN = 1, LONGEST = 255 }; /* LONGEST: as Lucene counts, in units of UTF-16 */
-enum { COUNTED = -1, DROPPED = -2 };                          /* instead of the number of a term */
-enum { EIGHT = 8 };                                           /* bytes that are read at once */
-enum { READ, UNKNOWN, NO_MEMORY };                            /* how reading ends */
-enum { MOST_WORDS = 1 << 20, MOST_BYTES = 1 << 26 };          /* that are remembered; then all are told anew */
+enum { CLASSES = 32, NOTHING = 0, BEGIN = 1, LONGEST = 255 }; /* LONGEST: Lucene's limit, in units of UTF-16 */
+enum { COUNTED = -1, DROPPED = -2 };                          /* meanings that are not the number of a term */
+enum { EIGHT = 8 };                                           /* bytes that are compared at once */
+enum { READ, UNKNOWN, NO_MEMORY };                            /* why reading stops */
+enum { MOST_WORDS = 1 << 20, MOST_BYTES = 1 << 26 };          /* limits of the table, which is emptied when it is full */
 
 typedef struct {
-    const uint8_t *block_of, *blocks; /* the class of code point c: blocks[256 * block_of[c / 256] + c % 256] */
-    const uint8_t *steps;             /* from state s by class c: steps[CLASSES * s + c] */
-    const uint8_t *ends;              /* whether a word may end in state s */
+    const uint8_t *block_of, *blocks; /* class of code point c: blocks[256 * block_of[c / 256] + c % 256] */
+    const uint8_t *steps;             /* successor of state s for class c: steps[CLASSES * s + c] */
+    const uint8_t *ends;              /* whether a word may end in a state */
 } automaton;
 
 typedef struct {
     uint64_t hash;
-    int64_t begin; /* where the word lies among all bytes kept */
+    int64_t begin; /* where the word begins in the stored bytes */
     int32_t size;  /* in bytes; 0 if the entry is free */
     int32_t meaning;
 } entry;
@@ -42,25 +42,25 @@ typedef struct {
 
 typedef struct {
     automaton words;
-    uint8_t begins[128], goes_on[128]; /* whether with a character of ASCII a word begins; goes on, after letters */
-    const uint8_t *beginnings; /* of three letters each: whether a word that begins so may matter */
-    uint64_t seed; /* so that nobody can choose words that are slow to find */
+    uint8_t begins[128], goes_on[128]; /* whether an ASCII character begins a word; continues letters */
+    const uint8_t *beginnings; /* for each three letters: whether such a word may be a term */
+    uint64_t seed; /* random, against inputs chosen to be slow */
     entry *entries;
     int64_t room, known; /* room is a power of two */
     uint8_t *kept;
     int64_t kept_room, kept_size;
-    int32_t *counted, *frequencies; /* of the terms in the text that is read, and before them of other words */
-    int32_t *seen;                  /* which terms it has */
+    int32_t *counted, *frequencies; /* frequencies of terms in the current text; negative indexes are other words */
+    int32_t *seen;                  /* the terms of the current text */
     posting *postings;
     int64_t postings_room, postings_size;
-    int placed;                 /* whether it is noted where the terms stand */
-    occurrence *occurrences;    /* of all texts, one after the other */
+    int placed;                 /* whether positions of terms are stored */
+    occurrence *occurrences;    /* positions in all texts, in order */
     int64_t occurrences_room, occurrences_size;
-    int64_t text, here, length; /* where reading has come: to which text, where in it, and after how many words */
-    int32_t terms;              /* how many of them are seen in it */
+    int64_t text, here, length; /* current text, byte in it, and number of words so far */
+    int32_t terms;              /* number of distinct terms so far */
 } counter;
 
-/* How many bytes the character has that begins here, and its code point; what is no UTF-8 is a byte by itself. */
+/* Returns the size of the next character in bytes, and writes its code point; a byte that is not UTF-8 is U+FFFD. */
 static int character(const uint8_t *text, int64_t left, uint32_t *point)
 {
     static const uint32_t first[5] = {0, 0, 0x1F, 0x0F, 0x07};
@@ -76,13 +76,13 @@ static int character(const uint8_t *text, int64_t left, uint32_t *point)
     return size;
 }
 
-/* A word: from begin to end; end is begin where there is none. */
+/* A word from begin to end; end equals begin if there is no word. */
 typedef struct {
     int64_t begin, end;
     int all_ascii;
 } word;
 
-/* Eight bytes as a number, the first in the lowest place. */
+/* Returns eight bytes as a number, the first byte as the lowest. */
 static inline uint64_t eight_at(const uint8_t *text)
 {
     uint64_t found;
@@ -93,8 +93,8 @@ static inline uint64_t eight_at(const uint8_t *text)
     return found;
 }
 
-/* How many of eight bytes are letters of ASCII before the first that is none: all are looked at in a few steps, with
- * the highest bit of each byte as its answer. */
+/* Returns how many of eight bytes are ASCII letters before the first other byte. All bytes are compared at once; the
+ * highest bit of each byte is the result for it. */
 static inline int letters_of(uint64_t eight)
 {
     const uint64_t each = 0x0101010101010101u, highest = 0x80 * each;
@@ -104,7 +104,7 @@ static inline int letters_of(uint64_t eight)
     return others ? __builtin_ctzll(others) / 8 : EIGHT;
 }
 
-/* How many letters of ASCII begin a text, at most LONGEST. */
+/* Returns how many ASCII letters begin a text, at most LONGEST. */
 static inline int letters_here(const uint8_t *text, int64_t left)
 {
     int found = 0, more;
@@ -115,12 +115,12 @@ static inline int letters_here(const uint8_t *text, int64_t left)
     return found < most ? found : (int)most;
 }
 
-/* The longest word that begins here. */
+/* Returns the longest word that begins here. */
 static inline word word_here(const automaton *words, const uint8_t *text, int64_t here, int64_t end)
 {
     const uint8_t *ascii = words->blocks + 256 * words->block_of[0];
     word found = {here, here, 1};
-    /* Letters keep the automaton where the first one led it, so that it need not be asked about each. */
+    /* Letters stay in the state of the first letter, so that only the first one needs a step. */
     int units = letters_here(text + here, end - here);
     int state = units ? words->steps[CLASSES * BEGIN + ascii['a']] : BEGIN;
     found.end = here += units;
@@ -145,7 +145,7 @@ static inline word word_here(const automaton *words, const uint8_t *text, int64_
     return found;
 }
 
-/* The next word that begins here or later; one without a character where there is none. */
+/* Returns the next word that begins here or later; an empty word if there is none. */
 static inline word next_word(const automaton *words, const uint8_t *text, int64_t here, int64_t end)
 {
     const uint8_t *ascii = words->blocks + 256 * words->block_of[0];
@@ -164,19 +164,19 @@ static inline word next_word(const automaton *words, const uint8_t *text, int64_
     return (word){end, end, 1};
 }
 
-/* Writes where each word of a text begins and ends, and returns how many there are; at most one for each byte. */
+/* Writes begin and end of each word of a text, and returns the number of words, at most one for each byte. */
 int64_t split(const automaton *words, const uint8_t *text, int64_t size, int64_t *places)
 {
     int64_t found = 0;
-    for (word each = next_word(words, text, 0, size); each.end > each.begin; found++) {
-        places[2 * found] = each.begin;
-        places[2 * found + 1] = each.end;
-        each = next_word(words, text, each.end, size);
+    for (word next = next_word(words, text, 0, size); next.end > next.begin; found++) {
+        places[2 * found] = next.begin;
+        places[2 * found + 1] = next.end;
+        next = next_word(words, text, next.end, size);
     }
     return found;
 }
 
-/* Whether a word of ASCII may matter: words that do begin with the same three letters, or capitals of these. */
+/* Returns whether an ASCII word may be a term: terms begin with the same three letters, in any case. */
 static inline int may_matter(const counter *c, const uint8_t *letters, int64_t size)
 {
     uint32_t key = letters[0] & 31;
@@ -185,25 +185,25 @@ static inline int may_matter(const counter *c, const uint8_t *letters, int64_t s
     return c->beginnings[key];
 }
 
-/* Eight letters as a number, or as many as there are. */
+/* Returns up to eight letters as a number. */
 static inline uint64_t eight_of(const uint8_t *letters, int64_t size)
 {
     uint64_t found = eight_at(letters);
     return size < EIGHT ? found & (((uint64_t)1 << 8 * size) - 1) : found;
 }
 
-/* Words of up to eight letters that have the same size have the same hash only if they are the same. */
+/* Hashes a word. Different words of the same size have different hashes if they have at most eight letters. */
 static inline uint64_t hash_of(uint64_t seed, const uint8_t *letters, int64_t size)
 {
     uint64_t hash = seed ^ (uint64_t)size;
     for (int64_t at = 0; at < size; at += EIGHT) {
-        hash = (hash ^ eight_of(letters + at, size - at)) * 0x9E3779B97F4A7C15u; /* odd: no two products are the same */
+        hash = (hash ^ eight_of(letters + at, size - at)) * 0x9E3779B97F4A7C15u; /* odd, so that products stay distinct */
         hash ^= hash >> 32;
     }
     return hash;
 }
 
-/* Room for one element more; 0 if there is no memory. */
+/* Makes room for more elements; returns 0 if there is no memory. */
 static int grow(void **array, int64_t *room, int64_t needed, int64_t size)
 {
     if (needed <= *room)
@@ -225,7 +225,7 @@ static int64_t place_of(const counter *c, uint64_t hash, const uint8_t *letters,
     return place;
 }
 
-/* Twice as much room, or none but for a new beginning. 0 if there is no memory. */
+/* Doubles the table, or empties a full one; returns 0 if there is no memory. */
 static int more_entries(counter *c)
 {
     if (c->known >= MOST_WORDS || c->kept_size >= MOST_BYTES) {
@@ -249,7 +249,7 @@ static int more_entries(counter *c)
     return 1;
 }
 
-/* Takes down what a word means; 0 if there is no memory. */
+/* Stores the meaning of a word; returns 0 if there is no memory. */
 int64_t tell(counter *c, const uint8_t *letters, int64_t size, int32_t meaning)
 {
     if ((2 * c->known >= c->room || c->kept_size >= MOST_BYTES) && !more_entries(c))
@@ -264,8 +264,8 @@ int64_t tell(counter *c, const uint8_t *letters, int64_t size, int32_t meaning)
     return 1;
 }
 
-/* Where a word of ASCII letters ends, which begins here and is not longer than two times eight; here, if it may be
- * another kind of word. That is most words, told faster than by the automaton. */
+/* Returns the end of a word that consists of ASCII letters only and has less than two times eight; else returns here.
+ * Most words are of this kind, and this test is faster than the automaton. */
 static inline int64_t end_of_letters(const counter *c, const uint8_t *text, int64_t here, int64_t end)
 {
     int64_t letters = letters_of(eight_at(text + here));
@@ -275,7 +275,7 @@ static inline int64_t end_of_letters(const counter *c, const uint8_t *text, int6
     return next < end && letters < 2 * EIGHT && text[next] < 0x80 && !c->goes_on[text[next]] ? next : here;
 }
 
-/* The next word that begins here or later; one without a character where there is none. */
+/* Returns the next word that begins here or later; an empty word if there is none. */
 static inline word word_from(const counter *c, const uint8_t *text, int64_t here, int64_t end)
 {
     while (here < end && text[here] < 0x80 && !c->begins[text[here]])
@@ -284,12 +284,12 @@ static inline word word_from(const counter *c, const uint8_t *text, int64_t here
     return next > here ? (word){here, next, 1} : next_word(&c->words, text, here, end);
 }
 
-/* Reads on in a text to its end, where its terms go to the postings, or to a word that is not known. */
+/* Reads a text to its end, and stores the postings of its terms; or stops at an unknown word. */
 static int read_text(counter *c, const uint8_t *text, int64_t size)
 {
     int64_t length = c->length;
     int32_t terms = c->terms;
-    /* At most every byte is a word. */
+    /* Every byte may be a word. */
     if (c->placed && !grow((void **)&c->occurrences, &c->occurrences_room, c->occurrences_size + size, sizeof(occurrence)))
         return NO_MEMORY;
     for (word each = {c->here, c->here, 1}; each = word_from(c, text, each.end, size), each.end > each.begin;) {
@@ -306,7 +306,7 @@ static int read_text(counter *c, const uint8_t *text, int64_t size)
         int32_t meaning = found->meaning;
         if (c->placed && meaning >= 0)
             c->occurrences[c->occurrences_size++] = (occurrence){meaning, (int32_t)(length - 1) + c->frequencies[DROPPED]};
-        /* Without a branch, as none could be foreseen. */
+        /* Without a branch, because the processor could not predict it. */
         length -= meaning == DROPPED;
         c->seen[terms] = meaning;
         terms += meaning >= 0 && !c->frequencies[meaning];
@@ -352,7 +352,7 @@ void free_counter(counter *c)
     free(c->occurrences), free(c);
 }
 
-/* Before other texts are read; those before may have been left in the middle. Places of terms are noted if asked for. */
+/* Prepares for new texts, also after an interrupted call. */
 void begin(counter *c, int64_t placed)
 {
     for (int32_t i = 0; i < c->terms; i++)
@@ -362,8 +362,8 @@ void begin(counter *c, int64_t placed)
     c->placed = placed != 0;
 }
 
-/* Reads on in texts that lie one after the other, the n-th from bounds[n] to bounds[n + 1]; EIGHT bytes follow the
- * last. Returns READ at the end of all; UNKNOWN where a word has to be told, from unknown[0] to unknown[1]; NO_MEMORY. */
+/* Reads consecutive texts; the n-th is from bounds[n] to bounds[n + 1], and EIGHT bytes follow the last. Returns READ at
+ * the end; UNKNOWN at a word without a meaning, from unknown[0] to unknown[1]; or NO_MEMORY. */
 int64_t read_on(counter *c, const uint8_t *bytes, const int64_t *bounds, int64_t texts, int32_t *lengths,
                 int64_t *unknown)
 {
@@ -381,13 +381,13 @@ int64_t read_on(counter *c, const uint8_t *bytes, const int64_t *bounds, int64_t
     return READ;
 }
 
-/* How many postings the texts last read have. */
+/* Returns the number of postings of the current texts. */
 int64_t postings_of(const counter *c)
 {
     return c->postings_size;
 }
 
-/* Writes the postings of the texts last read: those of term t from begins[t] to begins[t + 1], by text. */
+/* Writes the postings of the current texts; those of term t are from begins[t] to begins[t + 1], ordered by text. */
 void take_postings(const counter *c, int64_t terms, int64_t *begins, int32_t *texts, int32_t *frequencies)
 {
     memset(begins, 0, (terms + 1) * sizeof(int64_t));
@@ -395,22 +395,22 @@ void take_postings(const counter *c, int64_t terms, int64_t *begins, int32_t *te
         begins[c->postings[i].term + 1]++;
     for (int64_t t = 0; t < terms; t++)
         begins[t + 1] += begins[t];
-    for (int64_t i = 0; i < c->postings_size; i++) { /* begins[t] goes on to where the next term begins ... */
+    for (int64_t i = 0; i < c->postings_size; i++) { /* begins[t] advances to the beginning of the next term ... */
         posting each = c->postings[i];
         texts[begins[each.term]] = each.text;
         frequencies[begins[each.term]++] = each.frequency;
     }
-    memmove(begins + 1, begins, terms * sizeof(int64_t)); /* ... and comes back */
+    memmove(begins + 1, begins, terms * sizeof(int64_t)); /* ... and is restored here */
     begins[0] = 0;
 }
 
-/* How often the texts last read have terms, if places were asked for. */
+/* Returns the number of term positions in the current texts. */
 int64_t occurrences_of(const counter *c)
 {
     return c->occurrences_size;
 }
 
-/* Writes where the terms stand, in the order of the postings; begins is room for a number for each term and one more. */
+/* Writes the positions of terms in the order of the postings; begins has room for a number per term, and one more. */
 void take_places(const counter *c, int64_t terms, int64_t *begins, int32_t *places)
 {
     memset(begins, 0, (terms + 1) * sizeof(int64_t));

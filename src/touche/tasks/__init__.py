@@ -1,6 +1,6 @@
-"""The tasks by their ids, each read from its card once it is asked for.
+"""Tasks by their ids; a card is read when it is needed.
 
-Cards are those that ship, and those in the folders tasks/ of ``TOUCHE_DATA``.
+Cards ship with the project, or are in the folders tasks/ of ``TOUCHE_DATA``.
 """
 
 import logging
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from os.path import realpath  # that of Path raises where links lead round in circles
+from os.path import realpath  # Path.resolve raises for circular links
 from pathlib import Path
 
 from touche.errors import InputError, ToucheError, choice
@@ -40,22 +40,22 @@ _read = cache(read_card)
 
 
 def data_folders() -> list[Path]:
-    """The folders in ``TOUCHE_DATA``, which are separated as in PATH; the first match wins."""
+    """Returns the folders in ``TOUCHE_DATA``, which are separated as in PATH; the first match is used."""
     return [Path(folder) for folder in os.environ.get("TOUCHE_DATA", "").split(os.pathsep) if folder]
 
 
 def folder_of(task_id: str) -> Path | None:
-    """The folder in ``TOUCHE_DATA`` that has the card of a task; None for a task that ships."""
+    """Returns the folder in ``TOUCHE_DATA`` with the card of a task; None for a shipped task."""
     return next((card.parents[1] for card in _of_user(task_id)), None)
 
 
 def ids() -> list[str]:
-    """The ids of all tasks, by the names of their cards, of which none is read."""
+    """Returns the ids of all tasks, from the names of their cards; reads no card."""
     return list(_cards())
 
 
 def all_tasks() -> dict[str, Task]:
-    """The tasks by id; a card that cannot be read is left out with a warning."""
+    """Returns the tasks by id; a broken card causes a warning."""
     found = {}
     for task_id in ids():
         try:
@@ -66,10 +66,10 @@ def all_tasks() -> dict[str, Task]:
 
 
 def task(task_id: str) -> Task:
-    """The task with an id; the id of one of its datasets will do, too.
+    """Returns a task by its id, or by the id of one of its datasets.
 
     Raises:
-        ToucheError: if there is none, its card cannot be read, or another one has its name.
+        ToucheError: if the task is unknown, or its card is broken or shares its name with another card.
     """
     cards = _cards()
     if task_id in cards:
@@ -82,57 +82,57 @@ def task(task_id: str) -> Task:
 
 
 def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path | None = None) -> Task:
-    """A task as runs are to be scored for it: by its own measure and judgments, or by others.
+    """Returns a task with the measure and the qrels by which runs are to be scored.
 
     Args:
-        task_id: its id, or that of one of its datasets; None where nothing but the judgments is known.
+        task_id: the id of the task or of its dataset; None if only the qrels are known.
         measure: another measure, in the notation of ir_measures.
-        qrels: a file with other judgments, to which no published value belongs. Its name, without the ending,
-            is that of the dimension.
+        qrels: a file with other qrels, for which there are no published values. Its name without the suffix
+            is the dimension.
 
     Raises:
-        ToucheError: if there is no such task, measure or file, or neither task nor judgments are named.
+        ToucheError: if the task, the measure or the file is unknown, or neither task nor qrels are passed.
     """
     if task_id is None and qrels is None:
         named = f"name --task, one of {', '.join(ids())}, or --qrels"
-        raise ToucheError(f"neither a task nor judgments are named; {named}")
+        raise ToucheError(f"no task and no qrels; {named}")
     if qrels is not None and not is_file(qrels):
-        raise InputError(qrels, "no such file of judgments", "check the path")
-    name = qrels.name if qrels else ""  # of a task of which nothing else is known
+        raise InputError(qrels, "no such file of qrels", "check the path")
+    name = qrels.name if qrels else ""  # the only name of an unknown task
     unknown = Task(name, name, "", topics="", qrels={}, corpora={}, rules=Rules("document"))
     chosen = unknown if task_id is None else task(task_id)
     own = chosen.measure if measure is None else measure_of(measure)
     of_stances = own is MACRO_F1
     if qrels is not None:
         of_stances |= measure is None and Judgments(qrels.name) == chosen.qrels.get(STANCE)
-        dimension = qrels.stem if qrels.stem != STANCE else qrels.name  # grades of whatever it is
+        dimension = qrels.stem if qrels.stem != STANCE else qrels.name  # a file of grades may be called so
         judged = {STANCE if of_stances else dimension: Judgments(str(qrels.absolute()))}
         chosen = replace(chosen, qrels=judged, published=())
     elif measure is not None:
         judged = {name: file for name, file in chosen.qrels.items() if (name == STANCE) == of_stances}
         chosen = replace(chosen, qrels=judged)
     if of_stances and not (chosen.stances and chosen.qrels):
-        raise ToucheError(f"{MACRO_F1} is of judged stances; name a --task that has some")
+        raise ToucheError(f"{MACRO_F1} needs judged stances; name a --task that has some")
     return chosen if of_stances else replace(chosen, measure=own)
 
 
 def datasets() -> list[str]:
-    """The ids of all datasets: ``TASK`` for its whole corpus, ``TASK/NAME`` for another one.
+    """Returns the ids of all datasets: ``TASK`` for its whole corpus, ``TASK/NAME`` for others.
 
-    Of a card that is no TOML, the first alone; what else a card gets wrong is told by ``dataset``.
+    A card that is not TOML has one dataset; its errors are reported by ``dataset``.
     """
     return [
-        each if name == "full" else f"{each}/{name}"
-        for each, card in _cards().items()
+        task_id if name == "full" else f"{task_id}/{name}"
+        for task_id, card in _cards().items()
         for name in dict.fromkeys(["full", *_corpora(card)])
     ]
 
 
 def dataset(dataset_id: str) -> tuple[Task, Corpus]:
-    """Task and corpus of a dataset.
+    """Returns task and corpus of a dataset.
 
     Raises:
-        ToucheError: if there is none, or the card of its task cannot be read.
+        ToucheError: if the dataset is unknown, or the card of its task is broken.
     """
     task_id, _, name = (dataset_id, "", "full") if dataset_id in _cards() else dataset_id.rpartition("/")
     if task_id in _cards() and name in task(task_id).corpora:
@@ -141,19 +141,19 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
 
 
 def check_name(card: Path) -> None:
-    """Checks that a card in ``TOUCHE_DATA`` has not the name of one that ships: no id means two tasks.
+    """Checks that a card in ``TOUCHE_DATA`` does not share its name with a shipped card.
 
     Raises:
-        InputError: if it has.
+        InputError: if both have the same name.
     """
     if realpath(card) in map(realpath, _of_user(id_of(card))) and id_of(card) in _shipped():
         problem = f"a task {id_of(card)!r} ships with the project"
-        raise InputError(card, problem, "give the file and its id another name")
+        raise InputError(card, problem, "change the name of the file and its id")
 
 
 def _cards() -> dict[str, Path]:
-    """The cards by the ids of their tasks; of two with one id that which ships."""
-    folders = reversed(data_folders())  # so that the first one wins
+    """Returns the cards by the ids of their tasks; shipped cards have priority."""
+    folders = reversed(data_folders())  # so that the first folder has priority
     found = {id_of(card): card for folder in folders for card in (folder / "tasks").glob("[!.]*.toml")}
     return dict(sorted((found | _shipped()).items()))
 
@@ -163,14 +163,14 @@ def _shipped() -> dict[str, Path]:
 
 
 def _of_user(task_id: str) -> list[Path]:
-    """The cards of a task in ``TOUCHE_DATA``."""
+    """Returns the cards of a task in ``TOUCHE_DATA``."""
     cards = (folder / "tasks" / f"{task_id}.toml" for folder in data_folders())
-    return [card for card in cards if os.path.exists(card)]  # noqa: PTH110 (that of Path raises)
+    return [card for card in cards if os.path.exists(card)]  # noqa: PTH110 (Path.exists raises)
 
 
 @cache
 def _corpora(card: Path) -> Iterable[str]:
-    """The names of a card's corpora, whatever else is wrong with it."""
+    """Returns the names of a card's corpora, even if the card has other errors."""
     with suppress(ToucheError):
         corpora = read_toml(card).get("corpora")
         return corpora if isinstance(corpora, dict) else ()

@@ -1,4 +1,4 @@
-"""The cards of the tasks, a TOML file each, decoded strictly into the records of a task."""
+"""Cards of tasks: TOML files, decoded strictly into records."""
 
 from collections.abc import Iterable
 from dataclasses import fields
@@ -26,8 +26,8 @@ from touche.tasks.records import (
 )
 
 _COLUMNS = {field.name for field in fields(Published)}
-_OPTIONAL = {"run": "", "evaluator": None, "qrels": None}  # columns that tables of stances lack
-_FRONT = "index"  # in a gallery each task has a page by its id
+_OPTIONAL = {"run": "", "evaluator": None, "qrels": None}  # columns missing in tables of stances
+_FRONT = "index"  # the gallery names each task's page by its id
 
 Texts = Annotated[tuple[Text, ...], Meta(min_length=1)]
 
@@ -45,7 +45,7 @@ class _Ranking(Strict, frozen=True):
 
     def __post_init__(self) -> None:
         if self.interval and not self.interval[0] <= self.value <= self.interval[1]:
-            raise ValueError("interval is not [low, high] with the value between; correct it")
+            raise ValueError("interval is not [low, high] around the value; correct it")
 
 
 class _Rankings(Strict, frozen=True):
@@ -77,7 +77,7 @@ class _Stance(Strict, frozen=True):
 
     def __post_init__(self) -> None:
         if self.results > self.team_results:
-            raise ValueError("results is more than team_results; correct it")
+            raise ValueError("results is larger than team_results; correct it")
 
 
 class _Stances(Strict, frozen=True):
@@ -105,7 +105,7 @@ class _Card(Strict, frozen=True):
 
     def __post_init__(self) -> None:
         if measure_of(self.measure) is MACRO_F1:
-            raise ValueError(f"measure {self.measure!r} is of stances alone; name one of rankings")
+            raise ValueError(f"measure {self.measure!r} is only for stances; name a measure of rankings")
         if STANCE in self.qrels and not {*self.rules.stances} - {UNKNOWN}:
             raise ValueError("rules.stances is missing; list the stances that qrels.stance judges")
         if "full" not in self.corpora:
@@ -116,23 +116,23 @@ class _Card(Strict, frozen=True):
                 nearest = choice(table.dimension, self.qrels)
                 raise ValueError(f"{key}.dimension {table.dimension!r} is not in qrels; {nearest}")
             if table.qrels not in (None, judgments.file):
-                remedy = f"make it {judgments.file!r}"
+                remedy = f"write {judgments.file!r}"
                 raise ValueError(f"{key}.qrels is not the file of qrels.{table.dimension}; {remedy}")
 
 
 def read_card(path: Path) -> Task:
-    """Returns the task that a card describes.
+    """Returns the task of a card.
 
     Raises:
-        InputError: if the card cannot be read, or something is wrong with one of its keys.
+        InputError: if the card cannot be read, or one of its keys has an error.
     """
     card, task_id = read_record(path, _Card), id_of(path)
     if card.id != task_id:
-        problem = f"id: {card.id!r} is not the name of the file"
-        raise InputError(path, problem, f"make it {task_id!r}, or rename the file")
+        problem = f"id: {card.id!r} differs from the name of the file"
+        raise InputError(path, problem, f"write {task_id!r}, or rename the file")
     if task_id.casefold() == _FRONT:
-        problem = f"id: {task_id!r} is the name of a gallery's front page"
-        raise InputError(path, problem, "give the file and its id another name")
+        problem = f"id: {task_id!r} is the name of the gallery's front page"
+        raise InputError(path, problem, "change the name of the file and its id")
     records = {
         "measure": measure_of(card.measure),
         "published": (
@@ -144,7 +144,7 @@ def read_card(path: Path) -> Task:
 
 
 def _rows(tables: Iterable[_Rankings | _Stances], measure: str, **others: str) -> tuple[Published, ...]:
-    """Returns the rows of tables, each with what its table says of all its rows, the best first."""
+    """Returns the rows of tables with the values of their table, best first."""
     rows = []
     for table in tables:
         for row in table.runs:

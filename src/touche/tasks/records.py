@@ -1,4 +1,4 @@
-"""What a task is: its topics, judgments, corpora, rules and published results."""
+"""The records of a task: topics, qrels, corpora, rules and published results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,22 +14,22 @@ Unit = Literal["argument", "sentence pair", "document", "passage"]
 Evaluator = Literal["trec_eval", "touche"]
 
 PAIR: Unit = "sentence pair"
-SPOT_CHECK = "spot-check"  # what the names of the project's own data begin with
+SPOT_CHECK = "spot-check"  # the beginning of names in the toy collection
 CUTOFF = 5
-MEASURE = Measure(f"nDCG@{CUTOFF}", CUTOFF)  # of the tasks until 2022, and of a card that names none
-STANCE = "stance"  # the dimension of detected stances
-UNKNOWN = "Q0"  # the second column of a line without a stance
+MEASURE = Measure(f"nDCG@{CUTOFF}", CUTOFF)  # the measure until 2022, and the default
+STANCE = "stance"  # the dimension for detected stances
+UNKNOWN = "Q0"  # the second column without a stance
 
 Count = Annotated[int, Meta(ge=1)]
 
 
 class Corpus(Strict, frozen=True):
-    """A collection that a task can be run on.
+    """A collection of a task.
 
     Attributes:
         directory: the name of its folder in corpora/.
         ir_datasets: its id in ir_datasets, or None.
-        files: the parts that it consists of, where it is published in several.
+        files: its parts, if it is published in several.
     """
 
     directory: Name
@@ -38,11 +38,11 @@ class Corpus(Strict, frozen=True):
 
 
 class Judgments(Strict, frozen=True):
-    """The judgments of one dimension, such as relevance or quality.
+    """The qrels of one dimension, such as relevance or quality.
 
     Attributes:
         file: the name of the file in qrels/.
-        labels: the labels that occur in it; empty where they are not known.
+        labels: the grades in the file; empty if unknown.
     """
 
     file: Name
@@ -50,14 +50,14 @@ class Judgments(Strict, frozen=True):
 
 
 class Rules(Strict, frozen=True):
-    """What a submission must keep to.
+    """The rules for submissions.
 
     Attributes:
-        unit: what is ranked.
-        max_results: how many of them per topic at the most.
-        min_results: how many at the least; 0 where no minimum was stated.
-        max_runs: how many runs a team may submit, or None where no limit was stated.
-        stances: the values of the second column; empty where they are not known.
+        unit: the ranked unit.
+        max_results: the largest number of results per topic.
+        min_results: the smallest number of results per topic; 0 if the rules state none.
+        max_runs: the largest number of runs of a team, or None if the rules state none.
+        stances: the values of the second column; empty if unknown.
     """
 
     unit: Unit
@@ -70,30 +70,30 @@ class Rules(Strict, frozen=True):
         if self.min_results > self.max_results:
             raise ValueError("max_results is less than min_results; make it larger")
         if any(stance != stance.upper() for stance in self.stances):
-            raise ValueError("stances are not in upper case; write them so")
+            raise ValueError("stances are not in upper case; change them to upper case")
 
 
 @dataclass(frozen=True)
 class Published:
-    """One row of a published results table.
+    """A row of a published table of results.
 
     Attributes:
         task: the id of the task.
-        dimension: what was judged; ``stance`` where detecting it was.
-        measure: what the value is of, such as ``nDCG@5``; of detected stances ``macro F1``.
-        team: the name of the team, as the lab has it.
-        run: the number that a paper gives the run, such as ``Run 1``; empty where it has none.
-        tag: the tag of the run; empty where none was printed.
-        value: the measure, of rankings its mean.
-        low, high: the confidence interval, or None where none was printed; a 95% one, but for its note.
-        baseline: whether it is the organizers' own.
-        evaluator: the one it was computed with, or None where that is not known.
-        qrels: the judgments it was computed with, or None where that is not known.
-        sources: every document and table that prints it.
-        interval_note: what one must know about the interval; empty where that is all.
-        printed: what the table has for the team, where that is another name.
-        results: over how many detected stances the value is; None for rankings.
-        team_value, team_results: the same of all runs of the team together.
+        dimension: the judged dimension; ``stance`` for detected stances.
+        measure: the measure, such as ``nDCG@5``; ``macro F1`` for detected stances.
+        team: the name of the team at the lab.
+        run: the run's number in a paper, such as ``Run 1``; empty without a number.
+        tag: the tag of the run; empty if not printed.
+        value: the score; for rankings the mean over topics.
+        low, high: the confidence interval, or None if not printed; 95% unless ``interval_note`` differs.
+        baseline: whether it is a baseline of the organizers.
+        evaluator: the evaluator of the value, or None if unknown.
+        qrels: the qrels of the value, or None if unknown.
+        sources: all documents and tables with this value.
+        interval_note: a note about the interval, or empty.
+        printed: the team's name in the table, if it differs.
+        results: the number of detected stances in the value; None for rankings.
+        team_value, team_results: the same for all runs of the team together.
     """
 
     task: str
@@ -117,7 +117,7 @@ class Published:
 
     @property
     def kind(self) -> tuple[str, str]:
-        """Dimension and measure: rows with the same ones are ranked together."""
+        """Dimension and measure; only rows with the same kind are ranked together."""
         return self.dimension, self.measure
 
     @property
@@ -128,22 +128,22 @@ class Published:
 
 @dataclass(frozen=True)
 class Task:
-    """A shared task, or a part of the project's own spot check.
+    """A shared task, or a part of the bundled toy collection.
 
     Attributes:
-        id: such as ``touche-2020-task-1``.
+        id: the id, such as ``touche-2020-task-1``.
         title: the title of the task.
-        url: its page.
+        url: the task's web page.
         topics: the name of the file in topics/.
-        qrels: the judgments by dimension.
-        corpora: the collections by name; ``full`` is the one of the task.
-        rules: what a submission must keep to.
-        measure: what runs are scored by.
-        excluded_topics: topics whose judgments do not count.
-        note: what one must know about the judgments.
-        published: all published results, the best of each dimension first.
-        results_note: why results are missing, where they are.
-        incomplete: whether published values count unjudged documents among the first as well.
+        qrels: the files of qrels by dimension.
+        corpora: the collections by name; ``full`` is the whole collection.
+        rules: the rules for submissions.
+        measure: the measure of the runs.
+        excluded_topics: topics whose judgments are ignored.
+        note: a note about the judgments.
+        published: all published results, best first in each dimension.
+        results_note: the reason for missing results.
+        incomplete: whether published values include unjudged documents.
     """
 
     id: str
@@ -162,20 +162,20 @@ class Task:
 
     @property
     def cutoff(self) -> int:
-        """How many of the first results are scored, or looked at first where all are."""
+        """The number of scored results, or ``CUTOFF`` if all results are scored."""
         return self.measure.cutoff or CUTOFF
 
     @property
     def stances(self) -> tuple[str, ...]:
-        """The stances of documents, which are judged and detected."""
+        """The stances that are judged and detected."""
         return tuple(stance for stance in self.rules.stances if stance != UNKNOWN)
 
     def measure_for(self, dimension: str) -> Measure:
-        """Returns the measure of a dimension: macro F1 of stances, else that of the task."""
+        """Returns the measure of a dimension: macro F1 for stances, else the task's measure."""
         return MACRO_F1 if dimension == STANCE else self.measure
 
 
 def id_of(card: Path) -> str:
-    """Returns the id of a task by the name of its card; those of spot checks are in a folder."""
+    """Returns the id of a task from the path of its card; the toy collection's cards are in a folder."""
     folder = card.absolute().parent.name
     return f"{folder}/{card.stem}" if folder == SPOT_CHECK else card.stem

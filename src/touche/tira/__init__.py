@@ -1,1 +1,1 @@
-"""TIRA's contract: what an input directory holds, what a run leaves behind, and where it comes from."""
+"""TIRA's contract: the output directory, run.txt and the run's metadata."""

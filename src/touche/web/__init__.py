@@ -1,1 +1,1 @@
-"""Web pages: from HTML to the fields that are searched, by all processors."""
+"""Web pages: parses HTML into searchable fields, with all processors."""

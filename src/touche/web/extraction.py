@@ -1,7 +1,7 @@
-"""From the HTML of a page to the fields that ChatNoir searches (Bevendorff et al. 2018).
+"""Makes the fields that ChatNoir searches (Bevendorff et al. 2018) from the HTML of a page.
 
-The libraries are those of ChatNoir's authors, and the rules are those of their two indexers where they are
-public: of today's, and of the one that made the index of 2020 and 2021.
+The libraries are those of ChatNoir's authors. The rules are those of their two indexers, as far as they are
+public: today's indexer, and the one that made the index of 2020 and 2021.
 """
 
 from collections import Counter
@@ -20,19 +20,19 @@ from touche.web.main_content import main_content, shortened
 _TITLE, _DESCRIPTION, _META, _ALL_HEADINGS = 90, 400, 8192, 16384  # characters
 _KEYWORDS_2020 = 400
 _HEADINGS = ("h1", "h2", "h3")
-_MANY = 2_000  # headings; of more it is faster to look at every node
-_DEEPEST = 300  # levels; the time to find the main content grows by their square, and browsers stop at 512
+_MANY = 2_000  # headings; with more, visiting every node is faster
+_DEEPEST = 300  # levels; finding the main content takes quadratic time, and browsers stop at 512
 _TOO_DEEP = " > ".join(["*"] * (_DEEPEST + 1))
-_UNREADABLE = 0.1  # share of characters
-# What a file begins with; of mere doubt about a text (octet-stream) there is much, and it is seen below.
+_UNREADABLE = 0.1  # largest share of unreadable characters
+# Types detected from the first bytes. octet-stream is not among them, because many texts get it.
 _BINARY = ("image/", "audio/", "video/", "font/", "application/pdf", "application/zip", "application/gzip")
 
 
 def parse(raw: RawPage) -> Page:
-    """Takes a page apart by the rules of today's indexer.
+    """Parses a page by the rules of today's indexer.
 
     Raises:
-        PageError: if it is no text, too large, too deeply nested or empty.
+        PageError: if the page is not text, or is too large, too deeply nested or empty.
     """
     tree, page = _read(raw)
     return replace(
@@ -47,10 +47,10 @@ def parse(raw: RawPage) -> Page:
 
 
 def parse_as_in_2020(raw: RawPage) -> Page:
-    """Takes a page apart by the rules of the indexer of 2020 and 2021.
+    """Parses a page by the rules of the indexer of 2020 and 2021.
 
     Raises:
-        PageError: as of ``parse``.
+        PageError: as in ``parse``.
     """
     tree, page = _read(raw)
     rendered = extract_plain_text(tree, preserve_formatting=True, list_bullets=False, alt_texts=False)
@@ -66,7 +66,7 @@ def parse_as_in_2020(raw: RawPage) -> Page:
 
 
 def _read(raw: RawPage) -> tuple[HTMLTree, Page]:
-    """A page as a tree, and the fields that are the same by the rules of both indexers."""
+    """Returns a page as a tree, and the fields that both indexers share."""
     tree = _tree(raw)
     full_body = extract_plain_text(tree, preserve_formatting=False)
     if not full_body or _unreadable(full_body) > _UNREADABLE * len(full_body):
@@ -94,22 +94,22 @@ def _text(raw: RawPage) -> str:
     try:
         if raw.charset:
             return bytes_to_str(raw.content, raw.charset)
-    except (LookupError, ValueError):  # a server may name what is no encoding
+    except (LookupError, ValueError):  # the server's encoding is unknown
         pass
     return bytes_to_str(raw.content, detect_encoding(raw.content) or "utf-8")
 
 
 def _unreadable(text: str) -> int:
-    """The number of characters that cannot be read, each distinct one looked at once."""
+    """Returns the number of unreadable characters."""
     words = "".join(text.split())
-    if words.isprintable() and "\ufffd" not in words:  # as nearly all texts are
+    if words.isprintable() and "\ufffd" not in words:  # true for nearly all texts
         return 0
-    counts = Counter(words)  # without blanks
-    return counts["\ufffd"] + sum(count for each, count in counts.items() if not each.isprintable())
+    counts = Counter(words)  # each distinct character is tested once
+    return counts["\ufffd"] + sum(count for char, count in counts.items() if not char.isprintable())
 
 
 def _title(tree: HTMLTree) -> str:
-    """The title, or the first heading or what a page calls its title."""
+    """Returns the title, else the first heading or element of class ``title``."""
     assert tree.document is not None
     first = (tree.document.query_selector(kind) for kind in ("h1", "h2", ".title"))
     texts = (tree.title, *(found.text for found in first if found is not None))
@@ -117,7 +117,7 @@ def _title(tree: HTMLTree) -> str:
 
 
 def _outermost(nodes: Iterable[Any]) -> Iterator[Any]:
-    """The headings that are not within another one."""
+    """Yields the headings that are not within another heading."""
     last = None
     for node in nodes:
         if last is None or not last.contains(node):
@@ -126,7 +126,7 @@ def _outermost(nodes: Iterable[Any]) -> Iterator[Any]:
 
 
 def _texts(nodes: Iterable[Any]) -> Iterator[str]:
-    """The texts of headings, as many as are kept; a text can be in a hundred headings."""
+    """Yields the texts of headings up to the limit, because a text can be in a hundred nested headings."""
     length = 0
     for node in nodes:
         if length >= _ALL_HEADINGS:
@@ -137,9 +137,9 @@ def _texts(nodes: Iterable[Any]) -> Iterator[str]:
 
 
 def _heading_nodes(tree: HTMLTree) -> Sequence[Any]:
-    """The headings, in their order.
+    """Returns the headings in order.
 
-    What a selector finds is taken at once: going through it takes time by the square of how many there are.
+    A selector's result is copied at once, because iterating over it takes quadratic time.
     """
     assert tree.document is not None
     found = tree.document.query_selector_all(", ".join(_HEADINGS))
@@ -147,7 +147,7 @@ def _heading_nodes(tree: HTMLTree) -> Sequence[Any]:
 
 
 def _meta(tree: HTMLTree, attributes: str) -> str:
-    """The content of the first element; that of 2020 has one, and its name is compared letter by letter."""
+    """Returns the content of the first matching element; in 2020 names were case-sensitive."""
     assert tree.document is not None
     found = tree.document.query_selector(f"meta{attributes}")
     return _blanks((found.getattr("content") or "") if found is not None else "")[:_META]

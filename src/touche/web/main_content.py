@@ -1,23 +1,22 @@
-"""The main content of a page by the rules of ChatNoir's indexer of 2020 and 2021, and how it cut texts short.
+"""Finds the main content of a page and shortens texts, as ChatNoir's indexer of 2020 and 2021.
 
-The rules are those of its public source (chatnoir2-indexer, and the extractor of Kiesel et al. 2017 that it
-calls): the page is rendered as lines; what is too short for a paragraph goes, and so do sentences that are no
-prose.
+The rules are from its public source: chatnoir2-indexer, and the extractor of Kiesel et al. 2017 in it. The
+page is rendered as lines. Lines too short for a paragraph are removed, and so are sentences without prose.
 """
 
 import re
 from itertools import pairwise
 
 _SHORTEST = 50  # characters of a paragraph
-_PROSE = 0.5  # share of a sentence's words and signs that are made of letters only
-_KEPT = 0.6  # share of the allowed length that a text must keep to be cut at a word
+_PROSE = 0.5  # smallest share of words among a sentence's words and signs
+_KEPT = 0.6  # a text is cut at a word if this share of the allowed length stays
 
-# Where a sentence ends, near enough to UAX 29: after a full stop it goes on if the next letter is small.
+# Ends of sentences, similar to UAX 29: after a full stop, a lower-case letter continues the sentence.
 _END = re.compile(r"[!?…][\"'”’)\]]* |\.[\"'”’)\]]* (?![-,:;–—]|(?:[^\w.!?]|\d)*[a-z])")
-# Words and signs, as UAX 29 tells them apart, near enough again.
+# Words and signs, also similar to UAX 29.
 _SEGMENT = re.compile(r"\w+(?:['’.:]\w+|,\d+)*|[^\w\s]")
 
-# The indexer's own list of English stop words was not at hand; that of function words here is ours.
+# The indexer's own list of English stop words is not public; this list of function words replaces it.
 _STOP_WORDS = frozenset(
     """a about above after again against all am among an and any are as at be because been before being below
     between both but by can cannot could did do does doing down during each either else ever every few
@@ -31,10 +30,10 @@ _STOP_WORDS = frozenset(
 
 
 def main_content(rendered: str) -> str:
-    """The sentences of a rendered page that are its main content, joined by blanks.
+    """Returns the sentences of the main content, joined by blanks.
 
     Args:
-        rendered: the text of a page, in which each block and each row of a table is a line.
+        rendered: the text of a page, with each block and each row of a table on one line.
     """
     paragraphs = (" ".join(line.split()) for line in rendered.split("\n"))
     return " ".join(
@@ -47,10 +46,10 @@ def main_content(rendered: str) -> str:
 
 
 def shortened(text: str, length: int) -> str:
-    """A text of so many characters at the most, cut at a word unless that would leave less than 60%."""
+    """Shortens a text, at a word unless less than 60% of the length would stay."""
     if len(text) <= length:
         return text.strip()
-    at = text.rfind(" ", 0, length + 1)  # that sign may be the blank that ends the last word
+    at = text.rfind(" ", 0, length + 1)  # the last character may be the blank after a word
     return text[: at if at >= int(_KEPT * length) else length].strip()
 
 
@@ -60,7 +59,7 @@ def _sentences(paragraph: str) -> list[str]:
 
 
 def _is_prose(sentence: str) -> bool:
-    """Whether half of the words and signs are made of letters, and one is a stop word."""
+    """Returns whether half of the words and signs are words of letters, and one is a stop word."""
     if _is_plain_prose(sentence):
         return True
     segments = _SEGMENT.findall(sentence)
@@ -69,7 +68,7 @@ def _is_prose(sentence: str) -> bool:
 
 
 def _is_plain_prose(sentence: str) -> bool:
-    """Whether it is even if all else were single signs, as most sentences are; that is faster to see."""
+    """Returns whether a simpler test accepts a sentence: it counts all other characters as single signs."""
     words = sentence.split(" ")
     letters = list(filter(str.isalpha, words))
     others = len(sentence) - (len(words) - 1) - sum(map(len, letters))

@@ -1,4 +1,4 @@
-"""Web pages on their way from HTML to fields."""
+"""Parses the web pages of a collection."""
 
 import logging
 from collections import Counter
@@ -13,17 +13,17 @@ from touche.progress import processors
 
 _log = logging.getLogger(__name__)
 
-_RULES = "parse"  # of touche.web.extraction
+_RULES = "parse"  # the default, in touche.web.extraction
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Pages that were left out; the sum of two is that of both.
+    """Skipped pages of a collection, or of a part of it.
 
     Attributes:
-        reasons: how many there are of each.
-        pages: how many were not left out.
-        first: the id of the first; empty if there is none.
+        reasons: the number of skipped pages for each reason.
+        pages: the number of parsed pages.
+        first: the id of the first skipped page; empty if none was skipped.
     """
 
     reasons: Mapping[str, int] = field(default_factory=dict)
@@ -31,71 +31,71 @@ class LeftOut:
     first: str = ""
 
     def __add__(self, other: "LeftOut") -> "LeftOut":
-        """Those of both, of which the others come later."""
+        """Adds up two records; ``other`` is the later one."""
         reasons = Counter(self.reasons) + Counter(other.reasons)
         return LeftOut(reasons, self.pages + other.pages, self.first or other.first)
 
-    def tell(self) -> None:
-        """Warns of them, if there are any."""
+    def warn(self) -> None:
+        """Logs a warning if pages were skipped."""
         if not self.reasons:
             return
         count = sum(self.reasons.values())
-        told = ", ".join(f"{number} {reason}" for reason, number in Counter(self.reasons).most_common())
-        were = f"of {count + self.pages} pages {'was' if count == 1 else 'were'} left out"
-        _log.warning("%d %s: %s; the first is %s", count, were, told, self.first)
+        reasons = ", ".join(f"{number} {reason}" for reason, number in Counter(self.reasons).most_common())
+        total = count + self.pages
+        _log.warning("skipped %d of %d pages: %s; the first is %s", count, total, reasons, self.first)
 
 
 def parsed(
     documents: Iterable[Any],
     parser: Parser | None = None,
     processes: int | None = None,
-    tell: Callable[[LeftOut], None] = LeftOut.tell,
+    report: Callable[[LeftOut], None] = LeftOut.warn,
 ) -> Iterator[Any]:
-    """A collection with its raw pages parsed by several processes, in the same order.
+    """Yields a collection in the same order, with its raw pages parsed by several processes.
 
-    A page that cannot be parsed is left out, even if the parser dies of it; at the end a warning says how
-    many there were, and why.
+    Pages that cannot be parsed are skipped, even if they crash the parser; a final warning counts the
+    reasons.
 
     Args:
-        documents: the collection; what is no raw page is passed on.
-        parser: what is done with a page; a function that another process can import. By default
+        documents: the collection; other documents are passed on.
+        parser: the parser, which other processes must be able to import; by default
             ``touche.web.extraction.parse``.
-        processes: how many; by default one for each processor.
-        tell: what is done with what was left out, in place of the warning.
+        processes: the number of processes; by default one per processor.
+        report: receives the skipped pages; by default it logs the warning.
 
     Raises:
-        ToucheError: if the processes cannot import the script that iterates over the pages, or a page was
-            taken apart before, by another parser.
+        ToucheError: if the processes cannot import the user's script, or another parser made the fields of a
+            page.
     """
     reasons, pages, first = Counter[str](), 0, ""
     rules = parser.__name__ if parser else _RULES
     documents = iter(documents)
     for document in documents:
-        if isinstance(document, RawPage | Skipped):  # from here on there may be more of them
-            from touche.web.workers import parsed_in_processes  # here, for only web pages need processes
+        if isinstance(document, RawPage | Skipped):  # more raw pages may follow
+            from touche.web.workers import parsed_in_processes  # here, because only web pages need processes
 
             rest, by = chain([document], documents), parser or _extraction()
-            for each in parsed_in_processes(rest, by, processes or processors()):
-                pages += isinstance(each, Page)
-                if isinstance(each, Skipped):
-                    reasons[each.reason] += 1
-                    first = first or each.id
+            for result in parsed_in_processes(rest, by, processes or processors()):
+                pages += isinstance(result, Page)
+                if isinstance(result, Skipped):
+                    reasons[result.reason] += 1
+                    first = first or result.id
                 else:
-                    yield each
+                    yield result
         else:
             _check_rules(document, rules)
             yield document
-    tell(LeftOut(reasons, pages, first))
+    report(LeftOut(reasons, pages, first))
 
 
 def _check_rules(document: Any, rules: str) -> None:
     if isinstance(document, Page) and document.rules not in (None, rules):
-        problem = f"the fields of page {document.id} were kept by other rules ({document.rules}, not {rules})"
-        remedy = "give the pages themselves, or what the same baseline and year kept of them"
+        problem = f"another parser made the fields of page {document.id} ({document.rules}, not {rules})"
+        remedy = "pass the raw pages, or fields that the same baseline saved for the same year"
         raise ToucheError(f"{problem}; {remedy}")
 
 
 def _extraction() -> Parser:
-    from touche.web.extraction import parse  # here, for only web pages need its libraries
+    from touche.web.extraction import parse  # here, because only web pages need its libraries
 
     return parse

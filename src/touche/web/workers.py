@@ -1,4 +1,4 @@
-"""Web pages parsed by all processors."""
+"""Parses web pages with several processes."""
 
 import signal
 from collections.abc import Iterator, Sequence
@@ -10,12 +10,12 @@ from typing import Any
 from touche.formats.pages import PageError, Parser, RawPage, Skipped
 from touche.processes import Pool, in_order
 
-_BATCH = 32  # pages that are handed to a process at a time
-_SECONDS = 5.0  # of a processor for a page; most take five thousandths
+_BATCH = 32  # pages that a process receives at a time
+_SECONDS = 5.0  # processor time for a page; most need 5 ms
 
 
 def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int) -> Iterator[Any]:
-    """Yields documents in order, with their raw pages parsed; a page that ends a process is skipped."""
+    """Yields documents in order with their raw pages parsed; a page that ends a process is skipped."""
     pool = Pool(processes)
     pool.check("parse web pages")
 
@@ -23,7 +23,7 @@ def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int
         nonlocal pool
         try:
             return pool.submit(_parse_all, batch, parser)
-        except BrokenProcessPool:  # all have just died
+        except BrokenProcessPool:  # all processes have just died
             pool = Pool(processes)
             return pool.submit(_parse_all, batch, parser)
 
@@ -39,19 +39,19 @@ def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int
 
 
 def _parsed_alone(documents: Sequence[Any], parser: Parser) -> list[Any]:
-    """Parses documents in a process that no others can end; if they end it, each half by itself."""
+    """Parses documents in a separate process; if they end it, parses each half separately."""
     with Pool(1) as pool:
         try:
             return pool.submit(_parse_all, documents, parser).result()
         except BrokenProcessPool:
             half = len(documents) // 2
     if not half:
-        return [Skipped(documents[0].id, "that the parser died of, or was too long at")]
+        return [Skipped(documents[0].id, "that crashed the parser, or took it too long")]
     return _parsed_alone(documents[:half], parser) + _parsed_alone(documents[half:], parser)
 
 
 def _parse_all(documents: Sequence[Any], parser: Parser) -> list[Any]:
-    """In a process of its own, which the timer ends if a page takes the parser too long."""
+    """Parses documents in a process that a timer ends if a page takes too long."""
     parsed = []
     for page in documents:
         signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS)
@@ -67,5 +67,5 @@ def _parse_one(page: Any, parser: Parser) -> Any:
         return parser(page)
     except PageError as error:
         return Skipped(page.id, str(error))
-    except Exception as error:  # whatever an untrusted page brings about
+    except Exception as error:  # untrusted pages can cause any error
         return Skipped(page.id, f"that the parser failed on ({type(error).__name__})")

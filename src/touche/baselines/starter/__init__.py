@@ -1,4 +1,4 @@
-"""A new baseline folder: the files of ``my-team/``, under the name that it is to have."""
+"""Writes a new baseline folder: the files of ``my-team/`` with another name."""
 
 import builtins
 import re
@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from touche.errors import InputError
 
-_EXAMPLE = "my-team"  # and my_team in Python; it stands in the files wherever the name belongs
+_EXAMPLE = "my-team"  # my_team in Python; the new name replaces it in all files
 _BASE = "touche/base"
 _FILES = (
     "baseline.py",
@@ -19,28 +19,28 @@ _FILES = (
     "ruff.toml",
     ".github/workflows/check.yml",
 )
-_TAKEN = {"baseline", "re", "words_of", *dir(builtins), *kwlist}  # what baseline.py uses itself
+_TAKEN = {"baseline", "re", "words_of", *dir(builtins), *kwlist}  # names used in baseline.py
 
 
 def write_baseline(folder: Path, base: str = _BASE) -> None:
-    """Writes a new baseline, whole or not at all; its folder's name is that of its image and function, too.
+    """Writes a new baseline, completely or not at all; the folder's name is also that of image and function.
 
     Args:
-        folder: where it is to be.
-        base: the image that its own is built from.
+        folder: the new folder.
+        base: the base image.
 
     Raises:
-        InputError: if the function cannot have the name, the folder is not empty, or cannot be written.
+        InputError: if the function cannot have this name, the folder is not empty, or it cannot be written.
     """
     target = folder.resolve()
     function = re.sub(r"\W", "_", target.name)
     if not function.isidentifier() or function in _TAKEN:
-        problem = f"its function in Python cannot be called {function}"
-        raise InputError(folder, problem, "choose another name, which begins with a letter")
+        problem = f"{function} cannot be the name of its Python function"
+        raise InputError(folder, problem, "choose another name that begins with a letter")
     if not target.parent.is_dir():
-        raise InputError(folder, f"there is no folder {folder.parent}", "make it first")
+        raise InputError(folder, f"the folder {folder.parent} does not exist", "make it first")
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise InputError(folder, "there is something already", "choose another name, or remove it")
+        raise InputError(folder, "this path exists already", "choose another name, or remove it")
     try:
         _write(target, function, base)
     except OSError as error:
@@ -49,7 +49,7 @@ def write_baseline(folder: Path, base: str = _BASE) -> None:
 
 
 def _write(target: Path, function: str, base: str) -> None:
-    """Beside its place first, so that nothing is left behind where the disk is full."""
+    """Writes to a temporary folder first, so that a full disk leaves nothing behind."""
     with TemporaryDirectory(prefix=".touche-new-", dir=target.parent) as scratch:
         for name in _FILES:
             text = (Path(__file__).parent / _EXAMPLE / name).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What must hold before the baseline goes to TIRA: run it with pytest."""
+"""Tests before a submission to TIRA; run them with pytest."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ DOCUMENTS = [
 
 
 def ranked(topic: Topic) -> list[str]:
-    """The ids of the documents in the order of their scores."""
+    """Returns the ids of the documents in the order of their scores."""
     [(_, hits)] = load(str(FOLDER))([topic], DOCUMENTS)
     return [document for document, *_ in sorted(hits, key=lambda hit: -hit[1])]
 
