@@ -315,7 +315,7 @@ def test_candidates_are_ranked_by_what_is_asked(
     lines = [{"qid": "1", "query": "chess", "docno": id, "text": "t"} for id in candidates]
     given = write("in/rerank.jsonl", "".join(json.dumps(line) + "\n" for line in lines)).parent
     code, _, err = touche("run", name, "-i", given, "-o", given.parent / "out", "--api")
-    assert code == 0 and err.count(f"warning: {server.url} is asked: ") == 1
+    assert code == 0 and err.count(f"warning: {server.url} ranks ") == 1
     run = (given.parent / "out" / "run.txt").read_text().splitlines()
     assert sorted(line.split()[2] for line in run) == ranked
 

@@ -279,8 +279,8 @@ def test_a_name_is_that_of_the_clone_and_a_path_is_written_as_one(
         assert baselines.load(path).folder == tmp_path / "bm25" and not baselines.load(path).is_shipped
     assert baselines.folder_of("in/mine").resolve() == tmp_path / "in" / "mine"
     refused = {
-        "mine": r"no baseline 'mine', but a folder of that name; .* write \./mine$",
-        "./in": "^in: no baseline.py in it",
+        "mine": r"no baseline 'mine', but a folder of this name; .* write \./mine$",
+        "./in": "^in: no baseline.py in this folder",
         "./bm52": "^bm52: no such folder",
         "": "there is no baseline",
         "baselines": "there is no baseline",
@@ -375,7 +375,7 @@ REFUSED = {
         for name in ("given", "output", "seconds", "time_limit", "quiet", "help")
     },
     **{
-        with_options(f"k{default}"): "baseline.py:2: the default of option 'k' is no int, "
+        with_options(f"k{default}"): "baseline.py:2: the default of option 'k' is not int, "
         for default in ("", "=None", "=()", "=(1, None)", "=[1]", "=((1, 2), 3)")
     },
 }

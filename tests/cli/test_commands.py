@@ -83,7 +83,10 @@ def test_the_help_shows_the_baselines_and_first_the_options_of_each(
     monkeypatch.setattr(origin, "__file__", str(tmp_path / "an-image/touche/origin.py"))
     text = touche("run", folder, "--help")[1]
     assert re.findall(r"^(\w.*):$", text, re.MULTILINE) == [*headings[:2], *headings[4:]]
-    assert "no such dataset; name a folder" in touche("run", folder, "-i", "typo", "-o", tmp_path)[2]
+    assert (
+        "no such directory or dataset; name a folder"
+        in touche("run", folder, "-i", "typo", "-o", tmp_path)[2]
+    )
 
 
 @pytest.fixture
@@ -118,7 +121,7 @@ MISTYPED = {
     "run bm25 -i in -o out --b 2": "b = 2 is out of range; choose a number from 0 to 1",
     "run bm25 -i in -o out --b x": "'x' is not a valid float",
     "run bm25 -i in -o out --k2 1": "No such option",
-    "run bm25 -i in -o out --depth 0": "depth = 0: a run holds",
+    "run bm25 -i in -o out --depth 0": "depth = 0 is out of range",
     "run tfidf -i in -o out --variant x": "'x' is not one of 'terrier', 'classic'",
     "run bm25 -i in -o out --corpus nothing": "ir_datasets has no corpus 'nothing'",
     "run bm25 -i spot-check/arguments -o out --corpus x": "omit --corpus",
@@ -254,7 +257,7 @@ def test_what_an_encoding_cannot_say_is_written_out(write: Write) -> None:
     ("script", "message"),
     [
         ('ulimit -d 300000; exec "$@"', "touche: Java needs more than 307 MB of memory; allow 500 MB"),
-        (r'export TMPDIR=$TMPDIR/$(printf "\377"); mkdir "$TMPDIR"; exec "$@"', "Java cannot read its name"),
+        (r'export TMPDIR=$TMPDIR/$(printf "\377"); mkdir "$TMPDIR"; exec "$@"', "Java cannot read the name"),
     ],
 )
 def test_what_java_cannot_do_is_one_line(tmp_path: Path, script: str, message: str) -> None:

@@ -82,7 +82,7 @@ def test_quiet_leaves_warnings_and_errors(touche: Touche, write: Write, tmp_path
     assert len(touche(*run)[2].splitlines()) == 3
     assert touche(*run, "--quiet") == touche("--quiet", *run) == touche("run", "--quiet", *run[1:])
     assert touche(*run, "--quiet") == (0, "", warning)
-    assert touche(*run, "--quiet", "--depth", "0")[2].startswith("touche: depth = 0: a run holds")
+    assert touche(*run, "--quiet", "--depth", "0")[2].startswith("touche: depth = 0 is out of range")
     assert len(touche(*run)[2].splitlines()) == 3  # it is not kept for the next
     evaluate = ("evaluate", tmp_path / "out" / "run.txt", "--qrels", write("q.qrels", "1 0 a 1\n"))
     table = touche(*evaluate)[1]

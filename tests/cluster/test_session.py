@@ -38,7 +38,7 @@ def test_the_log_of_a_spark_that_failed_stays(monkeypatch: pytest.MonkeyPatch, t
     ("options", "error"),
     [
         ("-i s3a://bucket/corpus", "add --runner spark, or give a folder"),
-        ("-i s3a://bucket/corpus --corpus argsme/2020-04-01 --runner spark", "omit --corpus"),
+        ("-i s3a://bucket/corpus --corpus argsme/2020-04-01 --runner spark", "leave --corpus out"),
         ("--keep-fields s3a://bucket/fields", "s3a://bucket/fields: only Spark opens addresses"),
         ("--keep-fields x --runner spark --resume", "leave it or --keep-fields out"),
         ("--master yarn", "has no effect on the runner local; leave it out, or choose spark"),

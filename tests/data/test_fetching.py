@@ -98,7 +98,7 @@ def test_a_file_is_fetched_and_verified(publisher: str, home: Path) -> None:
     assert fetch(source(f"{publisher}/a.qrels")).word == "fetched"
     assert (home / "qrels" / "a.qrels").read_bytes() == CONTENT
     assert verify(source(f"{publisher}/a.qrels")).word == "verified"
-    assert fetch(source(f"{publisher}/a.qrels")).word == "at hand"
+    assert fetch(source(f"{publisher}/a.qrels")).word == "available"
     assert len(Publisher.asked) == 1
     assert [path.name for path in (home / "qrels").iterdir()] == ["a.qrels"]
 
@@ -160,8 +160,8 @@ def test_a_member_of_an_archive_lands_where_it_belongs_whatever_its_path(
 @pytest.mark.parametrize(
     ("archive", "message"),
     [
-        (zipped(other=b""), "no inner.qrels in it"),
-        (tarred("other", b""), "no inner.qrels in it"),
+        (zipped(other=b""), "no inner.qrels in the archive"),
+        (tarred("other", b""), "no inner.qrels in the archive"),
         (tarred("inner.qrels", CONTENT)[:-300], "broken archive"),
         (b"no archive", "broken archive"),
     ],

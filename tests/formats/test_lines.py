@@ -45,11 +45,11 @@ BROKEN = [
     (
         "a.qrels",
         "1 0 b 1000001",
-        "label '1000001' is not a whole number up to 1,000,000",
+        "grade '1000001' is not a whole number up to 1,000,000",
     ),  # 2000000000 took 160 s
-    ("a.qrels", "1 0 b 4.5", "label '4.5' is not a whole number"),
-    ("a.qrels", "1 0 b \uff12", "label '\uff12' is not a whole number"),
-    ("a.qrels", f"1 0 b {'1' * 5000}", "label '1{59} ... is not a whole number"),
+    ("a.qrels", "1 0 b 4.5", "grade '4.5' is not a whole number"),
+    ("a.qrels", "1 0 b \uff12", "grade '\uff12' is not a whole number"),
+    ("a.qrels", f"1 0 b {'1' * 5000}", "grade '1{59} ... is not a whole number"),
     ("a.qrels", "1 0 a 2", "document 'a' of topic 1 has two grades"),
     ("spam-ranks.txt", "clueweb12-a,73", "'clueweb12-a,73' is not a number and an id; "),
     ("spam-ranks.txt", "clueweb12-x sixty", "'clueweb12-x sixty' is not a number and an id"),
@@ -105,7 +105,7 @@ def test_a_broken_line_is_named(write: Write, name: str, line: str, message: str
         ("a.run", "the run is empty; check what wrote it"),
         ("scores.tsv", "the run is empty; write: topic document score"),
         ("a.qrels", "no judgments"),
-        ("queries.jsonl", "no topics in this; put one {"),
+        ("queries.jsonl", "no topics in this file; put one {"),
     ],
 )
 def test_a_file_without_a_record_is_an_error(write: Write, name: str, message: str) -> None:
@@ -117,7 +117,7 @@ def test_labels_are_whole_numbers_of_the_card_and_topics_may_be_left_out(write: 
     path = write("a.qrels", "1 0 a +4.0\n1\t0\tb\t-2.0\n25 0 a 0\n")
     assert read_qrels(path, labels={-2, 0, 4}) == {"1": {"a": 4, "b": -2}, "25": {"a": 0}}
     assert read_qrels(path, excluded_topics=["25"], labels={-2, 4}) == {"1": {"a": 4, "b": -2}}
-    with pytest.raises(InputError, match=r"a\.qrels:2: label -2.0 is unknown; .* 0, 4;"):
+    with pytest.raises(InputError, match=r"a\.qrels:2: grade -2.0 is unknown; .* 0, 4;"):
         read_qrels(path, labels={0, 4})
 
 

@@ -56,7 +56,7 @@ def test_lists_have_their_words_or_say_what_is_wrong(write: Write, tmp_path: Pat
     }
     path = write("list.txt", "# of mine\nThe\n\n don't # a remark\n")
     assert lucene.stop_words(str(path)) == {"the", "don't"}  # lower case, as the tokens are
-    with pytest.raises(InputError, match=r"list.txt: no word; write one on each line, or give none, lucene"):
+    with pytest.raises(InputError, match=r"list.txt: no words; write one on each line, or pass none, lucene"):
         lucene.stop_words(str(write("list.txt", "# of mine\n\n")))
     with pytest.raises(ParameterError, match=r"nix: no such file"):
         lucene.stop_words(str(tmp_path / "nix"))

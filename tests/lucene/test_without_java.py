@@ -39,7 +39,7 @@ def test_every_baseline_is_listed_and_those_that_need_lucene_are_marked() -> Non
     shown = touche("run", "--help").stdout
     lines = {line.split()[0]: line for line in shown.splitlines() if line.split()[:1]}
     assert {*baselines.names()} <= {*lines}
-    assert [name for name in baselines.names() if "the extra lucene is missing" in lines[name]] == OF_LUCENE
+    assert [name for name in baselines.names() if "needs the extra lucene" in lines[name]] == OF_LUCENE
     assert "  dirichletlm-variants  " in touche("run").stderr
     assert "--stop-words" in touche("run", "elrond", "--help").stdout
 

@@ -221,7 +221,7 @@ def test_a_card_with_the_name_of_one_that_ships_is_refused(mine: Path, touche: T
         ("topics", "../../secret", "topics: this name leads elsewhere"),
         ("topics", "/etc/passwd", "topics: this name leads elsewhere"),
         ("directory", "../../..", "directory: this name leads elsewhere"),
-        ("id", "Index", "id: 'Index' is the name of a gallery's front page"),
+        ("id", "Index", "id: 'Index' is the name of the gallery's front page"),
     ],
 )
 def test_no_card_leads_elsewhere(mine: Path, touche: Touche, key: str, name: str, problem: str) -> None:

@@ -240,8 +240,8 @@ def test_a_folder_of_files(tmp_path: Path) -> None:
         ("b,a\0.html,", r"'a\\x00.html' is outside of the folder"),
         ("b,link.html,", "'link.html' is outside of the folder"),
         ("b,a\rb.html,", "broken CSV"),
-        (",a.html,", "no id or no file"),
-        ("b", "no id or no file"),
+        (",a.html,", "the row has no id or no file"),
+        ("b", "the row has no id or no file"),
     ],
 )
 def test_a_table_of_pages_that_is_broken(tmp_path: Path, row: str, message: str) -> None:

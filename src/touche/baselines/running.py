@@ -99,7 +99,7 @@ class Runs:
             )
             first = [*islice(rankings, 1)]
             if statistics and not uses:
-                problem = "this baseline ranks without touche.scan, which uses and writes statistics"
+                problem = "only baselines that rank with touche.scan use statistics"
                 raise ToucheError(f"{problem}; omit --statistics and --keep-statistics")
         without_hits = write_run(output, given.topics, chain(first, rankings), tag)
         about = (software, tag, options, data())
