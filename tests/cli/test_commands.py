@@ -130,7 +130,7 @@ MISTYPED = {
     "run bm25 -i in -o out --team ' '": "--team ' ' is empty",
     "run bm25 -i in -o out --statistics no.json": "no such file; give one that --keep-statistics has written",
     "run bm25 -i in -o out --statistics out/run.txt": "no statistics",
-    "run rank-bm25 -i in -o out --keep-statistics s": "ranks without touche.scan",
+    "run rank-bm25 -i in -o out --keep-statistics s": "rank with touche.scan use statistics",
     "run dirichletlm-variants -i in -o out --stop-words words.txt": "words.txt:1: ",
     "run sentence-coherence -i in -o out --coherence nsp": "--model",
     "run bm25 -i in -o out --runner docker --corpus x": "which sees only its input",

@@ -111,4 +111,4 @@ def test_statistics_that_do_not_belong_together_are_refused_and_those_that_have_
         assert some in text
         other.write_text(text.replace(some, fewer))
         assert refused("statistics of another collection", "run", "bm25", *options)
-    assert refused("ranks without touche.scan", "run", "rank-bm25", *options)
+    assert refused("rank with touche.scan use statistics", "run", "rank-bm25", *options)

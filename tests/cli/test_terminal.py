@@ -107,7 +107,7 @@ def test_verbose_tells_what_is_read_and_indexed_and_where_an_error_came_up(
         assert f"touche: debug: reading {documents}, 64 bytes\n" in err
         assert re.search(f"^touche: debug: {told}$", err, re.MULTILINE)
     failed = touche("run", "bm25", *run, "--depth", "0")[2]
-    assert re.search(r"^touche: depth = 0: .*\nTraceback \(most", failed, re.MULTILINE)
+    assert re.search(r"^touche: depth = 0 .*\nTraceback \(most", failed, re.MULTILINE)
     assert "Traceback" not in touche("run", "bm25", *run[:-1], "--depth", "0")[2]
     err = touche("regress", "bm25", "--dataset", "spot-check/passages", "--verbose")[2]
     assert re.search(r"^touche: debug: calling: .* -m touche run bm25 -i spot-check/passages -o ", err, re.M)
