@@ -81,10 +81,13 @@ def scores_of(name: str) -> str:
 
 
 def rows(name: str) -> list[Row]:
-    """Returns a row for each task and options with a published value or one on a sample; at least one row."""
+    """Returns a row for each task and options with a published value or one on a sample; at least one row.
+
+    Values are by the measure of the task.
+    """
     places: dict[tuple[str, str], list[ExpectedScore]] = {}
     for each in scores(name):
-        if each.kind == PUBLISHED or is_shown(each):
+        if not each.measure and (each.kind == PUBLISHED or is_shown(each)):
             places.setdefault(_place(each), []).append(each)
     return [_row(*place, entries) for place, entries in places.items()] or [Row()]
 

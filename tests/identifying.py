@@ -42,4 +42,4 @@ def fit(errors: Sequence[float] | Array, numbers: int = 1, **axes: object) -> Fi
     """A fit with these errors and so many free numbers."""
     hypothesis = Hypothesis(**({"model": "DPH", "analysis": STANDARD, "fields": TEXT} | axes))  # type: ignore[arg-type]
     zeros, problem = np.zeros(numbers), Problem(hypothesis, (), np.zeros(len(errors)))
-    return Fit(problem, zeros, zeros, np.array(errors, dtype=float))
+    return Fit(problem, zeros, zeros, np.array(errors, dtype=float), numbers)

@@ -1,5 +1,6 @@
 """A hypothesis as a function of its numbers, and the numbers found again from the scores that they make."""
 
+from dataclasses import replace
 from math import log, log2, pi
 
 import numpy as np
@@ -69,6 +70,48 @@ def test_a_maximum_begins_with_fields_that_are_fitted_one_after_the_other() -> N
     begin = begin_of_maximum(again)
     met = np.mean(np.abs(again.residuals(begin)) < 1e-5)
     assert met > 0.9 > np.mean(np.abs(again.residuals(again.begin())) < 1e-5)
+
+
+def test_lengths_are_relative_to_known_means_and_k1_and_b_are_those_of_all_fields() -> None:
+    free, means = problem(BM25, (PAIR, SUM, 1.0), seed=3), (200.0, 5.0)
+    known = replace(free, mean_lengths=means)
+    numbers = np.concatenate([np.log([0.54, 0.36]), [2.0, 3.0, 4.0, 5.0, 6.0, 7.0]])
+    c0, c1, own = numbers[:1], [np.log([0.36 / mean]) for mean in means], (numbers[2:5], numbers[5:])
+    assert known.size == free.size - 1
+    expected = free.predicted(np.concatenate([c0, c1[0], own[0], c1[1], own[1]]))
+    np.testing.assert_allclose(known.predicted(numbers), expected)
+    other = problem(LM_DIRICHLET, ONE, seed=3)
+    begin = other.begin()
+    assert np.array_equal(replace(other, mean_lengths=(200.0,)).predicted(begin), other.predicted(begin))
+
+
+@pytest.mark.parametrize("how", [SUM, MAXIMUM])
+def test_numbers_relative_to_known_means_are_found_again(how: str) -> None:
+    made = replace(problem(BM25, (PAIR, how, 1.0), seed=1, rows=200), mean_lengths=(400.0, 90.0))
+    true = np.concatenate([np.log([0.54, 0.36]), [7.0, 5.0, 6.0, 3.0, 4.0, 5.0]])
+    again = replace(made, scores=made.predicted(true))
+    numbers = fit(again, begin=begin_of_maximum(again) if how == MAXIMUM else None)
+    np.testing.assert_allclose(numbers[:2], true[:2], atol=1e-5)
+
+
+def test_terms_that_only_go_together_are_one_free_number_and_a_field_that_loses_could_win() -> None:
+    made = problem(BM25, (PAIR, SUM, 1.0), seed=1, rows=60)
+    first = made.counts[0]
+    twice = replace(
+        first,
+        rows=np.concatenate([first.rows, first.rows[first.terms == 0]]),
+        terms=np.concatenate([first.terms, np.full(int(np.sum(first.terms == 0)), 3)]),
+        tf=np.concatenate([first.tf, first.tf[first.terms == 0]]),
+        qtf=np.concatenate([first.qtf, first.qtf[first.terms == 0]]),
+        vocabulary=(*first.vocabulary, "twin"),
+    )
+    doubled = replace(made, counts=(twice, made.counts[1]))
+    assert (made.rank(made.begin()), doubled.size) == (made.size, made.size + 1)
+    assert doubled.rank(doubled.begin()) == made.size
+    maximum = problem(BM25, (PAIR, MAXIMUM, 1.0), seed=1, rows=60)
+    numbers = maximum.begin()
+    numbers[maximum.own_columns[1]] = 1e-6
+    assert maximum.rank(numbers) == maximum.size > np.linalg.matrix_rank(maximum.jacobian(numbers))
 
 
 def test_a_number_is_known_no_better_than_engines_store_it() -> None:

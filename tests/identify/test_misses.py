@@ -31,7 +31,7 @@ def explained(changes: dict[str, str], by: float = 0.0, fields: tuple[str, ...] 
     numbers = np.log([0.54, *[0.0033, 900.0, 250.0] * len(fields)])
     made = Problem(hypothesis, (changed, given)[: len(fields)], both[0].scores)
     problem = Problem(hypothesis, (given, given)[: len(fields)], made.predicted(numbers) + by)
-    fit = Fit(problem, numbers, numbers, np.abs(problem.residuals(numbers)))
+    fit = Fit(problem, numbers, numbers, np.abs(problem.residuals(numbers)), len(numbers))
     return {each.document: each.explained for each in misses(fit, replace(both[0], slack=np.zeros(5)))}
 
 

@@ -32,7 +32,7 @@ def given_away(
     problem = Problem(Hypothesis(BM25, STANDARD, TEXT), (counts,), np.zeros(12))
     moved = np.array(weights) + np.random.default_rng(2).normal(0, deviation, len(weights))
     numbers = np.array([log(c0), log(0.9 / 100), *moved])
-    fit = Fit(problem, numbers, np.full(len(numbers), deviation), np.zeros(12))
+    fit = Fit(problem, numbers, np.full(len(numbers), deviation), np.zeros(12), len(numbers))
     return document_frequencies(fit).get("text")
 
 
@@ -81,14 +81,15 @@ def test_k1_and_b_in_use_go_before_other_round_ones() -> None:
     assert (0.7, 0.5) in k1_and_b(0.35) and k1_and_b(0.123456) == []
 
 
-def begun(model: str, weight: float | None = 1.0, **numbers: float) -> Fit:
+def begun(model: str, weight: float | None = 1.0, means: tuple[float, ...] = (), **numbers: float) -> Fit:
     """A fit of two fields with the numbers that a problem begins with, except for some by their places."""
     hypothesis = Hypothesis(model, STANDARD, PAIR, SUM, weight=weight)
-    problem = Problem(hypothesis, (made_counts(1), made_counts(2)), np.zeros(12))
+    counts = made_counts(1), made_counts(2)
+    problem = Problem(hypothesis, counts, np.zeros(12), mean_lengths=means)
     begin = problem.begin()
     for place, number in numbers.items():
         begin[int(place[1:])] = number
-    return Fit(problem, begin, begin, np.zeros(12))
+    return Fit(problem, begin, begin, np.zeros(12), len(begin))
 
 
 def test_bm25_has_an_average_length_for_each_field() -> None:
@@ -97,6 +98,23 @@ def test_bm25_has_an_average_length_for_each_field() -> None:
     assert (c0.round, c0.note) == (0.54, "as with k1 = 0.9, b = 0.4 (Anserini's defaults)")
     assert (premises.name, premises.note) == ("k1 b / avgdl in premises", "then avgdl is 108.50")
     assert conclusion.note == "then avgdl is 5.25"
+
+
+@pytest.mark.parametrize(
+    ("k1", "b", "words"),
+    [(0.9, 0.4, "k1 = 0.9, b = 0.4 (Anserini's defaults)"), (0.9, 0.5, "k1 = 0.9, b = 0.5")],
+)
+def test_known_mean_lengths_determine_k1_and_b(k1: float, b: float, words: str) -> None:
+    first, second = shared_numbers(
+        begun(BM25, means=(193.93, 5.27), _0=log(k1 * (1 - b) * 1.00001), _1=log(k1 * b))
+    )
+    assert (first.name, first.round, str(first)) == ("k1", k1, words)
+    assert (second.name, second.round, str(second)) == ("b", b, "")
+
+
+def test_a_model_without_a_mean_length_has_the_same_numbers_where_it_is_known() -> None:
+    (mu,) = [each for each in shared_numbers(begun(LM_DIRICHLET, means=(193.93, 5.27))) if each.name == "mu"]
+    assert mu.round == 2000
 
 
 @pytest.mark.parametrize("weight", [0.25, None])

@@ -1,15 +1,21 @@
 """The scores of a run, and those of its documents that are at hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Write
-from identifying import line, sample
+from identifying import STANDARD, line, sample
 from touche.errors import ToucheError
-from touche.formats.documents import Argument
-from touche.identify.samples import PER_TOPIC, decimals_of, fields_of, read_scores
+from touche.formats.documents import Argument, Document
+from touche.formats.topics import Topic
+from touche.identify.hypotheses import Hypothesis
+from touche.identify.models import BM25
+from touche.identify.samples import PER_TOPIC, decimals_of, fields_of, read_scores, sample_of
+from touche.identify.search import fits_of
 
 
 def test_runs_and_tables_of_three_columns_are_read(write: Write) -> None:
@@ -45,6 +51,20 @@ def test_at_most_so_many_of_a_topic_are_taken_and_always_the_same() -> None:
 def test_documents_of_another_dataset_are_an_error() -> None:
     with pytest.raises(ToucheError, match="has none of the documents that the run names"):
         sample({"a": "cats"}, {"1": "Cats?"}, [line("1", "b")])
+
+
+def test_a_known_mean_length_is_that_of_a_field() -> None:
+    texts, run = (
+        {f"d{number}": "cats " * number for number in (1, 2)},
+        [line("1", "d1", 2.0), line("1", "d2")],
+    )
+    topics, documents = [Topic("1", "Cats?")], [Document(id, text) for id, text in texts.items()]
+    with pytest.raises(ToucheError, match=r"no field 'texts'; did you mean text\?"):
+        sample_of(run, topics, documents, "made up", {"texts": 2.0})
+    made = sample_of(run, topics, documents, "made up", {"text": 2.0})
+    (known,) = fits_of(Hypothesis(BM25, STANDARD, ("text",)), [made])
+    (free,) = fits_of(Hypothesis(BM25, STANDARD, ("text",)), [replace(made, mean_lengths={})])
+    assert (known.problem.mean_lengths, free.problem.mean_lengths) == ((2.0,), ())
 
 
 def test_arguments_have_their_parts_as_fields_and_both_as_one() -> None:

@@ -39,6 +39,20 @@ def test_the_baseline_of_2022_is_bm25_with_the_settings_of_ours_and_tells_how_la
     assert collection.df["quicksort"] == 599
 
 
+def test_bm25_of_beirs_touche_is_a_sum_over_title_and_text_whose_mean_lengths_are_known(
+    official: Path,
+) -> None:
+    """From 253 scores with 213 free numbers; as many terms and fields have weights."""
+    run = official / "runs" / "beir-webis-touche2020" / "bm25-multifield.run.gz"
+    means = {"premises": 74_066_724 / 381_918, "conclusion": 2_015_485 / 382_543}
+    answered = identify(run, "beir-webis-touche2020-v2/sample", means)
+    assert answered.first_line.startswith("BM25 of sum of premises and conclusion, english analysis")
+    assert answered.first_line.endswith("lengths in one byte; k1 = 0.9, b = 0.4 (Anserini's defaults)")
+    best = answered.candidates[0]
+    assert (best.documents, best.free_numbers, best.shares[0]) == (253, 213, 1.0)
+    assert "fields" not in answered.undecided
+
+
 @pytest.mark.parametrize(
     ("run", "dataset"),
     [

@@ -31,6 +31,15 @@ parameters = {{ "k1 (1 - b)" = 0.54 }}
 official_parameters = {{ "k1 b / avgdl" = 0.00665298 }}
 rerun_parameters = {{ "k1 b / avgdl" = 0.00665298 }}
 """
+TWO_FIELDS = f"""{FORMULA}
+model = "BM25"
+analysis = "english"
+fields = ["premises", "conclusion"]
+combination = "sum"
+parameters = {{ k1 = 0.9, b = 0.4 }}
+official_mean_lengths = {{ premises = 49.062963, conclusion = 5.048148 }}
+rerun_mean_lengths = {{ premises = 49.062963, conclusion = 5.048148 }}
+"""
 STORED = """
 [[score]]
 dataset = "touche-2020-task-2"
@@ -99,6 +108,17 @@ def test_the_formula_of_an_official_run_is_that_of_the_rerun(clone: Path, made: 
     (relevance,) = found.agreements
     assert (relevance.run_a, relevance.run_b) == ("runs/official.tsv", f"dirichletlm on {DATASET}")
     assert relevance.rbo == pytest.approx(1) and relevance.tau_union == 1
+
+
+@pytest.mark.slow
+def test_known_mean_lengths_of_either_collection_determine_k1_and_b(clone: Path, made: Make) -> None:
+    run = made("bm25", "multifield: bool = False", "multifield: bool = True")
+    passed = outcome(clone, TWO_FIELDS, run, run)
+    assert (passed.verdict, passed.got) == (PASSED, 1.0)
+    for whose, name in (("official", "the official run"), ("rerun", "the rerun")):
+        mean_lengths = f"{whose}_mean_lengths = {{ premises = "
+        failed = outcome(clone, TWO_FIELDS.replace(f"{mean_lengths}49", f"{mean_lengths}59"), run, run)
+        assert failed.verdict != PASSED and (name in failed.remark or failed.got != 1.0)
 
 
 @pytest.mark.parametrize(

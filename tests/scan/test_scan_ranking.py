@@ -14,7 +14,7 @@ from oracles.rankings import by_lucene
 from touche import lucene, scan
 from touche.errors import ParameterError, ToucheError
 from touche.formats.argsme import read_argsme_json
-from touche.formats.documents import Document, conclusion_of, premises_of
+from touche.formats.documents import Argument, Document, conclusion_of, premises_of
 from touche.formats.jsonl import read_passages_jsonl
 from touche.formats.topics import Topic, read_topics_xml
 from touche.scan.counting import Counting, Part
@@ -71,6 +71,28 @@ def test_ranking_and_scores_are_those_of_lucene_to_the_last_bit(
         theirs = list(by_lucene(topics, documents, similarity(), analysis, **options))
         assert ours == theirs
         assert any(hits for _, hits in ours)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_means_and_numbers_of_documents_are_of_those_that_have_the_field_as_in_lucene(model: str) -> None:
+    """Titles and texts may be empty, or have no token that the analysis keeps."""
+    arguments = [
+        Argument("a", "cats", ("dogs and cats are friends of dogs",)),
+        Argument("b", "", ("cats",)),
+        Argument("c", "dogs or cats", ("",)),
+        Argument("d", "the", ("...",)),
+        Argument("e", "", ("",)),
+        Argument("f", "Cats!", ()),
+        Argument("g", "friends", ("friends friends dogs",)),
+    ]
+    topics, (formula, similarity) = [Topic("1", "cats and dogs"), Topic("2", "the friends")], MODELS[model]
+    for analysis, documents, tokens in (("english", (4, 3), (5, 8)), ("standard", (5, 3), (7, 11))):
+        ours = list(scan.rank(topics, arguments, formula, analysis=analysis, fields=FIELDS))
+        assert ours == list(by_lucene(topics, arguments, similarity(), analysis, fields=FIELDS))
+        collection = scan.Collection.of(topics, arguments, analysis, FIELDS)
+        premises, conclusion = collection.statistics
+        assert (conclusion.documents, premises.documents) == documents
+        assert (conclusion.tokens, premises.tokens) == tokens
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """touche identify"""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from math import inf
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -14,22 +16,42 @@ from touche.cli.commands import DATASET_ID, PATH, argument, command, option
 from touche.cli.output import counted, show_records
 from touche.identify import identify as identified
 from touche.identify.answer import WITHIN, Answer, Candidate
+from touche.io.identifiers import quoted
+
+
+def _mean_lengths(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, float]:
+    """Reads mean lengths by the names of their fields."""
+    lengths: dict[str, float] = {}
+    for value in values:
+        name, _, number = value.rpartition("=")
+        if not name or not _is_number(number) or not 0 < float(number) < inf:
+            problem = f"{param.opts[0]} {quoted(value)} is not a field and its mean number of tokens"
+            raise click.UsageError(f"{problem}; write it as text=193.93", ctx)
+        if name in lengths:
+            raise click.UsageError(f"{param.opts[0]} has {quoted(name)} twice; leave one of them out", ctx)
+        lengths[name] = float(number)
+    return lengths
+
+
+_is_number = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII).fullmatch
+_MEAN_LENGTH = "Mean tokens of a field in the whole collection. Those of all fields determine k1 and b."
 
 
 @command(
     "touche identify out/bm25/run.txt --task spot-check/arguments",
     argument("run", "RUN", type=PATH),
     option("--task dataset TASK", f"One of {', '.join(tasks.datasets())}.", type=DATASET_ID, required=True),
+    option("--mean-length mean_lengths FIELD=TOKENS", _MEAN_LENGTH, multiple=True, callback=_mean_lengths),
     option("--format style", choices=("table", "json")),
 )
-def identify(run: Path, dataset: str, style: str) -> None:
+def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: str) -> None:
     """Find out what made a RUN: model, analysis, fields, lengths and parameters, from its scores.
 
     Hypotheses are fitted to the scores of the documents of TASK that are at hand, at most 150 of a topic. A
     part of the documents is enough. The best one is the answer if it stands out. RUN can also be a file
     *.tsv with topic, document and score. It takes one to four minutes, and needs the extra lucene.
     """
-    answer = identified(run, dataset)
+    answer = identified(run, dataset, mean_lengths)
     if style == "json":
         click.echo(json.dumps(asdict(answer), indent=2, ensure_ascii=False))
         return

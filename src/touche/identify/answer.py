@@ -17,7 +17,7 @@ from touche.identify.search import search
 NOTHING = "No hypothesis stands out."
 WITHIN = (1e-5, 1e-4, 1e-3)
 _NEXT = 5  # hypotheses after the winner
-_MOST_FREE = 0.5  # free numbers per document; with more of them everything fits
+_FEWEST = 20  # scores that free numbers cannot account for; fewer do not decide
 _MAJORITY = 0.5  # of the scores that free numbers cannot account for
 _ERRORS = 2.0  # standard errors
 
@@ -30,7 +30,7 @@ class Candidate:
         hypothesis: in words.
         axes: the same, by the axes of the search.
         documents: n, whose scores it was fitted to.
-        free_numbers: p.
+        free_numbers: p; of those that only go together, one.
         floor: p / n, the share that free numbers could meet if the hypothesis were wrong.
         shares: of the scores that are met within 1e-5, 1e-4 and 1e-3.
         median: the median error.
@@ -50,7 +50,7 @@ class Candidate:
     def of(cls, fit: Fit, equal: Sequence[Fit]) -> "Candidate":
         """Describes a fit, next to the winner and those that cannot be told from it."""
         hypothesis, shares = fit.hypothesis, tuple(map(fit.share, WITHIN))
-        n, p, is_other = len(fit.errors), len(fit.numbers), all(fit is not each for each in equal)
+        n, p, is_other = len(fit.errors), fit.rank, all(fit is not each for each in equal)
         return cls(str(hypothesis), hypothesis.axes, n, p, fit.floor, shares, fit.median, is_other)
 
 
@@ -168,7 +168,7 @@ def told_apart(a: Fit, b: Fit) -> bool:
     """
     met_a, met_b = a.errors <= MET, b.errors <= MET
     only_a, only_b = int(np.sum(met_a & ~met_b)), int(np.sum(met_b & ~met_a))
-    freedom = abs(len(a.numbers) - len(b.numbers))
+    freedom = abs(a.rank - b.rank)
     return bool(abs(only_a - only_b) > _ERRORS * np.sqrt(only_a + only_b) + freedom)
 
 
@@ -181,8 +181,11 @@ def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
     """
     beyond = winner.gain / max(1 - winner.floor, 1e-9)  # of what free numbers cannot account for
     models = {fit.hypothesis.axes["model"] for fit in equal} - {winner.hypothesis.axes["model"]}
-    if winner.floor > _MOST_FREE:
-        return False, f"with {winner.floor:.2f} free numbers per document everything fits"
+    if (left := len(winner.errors) - winner.rank) < _FEWEST:
+        return (
+            False,
+            f"its {winner.rank} free numbers could meet all scores except {left}, which do not decide",
+        )
     if beyond <= _MAJORITY:
         share = f"the best one meets {winner.share():.1%} of the scores"
         return False, f"{share}, where its free numbers alone could meet {winner.floor:.1%}"

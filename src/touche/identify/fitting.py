@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from touche.identify.counts import Counts
-from touche.identify.hypotheses import MAXIMUM, Hypothesis
+from touche.identify.hypotheses import MAXIMUM, SUM, Hypothesis
 from touche.identify.models import LENGTHS, MODELS, Model, Part
 from touche.identify.samples import Array, Integers
 
@@ -37,17 +37,20 @@ class Problem:
         counts: those of its fields.
         scores: the documents' scores in the run.
         slack: how far each score may be off because of rounding.
+        mean_lengths: those of its fields in the whole collection, where they are known; else empty.
     """
 
     hypothesis: Hypothesis
     counts: tuple[Counts, ...]
     scores: Array
     slack: Array | float = 0.0
+    mean_lengths: tuple[float, ...] = ()
 
     @property
     def model(self) -> Model:
         """The model of the hypothesis."""
-        return MODELS[self.hypothesis.model]
+        model = MODELS[self.hypothesis.model]
+        return model.with_mean_lengths() if self.mean_lengths else model
 
     @cached_property
     def shared_columns(self) -> list[list[int]]:
@@ -87,7 +90,8 @@ class Problem:
     def lengths(self, at: int) -> Array:
         """What the engine stores of the lengths of a field."""
         exact = np.maximum(self.counts[at].lengths + self.hypothesis.offset, 0)
-        return LENGTHS[self.hypothesis.lengths](exact)
+        stored = LENGTHS[self.hypothesis.lengths](exact)
+        return stored / self.mean_lengths[at] if self.mean_lengths and self.model.relative else stored
 
     def predicted(self, numbers: Array) -> Array:
         """The scores of the documents."""
@@ -121,6 +125,14 @@ class Problem:
             slopes[:, -1] = sums[1] * counted[1]
         return slopes
 
+    def rank(self, numbers: Array) -> int:
+        """How many scores the numbers could meet by themselves, if the hypothesis were wrong.
+
+        Numbers of terms that only go together count once. In a maximum each field could win.
+        """
+        total = replace(self, hypothesis=replace(self.hypothesis, combination=SUM))
+        return int(np.linalg.matrix_rank(total.jacobian(numbers)))
+
     def _parts(self, numbers: Array) -> Iterator[tuple[int, Part]]:
         """The place of each field, and what its terms add to the scores, with the weight in it."""
         for at, counts in enumerate(self.counts):
@@ -143,12 +155,14 @@ class Fit:
         numbers: in the order of ``Problem``.
         deviations: their standard errors.
         errors: by how much each document's score is missed, beyond what rounding in the file explains.
+        rank: as of ``Problem``.
     """
 
     problem: Problem
     numbers: Array
     deviations: Array
     errors: Array
+    rank: int
 
     @classmethod
     def of(cls, problem: Problem, numbers: Array) -> "Fit":
@@ -163,7 +177,8 @@ class Fit:
         variance = np.mean(np.square(problem.residuals(numbers)[met])) if met.any() else 1.0
         information = slopes.T @ slopes + _UNKNOWN * np.eye(problem.size)
         deviations = np.sqrt(variance * np.diag(np.linalg.inv(information)))
-        return cls(problem, numbers, np.maximum(deviations, _FLOAT32 * np.abs(numbers)), errors)
+        deviations = np.maximum(deviations, _FLOAT32 * np.abs(numbers))
+        return cls(problem, numbers, deviations, errors, problem.rank(numbers))
 
     @property
     def hypothesis(self) -> Hypothesis:
@@ -173,7 +188,7 @@ class Fit:
     @property
     def floor(self) -> float:
         """The share of scores that the free numbers could meet if the hypothesis were wrong."""
-        return len(self.numbers) / len(self.errors)
+        return self.rank / len(self.errors)
 
     @property
     def gain(self) -> float:
@@ -232,4 +247,5 @@ def _alone(problem: Problem, at: int, chosen: Integers) -> Problem | None:
     field = problem.hypothesis.fields[at]
     hypothesis = replace(problem.hypothesis, fields=(field,), combination="", weight=1.0)
     counts = problem.counts[at].of(chosen)
-    return Problem(hypothesis, (counts,), problem.scores[chosen]) if counts.vocabulary else None
+    scores, means = problem.scores[chosen], problem.mean_lengths[at : at + 1]
+    return Problem(hypothesis, (counts,), scores, mean_lengths=means) if counts.vocabulary else None

@@ -7,7 +7,7 @@ shared number, which are logarithms. tf, dl and own are arrays with an element f
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -27,6 +27,8 @@ class Model:
         lengths: the names of what its engines keep of lengths.
         common: numbers that all fields share, with the values to begin with.
         of_field: numbers that each field has of its own, the same way.
+        relative: numbers that all fields share where their mean lengths are known, which then divide lengths;
+            in place of ``common`` and ``of_field``. Empty where the mean length is not part of the formula.
         linear: whether own is a factor; then no weight of a field shows beside it.
     """
 
@@ -35,7 +37,12 @@ class Model:
     lengths: tuple[str, ...]
     common: Mapping[str, float] = field(default_factory=dict)
     of_field: Mapping[str, float] = field(default_factory=dict)
+    relative: Mapping[str, float] = field(default_factory=dict)
     linear: bool = True
+
+    def with_mean_lengths(self) -> "Model":
+        """Returns the model as a function of lengths relative to their mean."""
+        return replace(self, common=self.relative, of_field={}) if self.relative else self
 
 
 def dirichlet(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
@@ -47,7 +54,10 @@ def dirichlet(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
 
 
 def saturation(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
-    """BM25 and Terrier's TF_IDF: own tf / (tf + c0 + c1 dl), with c0 = k1 (1 - b) and c1 = k1 b / avgdl."""
+    """BM25 and Terrier's TF_IDF: own tf / (tf + c0 + c1 dl), with c0 = k1 (1 - b) and c1 = k1 b / avgdl.
+
+    Where dl is relative to the mean length, c1 = k1 b.
+    """
     c0, c1_dl = np.exp(shared[0]), np.exp(shared[1]) * dl
     share = tf / (tf + c0 + c1_dl)
     slope = -own * share / (tf + c0 + c1_dl)
@@ -78,11 +88,13 @@ LENGTHS: Mapping[str, Callable[[Array], Array]] = {  # what engines store of a l
 }
 _ANY = tuple(LENGTHS)
 LM_DIRICHLET, BM25, CLASSIC, DPH = "LMDirichlet", "BM25", "Lucene's classic", "DPH"
-MU, C0, C1 = "mu", "k1 (1 - b)", "k1 b / avgdl"
+MU, C0, C1, K1_B = "mu", "k1 (1 - b)", "k1 b / avgdl", "k1 b"
 MODELS: Mapping[str, Model] = {
     # A third of the frequency, for documents that were found have more of the terms than others.
     LM_DIRICHLET: Model(dirichlet, lambda p: np.log(2000 * p / 3), _ANY, {MU: 2000.0}, linear=False),
-    BM25: Model(saturation, lambda p: np.full(len(p), 5.0), _ANY, {C0: 0.5}, {C1: 0.003}),
+    BM25: Model(
+        saturation, lambda p: np.full(len(p), 5.0), _ANY, {C0: 0.5}, {C1: 0.003}, {C0: 0.5, K1_B: 0.5}
+    ),
     CLASSIC: Model(classic, lambda p: np.full(len(p), 5.0), _ANY),
     DPH: Model(dph, lambda p: np.full(len(p), 10.0), ("exact",), linear=False),
 }

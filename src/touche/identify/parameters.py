@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from touche.identify.fitting import Fit
-from touche.identify.models import BM25, C0, C1, MU
+from touche.identify.models import BM25, C0, C1, K1_B, MU
 from touche.identify.samples import Array
 
 _NEAR = 1e-3  # of a round value, relatively
@@ -79,6 +79,8 @@ def shared_numbers(fit: Fit) -> list[Number]:
     if fit.hypothesis.combination and not model.linear:
         values[f"weight of {fields[1]}"] = fit.problem.weight(numbers)
     shared = [Number(name, float(value), near(float(value))) for name, value in values.items()]
+    if K1_B in values:
+        return _k1_and_b_of(values[C0], values[K1_B])
     return list(_with_k1_and_b(shared)) if fit.hypothesis.model == BM25 else shared
 
 
@@ -97,14 +99,26 @@ def k1_and_b(c0: float) -> list[tuple[float, float]]:
     return in_use or others
 
 
+def _k1_and_b_of(c0: float, k1_b: float) -> list[Number]:
+    """k1 and b, which both of BM25's numbers determine where lengths are relative to a known mean."""
+    numbers = [
+        Number(name, value, near(value)) for name, value in (("k1", c0 + k1_b), ("b", k1_b / (c0 + k1_b)))
+    ]
+    k1, b = (each.value if each.round is None else each.round for each in numbers)
+    return [replace(numbers[0], note=_in_words(k1, b)), numbers[1]]
+
+
+def _in_words(k1: float, b: float) -> str:
+    whose = f" ({_IN_USE[k1, b]} defaults)" if (k1, b) in _IN_USE else ""
+    return f"k1 = {k1:g}, b = {b:g}{whose}"
+
+
 def _with_k1_and_b(numbers: list[Number]) -> Iterator[Number]:
     """BM25's numbers with notes, because its two numbers do not determine k1, b and the average length."""
     pairs = k1_and_b(numbers[0].value)[:3]
     for number in numbers:
         if number.name == C0 and pairs:
-            whose = [f" ({_IN_USE[pair]} defaults)" if pair in _IN_USE else "" for pair in pairs]
-            values = [f"k1 = {k1:g}, b = {b:g}{text}" for (k1, b), text in zip(pairs, whose, strict=True)]
-            yield replace(number, note=f"as with {' or '.join(values)}")
+            yield replace(number, note=f"as with {' or '.join(_in_words(k1, b) for k1, b in pairs)}")
         elif number.name.startswith(C1):
             lengths = " or ".join(f"{k1 * b / number.value:.2f}" for k1, b in pairs)
             yield replace(number, round=None, note=f"then avgdl is {lengths}" if lengths else "")

@@ -1,14 +1,15 @@
 """The scores of a run, sampled from the documents that are available locally."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 
-from touche.errors import InputError, ToucheError
+from touche.errors import InputError, ToucheError, choice
 from touche.formats.documents import AnyDocument, Argument
 from touche.formats.runs import RunLine, by_topic, checked, parse_line, read_run, split_columns
 from touche.formats.topics import Topic
@@ -38,6 +39,7 @@ class Sample:
         texts: the texts of their fields, by the name of the field.
         titles: of the topics, by number.
         in_run: how many documents the run has.
+        mean_lengths: of fields in the whole collection, by the name of the field, where they are known.
     """
 
     topics: tuple[str, ...]
@@ -48,6 +50,7 @@ class Sample:
     texts: Mapping[str, tuple[str, ...]]
     titles: Mapping[str, str]
     in_run: int
+    mean_lengths: Mapping[str, float] = field(default_factory=dict)
 
 
 def read_scores(path: Path) -> list[RunLine]:
@@ -63,12 +66,16 @@ def read_scores(path: Path) -> list[RunLine]:
 
 
 def sample_of(
-    run: Iterable[RunLine], topics: Iterable[Topic], documents: Iterable[AnyDocument], source: str
+    run: Iterable[RunLine],
+    topics: Iterable[Topic],
+    documents: Iterable[AnyDocument],
+    source: str,
+    mean_lengths: Mapping[str, float] = MappingProxyType({}),
 ) -> Sample:
     """Samples the documents of a run that a dataset has: at most ``PER_TOPIC`` of a topic, always the same.
 
     Raises:
-        ToucheError: if there is none.
+        ToucheError: if there is none, or a mean length is that of a field that they lack.
     """
     titles = {topic.number: topic.title for topic in topics}
     lines = [line for line in run if line.topic in titles]
@@ -78,6 +85,9 @@ def sample_of(
     if not chosen:
         problem = f"{source} has none of the documents that the run names for its topics"
         raise ToucheError(f"{problem}; name the dataset that the run was made on")
+    names = texts[chosen[0].document]
+    for name in mean_lengths.keys() - names.keys():
+        raise ToucheError(f"the documents have no field {name!r}; {choice(name, names)}")
     scores = np.array([line.score for line in chosen])
     decimals = decimals_of(scores)
     return Sample(
@@ -86,9 +96,10 @@ def sample_of(
         scores,
         0.5 * 10.0**-decimals + 2 * _ULP * np.abs(scores),
         decimals,
-        {name: tuple(texts[line.document][name] for line in chosen) for name in texts[chosen[0].document]},
+        {name: tuple(texts[line.document][name] for line in chosen) for name in names},
         titles,
         len(lines),
+        mean_lengths,
     )
 
 

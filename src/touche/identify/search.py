@@ -156,7 +156,9 @@ def best(fits: Sequence[Fit], count: int) -> list[Fit]:
 def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integers) -> Problem:
     """Poses a hypothesis on some documents of a sample, whose counts these are."""
     counts = tuple(fields[name] for name in hypothesis.fields)
-    return Problem(hypothesis, counts, sample.scores[rows], sample.slack[rows])
+    means = tuple(sample.mean_lengths[name] for name in hypothesis.fields if name in sample.mean_lengths)
+    known = means if len(means) == len(counts) else ()
+    return Problem(hypothesis, counts, sample.scores[rows], sample.slack[rows], known)
 
 
 def _scales(limits: Round, sample: Sample) -> tuple[float, ...]:

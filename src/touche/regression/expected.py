@@ -263,6 +263,8 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
         parameters: of the formula, which have to come out of the scores of both.
         official_parameters, rerun_parameters: those that come out of the scores of one, as they hold what the
             collections differ in.
+        official_mean_lengths, rerun_mean_lengths: of the fields of the collection of one, where known; k1 and
+            b of BM25 are parameters then.
         median: the largest median error that passes.
         pinned, tolerance: the share of scores that are met, and by how much it may differ.
     """
@@ -280,6 +282,8 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
     combination: Literal["", "sum", "maximum"] = ""
     official_parameters: dict[str, Positive] = field(default_factory=dict)
     rerun_parameters: dict[str, Positive] = field(default_factory=dict)
+    official_mean_lengths: dict[str, Positive] = field(default_factory=dict)
+    rerun_mean_lengths: dict[str, Positive] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -55,7 +55,13 @@ def formula_fit(official: Path, rerun: Sequence[RunLine], entry: ExpectedFormula
     again = [line for line in rerun if line.topic in topics]
     given, wanted = open_dataset(entry.dataset), {line.document for line in (*scores, *again)}
     documents = [each for each in given.documents if each.id in wanted]  # of a corpus that is read once
-    samples = [sample_of(lines, given.topics, documents, entry.dataset) for lines in (scores, again)]
+    samples = [
+        sample_of(lines, given.topics, documents, entry.dataset, mean_lengths)
+        for lines, mean_lengths in (
+            (scores, entry.official_mean_lengths),
+            (again, entry.rerun_mean_lengths),
+        )
+    ]
     theirs, ours = fits_of(hypothesis, samples)
     if ours.share() < OWN:
         told = f"only {ours.share():.1%} of the rerun's own scores are met by {hypothesis}"
@@ -66,7 +72,7 @@ def formula_fit(official: Path, rerun: Sequence[RunLine], entry: ExpectedFormula
         problem = f"the median error is {theirs.median:.2g}, above {entry.median:g}"
         raise ToucheError(f"{problem} ({theirs.share():.1%} of the scores are met)")
     tau = _tau(samples[0], theirs.problem.predicted(theirs.numbers))
-    fitted = f"{len(theirs.errors)} scores with {len(theirs.numbers)} free numbers"
+    fitted = f"{len(theirs.errors)} scores with {theirs.rank} free numbers"
     order = f"median error {theirs.median:.2g}, tau {tau:.3f}"
     return theirs.share(), None, f"{fitted}, {order}; of the rerun's own {ours.share():.1%}"
 
