@@ -151,8 +151,56 @@ def test_published_runs_are_there_on_request_and_nothing_is_cut_at_any_width(
     for width, mode in product((1400, 768, 390), ("scores", "differences")):
         tab.set_viewport_size({"width": width, "height": 900})
         tab.locator(f"[value={mode}]").check()
-        assert tab.locator(".scroll").evaluate_all(cut) == 0
+        assert tab.locator(".scroll").evaluate_all(cut) == 0, (width, mode)
         assert tab.evaluate("document.documentElement.scrollWidth") == width
+
+
+@pytest.mark.usefixtures("plain")
+def test_on_a_phone_the_figures_of_many_runs_are_there_without_a_mouse(
+    reports: Reports, browse: Browse
+) -> None:
+    """Of runs that fit; more are reached by scrolling, which the keyboard can do, too."""
+    reports.task()
+    for number in (8, 24):
+        tab = browse(
+            reports.page(reports.part(*(run_of("1 a b", "2 b a", tag=f"run{n}") for n in range(number))))
+        )
+        tab.set_viewport_size({"width": 390, "height": 800})
+        heat = tab.locator("table.heat:visible")
+        for mode, figures in {"scores": ["1.000", ".631"], "differences": ["+.000", "+.000"]}.items():
+            tab.locator(f"[value={mode}]").check()
+            cells = [heat.locator("tbody tr").nth(row).locator("td").first for row in range(2)]
+            assert [cell.inner_text() for cell in cells] == figures
+            colours = (
+                "cell => [getComputedStyle(cell).color, getComputedStyle(cell.firstElementChild).fontSize]"
+            )
+            colour, size = cells[0].evaluate(colours)
+            assert "rgba" not in colour and float(size.removesuffix("px")) >= 10
+        assert tab.evaluate("document.documentElement.scrollWidth") == 390
+        scroll = tab.locator(".scroll:has(table.heat:visible)")
+        scroll.focus()
+        tab.keyboard.press("ArrowRight")
+        tab.wait_for_function("all => true", arg=None)
+    tab.wait_for_function("document.querySelector('.scroll:focus').scrollLeft > 0")
+
+
+def test_screen_readers_hear_differences_where_these_are_shown(tab: Tab) -> None:
+    """What is read out are texts that are not hidden; another reference changes them."""
+    heat = tab.locator("table.heat:visible")
+    second = heat.locator("tbody tr").first.locator("td").nth(1)
+    assert (second.inner_text(), heat.locator("caption").inner_text()) == (
+        ".631",
+        "nDCG@5 of each topic: relevance, trec_eval",
+    )
+    tab.get_by_label("differences from the reference").check()
+    assert (second.inner_text(), second.text_content().count("631")) == ("−.369", 1)
+    assert heat.locator("caption").inner_text().endswith(", as differences from A")
+    tab.locator("select[name=reference]").select_option("B")
+    assert (second.inner_text(), heat.locator("tbody tr").first.locator("td").first.inner_text()) == (
+        "+.000",
+        "+.369",
+    )
+    assert heat.locator("caption").inner_text().endswith(", as differences from B")
 
 
 def test_it_can_be_read_on_a_phone_in_the_dark_and_on_paper(tab: Tab) -> None:
@@ -184,9 +232,8 @@ def test_without_a_script_all_but_choosing_is_there(path: Path, browse: Browse) 
     assert tab.locator("select:visible").count() == 0
     tab.get_by_label("differences from the reference").check()
     tab.get_by_role("radio", name="quality").check()
-    assert (
-        tab.locator("table.heat:visible caption").inner_text().endswith("of each topic: quality, trec_eval")
-    )
+    caption = tab.locator("table.heat:visible caption").inner_text()
+    assert caption.endswith("of each topic: quality, trec_eval, as differences from A")
 
 
 def test_the_gallery_has_every_task_and_the_runs_at_hand(

@@ -20,7 +20,9 @@ from touche.errors import ToucheError
 from touche.formats.documents import Argument, Document, Sentence
 from touche.formats.pages import Page as WebPage
 from touche.report import TaskReport, plots
+from touche.report.content import _board, _twins
 from touche.report.page import RENDERING_FILE
+from touche.report.records import Place
 from touche.report.texts import passage, terms_of, texts_of
 from touche.tasks import Corpus
 
@@ -86,6 +88,73 @@ def test_a_given_run_that_is_a_published_one_stands_on_the_board_once(reports: R
     assert reports.part(*runs, reference='"Mask-2021"').reference == '"Mask-2021"'
     with pytest.raises(ToucheError, match="no run 'cta'"):
         reports.part(*runs, reference="cta")
+
+
+def test_a_run_is_the_published_one_by_every_evaluator_if_it_is_by_one(reports: Reports) -> None:
+    """The table does not say by which evaluator it is; the run has another value by the other one."""
+    unjudged = run_of("1 x a", *ALL[1:], tag="mask")  # 1.0 by touche
+    reports.task(published("Zorro", 1.0, tag="mask"), published("Boots", 0.95, tag="cat"))
+    boards = {view.evaluator: view.board for view in reports.part(unjudged).views}
+    names = {evaluator: [(place.name, place.team) for place in board] for evaluator, board in boards.items()}
+    assert names == {
+        "touche": [("mask", "Zorro"), ("Boots", "")],
+        "trec_eval": [("Boots", ""), ("mask", "Zorro")],
+    }
+    assert [place.number for place in boards["trec_eval"]] == [
+        2,
+        2,
+    ]  # with Zorro above Boots, and Boots above the run
+    assert boards["trec_eval"][1].published == 1.0
+
+
+def test_detected_stances_of_a_published_run_stand_there_once(part: TaskReport) -> None:
+    """The table of stances may print another tag; value and N are enough if only one row has them."""
+    row = {"dimension": "stance", "measure": "macro F1", "results": 5}
+    given = Place("run", "given", 0.1584, None, None, tag="BM25-Baseline", results=5)
+    rows = [
+        published("Boots", 0.158, tag="Always-NO", **row),
+        published("Zorro", 0.158, tag="z", **row | {"results": 6}),
+    ]
+    assert [(place.name, place.team) for place in _board([given], rows, _twins([given], rows))] == [
+        ("run", "Boots"),
+        ("Zorro", ""),
+    ]
+    twice = [*rows, published("Other", 0.158, tag="o", **row)]
+    assert [
+        place.team for place in _board([given], twice, _twins([given], twice)) if place.name == "run"
+    ] == [""]
+
+
+def test_ranks_are_those_of_touche_tasks(
+    reports: Reports, monkeypatch: pytest.MonkeyPatch, touche: Touche
+) -> None:
+    """Both rank by the digits that tables print, also where a card has more of them."""
+    task = reports.task(
+        published("Zorro", 0.4424, tag="a"), published("Boots", 0.4421, tag="b"), published("C", 0.4)
+    )
+    ranks = [(place.name, place.number) for place in reports.part(run_of(*ALL)).views[0].board[1:]]
+    monkeypatch.setattr(tasks, "task", lambda _: task)
+    _, out, _ = touche("tasks", "touche-2022-task-2")
+    listed = re.findall(r"^ *(\d+)  (Zorro|Boots|C) ", out, re.MULTILINE)
+    assert ranks == [(name, int(rank)) for rank, name in listed] == [("Zorro", 1), ("Boots", 1), ("C", 3)]
+
+
+@pytest.mark.usefixtures("plain")
+def test_where_nothing_published_compares_the_reason_is_said(reports: Reports) -> None:
+    rows = (
+        published("Zorro", 0.9, evaluator="touche"),
+        published("Boots", 0.9, dimension="quality", measure="AP"),
+    )
+    reports.task(*rows, quality="b")
+    part = reports.part(run_of(*ALL))
+    reasons = {view.id: view.why_alone for view in part.views}
+    assert reasons["relevance-touche"] == ""
+    assert "published values are by touche." in reasons["relevance-trec_eval"]
+    assert "published values are of AP." in reasons["quality-touche"] == reasons["quality-trec_eval"]
+    html = reports.page(part).read_text()
+    assert html.count(reasons["relevance-trec_eval"]) == 1
+    reports.task()
+    assert [view.why_alone for view in reports.part(run_of(*ALL)).views] == ["", ""]
 
 
 @pytest.mark.parametrize(("tag", "reference"), [("touche-bm25", "touche-bm25"), ("touche-bm25-k1=2", "best")])

@@ -14,7 +14,7 @@ from touche.cli.commands import BASELINE, PATH, TASK_ID, Command, Ids, argument,
 from touche.cli.options import output
 from touche.cli.output import UNUSABLE, print_records, show_records, tell
 from touche.errors import InputError, ToucheError, choice, one_line
-from touche.evaluation.leaderboard import shortlist
+from touche.evaluation.leaderboard import rank, shortlist
 from touche.regression.expected import ExpectedScore
 from touche.regression.reruns import command_of, published_scores, rerun_of
 from touche.tasks import MACRO_F1, STANCE, Published, Task
@@ -181,7 +181,7 @@ def _lines(
     for row in shown:
         score = rerun_of(row, scores)
         line = {
-            "place": 1 + sum(other.value > row.value for other in rows),
+            "place": rank(row, rows),
             "name": row.name,
             "tag": row.tag or None,
             "score": score,

@@ -42,6 +42,11 @@ def shortlist(published: Sequence[Published]) -> list[Published]:
     return [row for row in published if row.baseline or row is best[row.team]]
 
 
+def rank(row: Published, published: Sequence[Published]) -> int:
+    """Returns the rank of a row from 1; rows that are level to the printed digits share one."""
+    return 1 + sum(round(other.value, DIGITS) > round(row.value, DIGITS) for other in published)
+
+
 def names(published: Sequence[Published]) -> list[str]:
     """What rows are called: team and run; the organizers' own with their tags, if there are several."""
     several = sum(row.baseline for row in published) > 1

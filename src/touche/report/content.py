@@ -1,6 +1,6 @@
 """From runs, and from published results, to what a report shows of them."""
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import product
 from string import ascii_uppercase
@@ -12,7 +12,7 @@ from touche.data.places import at_hand, corpus_at_hand, locate, locate_corpus
 from touche.errors import ToucheError
 from touche.evaluation.comparison import comparisons, run_named
 from touche.evaluation.evaluators import EVALUATORS
-from touche.evaluation.leaderboard import comparable, names, shortlist
+from touche.evaluation.leaderboard import DIGITS, comparable, names, shortlist
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, evaluate
 from touche.evaluation.stances import StanceEvaluation
@@ -108,7 +108,7 @@ def published_parts() -> Iterator[TaskReport]:
     for task in tasks.all_tasks().values():
         rows_of = _by_dimension(row for row in task.published if row.measure == task.measure.name)
         views = {
-            dimension: View(dimension, "as published", "", "", _board([], rows), {}, [])
+            dimension: View(dimension, "as published", "", "", _board([], rows, {}), {}, [])
             for dimension, rows in rows_of.items()
         }
         stance = _stance_view(task, [])
@@ -162,6 +162,7 @@ def _by_dimension(rows: Iterable[_Row]) -> dict[str, list[_Row]]:
 def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     """The views, that with most published results first; and which runs could not be compared."""
     task, views, faults = runs[0].task, list[View](), list[str]()
+    twins = {dimension: _twins_of(each) for dimension, each in _by_dimension(runs).items()}
     for evaluator in runs[0].evaluations:
         compared, untested = comparisons(runs, evaluator) if len({run.path for run in runs}) > 1 else ([], [])
         faults += untested
@@ -171,10 +172,11 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
             views.append(
                 View(
                     *(dimension, evaluator, qrels, md5(locate("qrels", qrels))),
-                    _board(places, comparable(task, dimension, evaluator)),
+                    _board(places, comparable(task, dimension, evaluator), twins[dimension]),
                     {run.name: run.topic_scores[evaluator] for run in of_dimension},
                     [comparison for comparison in compared if comparison.dimension == dimension],
                     _depths(of_dimension, evaluator),
+                    _why_alone(task, dimension, evaluator),
                 )
             )
     return sorted(views, key=lambda view: -view.published), faults
@@ -184,7 +186,8 @@ def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
     published = [row for row in task.published if row.dimension == STANCE]
     if not runs and not published:
         return None
-    board = _board([_place(run, "touche") for run in runs], published)
+    places = [_place(run, "touche") for run in runs]
+    board = _board(places, published, _twins(places, published))
     if not runs:
         return StanceView(board)
     evaluations = {run.name: run.evaluations["touche"] for run in runs}
@@ -194,30 +197,81 @@ def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
     return StanceView(board, qrels, md5(locate("qrels", qrels)), detected, compared, notes)
 
 
-def _board(given: Sequence[Place], published: Sequence[Published]) -> list[Place]:
-    """The leaderboard, best first; a given run that is a published one is there once."""
+def _board(
+    given: Sequence[Place], published: Sequence[Published], twins: Mapping[str, Published]
+) -> list[Place]:
+    """Returns the leaderboard, best first; a run with a published twin is there once."""
     listed, rows = shortlist(published), list[Place]()
     for row, name in zip(published, names(published), strict=True):
         figures = row.value, row.low, row.high, None, row.sources[0], row.tag, row.interval_note
         kind = BASELINE if row.baseline else PUBLISHED
         of_team = (row.team_value, row.team_results) if row.team_results else None
         rows.append(Place(name, kind, *figures, row in listed, results=row.results, of_team=of_team))
-    twins = {place.name: row for place in given for row in rows if _is_same(place, row)}
-    teams = {name: row.name for name, row in twins.items()}
-    board = [replace(place, tag="", team=teams.get(place.name, "")) for place in given]
-    board += [row for row in rows if row not in twins.values()]
-    among = rows or board
-    return [
-        replace(place, number=1 + sum(other.printed > place.printed for other in among))
-        for place in sorted(board, key=lambda place: -place.printed)
+    of_row = dict(zip(published, rows, strict=True))
+    own = {name: of_row[row] for name, row in twins.items() if row in of_row}
+    board = [
+        replace(place, tag="", team=twin.name, published=twin.value)
+        if (twin := own.get(place.name))
+        else replace(place, tag="")
+        for place in given
     ]
+    board += [row for row in rows if row not in own.values()]
+    among = rows or board
+
+    def number(place: Place) -> int:
+        others = (other for other in among if other is not own.get(place.name))
+        return 1 + sum(other.printed > place.printed for other in others)
+
+    return [replace(each, number=number(each)) for each in sorted(board, key=lambda place: -place.printed)]
 
 
-def _is_same(given: Place, published: Place) -> bool:
-    """Whether a run is the published one: by value and tag, of which tables may print a part."""
-    ours, theirs = _plain(given.tag), _plain(published.tag)
-    begins = ours.startswith(theirs) or theirs.startswith(ours)
-    return bool(theirs) and begins and given.printed == published.printed
+def _twins_of(runs: Sequence[Evaluated]) -> dict[str, Published]:
+    """Returns the published result that each run of a dimension is, by any evaluator."""
+    task, dimension = runs[0].task, runs[0].dimension
+    twins: dict[str, Published] = {}
+    for evaluator in runs[0].evaluations:
+        places = [_place(run, evaluator) for run in runs]
+        twins = _twins(places, comparable(task, dimension, evaluator)) | twins
+    return twins
+
+
+def _twins(given: Sequence[Place], published: Sequence[Published]) -> dict[str, Published]:
+    """Returns the published result that each run is, by value and tag; of stances also by value and N alone."""
+    twins = {}
+    for place in given:
+        same = [
+            row
+            for row in published
+            if (round(row.value, DIGITS), row.results) == (place.printed, place.results)
+        ]
+        tagged = [row for row in same if _is_tagged(place.tag, row.tag)]
+        if tagged or (place.results is not None and len(same) == 1):
+            twins[place.name] = (tagged or same)[0]
+    return twins
+
+
+def _is_tagged(tag: str, printed: str) -> bool:
+    """Returns whether a tag is the printed one; tables may print a part of it."""
+    ours, theirs = _plain(tag), _plain(printed)
+    return bool(theirs) and (ours.startswith(theirs) or theirs.startswith(ours))
+
+
+def _why_alone(task: Task, dimension: str, evaluator: str) -> str:
+    """Returns why a view has no published results, where the task has some; empty where it has them."""
+    if not task.published or comparable(task, dimension, evaluator):
+        return ""
+    rows = [row for row in task.published if row.dimension == dimension]
+    if not rows:
+        others = dict.fromkeys(row.dimension for row in task.published if row.dimension != STANCE)
+        return f"No values are published for {dimension}, only for {', '.join(others)}."
+    measure, qrels = task.measure_for(dimension).name, task.qrels[dimension].file
+    of_rows = [(row.measure, row.evaluator, row.qrels) for row in rows]
+    of_view = (("of", measure), ("by", evaluator), ("by the judgments", qrels))
+    for (word, own), known in zip(of_view, map(set, zip(*of_rows, strict=True)), strict=True):
+        if not known & {own, None}:
+            named = ", ".join(sorted(map(str, known)))
+            return f"The published values are {word} {named}. They do not compare with values {word} {own}."
+    return "No published value has the same measure, evaluator and judgments as these."
 
 
 def _plain(tag: str) -> str:

@@ -78,6 +78,10 @@ def _digits(value: float | None, digits: int = 3, sign: str = "") -> str:
     return "–" if value is None else f"{round(value, digits) + 0.0:{sign}.{digits}f}".replace("-", "−")
 
 
-def _short(value: float | None) -> str:
+def _short(value: float | None, sign: str = "") -> str:
     """Three digits without the zero before them, as a heat map has room for."""
-    return "–" if value is None else f"{value:.3f}".removeprefix("0")
+    return (
+        _digits(value, 3, sign).replace("0.", ".", 1)
+        if value is None or abs(value) < 1
+        else _digits(value, 3, sign)
+    )

@@ -34,7 +34,8 @@ class Place:
         note: what one must know about the interval; empty where it is a 95% one.
         listed: whether it is in the short table and the plot, too: given, a baseline, or the best of a team.
         doubtful: whether it is not comparable, as documents are unjudged or topics missing.
-        team: of a given run that is a published one, with its value, the name under which it was published.
+        team: the name under which a run was published, if it is a published one.
+        published: the published value of this run, which may be by another evaluator.
         number: its place from 1: of a published run among these, of a given one the place that it would have
             there; where nothing is published, among the given. Runs level to the printed digits share it.
         results: N of detected stances; None for rankings.
@@ -53,6 +54,7 @@ class Place:
     listed: bool = True
     doubtful: bool = False
     team: str = ""
+    published: float | None = None
     number: int = 1
     results: int | None = None
     of_team: tuple[float | None, int] | None = None
@@ -125,6 +127,7 @@ class View:
         topic_scores: those of each run by topic.
         comparisons: every two runs compared; the correction is for all dimensions of the evaluator.
         depths: the means at several depths; none of a measure that has no such thing.
+        why_alone: why no published result is here, in a sentence; empty where there are some.
     """
 
     dimension: str
@@ -135,6 +138,7 @@ class View:
     topic_scores: Mapping[str, Mapping[str, TopicScore]]
     comparisons: Sequence[Comparison]
     depths: Sequence[Depth] = ()
+    why_alone: str = ""
 
     @property
     def id(self) -> str:

@@ -3,6 +3,10 @@ const all = (selector, within = document) => [...within.querySelectorAll(selecto
 const named = name => document.querySelector(`select[name=${name}]`);
 const runOf = cell => cell.closest("table").tHead.rows[0].cells[cell.cellIndex].dataset.run;
 const score = cell => parseFloat(cell.style.getPropertyValue("--v"));
+const differenceIn = cell => {
+  const value = score(cell) - parseFloat(cell.closest("tr").style.getPropertyValue("--r"));
+  return isNaN(value) ? "" : `${value < -0.0005 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
+};
 const differing = () => document.querySelector("[name=mode][value=differences]")?.checked;
 
 // Tables are sorted by the button in a column's head: first upwards, then downwards; a heat map by what it shows.
@@ -40,15 +44,15 @@ for (const button of all("button.sort")) {
 // The figures of a cell, and the way to its topic.
 for (const table of all("table.heat")) {
   table.addEventListener("mouseover", ({target}) => {
-    const row = target.closest("tr"), run = target.matches("td") && runOf(target);
-    if (!run || target.title) return;
-    const difference = score(target) - parseFloat(row.style.getPropertyValue("--r"));
-    const parts = [row.cells[0].textContent.trim(), `${run}: ${target.textContent}`];
-    if (!isNaN(difference)) parts.push(`${difference < 0 ? "−" : "+"}${Math.abs(difference).toFixed(3)} from the reference`);
-    if (target.dataset.judged) parts.push(`judged ${target.dataset.judged}`);
-    target.title = parts.join("\n");
+    const cell = target.closest("td"), run = cell && runOf(cell);
+    if (!run || cell.title) return;
+    const difference = differenceIn(cell);
+    const parts = [cell.closest("tr").cells[0].textContent.trim(), `${run}: ${cell.firstChild.textContent}`];
+    if (difference) parts.push(`${difference} from the reference`);
+    if (cell.dataset.judged) parts.push(`judged ${cell.dataset.judged}`);
+    cell.title = parts.join("\n");
   });
-  table.addEventListener("click", ({target}) => target.matches("tbody td") && target.closest("tr").querySelector("a")?.click());
+  table.addEventListener("click", ({target}) => target.closest("tbody td")?.closest("tr").querySelector("a")?.click());
 }
 
 // Another reference: of each row its score is what the others are held against.
@@ -62,7 +66,11 @@ const refer = () => {
       if (row.cells[at].matches("td")) {
         const held = row.cells[at].style.getPropertyValue("--v");
         held ? row.style.setProperty("--r", held) : row.removeAttribute("style");
-        for (const cell of row.cells) cell.removeAttribute("title");
+        for (const cell of row.cells) {
+          cell.removeAttribute("title");
+          const figure = cell.querySelector("i") ?? (score(cell) >= 0 ? cell.appendChild(document.createElement("i")) : null);
+          if (figure) figure.textContent = differenceIn(cell).replace("0.", ".");
+        }
       }
       gone.forEach((hidden, column) => row.cells[column].hidden = hidden);
     }
