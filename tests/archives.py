@@ -13,7 +13,7 @@ def record(
     newline: str = "\r\n",
     of_server: str | None = None,
 ) -> bytes:
-    """A record of an archive, with a page as a server sends it; ClueWeb09 is of version 0.18, with LF."""
+    """A record of an archive with a page as a server sends it; ClueWeb09 has version 0.18, with LF."""
     end = newline if of_server is None else of_server
     http = f"HTTP/1.1 200 OK{end}Content-Type: {kind}{charset}{end * 2}".encode() + html
     head = {
@@ -30,7 +30,7 @@ def record(
 
 
 def record_of_clueweb22(id: str, content: bytes, url: str = "") -> bytes:
-    """A record of ClueWeb22: the page alone, without what the server said."""
+    """A record of ClueWeb22: the page without the server's headers."""
     head = (
         f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url or f'http://a.example/{id}'}\r\n"
         "WARC-Record-ID: <urn:uuid:12345678-0000-0000-0000-000000000000>\r\n"

@@ -1,4 +1,4 @@
-"""What the tests share: a place to run in, small files, and official data where it is at hand."""
+"""Fixtures of the tests: a workspace, small files, and official data if it is available."""
 
 import fcntl
 import gzip
@@ -24,7 +24,7 @@ LONGEST_ID = 50  # characters of a parameter
 Write = Callable[[str, str | bytes], Path]
 Touche = Callable[..., tuple[int, str, str]]
 
-# No test asserts how long something takes. Only nightly tests search for new examples.
+# No test asserts a duration. Only nightly tests search for new examples.
 hypothesis.settings.register_profile("nightly", deadline=None, print_blob=True)
 hypothesis.settings.register_profile("touche", deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile("touche")
@@ -47,7 +47,7 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
 
 @pytest.fixture(autouse=True)
 def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Tests run in the clone, see no data but what they ask for, and leave the user's cache alone."""
+    """Tests run in the clone, see only the data that they request, and do not touch the user's cache."""
     logging.getLogger("touche").setLevel(logging.NOTSET)  # --verbose of an earlier test is over
     monkeypatch.chdir(ROOT)
     for variable in ("TOUCHE_DATA", "inputDataset", "outputDir", "GITHUB_STEP_SUMMARY"):
@@ -56,7 +56,7 @@ def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def use_clone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Makes a folder the clone that the package was installed from, here and for the processes of a test."""
+    """Pretends that the package was installed from a folder, here and in processes of a test."""
     (folder / "src").symlink_to(ROOT / "src")
     monkeypatch.setattr(origin, "__file__", str(folder / "src" / "touche" / "origin.py"))
     monkeypatch.setenv("PYTHONPATH", str(folder / "src"))
@@ -92,16 +92,16 @@ def touche(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
 
 
 def left_in(temporary: Path) -> list[Path]:
-    """What is left in a folder that TMPDIR named, without the private folder."""
+    """Returns the files in a folder named in TMPDIR, except those of the private folder."""
     return [path for path in temporary.rglob("*") if path.name != f"touche-{os.geteuid()}"]
 
 
 def on_terminal(*arguments: str | Path, columns: int = 100, **variables: str) -> str:
-    """What Python shows for these arguments on a terminal, standard output and standard error together."""
+    """Returns Python's output for these arguments on a terminal, standard output and error together."""
     our_end, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     ours = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    environment = {**ours, "TERM": "xterm-256color", **variables}  # pytest-xdist says 80 columns
+    environment = {**ours, "TERM": "xterm-256color", **variables}  # pytest-xdist sets 80 columns
     command = [sys.executable, *map(str, arguments)]
     with subprocess.Popen(command, stdin=its, stdout=its, stderr=its, env=environment):
         os.close(its)
@@ -112,7 +112,7 @@ def _read_until_closed(terminal: int) -> Iterator[bytes]:
     try:
         while content := os.read(terminal, 1 << 16):
             yield content
-    except OSError:  # how Linux says that nobody writes to it any more
+    except OSError:  # Linux's error when no process can write to it any more
         pass
     finally:
         os.close(terminal)
@@ -126,7 +126,7 @@ def tiny(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def after_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the clone as ``make demo`` leaves it, and what that printed in demo.txt."""
+    """A copy of the clone after ``make demo``, with its output in demo.txt."""
     from pages import type_in, workspace  # which need this module
 
     folder = workspace(tmp_path_factory.mktemp("demo"))

@@ -1,4 +1,4 @@
-"""The tasks that the tests know; a new card changes nothing of what is known of these."""
+"""The tasks that the tests know; new cards do not change results about these tasks."""
 
 KNOWN = [
     "spot-check/arguments",

@@ -1,4 +1,4 @@
-"""The modules beside a baseline.py, for tests of them."""
+"""Modules next to a baseline.py, for tests."""
 
 from importlib import import_module
 from types import ModuleType

@@ -1,4 +1,4 @@
-"""What a notebook's code cells show, without a kernel: python notebooks.py NOTEBOOK writes it as JSON."""
+"""The output of a notebook's code cells, without a kernel: python notebooks.py NOTEBOOK writes it as JSON."""
 
 import ast
 import io
@@ -10,7 +10,7 @@ from typing import Any
 
 from matplotlib import pyplot as plt
 
-Shown = dict[str, list[str]]  # "printed": one text or none, "value" likewise, "figures": a line for each
+Shown = dict[str, list[str]]  # "printed" and "value" have one text or none, "figures" has a line for each
 
 
 def code_cells(notebook: Path) -> list[dict[str, Any]]:
@@ -19,7 +19,7 @@ def code_cells(notebook: Path) -> list[dict[str, Any]]:
 
 
 def stored(cell: dict[str, Any]) -> Shown:
-    """What is kept in the notebook."""
+    """Returns the outputs stored in the notebook."""
     outputs: dict[str, list[str]] = {"stream": [], "execute_result": [], "display_data": [], "error": []}
     for each in cell["outputs"]:
         lines = each["text"] if each["output_type"] == "stream" else each["data"]["text/plain"]
@@ -32,7 +32,7 @@ def stored(cell: dict[str, Any]) -> Shown:
 
 
 def executed(source: str, names: dict[str, Any]) -> Shown:
-    """What the code prints, the value of its last line if that has one, and the figures left open."""
+    """Returns the printed text, the value of the last line if it has one, and the open figures."""
     body = ast.parse(source).body
     last = body.pop() if isinstance(body[-1], ast.Expr) else None
     printed = io.StringIO()

@@ -1,4 +1,4 @@
-"""What the pages of the documentation hold that can be tried: commands, files and Python, in their order."""
+"""Commands, files and Python on the pages of the documentation, in their order."""
 
 import os
 import re
@@ -20,7 +20,7 @@ PAGES = [
     *sorted((ROOT / "baselines").glob("*/README.md")),
 ]
 
-# What an indented line begins with, where it is a command and no output; in ```sh every line is one.
+# Beginnings of indented lines that are commands; in ```sh every line is a command.
 _PROGRAMS = (
     "touche make tox pip python python3 pytest docker podman git cd source mkdir cp mv rm ls cat head grep "
     "cmp sed echo export hf tira-cli tira-run jupyter pre-commit ruff mypy"
@@ -32,10 +32,10 @@ _STEP = re.compile(
     flags=re.MULTILINE | re.DOTALL,
 )
 
-OURS = Path(sys.executable).parent  # the programs of the environment in use
+OURS = Path(sys.executable).parent  # the programs of the current environment
 _OFFICIAL = ("touche*", "argsme-*", "clueweb*")  # what may lie beside what the project itself ships
 
-# What a page's test leaves out: why, and where else it is tried.
+# Commands that a page's test omits: the reason, and where else they are tested.
 DONE = "every page begins after it"
 CI = "sets up, builds or tests everything: the workflows in .github run it"
 CONTAINERS = "needs Docker or Podman: tests/sandbox runs it"
@@ -50,7 +50,7 @@ SLURM = "needs Slurm; the page itself tries the same script without it"
 SET_UP = "changes the set-up of the one who types it"
 PACKAGE = "needs the package index: tests/project/test_package.py installs what is built here"
 RELEASED = "needs a released version; tests/sandbox runs the same images where they were built"
-ELSEWHERE = {  # by what is found in a command; the first that is
+ELSEWHERE = {  # by a part of the command; the first match counts
     "^make demo$": DONE,
     "^make|^tox|^pytest -m|regress --twice$": CI,
     "measure.py$": MEASURED,
@@ -75,9 +75,9 @@ class Step:
     Attributes:
         kind: ``command``, ``file`` or ``python``.
         text: the command in one line, the content of the file, or the lines.
-        path: that of the file.
-        at_end: whether the file is there, and goes on with the text.
-        shown: what a command prints, where the page has all of it, in ```console; else None.
+        path: the path of the file.
+        at_end: whether the text is appended to an existing file.
+        shown: the complete output of a command, in ```console; None if the page does not have it.
     """
 
     kind: str
@@ -88,7 +88,7 @@ class Step:
 
 
 def steps(page: Path) -> Iterator[Step]:
-    """What a reader types on a page: a block below a line that is a path in backticks is that file."""
+    """Returns the steps on a page; a block below a line with only a path in backticks is that file."""
     for found in _STEP.finditer(page.read_text(encoding="utf-8")):
         block, language = found["block"], found["language"]
         if found["line"] is not None or language == "sh":
@@ -112,12 +112,12 @@ def commands(page: Path) -> list[str]:
 
 
 def reason(command: str) -> str:
-    """Why a command is tried elsewhere; empty where it is not."""
+    """Returns why a command is tried elsewhere; empty if it is not."""
     return next((why for pattern, why in ELSEWHERE.items() if re.search(pattern, command)), "")
 
 
 def workspace(folder: Path) -> Path:
-    """What pages take for granted: a copy of the clone, with what the project itself ships and no more."""
+    """Returns a copy of the clone with only the project's own files."""
     for name in ("src", "baselines", "docker", "docs", "tests", "benchmarks", ".github"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("topics", "qrels", "corpora"):
@@ -132,15 +132,15 @@ def workspace(folder: Path) -> Path:
 def follow(
     page: Path, folder: Path, but: str = "", team: str = "my-team", programs: Path = OURS, **variables: str
 ) -> list[str]:
-    """Does what a page says, step by step, in a workspace.
+    """Follows a page, step by step, in a workspace.
 
     Args:
         page: the page.
         folder: the workspace.
-        but: the reason whose commands are tried nevertheless; those with another one are not.
-        team: the name that takes the place of ``my-team``, whose image may be a reader's own.
+        but: a reason; commands that are usually omitted for this reason are tried.
+        team: the name that replaces ``my-team``, because a reader may have an image of this name.
         programs: the folder of the environment's programs.
-        variables: further ones of the environment.
+        variables: more variables of the environment.
 
     Returns:
         The commands that were tried.
@@ -168,7 +168,7 @@ def follow(
 
 
 def type_in(folder: Path, command: str, **variables: str) -> str:
-    """What a command prints in a workspace."""
+    """Returns the output of a command in a workspace."""
     return _type(["sh", "-c", command], command, folder, OURS, variables)
 
 
@@ -198,5 +198,5 @@ def _made(path: Path) -> Path:
 
 
 def _typed(line: str) -> str:
-    """A line without the remark at its end."""
+    """Returns a line without the comment at its end."""
     return re.sub(" {2,}#.*", "", line).strip()

@@ -31,7 +31,7 @@ def bm25(tf: int, length: float, mean: float, df: int, documents: int) -> float:
 
 
 def test_the_score_is_that_computed_by_hand() -> None:
-    """Without stop words; premises are five tokens longer, and a byte keeps 0.3125 of 1 / 3."""
+    """No stop words; premises are five tokens longer, and a byte stores 0.3125 instead of 1 / 3."""
     of_premises = bm25(2, 1 / 0.3125**2, (9 + 7 + 7 + 6) / 4, 3, 4)  # chess, chess, takes, skill
     in_conclusion = bm25(1, 1 / 0.625**2, (2 + 2 + 2 + 1) / 4, 1, 4) + bm25(1, 1 / 0.625**2, 7 / 4, 2, 4)
     on_page = bm25(1, 1 / 0.625**2, 8 / 4, 3, 4) + bm25(1, 1 / 0.625**2, 8 / 4, 3, 4)
@@ -40,7 +40,7 @@ def test_the_score_is_that_computed_by_hand() -> None:
 
 
 def test_what_makes_premises_longer_is_no_word_of_a_title() -> None:
-    """Only the first of them has the word in its premises."""
+    """Only the first document has the word in its premises."""
     arguments = [Argument("has", "Unseen0", ("The unseen0",)), Argument("lacks", "Unseen0", ("The",))]
     for title in ("unseen0", "Unseen0 unseen1"):
         found = dict(next(iter(baselines.load("argsme")([Topic("1", title)], arguments)))[1])

@@ -1,4 +1,4 @@
-"""ChatNoir's two queries on the spot check's pages, part by part against the formulas."""
+"""ChatNoir's two queries on pages of the toy collection; each part is compared with its formula."""
 
 import re
 from collections import Counter
@@ -56,7 +56,7 @@ def collection(pages: Sequence[Page], field: str, analysis: str = "plural") -> C
 
 
 def scores(pages: Sequence[Page], title: str, year: str) -> dict[str, dict[str, float]]:
-    """What each part of the second query scores all pages that the filters let pass."""
+    """Scores by each part of the second query, of all pages that pass the filters."""
     method, topic = baseline.Method(NUMBERS[year], "fields", 1.0), Topic("1", title)
     searches = [match.Search(query.EVERYTHING, method.second(topic), None)]
     read = rescore.Collection.of(Documents.of(pages), match.Collecting(method.analyses, searches, ""))
@@ -85,13 +85,13 @@ def test_every_field_contributes_its_bm25(year: str) -> None:
 
 
 def small(*pages: Page, title: str = "cats sleep", **options: Any) -> list[str]:
-    """The ids of the pages that are found for one title, best first."""
+    """Returns the ids of the matching pages for one title, best first."""
     ((_, hits),) = baselines.load("chatnoir-bm25f")([Topic("1", title)], pages, **options)
     return [id for id, _ in sorted(hits, key=lambda hit: -hit[1])]
 
 
 def cat(id: str, **texts: str) -> Page:
-    """A page that all filters let pass."""
+    """A page that passes all filters."""
     body = f"{texts.pop('body', 'Cats sleep.')} {'and so on ' * 12}"
     empty = dict.fromkeys(("headings", "meta_description", "meta_keywords", "host", "path"), "")
     return Page(id, **(empty | {"title": "", "language": "en", "full_body": body} | texts), body=body)
@@ -158,7 +158,7 @@ def test_keywords_of_2020_are_not_stemmed_unless_bm25f_sums_them_up() -> None:
 
 
 def test_pages_of_2020_are_those_of_its_indexer(write: Write, tmp_path: Path) -> None:
-    """Which has headings without a blank between them, where today's tells words apart."""
+    """In 2020 headings were joined without blanks; today they are separate words."""
     text = f"<p>{'They have been here for all of the night. ' * 9}</p>"
     write("p.warc", record("p", f"<title>Cats</title><h2>cats</h2><h2>sleep</h2>{text}".encode()))
     for year, expected in (("2020", ["p"]), ("today", [])):
@@ -169,7 +169,7 @@ def test_pages_of_2020_are_those_of_its_indexer(write: Write, tmp_path: Path) ->
 
 @pytest.mark.parametrize("year", ["2020", "today"])
 def test_phrases_and_bonuses_by_their_formulas(year: str) -> None:
-    """A phrase counts 1 / (1 + places apart), and as rare as its words together; a bonus is what it is."""
+    """A phrase counts 1 / (1 + distance), with the sum of its words' idf; a bonus counts as it is."""
     apart = {
         "Cats sleep.": 0,
         "Cats can sleep.": 1,
@@ -219,7 +219,7 @@ def total_of(lines: list[str]) -> float:
 
 
 def test_a_page_is_explained_by_the_parts_of_its_score(touche: Touche, tmp_path: Path) -> None:
-    """Today the first query is part of it, with a hundredth."""
+    """Today the score contains a hundredth of the first query."""
     command = ("run", "chatnoir-bm25f", "-i", "spot-check/pages", "-o", tmp_path, "--explain", "21")
     for year in ("2020", "today"):
         code, out, _ = touche(*command, "duvet-lab", "--year", year)
@@ -268,7 +268,7 @@ def test_spam_ranks_beside_candidates_count(touche: Touche, write: Write, tmp_pa
 def test_the_best_of_the_first_query_are_lucene_s_for_any_number_of_parts(
     monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    """Of pages that score the same, too, as all do here that lie in two parts."""
+    """Ties are decided by id, also between two parts."""
     monkeypatch.setattr(reading, "_BATCH", size)
     monkeypatch.setattr(reading, "_MERGED", size)
     twice = [replace(page, id=f"{page.id}-{n}") for n in range(2) for page in pages("2020")]
@@ -281,7 +281,7 @@ def test_the_best_of_the_first_query_are_lucene_s_for_any_number_of_parts(
 
 
 def test_a_piece_without_a_page_is_read_as_any_other() -> None:
-    """Such as one of blank lines: an error would have one process read all pages again."""
+    """For example blank lines; an error would make one process read all pages again."""
     collecting = baseline.Method(NUMBERS["2020"], "fields", 1.0).collecting([Topic("1", "cats")])
     part_of = collecting.reading.begin()
     for given in ([], [cat("p1")]):

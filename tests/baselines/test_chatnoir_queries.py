@@ -1,4 +1,4 @@
-"""Lucene is asked everything: the replica of ChatNoir is to read titles, and score pages, as it does."""
+"""The replica of ChatNoir compared with Lucene: parsed titles and scores of pages."""
 
 from functools import cache
 from itertools import product
@@ -63,7 +63,7 @@ def letters() -> Any:
 @settings(max_examples=60)
 @pytest.mark.slow
 def test_a_phrase_is_as_frequent_as_lucene_counts(phrase: str, slop: int) -> None:
-    """Lucene takes words for each other where two of them occur twice, and so do we."""
+    """Lucene confuses two words that both occur twice, and so does the replica."""
     asked = chatnoir.phrase("text", [*phrase], slop)
     matched = chatnoir.scores(letters(), asked).keys()
     for number, text in enumerate(TEXTS + LONGER):

@@ -1,4 +1,4 @@
-"""What baselines compute, compared with Lucene and by hand."""
+"""Scores of baselines, compared with Lucene and computed by hand."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -45,7 +45,7 @@ def test_every_baseline_scores_by_its_formula(name: str, options: dict[str, Any]
 
 
 def test_rank_bm25_scores_by_its_formula() -> None:
-    """With a floor below idf, at a quarter of its mean over all words, and with whole lengths."""
+    """The idf floor is a quarter of the mean idf of all words; lengths are exact."""
     words = {each.id: Counter(re.findall(r"\w+", each.text.lower())) for each in ARGUMENTS}
     containing = Counter(word for each in words.values() for word in each)
     idf = {word: log((len(words) - df + 0.5) / (df + 0.5)) for word, df in containing.items()}
@@ -204,7 +204,7 @@ def test_a_file_that_was_repaired_is_loaded_anew(write: Write, tmp_path: Path) -
 
 
 def test_libraries_in_an_environment_within_the_folder_stay(write: Write, tmp_path: Path) -> None:
-    """A switch of folders must not unload what lies in a venv there: numpy cannot be imported twice."""
+    """A switch of folders must not unload modules of a venv: numpy cannot be imported twice."""
     write("one/baseline.py", "import library\n" + SOURCE)
     write("two/baseline.py", SOURCE)
     place = write("one/.venv/lib/site-packages/library.py", "").parent
@@ -259,7 +259,7 @@ def test_what_cannot_be_loaded_is_named_with_its_line(write: Write, tmp_path: Pa
 def test_a_syntax_error_is_reported_before_what_else_a_folder_lacks(
     command: str, touche: Touche, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    docker = write("bin/docker", "#!/bin/sh\n")  # as images build asks for it first
+    docker = write("bin/docker", "#!/bin/sh\n")  # images build also checks it first
     docker.chmod(0o755)
     monkeypatch.setenv("PATH", str(docker.parent), prepend=os.pathsep)
     mine = write("mine/baseline.py", "\ndef f(:").parent

@@ -51,7 +51,7 @@ def test_the_score_is_a_weighted_sum_of_two_indexes(run: str, first: Any, second
 
 
 def test_a_common_term_takes_away_from_bm25_and_long_texts_from_dirichletlm() -> None:
-    """As in Terrier, and not as in Lucene, where nothing scores below 0."""
+    """Contributions may be negative in Terrier, but not in Lucene."""
     common = [Argument(str(number), "x", ("cat " * (1 + number) + "dog " * 9,)) for number in range(4)]
     for run in "12":
         scores = dict(next(iter(baselines.load("prince-of-persia")([CAT], common, run=run)))[1])

@@ -27,7 +27,7 @@ def bm25(tf: int, length: int, df: int) -> float:
 
 
 def test_by_hand_with_bm25() -> None:
-    """Two documents count by their scores, and of their three words the two likeliest are kept."""
+    """Two documents count by their scores; the two likeliest of their three words remain."""
     first = {"d1": bm25(2, 3, 2), "d2": bm25(1, 4, 2)}
     relevance = {
         "cat": 2 / 3 * first["d1"] + 1 / 4 * first["d2"],
@@ -46,7 +46,7 @@ def test_by_hand_with_bm25() -> None:
 
 
 def test_by_hand_with_dirichletlm() -> None:
-    """The first document alone: of a score P(w|R) has nothing but what the others have in relation to it."""
+    """With only one document, its own probability has no effect."""
     mu, tokens = 2.0, 10
     cat, dog = 0.5 + 0.5 * 2 / 3, 0.5 / 3
 
@@ -62,7 +62,7 @@ def test_by_hand_with_dirichletlm() -> None:
 
 
 def test_a_document_counts_by_the_likelihood_of_the_whole_title() -> None:
-    """Of the smoothed probabilities, those of the words that it lacks, too."""
+    """The formula with smoothed probabilities, including words that a document lacks."""
     own = baselines.load("rm3").method.__globals__
     title, mu = Counter(["cat", "dog", "fish", "fish"]), 2.0
     of_word = {"cat": 4 / 11, "dog": 3 / 11, "fish": 2 / 11}
@@ -75,13 +75,13 @@ def test_a_document_counts_by_the_likelihood_of_the_whole_title() -> None:
         )
         whole = sum(log((document[w] + mu * of_word[w]) / (mu + document.total())) for w in title.elements())
         differences.add(round(own["likelihood"](score, title, document, mu) - whole, 9))
-    assert len(differences) == 1  # what all documents share
+    assert len(differences) == 1  # the part that all documents share
 
 
 def test_probabilities_count_and_not_their_logarithms() -> None:
-    """Of DirichletLM: a document whose title is half as likely counts half."""
+    """For DirichletLM, a document whose title is half as likely counts half."""
     found = neighbour("rm3", "baseline").expansion([({"a": 1.0}, 1.0), ({"b": 0.5, "c": 0.5}, 0.5)], 2)
-    assert found == pytest.approx({"a": 0.8, "b": 0.2})  # b before c, which is as likely
+    assert found == pytest.approx({"a": 0.8, "b": 0.2})  # b before c, which is equally likely
 
 
 def test_a_title_that_finds_nothing_is_left_as_it_is() -> None:

@@ -1,4 +1,4 @@
-"""elrond, polnareff and dirichletlm-variants, which Lucene ranks, against sums by hand."""
+"""elrond, polnareff and dirichletlm-variants, which use Lucene, compared with sums by hand."""
 
 from math import log
 
@@ -14,15 +14,15 @@ def ranked(name: str, title: str, documents: list[Argument], **options: object) 
 
 
 def gain(tf: int, length: int, ttf: int, tokens: int, mu: float) -> float:
-    """Lucene's LMDirichlet of a term, as dirichletlm has it."""
+    """Returns Lucene's LMDirichlet score of a term, as in dirichletlm."""
     return max(0.0, log(1 + tf / (mu * (ttf + 1) / (tokens + 1))) + log(mu / (mu + length)))
 
 
 def test_elrond_asks_for_a_word_in_the_premises_and_adds_the_title_of_the_debate() -> None:
-    """With stop words left out: of premises 3, 2, 4 and 20 stems are left, of debates 2, 2, 1 and 10."""
+    """Without stop words, premises have 3, 2, 4 and 20 stems, and debates 2, 2, 1 and 10."""
     documents = [
         Argument("a", "-", ("the cats purr loudly",), discussion="Should cats be leashed?"),
-        Argument("b", "cats", ("dogs bark",), discussion="cats rule"),  # found by its debate only: not at all
+        Argument("b", "cats", ("dogs bark",), discussion="cats rule"),  # only its debate matches
         Argument("c", "-", ("cat, cat hunts mice",), discussion="Birds"),
         Argument("d", "-", ("birds sing " * 10,), discussion="birds " * 10),
     ]
@@ -35,11 +35,11 @@ def test_elrond_asks_for_a_word_in_the_premises_and_adds_the_title_of_the_debate
 
 
 def test_polnareff_adds_a_quarter_of_everything_and_ignores_stop_words_in_titles_only() -> None:
-    """Everything has eight tokens more; three equal letters and more are two; two letters are no token."""
+    """Everything has eight more tokens; three or more equal letters become two; tokens have three letters."""
     documents = [
         Argument("p", "yes cats", ("the cats sooo",), discussion="pets"),
         Argument("q", "no", ("dogs bark",), discussion="cats"),
-        Argument("r", "-", ("birds " * 200,)),  # without it words are so frequent that all scores are 0
+        Argument("r", "-", ("birds " * 200,)),  # without it, words would be so frequent that all scores are 0
     ]
     expected = {
         "p": gain(1, 3, 1, 205, 1800)

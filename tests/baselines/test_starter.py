@@ -58,7 +58,7 @@ def test_the_commands_that_it_prints_and_those_of_its_readme_work(place: Path, t
     assert done.returncode == 0, done.stderr
     assert (script.count("\n"), done.stderr.count("+ ")) == (6, 7)
     assert " 4 passed" in done.stdout and "1 run: 0 errors, 0 warnings" in done.stdout
-    assert "moved" not in done.stderr  # what expected.toml holds is what it scores
+    assert "moved" not in done.stderr  # expected.toml has the measured scores
 
 
 def test_the_next_steps_are_right_where_the_user_stands(
@@ -151,7 +151,7 @@ def test_its_workflow_is_valid(place: Path, touche: Touche) -> None:
 
 
 def test_the_baseline_rank_bm25_is_what_it_writes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("touche.baselines.loader.shipped", lambda: None)  # which would keep its name for it
+    monkeypatch.setattr("touche.baselines.loader.shipped", lambda: None)  # frees the name
     write_baseline(Path("rank-bm25"))
     for name in ("baseline.py", "Dockerfile"):
         assert (ROOT / "baselines" / "rank-bm25" / name).read_text() == Path("rank-bm25", name).read_text()

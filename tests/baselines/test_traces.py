@@ -1,4 +1,4 @@
-"""What a run leaves behind and whom it talks to: nothing, and nobody."""
+"""A run leaves no temporary files, and opens no connection."""
 
 import os
 import re
@@ -23,7 +23,7 @@ _TALK = ("connect", "bind", "sendto", "sendmsg", "sendmmsg")
 
 @dataclass(frozen=True)
 class Traces:
-    """What a run has left, and its system calls on sockets; None without strace."""
+    """Files that a run has left, and its system calls on sockets; None without strace."""
 
     files: list[str]
     calls: list[str] | None
@@ -33,7 +33,7 @@ QUICK = ("bm25", "elrond", "sentence-coherence")  # by the scan, by Lucene, by a
 
 
 def baselines_with_slow() -> list[Any]:
-    """All baselines, most of which are for slow tests."""
+    """All baselines; most are tested by slow tests."""
     return [
         name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in baselines.names()
     ]
@@ -41,7 +41,7 @@ def baselines_with_slow() -> list[Any]:
 
 @pytest.fixture(scope="module", params=baselines_with_slow())
 def traces(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Traces:
-    """A run in a home of its own, as a new user has it."""
+    """Runs a baseline with an empty home directory, as for a new user."""
     name, folder = str(request.param), tmp_path_factory.mktemp("traces")
     (folder / "home").mkdir()
     (folder / "tmp").mkdir()

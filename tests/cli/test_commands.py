@@ -1,4 +1,4 @@
-"""The command as its users meet it: what it prints, what it writes, its exit codes."""
+"""The commands: output, files and exit codes."""
 
 import gzip
 import json
@@ -150,7 +150,7 @@ def test_mistakes_are_one_line_and_an_earlier_run_outlives_those_that_show_befor
 ) -> None:
     code, out, err = touche(*shlex.split(command))
     *_, last = lines = err.splitlines()
-    assert (code, out) == (2, "") and len(lines) <= 2  # what was taken, then the error
+    assert (code, out) == (2, "") and len(lines) <= 2  # the used files, then the error
     assert last.startswith("touche: ") and (MISTYPED | LATE)[command] in last
     left = {path.name: path.stat().st_mode & 0o777 for path in (place / "out").iterdir()}
     assert left == ({} if command in LATE else {"run.txt": 0o600, "ir-metadata.yml": 0o600})
@@ -192,7 +192,7 @@ def test_scores_as_table_and_as_json_are_the_same(touche: Touche, tmp_path: Path
     ours, script = json.loads(touche(*evaluate, "--format", "json")[1])
     assert (ours["evaluator"], script["evaluator"]) == ("trec_eval", "touche")
     assert 0 < ours["low"] < ours["mean"] < ours["high"] < 1
-    assert ours["mean"] == pytest.approx(script["mean"]) and ours["judged"] == 1.0  # so both agree
+    assert ours["mean"] == pytest.approx(script["mean"]) and ours["judged"] == 1.0  # both agree on this
     table = touche(*evaluate, "--evaluator", "touche")[1].splitlines()
     assert table[0].split() == "run dimension evaluator nDCG@5 95% interval Judged@5 topics".split()
     mean, low, high = (f"{script[name]:.3f}" for name in ("mean", "low", "high"))
@@ -215,11 +215,11 @@ def start(*arguments: str | Path, limit: int | None = None, **variables: str) ->
     command = [sys.executable, "-m", "touche", *map(str, arguments)]
 
     def prepare() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored in jobs in the background, and so inherited
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # background jobs ignore it, and pass this on
         if limit:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
-    # No bytecode, for the limit would cut that off too. git would leave a lock behind.
+    # No bytecode, because the limit would also truncate it. git would leave a lock behind.
     ours = {"PATH": "/usr/bin:/bin", "HOME": "/", "PYTHONDONTWRITEBYTECODE": "1", "GIT_DIR": "/nowhere"}
     environment = ours | variables
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=prepare)
@@ -234,7 +234,7 @@ def start(*arguments: str | Path, limit: int | None = None, **variables: str) ->
     ],
 )
 def test_a_full_disk_is_one_line_and_no_run(tmp_path: Path, baseline: str, limit: int, message: str) -> None:
-    """A limit on the size of files stands in for a disk that fills up: for the index, then for the run."""
+    """A limit on file sizes simulates a full disk: for the index, then for the run."""
     (tmp_path / "tmp").mkdir()
     arguments = ("run", baseline, "-i", "spot-check/arguments", "-o", tmp_path / "out")
     process = start(*arguments, limit=limit, TMPDIR=str(tmp_path / "tmp"))

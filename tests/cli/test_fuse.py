@@ -24,7 +24,7 @@ def test_a_fused_run_is_whole_and_says_what_it_is_made_of(
     code, _, said = touche("fuse", *runs, "-o", out)
     doubt = "warning: 2 topics in some of the runs only; are all of one task?\n"
     assert (code, said) == (0, f"{doubt}fuse: {out}/run.txt of 2 runs, 3 topics\n")
-    # y is first of B for its later id; of x and w, which are alike in their topics, none is in the other's.
+    # y is first in B because of its later id; neither of x and w is in the other run of its topic.
     assert (out / "run.txt").read_text() == (
         "7 PRO y 1 0.032522473 touche-rrf\n"
         "7 PRO x 2 0.016393442 touche-rrf\n"
@@ -56,7 +56,7 @@ def test_depth_cuts_after_all_runs_are_fused_and_ties_are_ordered_by_id(
 ) -> None:
     options = ("--method", "combsum", "--depth", 2, "--tag", "mine")
     assert touche("fuse", *runs, "-o", tmp_path / "out", *options)[0] == 0
-    # x, y and v have 1 each: of B the scores of both are equal.
+    # x, y and v have 1 each, because the scores in B are equal.
     assert (tmp_path / "out" / "run.txt").read_text().splitlines()[:3] == [
         "7 PRO y 1 1.0 mine",
         "7 PRO x 2 1.0 mine",

@@ -11,7 +11,7 @@ Refused = Callable[..., bool]
 
 @pytest.fixture
 def parts(write: Write) -> list[Path]:
-    """Input directories: three parts of the spot check's passages, the last without a topic's term; all."""
+    """Input directories: three parts of the toy passages (one without a topic's term), and all of them."""
     topics = (ROOT / "topics" / "spot-check-passages.xml").read_text()
     (passages,) = (ROOT / "corpora" / "spot-check-passages").glob("passages*.jsonl")
     lines = passages.read_text().splitlines(keepends=True)

@@ -1,4 +1,4 @@
-"""Signals at any moment: one line at most, an exit code that says so, and nothing left behind."""
+"""Signals at any moment: at most one line, the right exit code, and no files left behind."""
 
 import os
 import random
@@ -20,7 +20,7 @@ def start(tmp_path: Path, *arguments: str | Path) -> subprocess.Popen[str]:
     """Starts Python with these arguments, and a folder of its own for temporary files."""
 
     def not_in_the_background() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # which such a job ignores, and what it starts, too
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # such a job, and processes that it starts, ignore it
 
     (tmp_path / "tmp").mkdir(exist_ok=True)
     return subprocess.Popen(
@@ -42,7 +42,7 @@ def minds_signals(process: int) -> bool:
 
 
 def signalled(tmp_path: Path, number: int, delay: float) -> tuple[int, list[str]]:
-    """Exit code of a run that gets a signal after a delay in seconds, and what it said but its progress."""
+    """Returns exit code and output, without progress, of a run that gets a signal after some seconds."""
     with start(tmp_path, *RUN, tmp_path / "out") as run:
         while run.poll() is None and not minds_signals(run.pid):
             time.sleep(0.001)
@@ -54,7 +54,7 @@ def signalled(tmp_path: Path, number: int, delay: float) -> tuple[int, list[str]
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, float]:
-    """What an undisturbed run writes, and how many seconds it takes."""
+    """The output of an undisturbed run, and its duration in seconds."""
     folder, started = tmp_path_factory.mktemp("whole"), time.monotonic()
     subprocess.run([sys.executable, *RUN, folder], check=True, capture_output=True, cwd=ROOT)
     return (folder / "run.txt").read_text(), time.monotonic() - started
@@ -69,7 +69,7 @@ def test_at_any_moment_a_run_ends_in_one_line_and_leaves_all_or_nothing(
     write("out/run.txt", earlier := "of an earlier run")
     code, said = signalled(tmp_path, number, random.Random(seed).uniform(0, 1.1 * seconds))
     found = run.read_text() if (run := tmp_path / "out" / "run.txt").exists() else None
-    if code in (0, -number):  # all was done, or even the interpreter's own end
+    if code in (0, -number):  # the run, or even the interpreter, had ended before
         assert (found, said) == (text, [])
     else:
         assert (code, said) == (128 + number, [LINES[number]])
@@ -101,7 +101,7 @@ def test_a_signal_while_modules_are_imported_or_the_interpreter_ends_is_one_line
 def test_an_earlier_run_does_not_outlive_one_that_is_interrupted_before_it_writes(
     write: Write, tmp_path: Path
 ) -> None:
-    """This one ranks all topics before it returns, and is ended meanwhile."""
+    """This baseline ranks all topics before it returns, and is interrupted meanwhile."""
     lines = ("import os, signal", "from touche import baseline", "@baseline", "def mine(topics, documents):")
     body = "    os.kill(os.getpid(), signal.SIGTERM)\n    return []\n"
     mine = write("my-team/baseline.py", "\n".join((*lines, body))).parent
@@ -128,7 +128,7 @@ main()"""
 
 @pytest.mark.parametrize("number", LINES)
 def test_a_signal_while_the_index_is_removed_leaves_no_part_of_it(tmp_path: Path, number: int) -> None:
-    """Java, which runs meanwhile, leaves signals to Python."""
+    """Java runs at that time, and leaves signals to Python."""
     run = ("run", "elrond", "-i", "spot-check/passages", "-o", tmp_path / "out")
     process = start(tmp_path, "-c", REMOVAL.replace("NUMBER", str(int(number))), *run)
     said = process.communicate()[1].splitlines()

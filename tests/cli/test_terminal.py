@@ -1,4 +1,4 @@
-"""The command on a terminal: tables, what it says, what it completes and what its help teaches."""
+"""The command on a terminal: tables, messages, completion and help."""
 
 import json
 import re
@@ -29,7 +29,7 @@ CODES = re.compile("\x1b\\[[0-9;]*m")
 
 
 def commands(group: click.Group = cli.cli, path: str = "touche") -> Iterator[tuple[str, click.Command]]:
-    """All commands by what one types, those of the baselines, too."""
+    """All commands as users type them, including those of the baselines."""
     context = click.Context(group)
     for name in group.list_commands(context):
         command = group.get_command(context, name)
@@ -83,7 +83,7 @@ def test_quiet_leaves_warnings_and_errors(touche: Touche, write: Write, tmp_path
     assert touche(*run, "--quiet") == touche("--quiet", *run) == touche("run", "--quiet", *run[1:])
     assert touche(*run, "--quiet") == (0, "", warning)
     assert touche(*run, "--quiet", "--depth", "0")[2].startswith("touche: depth = 0 is out of range")
-    assert len(touche(*run)[2].splitlines()) == 3  # it is not kept for the next
+    assert len(touche(*run)[2].splitlines()) == 3  # it does not affect the next call
     evaluate = ("evaluate", tmp_path / "out" / "run.txt", "--qrels", write("q.qrels", "1 0 a 1\n"))
     table = touche(*evaluate)[1]
     assert touche(*evaluate, "--quiet")[1] == table and " – " in table  # one topic has no interval

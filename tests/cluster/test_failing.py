@@ -1,4 +1,4 @@
-"""What a worker may try again, and what it tells."""
+"""Errors on workers: retries and messages."""
 
 import gzip
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Where workers keep the fields of pages."""
+"""Folders for the fields of pages, shared by workers."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -29,7 +29,7 @@ def test_a_task_that_is_done_twice_at_once_or_fails_or_is_killed_leaves_one_whol
     with pytest.raises(ValueError, match="amid"), kept.opened("a.parquet") as file:
         file.write(b"pa")
         raise ValueError("amid")
-    (folder / ".unfinished" / "b.parquet.0").touch()  # as of one that was killed
+    (folder / ".unfinished" / "b.parquet.0").touch()  # left by a killed task
     kept.end()
     assert [(path.name, path.read_bytes()) for path in folder.iterdir()] == [("p.parquet", b"pages")]
 

@@ -1,4 +1,4 @@
-"""What tells the files of a run from those of an earlier one, whose parts were saved."""
+"""Saved parts are reused only for the same files, code and topics."""
 
 import os
 from collections.abc import Callable

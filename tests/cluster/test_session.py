@@ -1,4 +1,4 @@
-"""What is left of Spark when it is stopped."""
+"""Spark leaves nothing behind when it stops."""
 
 import re
 from pathlib import Path

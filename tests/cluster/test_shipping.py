@@ -1,4 +1,4 @@
-"""The folder of a baseline on its way to the workers."""
+"""The folder of a baseline is sent to the workers."""
 
 import os
 import zipfile
@@ -20,7 +20,7 @@ def test_files_of_any_age_are_sent_but_no_environment_and_circles_are_refused(tm
     (folder / "venv" / "pyvenv.cfg").touch()
     (folder / "words.txt").symlink_to(elsewhere)
     elsewhere.write_text("school")
-    os.utime(elsewhere, (0, 0))  # no archive holds this time
+    os.utime(elsewhere, (0, 0))  # archives cannot contain this time
     sent: list[str] = []
     context = SimpleNamespace(addArchive=sent.append)
     with folder_sent(context, folder), zipfile.ZipFile(sent[0].partition("#")[0]) as archive:

@@ -1,4 +1,4 @@
-"""Runs on a small cluster, of two workers beside this process, and the same on one machine."""
+"""Runs on a small cluster with two workers, compared with runs on one machine."""
 
 import gzip
 import operator
@@ -33,7 +33,7 @@ MASTER = "local-cluster[2,1,1024]"
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # for Java that lives for a minute
 Same = Callable[..., str]
 
-# A folder as of a participant: modules, data, a lambda as a field, a model that closes over an option.
+# A participant's folder: modules, data, a lambda as a field, a model that closes over an option.
 BASELINE = """
 from pathlib import Path
 
@@ -61,7 +61,7 @@ from touche import Documents, Rankings, Topics, baseline
 def first(topics: Topics, documents: Documents) -> Rankings:
     yield topics[0], [(next(iter(documents)).id, 1.0)]
 """
-# Breaks on the workers only, some lines into its own code.
+# Fails only on workers, some lines into its own code.
 FAILS = """
 from touche import Documents, Rankings, Topics, baseline, scan
 
@@ -76,7 +76,7 @@ def fails(topics: Topics, documents: Documents) -> Rankings:
 """
 
 
-# Something happens to the worker that is first to read a document, or to score one; words.txt says what.
+# words.txt names what happens to the first worker that reads or scores a document.
 STRUCK = """
 import os, signal, subprocess
 from pathlib import Path
@@ -125,7 +125,7 @@ def struck(topics: Topics, documents: Documents) -> Rankings:
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that is viewfs://tests/data for Spark, which hands its files over as those of any cluster."""
+    """The folder is viewfs://tests/data for Spark, which passes its files on as on any cluster."""
     return tmp_path_factory.mktemp("elsewhere")
 
 
@@ -136,7 +136,7 @@ def context(elsewhere: Path) -> Iterator[Any]:
         pytest.skip("needs Java 17 or newer: install it")
     settings = {
         "spark.hadoop.fs.viewfs.mounttable.tests.link./data": f"file://{elsewhere}",
-        "spark.scheduler.excludeOnFailure.unschedulableTaskSetTimeout": "1s",  # no third worker is waited for
+        "spark.scheduler.excludeOnFailure.unschedulableTaskSetTimeout": "1s",  # there is no third worker
         "spark.excludeOnFailure.application.maxFailedTasksPerExecutor": "1000",  # for later tests
         "spark.ui.enabled": "false",
         "spark.driver.extraJavaOptions": QUICK,
@@ -154,14 +154,14 @@ def same(
     tmp_path_factory: pytest.TempPathFactory,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Same:
-    """Runs a baseline on one machine and on the cluster, and makes sure that all is the same."""
+    """Compares a baseline's run on one machine with its run on the cluster."""
 
     @contextmanager
     def shared(master: str, name: str) -> Iterator[Any]:
         yield context
 
     @contextmanager
-    def lasting(prefix: str) -> Iterator[Path]:  # because workers fetch all folders ever sent
+    def lasting(prefix: str) -> Iterator[Path]:  # workers fetch all folders that were ever sent
         yield tmp_path_factory.mktemp(prefix)
 
     monkeypatch.setattr(cluster, "started", shared)
@@ -182,7 +182,7 @@ def same(
 
 
 def wait_for_workers(context: Any) -> None:
-    """Until both workers are there: one may not have started yet, or an earlier test has killed it."""
+    """Waits for both workers: one may be starting, or an earlier test may have killed it."""
     while context._jsc.sc().getExecutorMemoryStatus().size() < 3:  # with the driver
         time.sleep(0.05)
 
@@ -198,7 +198,7 @@ def folder(write: Write, name: str, **files: str) -> Path:
 
 
 def passages(tmp_path: Path, files: int) -> Path:
-    """The spot check's passages in several files, one of them empty and one gzipped."""
+    """The toy passages in several files, one of them empty and one gzipped."""
     given = tmp_path / f"passages-in-{files}"
     given.mkdir()
     shutil.copy(ROOT / "topics" / "spot-check-passages.xml", given / "topics.xml")
@@ -316,7 +316,7 @@ def test_files_may_lie_at_any_depth_in_any_file_system(
     assert (tmp_path / "far" / "run.txt").read_bytes() == expected
 
 
-# Its process, the driver, is killed between the passes; once.
+# Kills its process, the driver, once between the passes.
 KILLED = """
 import os, signal
 from pathlib import Path
@@ -358,7 +358,7 @@ def test_a_driver_that_is_killed_between_the_passes_goes_on(
     times = {path: path.stat() for path in given.glob("*.jsonl")}
     for path, before in times.items():
         path.write_bytes(b"x" * before.st_size)
-        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # so that it is not read again
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # prevents a second reading
     subprocess.run(on_spark, check=True)
     assert (tmp_path / "many" / "run.txt").read_bytes() == (tmp_path / "one" / "run.txt").read_bytes()
     assert not (tmp_path / "many" / "parts").exists()
@@ -411,7 +411,7 @@ def test_what_is_found_again_with_an_error_is_no_result(context: Any, write: Wri
                 documents.files,
                 format=replace(documents.files.format, splitter=None, whole_reader=read_documents_jsonl),
             ),
-        )  # or a shuffle keeps it
+        )  # otherwise a shuffle would reuse them
         found = whole.read_by_workers(list)
         count = partial(found.folded, 0, lambda count, _: count + 1, operator.add)
         assert count() == 1
@@ -460,7 +460,7 @@ def test_statistics_are_kept_and_known(same: Same, touche: Touche, tmp_path: Pat
 
 @pytest.fixture
 def on_spark(context: Any, same: Same, touche: Touche, tmp_path: Path) -> Callable[..., str]:
-    """What a run on the cluster that cannot be done says, in one line."""
+    """Messages of runs that are impossible on the cluster."""
 
     def run(*arguments: str | Path) -> str:
         wait_for_workers(context)

@@ -223,7 +223,7 @@ def test_the_documents_of_a_folder_can_be_sent_to_another_process(write: Write, 
 def test_folders_that_the_directory_itself_links_to_are_read_once(
     write: Write, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """As ClueWeb12_00 beside topics.xml; within it, links that stay in it are followed, too."""
+    """A link such as ClueWeb12_00 next to topics.xml; links within its target are also followed."""
     archive = record("clueweb12-0000tw-00-00000", HTML)
     write("disk/ClueWeb12_00/0000tw/0000tw-00.warc", archive)
     write("disk/ClueWeb12_00/.objects/1", record("b", HTML))

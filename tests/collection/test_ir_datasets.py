@@ -66,7 +66,7 @@ def test_a_corpus_that_cannot_be_read_is_an_error(
     files: dict[str, str],
     error: str,
 ) -> None:
-    for module in ("trec_car", "trec_car.read_data"):  # which its readers import lazily
+    for module in ("trec_car", "trec_car.read_data"):  # its readers import this module lazily
         monkeypatch.setitem(sys.modules, module, None)
     write("queries.tsv", "1\tone\n")
     write("twice.tsv", "d\tone\nd\ttwo\n")
@@ -92,7 +92,7 @@ def test_arguments_of_ir_datasets_keep_their_parts() -> None:
 
 
 def test_web_pages_of_ir_datasets_are_as_in_an_archive() -> None:
-    """The record class of ir_datasets for web pages; those of .gov have texts as headers."""
+    """The record class of ir_datasets for web pages; those of .gov have headers as strings."""
     from ir_datasets.formats import WarcDoc
 
     def found(headers: bytes | str, body: bytes = b"<p>x") -> object:
@@ -124,7 +124,7 @@ if __name__ == "__main__":
 def test_clueweb12_is_read_through_ir_datasets_with_spam_ranks_beside_the_topics(
     write: Write, tmp_path: Path
 ) -> None:
-    """In another process, because ir_datasets looks for its home as it is imported."""
+    """In another process, because ir_datasets reads its home when it is imported."""
     script, environment = (
         write("script.py", SCRIPT),
         os.environ | {"IR_DATASETS_HOME": str(tmp_path / "home")},

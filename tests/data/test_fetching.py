@@ -118,7 +118,7 @@ def test_an_interrupted_download_goes_on(publisher: str, home: Path, monkeypatch
 def test_what_was_downloaded_before_is_used_or_replaced(
     publisher: str, home: Path, monkeypatch: pytest.MonkeyPatch, ranges: bool, part: bytes
 ) -> None:
-    """It is replaced by a publisher without ranges; one with ranges has no more than the whole file."""
+    """A publisher without ranges sends the whole file again; one with ranges refuses the request."""
     monkeypatch.setattr(Publisher, "ranges", ranges)
     (home / "downloads").mkdir()
     (home / "downloads" / f"{MD5}-a.qrels").write_bytes(part)
@@ -130,7 +130,7 @@ def test_another_md5_is_refused_and_a_publisher_that_lacks_it_is_named(publisher
     refused = rf"its md5 is {MD5} instead of 0000; qrels/a\.qrels"
     with pytest.raises(InputError, match=refused):
         fetch(source(f"{publisher}/a.qrels", md5="0000"))
-    assert [path for path in home.rglob("*") if path.is_file()] == []  # also what was downloaded is gone
+    assert [path for path in home.rglob("*") if path.is_file()] == []  # the download is also removed
     with pytest.raises(ToucheError, match=r"cannot be downloaded from http://.*/gone \(404 .*use --from"):
         fetch(source(f"{publisher}/gone"))
 
@@ -189,7 +189,7 @@ def test_a_file_of_a_mirror_is_verified_if_its_md5_is_published(home: Path, writ
     )
     (home / "qrels" / "a.qrels").unlink()
     (mirror / "a.zip").write_bytes(archive)
-    assert fetch(wanted, mirror).word == "fetched"  # of both, what can be verified
+    assert fetch(wanted, mirror).word == "fetched"  # the file that can be verified is preferred
     assert fetch(source("https://example.org/b", path="qrels/b"), mirror).word == "not in the mirror"
     assert fetch(source(path="corpora/clueweb12")).word == "needs a licence"
 
@@ -234,7 +234,7 @@ def test_the_files_of_a_dataset_are_its_topics_judgments_and_corpus() -> None:
 
 @pytest.fixture
 def two(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two files are all that is official."""
+    """Only two files are official."""
     both = [source(f"https://example.org/{name}", path=f"qrels/{name}") for name in ("a.qrels", "b.qrels")]
     monkeypatch.setattr("touche.data.fetching.official", lambda chosen=(): both)
 
@@ -262,7 +262,7 @@ def test_no_large_download_begins_unasked(touche: Touche, two: None, home: Path)
 def test_what_is_fetched_can_go_to_another_folder(
     touche: Touche, two: None, home: Path, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever there is elsewhere; TOUCHE_DATA then names the folder."""
+    """Other data folders may have files; TOUCHE_DATA then names this folder."""
     mirror = write("mirror/qrels/b.qrels", CONTENT).parents[1]
     for root in ("mirror", "clone"):
         write(f"{root}/qrels/a.qrels", CONTENT)

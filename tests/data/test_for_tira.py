@@ -13,7 +13,7 @@ from conftest import ROOT, Touche, Write
 from pages import steps
 from touche.collection.discovery import find
 
-# What TIRA's client asks of the package datasets, which is large: the files of a configuration, by split.
+# TIRA's client uses one function of the large package datasets: the files of a configuration by split.
 DATASETS = """
 import glob
 import os
@@ -41,7 +41,7 @@ def written(touche: Touche, tmp_path: Path) -> Path:
 
 
 def dry_run(folder: Path, write: Write) -> subprocess.CompletedProcess[str]:
-    """By the package datasets where it is installed, else by what stands in for it."""
+    """Uses the package datasets if it is installed, else the replacement above."""
     stand_in = write("packages/datasets.py", DATASETS).parent
     offline = {"HOME": str(stand_in), "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "TERM": "dumb"}
     packages = {} if importlib.util.find_spec("datasets") else {"PYTHONPATH": str(stand_in)}

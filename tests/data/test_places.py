@@ -12,11 +12,11 @@ from touche.errors import InputError, NotAtHandError, ToucheError
 def test_without_a_clone_what_ships_is_in_the_package_and_fetched_data_in_the_cache(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(ROOT / "tests")  # wherever the user is
+    monkeypatch.chdir(ROOT / "tests")  # from any current folder
     assert places.clone() == places.shipped() == places.home() == ROOT
     library = tmp_path / "lib" / "touche"
     for name in ("baselines", "topics"):
-        (tmp_path / name).mkdir()  # next to where pip install --target lib puts the package
+        (tmp_path / name).mkdir()  # next to the folder of pip install --target lib
     monkeypatch.setattr(places, "__file__", str(library / "data" / "places.py"))
     monkeypatch.setattr(origin, "__file__", str(library / "origin.py"))
     assert places.clone() is None and places.shipped() is None  # as in an image
@@ -76,7 +76,7 @@ def test_a_corpus_is_at_hand_as_a_whole(
         places.locate_corpus(corpus)
     write("corpora/three/b.json", "[]")
     assert places.corpus_at_hand(corpus)
-    write("corpora/packed/all.json.gz", "[]")  # as its owner likes it
+    write("corpora/packed/all.json.gz", "[]")  # with other names of files
     assert places.corpus_at_hand(tasks.Corpus("packed", files=("a.json", "b.json")))
 
 
@@ -103,6 +103,6 @@ def test_a_corpus_of_ir_datasets_is_read(
     documents = places.open_dataset("touche-2021-task-2").documents
     assert documents == IrDataset(id="clueweb12", side_files=(ranks,))
     with pytest.raises(NotAtHandError, match=r"get it with: touche data fetch touche-2022-task-2"):
-        places.open_dataset("touche-2022-task-2")  # which would be downloaded unasked
+        places.open_dataset("touche-2022-task-2")  # it would otherwise be downloaded
     with pytest.raises(NotAtHandError, match="corpora/touche-2022-task-2-sample is missing"):
         places.open_dataset("touche-2022-task-2/sample")

@@ -1,4 +1,4 @@
-"""What is advised where data is missing works."""
+"""Advice about missing data works."""
 
 import re
 import shlex
@@ -32,7 +32,7 @@ ADVISED = re.compile(r"touche data fetch( [\w-]+)+(?=, or )")
 
 
 def fetched_by(text: str) -> list[str]:
-    """The files that are fetched by a command that a text advises; none if it advises none."""
+    """Returns the files that the command in an advice fetches; none without a command."""
     if not (found := ADVISED.search(text)):
         assert "data fetch" not in text
         return []
@@ -81,7 +81,7 @@ def test_the_rest_of_a_corpus_is_fetched_as_advised_or_nothing_is_advised(
             places.locate_corpus(corpus)
         text = str(caught.value)
         assert text.startswith(f"{folder} is empty; ") and published <= {*fetched_by(text)}
-        # What is fetched goes to the user's folder: nobody would see it behind one that TOUCHE_DATA has.
+        # Fetched files go to the user's folder, which a folder in TOUCHE_DATA would hide.
         assert text.endswith("; remove that folder first") == (folder == folders[0])
         folder.rmdir()
 
@@ -112,7 +112,7 @@ def test_a_missing_dataset_has_a_size(monkeypatch: pytest.MonkeyPatch, tmp_path:
     ask = {"Python": lambda: places.opened(job.given), "container": lambda: runs._mounts(job)}
     with pytest.raises(NotAtHandError, match=r"touche data fetch touche-2022-task-2 \(286 MB\), or set"):
         ask[runner]()
-    with monkeypatch.context() as image:  # which has no ir_datasets, and fetches nothing
+    with monkeypatch.context() as image:  # an image has no ir_datasets, and fetches nothing
         image.setitem(sys.modules, "ir_datasets.util", None)
         with pytest.raises(NotAtHandError, match="is missing"):
             ask[runner]()

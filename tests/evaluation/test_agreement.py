@@ -19,7 +19,7 @@ from touche.formats.qrels import read_qrels
 from touche.formats.runs import read_run
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)  # it imports from scipy by old names
+    warnings.simplefilter("ignore", DeprecationWarning)  # scipy is imported by old names
     from repro_eval import RBO_P
     from repro_eval.measure.document_order import KTU, RBO
     from repro_eval.measure.effectiveness import RMSE
@@ -34,7 +34,7 @@ FOUR = st.integers(2, 9).flatmap(
 
 
 def run(write: Write, name: str, **topics: Sequence[str]) -> Path:
-    """A file of topics and their documents, best first; of a word each letter is one."""
+    """Returns topics and their documents, best first; each letter of a word is a document."""
     lines = [
         f"{topic[1:]} Q0 {document} {rank} {100 - rank} {name}\n"
         for topic, documents in topics.items()
@@ -55,14 +55,14 @@ def test_figures_by_hand(write: Write) -> None:
     assert (found.run_a, found.run_b, found.topics) == (str(a), str(b), 4)
     assert found.overlap_5 == pytest.approx(3 / 5 / 4)
     assert found.overlap_100 == pytest.approx(4 / 7 / 4)
-    # a, b, c, g stand as b, a, c, g: one of six pairs is turned.
+    # a, b, c, g are ordered b, a, c, g: one of six pairs is swapped.
     assert found.tau == pytest.approx((5 - 1) / 6) == kendalltau([1, 2, 3, 4], [2, 1, 3, 4]).statistic
-    # The rerun reads 2 1 3 8 9 10 7: of 21 pairs those of 2 and 1, and of 7 with three others, are turned.
+    # The rerun's order is 2 1 3 8 9 10 7: 4 of 21 pairs are swapped, 2 and 1, and 7 with three others.
     assert found.tau_union == pytest.approx((17 - 4) / 21)
     shared = [0 / 1, 2 / 2, 3 / 3, 3 / 4, 3 / 5, 3 / 6, 4 / 7]
     weights = [0.95**depth for depth in range(7)]
     of_topic = sum(map(prod, zip(shared, weights, strict=True))) / sum(weights)
-    assert found.rbo == pytest.approx(of_topic / 4)  # for the other topics have nothing in common
+    assert found.rbo == pytest.approx(of_topic / 4)  # the other topics have no common documents
 
 
 def test_short_lists_have_no_tau() -> None:
@@ -119,7 +119,7 @@ def test_the_order_is_that_of_scores_and_the_original_comes_first(write: Write) 
     found = overlap(a, b, ("original", "rerun"))
     assert (found.run_a, found.run_b) == ("original", "rerun")
     assert found.tau == pytest.approx(1)
-    assert found.tau_union == pytest.approx((1 - 2) / 3)  # 4 1 2; the other way round it is 1
+    assert found.tau_union == pytest.approx((1 - 2) / 3)  # 4 1 2; in the other direction it is 1
     assert overlap(b, a, ("", "")).tau_union == pytest.approx(1)
 
 

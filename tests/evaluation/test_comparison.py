@@ -36,7 +36,7 @@ def test_every_two_runs_are_compared(runs: list[Path]) -> None:
 
 
 def test_dimensions_are_compared_apart_and_by_hand(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In relevance B wins topic 1, A wins topic 3; in quality the other way round."""
+    """In relevance B wins topic 1 and A wins topic 3; in quality it is the opposite."""
     task = made_up(write, monkeypatch, relevance="a", quality="b")
     a = write("a.txt", run_of("1 b a", "2 a b", "3 a b", "4 x", tag="A"))
     b = write("b.txt", run_of("1 a b", "2 a b", "3 b", "4 b", tag="B"))
@@ -103,7 +103,7 @@ def test_with_a_reference_each_other_run_is_compared_with_it_and_the_correction_
         rows = json.loads(touche(*command, reference)[1])
         differences = [("all", "two", 0.5), ("three", "two", 0.25)]
         assert [(row["run_a"], row["run_b"], row["difference"]) for row in rows] == differences
-        assert rows[0]["p_t_test_holm"] == 2 * rows[0]["p_t_test"]  # the other one is greater
+        assert rows[0]["p_t_test_holm"] == 2 * rows[0]["p_t_test"]  # the other difference is larger
     topics = json.loads(touche(*command, "two", "--per-topic")[1])
     assert {(row["run_a"], row["run_b"]) for row in topics} == {("all", "two"), ("three", "two")}
     code, _, err = touche(*command, "tow")

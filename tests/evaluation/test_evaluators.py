@@ -18,7 +18,7 @@ FIVE = measure_of("nDCG@5")
 
 
 def run(*documents: str, topic: str = "1", scores: Sequence[float] | None = None) -> list[RunLine]:
-    """A run of one topic in the order of rank; scores fall from 100 unless they are given."""
+    """Returns a run of one topic in the order of rank; scores fall from 100 by default."""
     scores = scores or [100.0 - rank for rank in range(len(documents))]
     return [
         RunLine(topic, "Q0", document, rank, score, "t")
@@ -26,7 +26,7 @@ def run(*documents: str, topic: str = "1", scores: Sequence[float] | None = None
     ]
 
 
-# An ideal list of b, a, and nothing else is worth 2 + 1 / log2(3).
+# An ideal list of only b and a has the value 2 + 1 / log2(3).
 QRELS: Qrels = {"1": {"a": 1, "b": 2, "c": 0, "d": -2}}
 IDEAL = 2 + 1 / log2(3)
 
@@ -36,9 +36,9 @@ IDEAL = 2 + 1 / log2(3)
     [
         (["b", "a", "c", "d"], 1.0, 1.0, 1.0),
         (["a", "b", "c", "d"], (1 + 2 / log2(3)) / IDEAL, (1 + 2 / log2(3)) / IDEAL, 1.0),
-        # The unjudged document holds its place for trec_eval and leaves none for the organizers' script.
+        # trec_eval counts the unjudged document; the organizers' script removes it.
         (["x", "b", "a", "c"], (2 / log2(3) + 1 / 2) / IDEAL, 1.0, 3 / 4),
-        # What comes after the fifth place counts for neither, also where unjudged documents were taken out.
+        # Neither counts documents after the fifth place, also after unjudged documents were removed.
         (["x", "y", "c", "d", "b", "a"], (2 / log2(6)) / IDEAL, (2 / 2) / IDEAL, 3 / 5),
         (["d", "b"], (2 / log2(3)) / IDEAL, (2 / log2(3)) / IDEAL, 1.0),
     ],
@@ -123,7 +123,7 @@ def test_random_runs_score_by_the_definition(
         }
 
 
-# By hand: relevant are a (2), b and e (1); of these the run has b at rank 2 and a at rank 4, e not at all.
+# Relevant are a (2), b and e (1); the run has b at rank 2, a at rank 4, and not e.
 BY_HAND: Qrels = {"1": {"a": 2, "b": 1, "c": 0, "d": -2, "e": 1}}
 DEEP = run("x", "b", "c", "a", "d")
 
@@ -137,7 +137,7 @@ DEEP = run("x", "b", "c", "a", "d")
         ("RR(rel=2)@3", 0, 2 / 3),
         ("RR(rel=2)@4", 1 / 4, 3 / 4),
         ("SetF", 2 * (2 / 5 * 2 / 3) / (2 / 5 + 2 / 3), 4 / 5),
-        ("Bpref", (1 + 1 / 2) / 3, 4 / 5),  # c, of two that are not relevant, stands before a
+        ("Bpref", (1 + 1 / 2) / 3, 4 / 5),  # c, one of two that are not relevant, is before a
         ("nDCG(judged_only=True)@1", 1 / 2, 0),
         ("nDCG(gains={1:1,2:3})@2", (1 / log2(3)) / (3 + 1 / log2(3)), 1 / 2),
     ],
@@ -147,7 +147,7 @@ def test_other_measures_by_hand(name: str, value: float, judged: float) -> None:
     assert (found.mean, found.judged) == (pytest.approx(value), pytest.approx(judged))
 
 
-# As trec_eval itself names them; -M k, for RR@k, is a run cut to its first k.
+# trec_eval's own names; -M k, for RR@k, truncates a run to its first k results.
 OF_TREC_EVAL = {
     "AP": "map",
     "AP@5": "map_cut_5",
@@ -187,7 +187,7 @@ def test_other_measures_are_those_of_trec_eval(
 
 
 def test_the_reciprocal_rank_of_the_first_k_goes_by_the_ties_of_trec_eval() -> None:
-    """As by trec_eval -M 1: of three with one score the greatest id stands first."""
+    """As in trec_eval -M 1: of three equal scores the greatest id is first."""
     lines = run("b", "c", "a", scores=[1, 1, 1])
     for relevant, first in (("c", 1), ("b", 0)):
         assert evaluators.trec_eval(lines, {"1": {relevant: 1}}, measure_of("RR@1")).mean == first

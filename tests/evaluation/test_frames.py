@@ -42,7 +42,7 @@ def test_the_frames_hold_what_the_json_holds(
 def test_published_results_are_a_frame(touche: Touche) -> None:
     frame = package.published("touche-2022-task-1")
     records = json.loads(touche("tasks", "touche-2022-task-1", "--format", "json")[1])
-    assert [*frame.columns, "rerun"] == list(records[0])  # of which the command knows more
+    assert [*frame.columns, "rerun"] == list(records[0])  # the command adds a column
     assert len(frame) == len(records) == 123
     best = frame[frame.dimension == "coherence"].iloc[0]
     assert (best.team, best.value, best.low, best.high) == ("Daario Naharis", 0.458, 0.389, 0.525)
@@ -71,7 +71,7 @@ def test_a_baseline_runs_into_a_frame_that_is_its_run(touche: Touche, tmp_path: 
     assert frame.values.tolist() == [
         [topic, document, int(rank) - 1, float(score)] for topic, _, document, rank, score, _ in lines
     ]
-    assert frame.attrs == {"tag": lines[0][-1]} and frame["rank"].min() == 0  # as PyTerrier has it
+    assert frame.attrs == {"tag": lines[0][-1]} and frame["rank"].min() == 0  # PyTerrier's format
 
 
 def test_a_function_runs_on_a_folder_and_says_what_it_did_not_find(write: Write) -> None:
@@ -112,7 +112,7 @@ def test_frames_are_scored_as_their_files_are(runs: list[Path]) -> None:
     names = ["a", "a (2)", "a (3)", "./a (4)"]
     assert package.evaluate(tagged, TASK, "trec_eval", measure="nDCG@5")["tag"].tolist() == names
     frame = package.run("bm25", TASK, depth=20)
-    turned = frame.assign(rank=20 - frame["rank"])  # the script goes by ranks
+    turned = frame.assign(rank=20 - frame["rank"])  # the script uses ranks
     assert package.evaluate(turned, TASK, measure="nDCG@5")["mean"].nunique() == 2
 
 

@@ -26,7 +26,7 @@ BASELINE = "the baseline O: 0.600"
         (0.1, f"below C 0.200, the lowest published; {BASELINE}"),
         (0.8, f"between A 0.900 and B 0.700; 1 of 5 published runs are above it; {BASELINE}"),
         (0.65, "between B 0.700 and the baseline O 0.600; 2 of 5 published runs are above it"),
-        # The best run of a team stands between, not a lesser one of a better team.
+        # Only the best run of each team counts.
         (0.4, "between the baseline O 0.600 and C 0.200; 4 of 5 published runs are above it"),
         (0.6996, f"level with B 0.700; 1 of 5 published runs are above it; {BASELINE}"),
         (0.6, "level with the baseline O 0.600; 2 of 5 published runs are above it"),
@@ -66,7 +66,7 @@ def test_only_like_is_compared_with_like() -> None:
     assert comparable(task, "relevance", "trec_eval") == []  # the corrected judgments
     assert comparable(task, "relevance-uncorrected", "touche") == []  # published with trec_eval
     assert len(comparable(task, "relevance-uncorrected", "trec_eval")) == 12
-    unknown = tasks.task("touche-2022-task-1")  # it is not known which evaluator was used
+    unknown = tasks.task("touche-2022-task-1")  # its evaluator is unknown
     assert comparable(unknown, "quality", "touche") == comparable(unknown, "quality", "trec_eval") != []
     task = tasks.task("touche-2021-task-2")
     other = replace(task, qrels={"quality": Judgments("other.qrels", frozenset())})

@@ -10,7 +10,7 @@ from touche.evaluation.scores import Evaluated, evaluate
 
 
 def notes(run: Evaluated) -> list[str]:
-    """Without the name of the run and the dimension."""
+    """Returns notes without the name of the run and the dimension."""
     return [text.partition(": ")[2] for text in notes_of([run])]
 
 
@@ -119,7 +119,7 @@ def test_what_becomes_of_unjudged_documents_is_said_as_the_measure_has_it(
 
 
 def test_near_ties_are_told_for_any_measure(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By float32 b, the greater id, is first, and by double a: RR falls from 1 to 1/2."""
+    """As float32, b with the greater id is first; as double, a is first, so RR falls from 1 to 1/2."""
     task = made_up(write, monkeypatch, topics=("1",), relevance="b")
     path = write("run.txt", "1 Q0 a 1 1.0000000001 t\n1 Q0 b 2 1 t\n")
     for name, change in (("RR", "-0.5000 in RR"), ("nDCG@5", "-0.3691 in nDCG@5")):  # 1 / log2(3) - 1

@@ -21,7 +21,7 @@ SECOND = 1 / log2(3)  # the only relevant document at rank 2
 
 
 def test_the_figures_of_every_dimension_by_hand(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four topics: the relevant document first, second, first, and not there; x is not judged."""
+    """Four topics: the relevant document is first, second, first, and missing; x is unjudged."""
     task = made_up(write, monkeypatch, relevance="a", quality="b")
     lines = ["1 a b", "2 b a", "3 a b", "4 b x"]
     relevance, quality = evaluate([write("run.txt", run_of(*lines))], task, ["trec_eval"])
@@ -36,7 +36,7 @@ def test_the_figures_of_every_dimension_by_hand(write: Write, monkeypatch: pytes
 
 
 def test_the_measure_is_that_of_the_task(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The relevant document is at rank 7, behind x that is not judged, and so nowhere by nDCG@5."""
+    """The relevant document is at rank 7, behind the unjudged x, so nDCG@5 is 0."""
     task = made_up(write, monkeypatch, topics=("1",), relevance="a")
     path = write("run.txt", run_of("1 b c d e x y a x2 x3 x4"))
     for cutoff, value, judged in ((5, 0, 4 / 5), (10, 1 / log2(8), 5 / 10)):
@@ -45,16 +45,16 @@ def test_the_measure_is_that_of_the_task(write: Write, monkeypatch: pytest.Monke
         assert (score.measure, score.mean, score.judged) == (f"nDCG@{cutoff}", pytest.approx(value), judged)
         assert run.topic_scores["trec_eval"]["1"].judged == judged
         assert f"less than 90% of the top {cutoff} is judged" in warnings_of([run])[0]
-    difference = 1 / log2(6) - 1 / log2(8)  # at rank 5 once x and y are out
+    difference = 1 / log2(6) - 1 / log2(8)  # at rank 5 without x and y
     assert f"{difference:+.4f} as 5 unjudged documents of the top 10 are taken out" in notes_of([run])[0]
 
 
 def test_another_measure_is_followed_by_every_figure(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Average precision by hand: the relevant document of three topics at rank 2, 1, and not there."""
+    """Average precision by hand: the relevant document is at rank 2, at rank 1, and missing."""
     task = made_up(write, monkeypatch, topics=("1", "2", "3"), relevance="a")
     path = write("run.txt", run_of("1 x a b", "2 a b", "3 x b"))
     (run,) = evaluate([path], replace(task, measure=measure_of("AP")))
-    (score,) = run.scores.values()  # of trec_eval alone
+    (score,) = run.scores.values()  # trec_eval only
     assert (score.evaluator, score.measure, score.mean) == ("trec_eval", "AP", 0.5)
     assert (score.low, score.high) == bootstrap_interval([0.5, 1, 0])
     assert score.judged == pytest.approx((2 / 3 + 1 + 1 / 2) / 3)
@@ -62,7 +62,7 @@ def test_another_measure_is_followed_by_every_figure(write: Write, monkeypatch: 
 
 
 def test_judgments_of_ones_own(touche: Touche, write: Write) -> None:
-    """Two topics: the first relevant document at rank 2 and 1; no task is known, and none is needed."""
+    """Two topics: the first relevant document is at rank 2 and 1; no task is needed."""
     run = write("run.txt", run_of("1 x a", "2 b", tag="mine"))
     qrels = write("my.labels.qrels", "1 0 a 1\n1 0 x 0\n2 0 b 2\n")
     code, out, err = touche("evaluate", run, "--qrels", qrels, "--measure", "RR@10")
@@ -80,7 +80,7 @@ def test_judgments_of_ones_own(touche: Touche, write: Write) -> None:
 def test_judgments_of_ones_own_for_a_task_stand_beside_no_published_value(
     touche: Touche, write: Write
 ) -> None:
-    """Also where the file has the name of one of the task's dimensions."""
+    """Also if the file has the name of one of the task's dimensions."""
     run = write("run.txt", run_of("1 a"))
     qrels = write("relevance.qrels", "1 0 a 1\n")
     code, out, _ = touche("evaluate", run, "--task", "touche-2022-task-2", "--qrels", qrels)
@@ -189,7 +189,7 @@ def test_a_run_with_nothing_judged_does_not_cost_the_others(write: Write) -> Non
 
 
 def test_files_are_read_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two runs in three dimensions, exact and in any order, and compared: records look nothing up."""
+    """Records of two runs in three dimensions, exact and in any order, are complete."""
     task = tasks.task("spot-check/pairs")
     paths = [write(f"{tag}.txt", f"1 Q0 a,b 1 1 {tag}\n2 Q0 a,b 1 1 {tag}\n") for tag in "tu"]
     opened: Counter[str] = Counter()

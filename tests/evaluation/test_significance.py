@@ -13,7 +13,7 @@ DIFFERENCES = st.lists(st.integers(-8, 8).map(lambda number: number / 8), min_si
 
 
 def test_the_interval_of_two_topics_by_hand() -> None:
-    """Of the resamples of (0, 1) a quarter each has the mean 0 and 1, half have 0.5."""
+    """A quarter of the resamples of (0, 1) has the mean 0, a quarter 1, and half 0.5."""
     assert significance.bootstrap_interval([0.0, 1.0]) == (0.0, 1.0)
     assert significance.bootstrap_interval([0.5, 0.5, 0.5]) == (0.5, 0.5)
 
@@ -29,13 +29,13 @@ def test_the_interval_is_the_percentile_bootstrap_of_scipy() -> None:
 def test_the_t_test_by_hand() -> None:
     """Mean 2, standard error 1 / sqrt(3), so t = 3.4641 with 2 degrees of freedom."""
     assert significance.t_test([1.0, 2.0, 3.0]) == pytest.approx(0.0741799, abs=1e-7)
-    assert significance.t_test([0.5, 0.5, 0.5]) is None  # nothing varies: certain of nothing
+    assert significance.t_test([0.5, 0.5, 0.5]) is None  # no variance, and therefore no p
     assert significance.t_test([0.5, 0.5]) is None
     assert significance.t_test([0.0, 0.0]) == 1.0
 
 
 def test_the_randomisation_test_by_hand() -> None:
-    """Of the 8 sums of +-1 +-2 +-3 only 6 and -6 are as far from 0 as 6; of 1, 1, 2 six are as far as 2."""
+    """Of the 8 sums of +-1 +-2 +-3, only 6 and -6 are at least 6 from 0; of 1, 1, 2 six are at least 2."""
     assert significance.randomisation_test([1.0, 2.0, 3.0]) == 2 / 8
     assert significance.randomisation_test([1.0, -1.0, 2.0]) == 6 / 8
     assert significance.randomisation_test([0.0, 0.0]) == 1.0
@@ -46,7 +46,7 @@ def test_the_randomisation_test_by_hand() -> None:
 def test_the_randomisation_test_is_that_of_scipy(differences: list[float]) -> None:
     of_scipy = stats.permutation_test(
         (differences,), np.mean, permutation_type="samples", n_resamples=10_000
-    )  # of one sample: flips signs; exact, as there are at most 4096 ways
+    )  # one sample: it flips signs, exactly for at most 4096 combinations
     if sum(differences):
         assert significance.randomisation_test(differences) == pytest.approx(of_scipy.pvalue)
 
@@ -74,7 +74,7 @@ def test_equal_sums_are_equal_whatever_their_order() -> None:
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
 def test_holm_is_the_closed_test_of_bonferroni(p_values: list[float]) -> None:
-    """A hypothesis falls if Bonferroni's test rejects every set of hypotheses that it belongs to."""
+    """A hypothesis is rejected if Bonferroni's test rejects every set that contains it."""
     number = len(p_values)
     for index, corrected in enumerate(significance.holm(p_values)):
         sets = [
@@ -94,7 +94,7 @@ def test_the_effect_size_by_hand() -> None:
     assert significance.effect_size([1.0, 2.0, 3.0]) == 2.0
     assert significance.effect_size([0.0, 0.0]) == 0.0
     assert significance.effect_size([0.25, 0.25]) is None
-    almost = [0.3 - 0.2, 0.2 - 0.1, 0.4 - 0.3]  # the same but for rounding
+    almost = [0.3 - 0.2, 0.2 - 0.1, 0.4 - 0.3]  # equal except for rounding
     assert significance.effect_size(almost) is None
     assert significance.t_test(almost) is None
 

@@ -20,7 +20,7 @@ from touche.tasks.cards import read_card
 
 LABELS = ("FIRST", "SECOND", "NEUTRAL", "NO")
 TOY = "spot-check/passages"
-OFFICIAL = {  # macro F1 and N as the task page has them
+OFFICIAL = {  # macro F1 and N of the task page
     "asuna-1": (0.106, 578),
     "captain-levi-5": (0.218, 1822),
     "grimjack-1": (0.207, 1282),
@@ -32,7 +32,7 @@ LINES = st.lists(st.tuples(st.integers(1, 4), STANCES, st.sampled_from([*LABELS,
 
 
 def made_up(lines: list[tuple[int, str, str]]) -> tuple[list[RunLine], Qrels]:
-    """A run and its judgments, of lines with a topic, the judged and the detected stance."""
+    """A run and its qrels, from lines with a topic, the judged and the detected stance."""
     run = [RunLine(str(topic), said, f"d{n}", n + 1, 0.0, "tag") for n, (topic, _, said) in enumerate(lines)]
     judged: Qrels = {}
     for line, (_, stance, _) in zip(run, lines, strict=True):
@@ -41,7 +41,7 @@ def made_up(lines: list[tuple[int, str, str]]) -> tuple[list[RunLine], Qrels]:
 
 
 def test_by_hand() -> None:
-    """FIRST is right once of two, and both NO are found among three; the other stances are never right."""
+    """FIRST is right once of two; both NO are among three predicted; the others are never right."""
     lines = [(1, "FIRST", "FIRST"), (1, "FIRST", "NO"), (1, "NO", "no"), (2, "NO", "NO"), (2, "SECOND", "Q0")]
     run, judged = made_up(lines)
     run += [RunLine(topic, "NO", "unjudged", 6, 0.0, "tag") for topic in ("2", "3")]
@@ -67,7 +67,7 @@ def test_scores_are_those_of_scikit_learn(lines: list[tuple[int, str, str]]) -> 
 
 
 def test_the_interval_resamples_topics() -> None:
-    """Of two topics, one all right and one all wrong, a quarter of the resamples has each alone."""
+    """One topic is all right and the other all wrong; a quarter of the resamples has only one of them."""
     lines = [(topic, stance, stance if topic == 1 else "Q0") for topic in (1, 2) for stance in LABELS]
     assert evaluate_stances(*made_up(lines), LABELS).interval == (0.0, 1.0)
     assert evaluate_stances(*made_up([line for line in lines if line[0] == 1]), LABELS).interval == (
@@ -159,7 +159,7 @@ def test_judgments_of_stances_need_the_task(write: Write, runs: list[Path], touc
 
 @pytest.fixture
 def small(write: Write, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A new task whose rankings have a measure that trec_eval alone has; stances are judged for topic 1."""
+    """A new task with a measure of trec_eval only; stances are judged for topic 1."""
     card = """
     id = "small"
     title = "Small"

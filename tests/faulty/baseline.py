@@ -1,4 +1,4 @@
-"""Everything that a sandbox must cope with."""
+"""Faults that a sandbox has to handle."""
 
 import os
 import time
@@ -26,7 +26,7 @@ RUNS = {"empty run": "", "bad run": "1 Q0 a 1 2 t\n1 Q0 b 2 3 t\n1 Q0 b 3 1 t\n"
 
 @baseline
 def faulty(topics: Topics, documents: Documents, *, fault: Fault = "exits") -> Rankings:
-    """Fails in the way that it is asked to."""
+    """Fails in the requested way."""
     match fault:
         case "exits":
             os._exit(3)

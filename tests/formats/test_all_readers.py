@@ -1,4 +1,4 @@
-"""What all readers of documents have in common: any bytes are read or refused, and memory does not grow."""
+"""All readers of documents: any bytes are read or refused, and memory does not grow."""
 
 import csv
 import io
@@ -55,7 +55,7 @@ FORMATS = {
 def test_whatever_is_written_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, read: Read, texts: Texts
 ) -> None:
-    """Except carriage returns within a field, which are line breaks to every CSV reader."""
+    """Carriage returns within a field are excepted: every CSV reader treats them as line breaks."""
     path = tmp_path_factory.mktemp("fuzz") / "file"
     path.write_text(FORMATS[read](texts), encoding="utf-8", newline="")
     sentences = () if read is read_args_processed_csv else None
@@ -72,7 +72,7 @@ def test_whatever_is_written_is_read_back(
 def test_memory_does_not_grow_with_the_corpus(
     write: Write, monkeypatch: pytest.MonkeyPatch, read: Read, suffix: str
 ) -> None:
-    """40 MB in pieces of 64 KiB are read in less than 4 MB, of which the ids are a part."""
+    """Reading 40 MB in pieces of 64 KiB needs less than 4 MB, including the ids."""
     monkeypatch.setattr(pieces, "SIZE", 1 << 16)
     texts = {f"S{number}": ("c", "word " * 2000) for number in range(4000)}
     assert peak_memory(read, write(f"file{suffix}", FORMATS[read](texts)), 4000) < 4e6

@@ -57,7 +57,7 @@ def test_ids_that_are_whole_numbers_are_texts(write: Write) -> None:
 
 
 def second(**changes: object) -> str:
-    """A file whose second line is an argument with these parts in place of its own."""
+    """Returns a file whose second line is an argument with some parts replaced."""
     record = {name: value for name, value in (argument("S1-A1") | changes).items() if value is not None}
     return f'{{"arguments": [A,\n{json.dumps(record)}\n]}}'
 
@@ -117,7 +117,7 @@ def test_several_lists_of_arguments_cost_no_time(write: Write) -> None:
     )
     started = time.process_time()
     assert [each.id for each in read_argsme_json(write("a.json", raw))] == ["A", "B"]
-    assert time.process_time() - started < 20  # by the square of the lists it would be minutes
+    assert time.process_time() - started < 20  # quadratic time would be minutes
 
 
 @pytest.mark.parametrize("escaped", [0, 1, 9])

@@ -82,7 +82,7 @@ def test_a_converted_dataset_is_the_same_input(touche: Touche, tmp_path: Path, p
 
 
 def test_a_data_set_is_an_input(write: Write) -> None:
-    """Gzipped; a document without a title is its text, and a stance is that of the argument."""
+    """Gzipped; a document without a title is its text, and an argument has its stance."""
     argument = '{"_id": "a", "title": "Cats", "text": "purr", "metadata": {"stance": "PRO"}}'
     write("in/corpus.jsonl.gz", f'{argument}\n{{"_id": "b", "text": "dogs"}}\n')
     folder = write("in/queries.jsonl", '{"_id": "1", "text": "Cats?", "metadata": {}}\n').parent
@@ -143,5 +143,5 @@ def test_official_runs_have_their_published_scores(
     for measure, value in values.items():
         (evaluated,) = evaluate([path], task_scored_by("beir-webis-touche2020-v2", measure), ["trec_eval"])
         digits = len(str(value)) - 2
-        assert evaluated.scores["trec_eval"].comparable  # the published values have the same holes
+        assert evaluated.scores["trec_eval"].comparable  # published values have the same gaps
         assert round(evaluated.scores["trec_eval"].mean or 0, digits) == value

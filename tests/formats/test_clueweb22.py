@@ -11,7 +11,7 @@ ID = "clueweb22-en0000-00-0000"
 
 
 def packed(*urls: str) -> bytes:
-    """Lines as the collection has them: each is a gzip stream of its own; addresses end in a line break."""
+    """Lines of the collection: each is a gzip stream, and addresses end in a line break."""
     fields = {"Language": "en", "Clean-Text": "Cats\nCats hunt birds."}
     lines = [{"URL": url, "ClueWeb22-ID": f"{ID}{number}"} | fields for number, url in enumerate(urls)]
     return b"".join(gzip.compress(json.dumps(each).encode() + b"\n", mtime=0) for each in lines)

@@ -1,4 +1,4 @@
-"""Formats with a record on each line: what is read, and that a broken line is named."""
+"""Formats with a record on each line: contents, and the line numbers of errors."""
 
 import json
 from collections.abc import Callable, Iterable

@@ -36,7 +36,7 @@ def test_rows_are_documents_by_their_columns(tmp_path: Path) -> None:
         html=[None, "<p>two", None],
         url=[None, "http://b/", None],
         title=[None, None, "three"],
-        score=[1.0, 2.0, 3.0],  # which is not for us
+        score=[1.0, 2.0, 3.0],  # a column of others
     )
     page = RawPage("8", "http://b/", b"<p>two", "utf-8")
     assert list(read_documents_parquet(path)) == [Document("7", "one"), page, Page("9", title="three")]

@@ -42,7 +42,7 @@ PROCESSED = b"id,conclusion,premises,sentences\r\n" + b"".join(
 
 
 def outcome(documents: Callable[[], Iterator[Any]]) -> tuple[list[Any], str]:
-    """What is read, and what is wrong with the rest."""
+    """Returns the documents, and the error that ends the rest."""
     found = []
     try:
         for each in documents():
@@ -53,7 +53,7 @@ def outcome(documents: Callable[[], Iterator[Any]]) -> tuple[list[Any], str]:
 
 
 def in_pieces(split: Splitter, path: Path, size: int) -> tuple[list[Any], str]:
-    """The same from pieces of a size, each of which another process could have read."""
+    """The same from pieces of one size; another process could have read each of them."""
     seen: set[str] = set()
 
     def documents() -> Iterator[Any]:

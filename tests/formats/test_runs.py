@@ -25,7 +25,7 @@ from touche.formats.runs import (
     read_run,
 )
 
-# Few ids and few scores, so that there are ties, also such that only float32 makes.
+# Few ids and few scores cause ties, also ties that exist only as float32.
 IDS = st.text("abYZ019-é𝄞", min_size=1, max_size=4)
 SCORES = st.sampled_from(
     [0.1, 0.10000000001, 0.1 + 2e-8, 1.0, 3.0, 1e-30, 0.0, -0.0, -2.5, 16777216.0, 16777217.0]

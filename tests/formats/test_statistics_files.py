@@ -29,7 +29,7 @@ def test_statistics_come_back_as_they_were(
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"documents": 1},  # but the term is in two
+        {"documents": 1},  # but the term has a df of two
         {"documents": 10},
         {"tokens": 4},
         {"terms": {"a": [5, 2]}},

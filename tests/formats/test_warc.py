@@ -28,13 +28,13 @@ def encoded(id: str, header: bytes, content: bytes) -> bytes:
 
 
 def old(id: str, newline: str = "\n", **others: Any) -> bytes:
-    """A record of ClueWeb09: WARC/0.18, with lines that end in LF alone, those of the server, too."""
+    """A record of ClueWeb09: WARC/0.18, in which all lines end in LF, also those of the server."""
     return record(id, version="0.18", newline=newline, **others)
 
 
 SHOWN = b"<pre>\nWARC/1.0\nWARC-Type: response\n"
 MIXED = b"\n<p>words\n\n<p>more\r\n\r\n<p>words"
-OF_CLUEWEB22 = b"<html>\n\n<meta charset=latin1><p>caf\xc3\xa9"  # no first line that a server said
+OF_CLUEWEB22 = b"<html>\n\n<meta charset=latin1><p>caf\xc3\xa9"  # no status line of the server
 HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>words"
 ARCHIVES: dict[str, tuple[list[bytes], list[RawPage | Skipped]]] = {
     "pages": ([INFO, record("a"), record("b")], [page("a"), page("b")]),
@@ -134,7 +134,7 @@ def test_what_precedes_the_end_of_an_archive_that_is_cut_off_is_kept_and_the_end
 
 @pytest.fixture(scope="module")
 def large() -> list[bytes]:
-    """Records that are read in more than one go, gzipped or not."""
+    """Records that need several reads, gzipped or not."""
     chance = random.Random(1)
     return [record(f"p{number}", chance.randbytes(10_000).hex().encode()) for number in range(40)]
 

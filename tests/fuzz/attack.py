@@ -1,8 +1,8 @@
-"""Throws bad inputs at every reader and at every command, and counts what becomes of them.
+"""Sends bad inputs to every reader and every command, and counts the outcomes.
 
 make fuzz    # all of it
 
-Each input ends in a result, or in an error of one line. What fails is kept in build/fuzz/.
+Each input ends in a result, or in an error of one line. Inputs that fail are saved in build/fuzz/.
 """
 
 import argparse
@@ -35,7 +35,7 @@ KEPT = ROOT / "build" / "fuzz"
 
 @dataclass(frozen=True)
 class Case:
-    """A bad input: what is to read it, and the number that it is made from."""
+    """A bad input: its reader, and the number from which it is made."""
 
     number: int
     name: str
@@ -51,7 +51,7 @@ class Case:
 
     @cached_property
     def prepared(self) -> tuple[Path, str]:
-        """The folder of the files, once they are written, and what is wrong with one of them."""
+        """The folder of the files, after they are written, and what is wrong with one of them."""
         random, target = Random(f"{self.name} {self.number}"), self.target
         shutil.rmtree(self.place, ignore_errors=True)
         content, mutations = spoilt(target.content, random)
@@ -67,14 +67,14 @@ class Case:
 
     @property
     def words(self) -> list[str]:
-        """The arguments of a command; none of a reader."""
+        """The arguments of a command; empty for a reader."""
         words = self.target.read.split() if isinstance(self.target.read, str) else []
         folder, out = str(self.prepared[0]), str(self.place / "out")
         return [word.replace("IN", folder).replace("OUT", out) for word in words]
 
 
 def attack(cases: Iterable[Case]) -> Iterator[Outcome]:
-    """Tries each case in a process of its own, several at once."""
+    """Tries each case in its own process, several at once."""
     running: dict[int, Case] = {}
     for case in cases:
         if len(running) == PROCESSES:
@@ -86,7 +86,7 @@ def attack(cases: Iterable[Case]) -> Iterator[Outcome]:
 
 
 def _start(case: Case) -> int:
-    """Returns the id of a process that tries a case, and leaves what it says in a file."""
+    """Starts a process that tries a case and writes its output to a file; returns the process's id."""
     if child := os.fork():
         return child
     try:
@@ -129,7 +129,7 @@ def _read(target: Target, path: Path) -> tuple[str, str]:
 
 
 def _ended(running: dict[int, Case]) -> Outcome:
-    """Waits for one of the processes; returns what became of its case."""
+    """Waits for a process; returns the outcome of its case."""
     child, status = os.wait()
     case, code = running.pop(child), os.waitstatus_to_exitcode(status)
     said = case.place / "said"
@@ -152,7 +152,7 @@ def _ended(running: dict[int, Case]) -> Outcome:
 
 
 def cases_of(inputs: int, commands: int, seed: int) -> Iterator[Case]:
-    """Yields so many inputs for the commands in turn, and so many for the readers."""
+    """Yields this many inputs for commands and readers, each in turn."""
     for names, count in ((list(COMMANDS), commands), (list(READERS), inputs)):
         for number in range(count):
             yield Case(seed * 1_000_000 + number, names[number % len(names)])
@@ -167,7 +167,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=13)
     options = parser.parse_args()
     counts = Counter[tuple[str, str]]()
-    with tempfile.TemporaryDirectory(prefix="touche fuzz ") as tempfile.tempdir:  # another attack has its own
+    with tempfile.TemporaryDirectory(
+        prefix="touche fuzz "
+    ) as tempfile.tempdir:  # other attacks have their own
         counts += _counted(attack(cases_of(options.inputs, options.commands, options.seed)))
     tempfile.tempdir = None
     if options.surroundings:
@@ -179,7 +181,7 @@ def main() -> None:
 
 
 def _counted(outcomes: Iterable[Outcome]) -> Counter[tuple[str, str]]:
-    """Counts what became of what; those that failed are shown as they come."""
+    """Counts the outcomes; prints failures at once."""
     counts = Counter[tuple[str, str]]()
     for outcome in outcomes:
         counts[outcome.name, "failed" if outcome.failed else outcome.ended] += 1

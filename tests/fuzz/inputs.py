@@ -1,4 +1,4 @@
-"""Bad inputs: ways to spoil a file, each a function of its bytes and of a random number generator."""
+"""Bad inputs: ways to corrupt a file, each a function of its bytes and of a random number generator."""
 
 import gzip
 import re
@@ -64,7 +64,7 @@ def _cut(content: bytes, random: Random) -> bytes:
 
 
 def _part(lost: bool) -> Mutation:
-    """Returns a mutation that loses a part of a file, or that has it twice."""
+    """Returns a mutation that removes or duplicates a part of a file."""
 
     def mutation(content: bytes, random: Random) -> bytes:
         start, end = sorted(random.randrange(len(content) + 1) for _ in range(2))
@@ -103,7 +103,7 @@ def _zipped(content: bytes) -> bytes:
     return gzip.compress(content, mtime=0)
 
 
-# Those of a gzip file come last, and are applied last.
+# Mutations of gzip files are last, and applied last.
 MUTATIONS: dict[str, Mutation] = {
     "flipped bits": _flipped,
     "cut off": _cut,
@@ -152,11 +152,11 @@ _OFTEN = [
     "an odd text",
     "a token from elsewhere",
     "a sign inserted",
-]  # get past a first check
+]  # pass a first check
 
 
 def spoilt(content: bytes, random: Random) -> tuple[bytes, str]:
-    """Returns a file with one to three things wrong with it, and the names of these."""
+    """Returns a file with one to three mutations, and their names."""
     chosen = [random.choice(random.choice([_NAMES, _OFTEN])) for _ in range(random.choice([1, 1, 2, 3]))]
     for name in sorted(chosen, key=_NAMES.index):
         content = MUTATIONS[name](content, random)
@@ -164,7 +164,7 @@ def spoilt(content: bytes, random: Random) -> tuple[bytes, str]:
 
 
 def misplace(path: Path, random: Random) -> str:
-    """Replaces a file by what is none; returns what that is."""
+    """Replaces a file by something else; returns what it is."""
     path.unlink()
     target = random.choice(
         ["", path.name, "nothing", "/etc/passwd", "/dev/null", "../../../../../etc/hostname", "/", "."]

@@ -1,4 +1,4 @@
-"""What becomes of an input or of a call: a result, an error of one line, or a failure."""
+"""Outcomes of an input or a call: a result, an error of one line, or a failure."""
 
 import contextlib
 import os
@@ -12,24 +12,24 @@ from touche.errors import ToucheError
 from touche.formats.runs import read_run
 
 ROOT = Path(__file__).parents[2]
-SECONDS, MEMORY = 20, 2 << 30  # of a processor, and bytes
-PATIENCE = 4 * SECONDS  # by the clock, as the machine may have other things to do
+SECONDS, MEMORY = 20, 2 << 30  # of processor time, and bytes
+PATIENCE = 4 * SECONDS  # wall time, because the machine may be loaded
 RESULT, REFUSED = "result", "one line"
-ANSWERS = {"lint", "regress", "verify"}  # with 1, where a rule is broken or something differs
-REPAIR = "; repair it, or see all frames with --verbose\n"  # of a baseline whose code fails
+ANSWERS = {"lint", "regress", "verify"}  # with exit code 1: a rule is broken, or something differs
+REPAIR = "; repair it, or see all frames with --verbose\n"  # for a baseline whose code fails
 PROCESSES = len(os.sched_getaffinity(0))
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of an input.
+    """The outcome of an input.
 
     Attributes:
-        name: what read it.
-        number: of the case.
-        mutations: what was wrong with it.
-        ended: ``result``, ``one line``, or how it failed.
-        message: the error, or the end of what was said.
+        name: the reader or command.
+        number: the number of the case.
+        mutations: the mutations of the input.
+        ended: ``result``, ``one line``, or the kind of failure.
+        message: the error, or the end of the output.
     """
 
     name: str
@@ -44,15 +44,15 @@ class Outcome:
 
 
 def is_broken(message: str) -> bool:
-    """Whether a message would not stay on its line, or would do something to a terminal."""
+    """Returns whether a message would leave its line, or control the terminal."""
     return any(unicodedata.category(each) == "Cc" for each in message)
 
 
 def ending(code: int, said: str, run: Path, words: Collection[str] = ()) -> str:
-    """How a command ended, by its exit code, what it said, and the run that it left.
+    """Returns how a command ended, from its exit code, output and run.
 
-    Exit code 1 is an answer of some commands, and what follows the frames of a faulty baseline; else it is
-    Python or Java that ended.
+    Exit code 1 is a result of some commands, and follows the frames of a faulty baseline. Otherwise Python or
+    Java itself has ended.
     """
     lines = said.split("\n")[:-1]
     faulty = code == 1 and "run" in words and said.endswith(REPAIR)
@@ -71,12 +71,12 @@ def ending(code: int, said: str, run: Path, words: Collection[str] = ()) -> str:
 
 
 def _is_whole(run: Path) -> bool:
-    """Whether it is a run; one without a line is one, too."""
+    """Returns whether a file is a run, also without lines."""
     with contextlib.suppress(ToucheError):
         return not run.stat().st_size or bool(read_run(run))
     return False
 
 
 def _is_error(lines: list[str]) -> bool:
-    """Whether a line says what is wrong and, unless it is about the command line, what to do."""
+    """Returns whether a line states the problem and, except for errors of the command line, the remedy."""
     return any(line.startswith("touche: ") or ("; " in line and ": " in line) for line in lines)

@@ -1,4 +1,4 @@
-"""All that reads a stranger's file: a function for each reader, and a command line for each command."""
+"""All readers of untrusted files: a function for each reader, and a command line for each command."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -39,14 +39,14 @@ from touche.web.extraction import parse
 
 @dataclass(frozen=True)
 class Target:
-    """What reads a file.
+    """A reader of a file.
 
     Attributes:
         file: the name of the file.
-        content: what it should be.
-        read: reads the file of a path to its end in this process; or the arguments of a command, in which
-            ``IN`` and ``OUT`` stand for folders.
-        others: files next to it that are as they should be, by their names.
+        content: its valid content.
+        read: a function that reads a path completely in this process, or the arguments of a command, in which
+            ``IN`` and ``OUT`` are folders.
+        others: valid files in the same folder, by their names.
     """
 
     file: str
@@ -69,7 +69,7 @@ def _pages(path: Path) -> list[Page]:
 
 
 def _parsed(page: RawPage) -> Page | None:
-    """Parsed by nobody but the parser: what runs it leaves a page out whatever it raises."""
+    """Calls only the parser, because its caller skips a page after any error."""
     try:
         return parse(page)
     except PageError:
@@ -77,7 +77,7 @@ def _parsed(page: RawPage) -> Page | None:
 
 
 def _fetched(member: str, path: Path) -> bool:
-    """An archive in a mirror; its md5 is right, or else nobody would open it."""
+    """An archive in a mirror, with the right md5, so that it is opened."""
     md5 = hashlib.md5(path.read_bytes()).hexdigest() if path.is_file() else ""
     source = fetching.Source(f"topics/{member}", "", "", "", f"http://a.example/{path.name}", md5, 1, member)
     with patch.object(fetching, "home", lambda: path.parent / "home"):

@@ -1,4 +1,4 @@
-"""Small files as they should be, one of each format, before they are spoilt."""
+"""Small valid files, one of each format, before they are corrupted."""
 
 import io
 import tarfile

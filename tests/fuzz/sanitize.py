@@ -20,7 +20,7 @@ from touche.scan.tokens import _ANALYSES, words
 INPUTS = 100_000
 FOLDER = ROOT / "build" / "sanitize"
 FILES = ("args-me.json", "args_processed.csv")
-LARGE = ("gzip", "huge", "many", "deep", "nuls", "noise")  # what takes time to read
+LARGE = ("gzip", "huge", "many", "deep", "nuls", "noise")  # files that are slow to read
 SMALL = [mutation for name, mutation in MUTATIONS.items() if not any(word in name for word in LARGE)]
 TEXT = samples.ARGUMENTS + samples.HTML + samples.PAGES
 
@@ -33,7 +33,7 @@ def spoilt(content: bytes, random: Random) -> bytes:
 
 
 def read_file(name: str, random: Random) -> str:
-    """Returns whether a corrupted file is read or refused."""
+    """Returns whether a corrupted file is read, or refused."""
     (path := FOLDER / name).write_bytes(spoilt(READERS[name].content, random))
     try:
         READERS[name].read(path)  # type: ignore[operator]
@@ -53,7 +53,7 @@ def count_texts(counters: list[kernel.Counter], random: Random) -> str:
 
 
 def main() -> None:
-    """Reads all inputs, and prints how many ended how."""
+    """Reads all inputs, and prints the number of each outcome."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     title, outcomes = " ".join(words(TEXT.decode("utf-8", "replace"))), Counter[str]()
     for number in range(INPUTS):

@@ -1,4 +1,4 @@
-"""The command where things go wrong around it: signals, disks, memory, descriptors, users, locales, names."""
+"""The command in difficult surroundings: signals, disks, memory, descriptors, users, locales, names."""
 
 import contextlib
 import json
@@ -25,7 +25,7 @@ RUN, OWN = f"{BM25} spot-check/arguments", f"{BM25} IN"
 CRAWL = "run chatnoir-bm25f -o OUT -i spot-check/pages"
 EVALUATE, LINT, REPORT = f"evaluate RUN {SPOT}", f"lint RUN {SPOT}", f"report RUN {SPOT} -o OUT"
 PRINTING = (EVALUATE, f"{EVALUATE} --format json", LINT, "tasks", "--help", OWN)
-# And about how many seconds they take.
+# Approximate durations in seconds.
 KILLED = ((RUN, 1.5), (OWN, 4.0), (CRAWL, 2.5), ("regress bm25 --dataset spot-check/passages", 4.0))
 CODES = {signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGKILL: -9}
 _WORDS = ("cats", "birds", "leash", "café", "garden", "hunt", "pupils", "uniforms", "nuclear", "vegan")
@@ -36,7 +36,7 @@ _C = 'LANG=C LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0 exec "$@"'
 _NOBODY = "exec setpriv --reuid=65534 --regid=65534 --clear-groups"
 _NOBODY += ' --inh-caps=+dac_read_search --ambient-caps=+dac_read_search "$@"'
 _DISK = 'mount -t tmpfs -o {} tmpfs {}; exec "$@"'
-# What goes wrong, the commands, and a script of a shell in which a command is "$@".
+# Names of surroundings, their commands, and a shell script that calls a command as "$@".
 _TROUBLES = [
     ("full disk for the output", (RUN, REPORT), _DISK.format("size=4k", "out")),
     ("read-only output", (RUN, REPORT), _DISK.format("ro", "out")),
@@ -50,8 +50,8 @@ _TROUBLES = [
     ("closed standard output", PRINTING, 'exec "$@" 1>&-'),
     ("closed standard error", PRINTING, 'exec "$@" 2>&-'),
     ("closed standard input", PRINTING, 'exec "$@" 0<&-'),
-    ("full standard output", PRINTING[:-1], 'exec "$@" >/dev/full'),  # what prints nothing does not mind
-    # Click ends with 1 then.
+    ("full standard output", PRINTING[:-1], 'exec "$@" >/dev/full'),  # commands without output do not fail
+    # Click then exits with 1.
     ("a closed pipe", PRINTING, '"$@" | head -c 0; code=${PIPESTATUS[0]}; exit $((code == 1 ? 0 : code))'),
 ]
 TRIALS = [
@@ -110,7 +110,7 @@ def _write_input(folder: Path) -> None:
 
 
 def _left(session: int, folder: Path, seconds: float, *, files: bool = True) -> str:
-    """Returns what a call has left behind, processes or temporary files; or nothing. Ends the processes."""
+    """Returns whether a call has left processes or temporary files; ends these processes."""
     deadline = time.monotonic() + seconds
     while (processes := _session(session, folder)) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -126,7 +126,7 @@ def _private(folder: Path) -> list[Path]:
 
 
 def _session(leader: int, folder: Path) -> list[int]:
-    """Returns the processes of a session that are alive, and those of others that know its folder."""
+    """Returns the living processes of a session, and others that use its folder."""
     found = []
     for each in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -144,7 +144,7 @@ def _end_session(leader: int, folder: Path) -> None:
 
 
 def killed(times: int, seed: int) -> Iterator[Outcome]:
-    """Ends runs by each signal at so many random moments."""
+    """Ends runs with each signal at this many random moments."""
     chances = [(sign, number, seed) for number in range(times) for sign in CODES]
     with ThreadPoolExecutor(PROCESSES) as threads:
         yield from threads.map(lambda chance: _kill(*chance), chances)
@@ -165,7 +165,7 @@ def _kill(sign: signal.Signals, number: int, seed: int) -> Outcome:
         process.send_signal(sign)
         try:
             said = process.communicate(timeout=PATIENCE)[0].decode()
-        except subprocess.TimeoutExpired:  # something that it has left still holds its output
+        except subprocess.TimeoutExpired:  # a remaining process still has its output open
             said = ""
         ended = _after(process, sign, said, folder)
         if ended == RESULT and sign == signal.SIGKILL:
@@ -176,7 +176,7 @@ def _kill(sign: signal.Signals, number: int, seed: int) -> Outcome:
 def _after(process: subprocess.Popen[bytes], sign: signal.Signals, said: str, folder: Path) -> str:
     if "Traceback" in said or "Exception" in said:
         return "traceback"
-    # Python itself is ended by a signal while it starts or ends.
+    # A signal ends Python itself while it starts or ends.
     if process.returncode not in (0, CODES[sign], -sign):
         return f"exit code {process.returncode}"
     run, is_killed = folder / "out" / "run.txt", sign == signal.SIGKILL
@@ -186,8 +186,8 @@ def _after(process: subprocess.Popen[bytes], sign: signal.Signals, said: str, fo
 
 
 def _next_run(command: str, folder: Path) -> str:
-    """Has a run after one that was killed clean up; returns what it leaves."""
-    for part in (folder / "out").glob(".*.part"):  # which users remove themselves
+    """Lets a new run clean up after a killed one; returns what remains."""
+    for part in (folder / "out").glob(".*.part"):  # users remove these themselves
         part.unlink()
     if not _private(folder):
         return RESULT

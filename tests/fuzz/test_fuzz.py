@@ -1,4 +1,4 @@
-"""A short form of ``make fuzz``: the same attack with fewer inputs, and that it sees what it is to see."""
+"""A short form of ``make fuzz``: the same attack with fewer inputs, and a test that it finds failures."""
 
 import os
 import subprocess

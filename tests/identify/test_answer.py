@@ -1,4 +1,4 @@
-"""Which hypotheses are ranked first, which go on to the next round, and when one stands out."""
+"""The ranking of hypotheses, the selection for the next round, and clear winners."""
 
 import dataclasses
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ BAD = [MET] * 12 + [MISSED] * 88
 
 
 def test_two_are_told_apart_by_documents_that_only_one_of_them_meets() -> None:
-    """Of 20 such documents 18 to 2 is more than two standard errors, 14 to 6 is not."""
+    """For 20 documents, 18 to 2 is more than two standard errors; 14 to 6 is less."""
     most = [MET] * 18 + [MISSED] * 2 + [MET] * 80
     least = [MISSED] * 18 + [MET] * 2 + [MET] * 80
     assert told_apart(fit(most), fit(least))

@@ -1,4 +1,4 @@
-"""Terms and lengths by every analysis are those of Lucene's own analyzers."""
+"""Terms and lengths by every analysis equal those of Lucene's analyzers."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ TITLES = {"1": "Are the cats' tails longer than a dog's tail?", "2": "Dogs, dogs
 
 
 def table(counts: Counts) -> dict[tuple[int, str], tuple[float, float]]:
-    """tf and qtf by row and term."""
+    """Returns tf and qtf by row and term."""
     cells = zip(counts.rows, counts.terms, counts.tf, counts.qtf, strict=True)
     return {(int(row), counts.vocabulary[term]): (float(tf), float(qtf)) for row, term, tf, qtf in cells}
 
@@ -49,7 +49,7 @@ def check(name: str, texts: Mapping[str, str], titles: Mapping[str, str]) -> Non
 
 @pytest.mark.parametrize("name", NAMED)
 def test_counts_are_those_of_the_analyzers(name: str) -> None:
-    """On odd texts and on the spot check, whose documents are longer."""
+    """On odd texts, and on the toy collection, whose documents are longer."""
     source = places.open_dataset("spot-check/passages")
     texts = ODD | {document.id: document.text for document in source.documents}
     check(name, texts, TITLES | {topic.number: topic.title for topic in source.topics})

@@ -1,4 +1,4 @@
-"""A hypothesis as a function of its numbers, and the numbers found again from the scores that they make."""
+"""Hypotheses as functions of their numbers, and the numbers found again from the resulting scores."""
 
 from dataclasses import replace
 from math import log, log2, pi
@@ -25,7 +25,7 @@ def problem(model: str, shape: Shape, seed: int, rows: int = 12) -> Problem:
 
 
 def test_scores_are_sums_over_terms_and_fields_by_hand() -> None:
-    """With one number for all: w = 1, c0 = 0.5, c1 = 0.003."""
+    """With the same number everywhere: w = 1, c0 = 0.5, c1 = 0.003."""
     for how in (SUM, MAXIMUM):
         made = problem(BM25, (PAIR, how, 0.25), seed=3)
         numbers = made.begin()
@@ -134,8 +134,8 @@ def test_a_score_is_met_as_far_as_it_was_rounded_in_the_file() -> None:
     [
         # mu = 2000, P = 1/1000: tf = 2 in 500 tokens adds ln(1 + 2/2) + ln(2000/2500).
         (LM_DIRICHLET, (2, 500, log(2), 2000), log(2) + log(0.8)),
-        (LM_DIRICHLET, (1, 4000, log(200), 2000), 0),  # below zero, were it not cut off
-        # k1 = 1.2, b = 0.75, avgdl = 90: in a document twice as long, tf = 3 adds w 3 / (3 + 0.3 + 1.8).
+        (LM_DIRICHLET, (1, 4000, log(200), 2000), 0),  # below zero without the cut-off
+        # k1 = 1.2, b = 0.75, avgdl = 90; a document of twice the length; tf = 3 adds w 3 / (3 + 0.3 + 1.8).
         (BM25, (3, 180, 7, 0.3, 0.01), 7 * 3 / 5.1),
         (CLASSIC, (4, 100, 7), 7 * 2 / 10),
         (CLASSIC, (1, 0, 7), 7),
@@ -145,7 +145,7 @@ def test_a_score_is_met_as_far_as_it_was_rounded_in_the_file() -> None:
     ],
 )
 def test_what_a_term_adds_by_hand(model: str, numbers: tuple[float, ...], expected: float) -> None:
-    """Numbers are tf, dl, the term's own one, and shared ones, which models take as logarithms."""
+    """Numbers are tf, dl, the term's own number, and shared numbers, which models take as logarithms."""
     tf, dl, own, *shared = numbers
     value, _, _ = MODELS[model].part(*np.array([[tf], [dl], [own]], dtype=float), np.log(shared))
     assert value[0] == pytest.approx(expected, abs=1e-9)

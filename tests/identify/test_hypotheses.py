@@ -1,4 +1,4 @@
-"""What is searched, and how it is said."""
+"""The searched hypotheses, and their descriptions."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Runs that were made with known settings are identified, from the first line to the last."""
+"""Runs with known settings are identified completely."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -29,14 +29,14 @@ ENGLISH, EXACT = f"{_ENGLISH}, lengths in one byte", f"{_ENGLISH}, lengths exact
 
 @cache
 def given() -> Input:
-    """The arguments of the spot check, as documents of one field, which is what baselines search."""
+    """The arguments of the toy collection as documents of one field, which baselines search."""
     arguments = places.open_dataset("spot-check/arguments")
     documents = [Document(each.id, each.text) for each in arguments.documents]
     return replace(arguments, documents=documents)
 
 
 def answer_of(run: Iterable[RunLine]) -> Answer:
-    """The answer from the first documents of each topic, which are enough and take less time."""
+    """Returns the answer from the first documents of each topic, which is faster."""
     few = [each for lines in by_topic(in_order_of_score(run)).values() for each in lines[:32]]
     return answer(sample_of(few, given().topics, given().documents, "the spot check"))
 
@@ -50,7 +50,7 @@ def by_baseline(name: str, **options: float | str) -> list[RunLine]:
 
 @cache
 def of_bm25() -> Answer:
-    """Among hypotheses with the analyses that engines have by default; nightly tests have all of them."""
+    """Among hypotheses with engines' default analyses; nightly tests have all analyses."""
     with pytest.MonkeyPatch.context() as patch:
         named = NAMED.values()
         patch.setattr(

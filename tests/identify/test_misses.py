@@ -1,4 +1,4 @@
-"""What would explain scores that are missed."""
+"""Explanations of scores that are not reproduced."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ TEXTS = {
 
 
 def explained(changes: dict[str, str], by: float = 0.0, fields: tuple[str, ...] = TEXT) -> dict[str, str]:
-    """What is said of scores that were made from texts changed in the first field, and then moved."""
+    """Returns the explanation of scores whose texts differ in the first field, and which were then moved."""
     run = [line("1", id) for id in TEXTS]
     both = [sample(texts, {"1": "Cats, dogs?"}, run) for texts in (TEXTS, changes)]
     given, changed = (dict(counts_of(each))[STANDARD]["text"] for each in both)

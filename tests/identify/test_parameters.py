@@ -1,4 +1,4 @@
-"""Numbers that scores give away: round values, and N and df from weights that were computed from them."""
+"""Parameters inferred from scores: round values, and N and df from computed weights."""
 
 from math import log, log2
 
@@ -25,7 +25,7 @@ LUCENE = [log((387_740 + 1) / (df + 0.5)) for df in DF]
 def given_away(
     monkeypatch: pytest.MonkeyPatch, weights: list[float], deviation: float, c0: float = 0.3
 ) -> DocumentFrequencies | None:
-    """What weights with such standard errors give away, among fewer numbers of documents than usual."""
+    """Returns the inference from weights with these standard errors, among few document counts."""
     monkeypatch.setattr("touche.identify.parameters._LARGEST", 500_000)
     made, names = made_counts(1, terms=len(weights)), tuple(map(str, DF[: len(weights)]))
     counts = Counts(made.rows, made.terms, made.tf, made.qtf, made.lengths, names)
@@ -82,7 +82,7 @@ def test_k1_and_b_in_use_go_before_other_round_ones() -> None:
 
 
 def begun(model: str, weight: float | None = 1.0, means: tuple[float, ...] = (), **numbers: float) -> Fit:
-    """A fit of two fields with the numbers that a problem begins with, except for some by their places."""
+    """Returns a fit of two fields with the initial numbers of a problem, except for some."""
     hypothesis = Hypothesis(model, STANDARD, PAIR, SUM, weight=weight)
     counts = made_counts(1), made_counts(2)
     problem = Problem(hypothesis, counts, np.zeros(12), mean_lengths=means)

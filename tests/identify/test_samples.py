@@ -1,4 +1,4 @@
-"""The scores of a run, and those of its documents that are at hand."""
+"""The scores of a run for its available documents."""
 
 from dataclasses import replace
 

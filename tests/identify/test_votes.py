@@ -1,4 +1,4 @@
-"""Numbers that least squares cannot move, because they have no slope, are found by vote."""
+"""Numbers without a slope, which least squares cannot move, are found by vote."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from touche.identify.votes import voted
 
 
 def posed(model: str, counts: tuple[Counts, Counts], weight: float | None = 1.0) -> tuple[Problem, Array]:
-    """A problem whose scores its own numbers made, and these numbers."""
+    """A problem whose scores were computed from these numbers."""
     hypothesis = Hypothesis(model, STANDARD, PAIR, MAXIMUM, "one byte", 0, weight)
     problem = Problem(hypothesis, counts, np.zeros(len(counts[0].lengths)))
     true = problem.begin()
@@ -37,7 +37,7 @@ def test_numbers_that_are_far_off_are_found_again(model: str, weight: float | No
 def test_a_maximum_is_fitted_though_the_second_field_wins_only_where_the_first_is_low(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It begins with fields fitted one after the other: some processors do not meet a rerun otherwise."""
+    """It starts with separately fitted fields; otherwise some processors do not reproduce a rerun."""
     begun = list[Problem]()
 
     def begin(problem: Problem) -> Array:
@@ -66,7 +66,7 @@ def tall(*terms: tuple[int, ...]) -> Counts:
 def test_two_wrong_numbers_that_meet_a_majority_together_give_way_to_a_document_that_they_miss(
     model: str,
 ) -> None:
-    """Two documents have both terms, one document has the first one only."""
+    """Two documents have both terms, and one document has only the first."""
     problem, _ = posed(model, (tall((0, 1), (0, 1), (0,)), tall((0,), (0,), (0,))))
     true, own = problem.begin(), problem.own_columns[0].start
     true[own : own + 2], true[problem.own_columns[1]] = (1.0, 0.5), (0.2 if model == BM25 else 5.0)

@@ -28,7 +28,7 @@ def indexed(documents: Iterable[Any], analyzer: str = "standard", **options: Any
 @pytest.mark.parametrize("analyzer", ["standard", "english"])
 @pytest.mark.parametrize("queries", [None, TITLES])
 def test_scores_are_those_of_the_formulas(analyzer: str, queries: list[str] | None) -> None:
-    """The formulas in plain Python, on all arguments of the spot check that a title finds."""
+    """The formulas in plain Python, on all toy arguments that match a title."""
     formulas: dict[str, tuple[Any, tuple[float, ...]]] = {
         "dirichlet": (lucene.dirichlet(10), (10,)),
         "bm25": (lucene.bm25(0.9, 0.4), (0.9, 0.4)),
@@ -143,7 +143,7 @@ def test_a_missing_jar_is_an_error_that_gives_the_command(monkeypatch: pytest.Mo
 
 
 def held() -> tuple[int, int]:
-    """Files that are mapped into memory though they are deleted, and threads, both of this process."""
+    """The number of mapped but deleted files, and of threads, of this process."""
     maps = Path("/proc/self/maps").read_text().splitlines()
     threads = list(Path("/proc/self/task").iterdir())
     return sum("touche-index" in each and "(deleted)" in each for each in maps), len(threads)
@@ -157,11 +157,11 @@ def test_a_closed_index_gives_back_its_memory_and_its_threads() -> None:
             assert index.search("cat", 10) and held()[0]
             raise KeyError  # even then
 
-    search()  # after which Java has started what it keeps
+    search()  # Java has then started its permanent threads
     mapped, threads = held()
     for _ in range(40):
         search()
     deadline = time.monotonic() + 10
     while held()[1] > threads and time.monotonic() < deadline:
-        time.sleep(0.05)  # threads that were told to end
+        time.sleep(0.05)  # threads that are ending
     assert held()[0] == mapped and held()[1] <= threads

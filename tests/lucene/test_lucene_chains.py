@@ -12,7 +12,7 @@ from touche.lucene.analysis import STOP_LISTS, analyzer_named, tokens
 
 
 def test_filters_work_in_their_order_and_with_their_parameters() -> None:
-    """What is stopped is stopped as it is before its stem is taken, and by no file that is left behind."""
+    """Stop words are removed before stemming, and no file remains."""
     chain = lucene.Chain(("lowercase", "stop", "kStem"), frozenset({"cities", "the"}))
     assert tokens(analyzer_named(chain), "The Cities, the city: a cottages") == ["city", "a", "cottage"]
     runs = ("patternReplace", "pattern", r"(.)\1{2,}", "replacement", "$1$1", "replace", "all")
@@ -21,7 +21,7 @@ def test_filters_work_in_their_order_and_with_their_parameters() -> None:
 
 
 def test_filters_read_files_of_lucene_and_of_the_machine(write: Write) -> None:
-    """With stop words of their own as well as without."""
+    """With their own stop words, and without."""
     snowball = ("stop", "words", "org/apache/lucene/analysis/snowball/english_stop.txt", "format", "snowball")
     without_articles = analyzer_named(lucene.Chain(("lowercase", snowball)))
     assert tokens(without_articles, "The cat of a house") == ["cat", "house"]
@@ -55,7 +55,7 @@ def test_lists_have_their_words_or_say_what_is_wrong(write: Write, tmp_path: Pat
         "snowball": 174,
     }
     path = write("list.txt", "# of mine\nThe\n\n don't # a remark\n")
-    assert lucene.stop_words(str(path)) == {"the", "don't"}  # lower case, as the tokens are
+    assert lucene.stop_words(str(path)) == {"the", "don't"}  # lower case, like the tokens
     with pytest.raises(InputError, match=r"list.txt: no words; write one on each line, or pass none, lucene"):
         lucene.stop_words(str(write("list.txt", "# of mine\n\n")))
     with pytest.raises(ParameterError, match=r"nix: no such file"):

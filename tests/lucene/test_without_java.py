@@ -1,4 +1,4 @@
-"""An image of most baselines holds no Java."""
+"""Images of most baselines contain no Java."""
 
 import os
 import subprocess

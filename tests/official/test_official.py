@@ -1,4 +1,4 @@
-"""The scores that the real data is known to give; skipped where TOUCHE_DATA is not set."""
+"""Known scores on official data; skipped without TOUCHE_DATA."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ from touche.sandbox.limits import Limits
 from touche.sandbox.programs import Log
 from touche.sandbox.runs import Job, Usage
 
-pytestmark = pytest.mark.xdist_group("official")  # which share what the baselines rank
+pytestmark = pytest.mark.xdist_group("official")  # which share their rankings
 
 KNOWN = {
     "touche-2022-task-2/puss-in-boots-1": (0.469, 0.476),
@@ -76,7 +76,7 @@ def run_baseline(command: str, task: str, output: Path, processors: set[int] | N
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Path]:
-    """The run.txt of a baseline on the sample of a task; made once."""
+    """Returns the run.txt of a baseline on the sample of a task; it is made once."""
     if OFFICIAL is None:
         pytest.skip("needs official data")
 
@@ -90,11 +90,11 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], P
 CLASSIC = "tfidf --variant classic"
 
 
-OF_LUCENE = ("dirichletlm-variants", "elrond", "polnareff")  # which take longer
+OF_LUCENE = ("dirichletlm-variants", "elrond", "polnareff")  # slower ones
 
 
 def by_day(expected: ExpectedScore | ExpectedFormula) -> bool:
-    """Whether it is an official run, or what a baseline without options does on one sample of its kind."""
+    """Returns whether it is an official run, or a baseline without options on one sample of each kind."""
     is_first = expected.dataset.startswith((ARGUMENTS, PASSAGES, PAIRS)) and not expected.options
     return bool(expected.run) or (is_first and expected.baseline not in OF_LUCENE)
 
@@ -104,7 +104,7 @@ def by_day(expected: ExpectedScore | ExpectedFormula) -> bool:
 def test_baselines_score_what_is_expected_of_them(
     official: Path, measured: Callable[[str, str], Path], night: bool
 ) -> None:
-    """Every score in every expected.toml on the samples, and of official runs."""
+    """Every score in every expected.toml, for samples and official runs."""
 
     def copy(job: Job, limits: Limits, log: Log) -> Usage:
         job.output.mkdir()
@@ -131,7 +131,7 @@ def test_baselines_score_what_is_expected_of_them(
 def test_dirichletlm_scores_what_elasticsearch_would(
     official: Path, measured: Callable[..., Path], dimension: str, trec_eval: float
 ) -> None:
-    """Whatever expected.toml says."""
+    """Independent of expected.toml."""
     result = score(measured("dirichletlm"), ARGUMENTS, dimension, "trec_eval")
     assert result.mean == pytest.approx(trec_eval, abs=0.0005)
     assert result.judged == pytest.approx(0.8694, abs=0.0001)
@@ -151,7 +151,7 @@ def test_the_bytes_of_a_run_do_not_depend_on_the_number_of_threads(
 def test_what_the_program_writes_passes_the_linter(
     official: Path, measured: Callable[..., Path], task_id: str
 ) -> None:
-    """With topics and corpus: ranks, order of ties, and depths among the rest."""
+    """With topics and corpus; this also tests ranks, ties and depths."""
     task = tasks.task(task_id)
     paths = [measured(command, task_id) for command in ("dirichletlm", "bm25", "tfidf", CLASSIC)]
     assert lint(paths, task, task.corpora["sample"]) == ([], [])

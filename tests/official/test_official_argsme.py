@@ -1,4 +1,4 @@
-"""The formula of the replica of args.me, held against official scores."""
+"""The formula of args.me's replica, compared with official scores."""
 
 from collections import Counter
 from pathlib import Path
@@ -21,7 +21,7 @@ Row = dict[tuple[str, ...], float]
 
 
 def columns(topic: str, title: str, argument: Argument) -> Row:
-    """What a score is made of but for numbers that only the whole index tells: idf, and the page's share."""
+    """The parts of a score, except for numbers of the whole index: idf, and the page's share."""
     argsme, terms = neighbour("argsme", "baseline"), analysis_named("stopped").terms
     rarity = np.log(1 + 9_999.5 / 1.5)
     texts = {"premises": argsme.indexed_premises_of("unseen", argument), "conclusion": argument.conclusion}
@@ -38,7 +38,7 @@ def columns(topic: str, title: str, argument: Argument) -> Row:
 
 
 def fitted(rows: list[Row], scores: Array) -> tuple[Row, Array]:
-    """The numbers with which most scores are met, by least squares that forget outliers, and the errors."""
+    """Returns the numbers that reproduce the most scores, by robust least squares, and the errors."""
     names = sorted({name for row in rows for name in row})
     table = np.array([[row.get(name, 0.0) for name in names] for row in rows])
     weights, scale = np.ones(len(rows)), 1.0

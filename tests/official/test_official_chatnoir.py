@@ -1,4 +1,4 @@
-"""What ChatNoir answered in 2020 and 2021, as third parties kept it; skipped where TOUCHE_DATA is not set."""
+"""ChatNoir's answers of 2020 and 2021, cached by third parties; skipped without TOUCHE_DATA."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def evaluated(lines: list[RunLine], year: int, dimension: str, evaluator: str) -
 def test_its_answers_in_the_order_of_their_scores_are_near_what_was_published(
     official: Path, year: int, dimension: str, evaluator: str, expected: float, published: float, topics: int
 ) -> None:
-    """Near, as these caches are not the runs: 0.034 apart for relevance in 2021, which lacks four topics."""
+    """The caches are not the runs: the difference is 0.034 for relevance in 2021, which lacks four topics."""
     found = evaluated(list(read_run(cached(official, year))), year, dimension, evaluator)
     assert (round(found.mean, 3), len(found.per_topic), found.judged) == (expected, topics, 1.0)
     assert abs(found.mean - published) < 0.035

@@ -1,4 +1,4 @@
-"""What made official runs, as far as their scores tell; skipped where TOUCHE_DATA is not set."""
+"""Settings of official runs, inferred from their scores; skipped without TOUCHE_DATA."""
 
 from pathlib import Path
 

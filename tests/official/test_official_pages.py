@@ -1,4 +1,4 @@
-"""What the pages say about official data works."""
+"""Commands and figures for official data in the documentation."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The official runs of polnareff, taken apart by the fields and the analysis of the baseline."""
+"""The official runs of polnareff, fitted with the fields and the analysis of the baseline."""
 
 import math
 from collections import Counter
@@ -20,13 +20,13 @@ from touche.identify.parameters import shared_numbers
 from touche.identify.samples import read_scores
 from touche.lucene.analysis import analyzer_named, tokens
 
-# Whose titles both stop lists leave the same.
+# Both stop lists change nothing in their titles.
 TOPICS = [str(number) for number in range(51, 101, 4) if number != 75]
 WITHIN = 1e-5 + 0.5e-6  # the files have six decimals
 
 
 def counted(texts: list[Counter[str]], titles: list[Counter[str]]) -> Counts:
-    """What the models see of texts, each with the terms of its topic's title."""
+    """Returns the counts of texts that the models see, with the terms of the topic's title."""
     vocabulary = tuple(dict.fromkeys(term for title in titles for term in title))
     tf, qtf = (np.array([[each[term] for term in vocabulary] for each in some]) for some in (texts, titles))
     cells = rows, terms = np.nonzero(tf * qtf)
@@ -37,12 +37,12 @@ def counted(texts: list[Counter[str]], titles: list[Counter[str]]) -> Counts:
 
 
 def own() -> dict[str, Any]:
-    """What the baseline's file holds."""
+    """Returns the module of the baseline."""
     return baselines.load("polnareff").method.__globals__
 
 
 def posed(official: Path, run: str, topics: list[str]) -> Problem:
-    """The scores of an official run for these topics, to be met by the baseline's fields and analysis."""
+    """Returns the scores of an official run for these topics, to be reproduced with the baseline's fields."""
     analyzer, ignored = analyzer_named(own()["ANALYSIS"]), lucene.stop_words("lucene")
     corpus = official / "corpora" / "argsme-2020-04-01-sample" / "args-me.json.gz"
     documents = {each.id: each for each in read_argsme_json(corpus)}
@@ -66,7 +66,7 @@ def posed(official: Path, run: str, topics: list[str]) -> Problem:
 def test_the_official_run_by_dirichletlm_is_explained_by_the_baseline(official: Path) -> None:
     problem = posed(official, "dirichlet", TOPICS)
     begin = problem.begin()
-    for columns in problem.own_columns:  # from a third of the frequencies the fit does not find the way
+    for columns in problem.own_columns:  # the fit fails if it starts from a third of the frequencies
         begin[columns] += math.log(3)
     numbers = fit(problem, begin=begin)
     errors = np.abs(problem.residuals(numbers))
@@ -77,7 +77,7 @@ def test_the_official_run_by_dirichletlm_is_explained_by_the_baseline(official: 
 
 
 def saturations(problem: Problem) -> np.ndarray:
-    """qtf tf / (tf + k1 (1 - b + b dl / avgdl)) of each score by term and field: what BM25 weighs by idf."""
+    """Returns qtf tf / (tf + k1 (1 - b + b dl / avgdl)) by score, term and field: BM25 without idf."""
     k1, b, found = own()["K1"], own()["B"], []
     for counts, avgdl in zip(problem.counts, (223.956, 242.687), strict=True):
         of_field = np.zeros((len(counts.lengths), len(counts.vocabulary)))
@@ -89,7 +89,7 @@ def saturations(problem: Problem) -> np.ndarray:
 
 
 def weighed(seen: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """What is left of values by the weights that meet most: least squares, of large errors less and less."""
+    """Returns the errors of a robust least-squares fit, which reduces the weight of large errors."""
     trust = np.ones(len(values))
     for step in range(60):
         weights, *_ = np.linalg.lstsq(seen * trust[:, None], values * trust, rcond=None)
@@ -100,7 +100,7 @@ def weighed(seen: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 @pytest.mark.nightly
 def test_the_official_run_by_bm25_is_explained_by_the_baseline(official: Path) -> None:
-    """The weights of terms are free for each topic; k1, b and the mean lengths are not."""
+    """Weights of terms are fitted for each topic; k1, b and the mean lengths are shared."""
     problems = [posed(official, "bm25", [topic]) for topic in TOPICS]
     errors = np.concatenate([weighed(saturations(each), each.scores) for each in problems])
     assert len(errors) == 956 and np.median(errors) < 1e-6

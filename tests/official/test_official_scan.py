@@ -1,4 +1,4 @@
-"""The scan beside Lucene on all official texts at hand."""
+"""The scan compared with Lucene on all available official texts."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Lucene itself, asked as ChatNoir asks it: it parses titles, matches and scores pages."""
+"""Lucene with ChatNoir's settings: parses titles, matches and scores pages."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ _NEGATED = re.compile(r'(?:^|(?<=\s))-("[^"]*"|[^\s"]\S*)')
 
 
 def lucenes(text: str, boosts: Mapping[str, float], analyses: Mapping[str, str], share: float) -> Any:
-    """What Lucene's SimpleQueryParser makes of a text, of which so many words and phrases have to match."""
+    """Returns the query of Lucene's SimpleQueryParser, which requires a number of words and phrases."""
     analyzer = per_field(analyses)
     if share == 1.0:
         return _parsed(text, analyzer, boosts, every=True)
@@ -33,7 +33,7 @@ def lucenes(text: str, boosts: Mapping[str, float], analyses: Mapping[str, str],
 
 
 def per_field(analyses: Mapping[str, str]) -> Any:
-    """An analyzer that is another one in some fields."""
+    """An analyzer with exceptions for some fields."""
     by_field = java("java.util.HashMap")({name: analyzer_named(each) for name, each in analyses.items()})
     wrapper = java("org.apache.lucene.analysis.miscellaneous.PerFieldAnalyzerWrapper")
     return wrapper(analyzer_named("plural"), by_field)
@@ -81,7 +81,7 @@ def searcher(texts: Sequence[Mapping[str, str]], analyzer: Any) -> Any:
 
 
 def scores(found: Any, query: Any) -> dict[int, float]:
-    """The scores of all texts that match, by their numbers; with a filter, as ChatNoir has some."""
+    """Returns the scores of all matching texts by their numbers; optionally with a filter."""
     everything = java("org.apache.lucene.search.MatchAllDocsQuery")()
     hits = found.search(boolean(MUST=[query], FILTER=[everything]), 1 << 20).scoreDocs
     return {int(hit.doc): float(hit.score) for hit in hits}
@@ -107,7 +107,7 @@ def best(pages: Sequence[Page], collecting: Any) -> list[list[tuple[float, str, 
 
 
 def query_of(query: Any) -> Any:
-    """A query of the replica's as one of Lucene's."""
+    """Converts a query of the replica to one of Lucene."""
     match query:
         case queries.Boosted():
             return boosted(query_of(query.query), query.boost)
@@ -128,7 +128,7 @@ def query_of(query: Any) -> Any:
 
 
 def record(query: Any) -> Any:
-    """A query of Lucene's as one of the replica's."""
+    """Converts a query of Lucene to one of the replica."""
     kind = query.getClass().getSimpleName()
     if kind == "BoostQuery":
         return queries.boosted(record(query.getQuery()), query.getBoost())

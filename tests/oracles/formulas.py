@@ -8,7 +8,7 @@ from touche.scan.statistics import Term
 
 
 def length_in_one_byte(tokens: int) -> int:
-    """What Lucene keeps of a length: below 24 all, then 24 plus the four leading bits of the rest."""
+    """Returns a length as in Lucene: below 24 exact, then 24 plus the four leading bits of the rest."""
     if tokens < 24:
         return tokens
     cut = max(0, (tokens - 24).bit_length() - 4)
@@ -69,7 +69,7 @@ class Collection:
         )
 
     def by_chance(self, query: Sequence[str], document: str, formula: Callable[..., float]) -> float:
-        """Of a divergence from randomness; with exact lengths."""
+        """Sums up a divergence from randomness, with exact lengths."""
         terms = self.documents[document]
         of = {term: Term(self.df[term], self.ttf[term], self.n, self.tokens) for term in query}
         return sum(formula(terms[term], terms.total(), of[term]) for term in query if term in terms)
@@ -88,7 +88,7 @@ def dlh(tf: float, length: float, term: Term) -> float:
 
 
 def pl2(tf: float, length: float, term: Term, c: float = 1) -> float:
-    """As Terrier writes it."""
+    """In Terrier's notation."""
     tfn, f = tf * log2(1 + c * term.tokens / term.documents / length), term.ttf / term.documents
     gain = tfn * log2(1 / f) + f * log2(e) + 0.5 * log2(2 * pi * tfn) + tfn * (log2(tfn) - log2(e))
     return gain / (tfn + 1)

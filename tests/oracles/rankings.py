@@ -1,4 +1,4 @@
-"""Rankings by Lucene itself, with which those of the scan are compared."""
+"""Rankings by Lucene, for comparison with the scan."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from touche.formats.topics import Topic
 def by_lucene(
     topics: Sequence[Topic], documents: Iterable[Any], similarity: Any, analysis: str, **options: Any
 ) -> Iterator[tuple[Topic, list[tuple[str, float]]]]:
-    """Each topic with Lucene's hits for its title."""
+    """Yields each topic with Lucene's hits for its title."""
     fields, depth = options.pop("fields", None), options.pop("depth", 1000)
     queries = [topic.title for topic in topics]
     with lucene.index(
@@ -24,7 +24,7 @@ def by_lucene(
 def baseline_by_lucene(
     name: str, topics: Sequence[Topic], documents: Iterable[Any], depth: int = 1000, **options: Any
 ) -> list[tuple[Topic, list[tuple[str, float]]]]:
-    """What ``dirichletlm``, ``bm25`` or ``tfidf`` with Lucene's formula ranks, ranked by Lucene."""
+    """Ranks with Lucene as ``dirichletlm``, ``bm25`` or ``tfidf`` with Lucene's formula."""
     if name == "dirichletlm":
         fields = {"premises": premises_of, "conclusion": conclusion_of}
         model, how = lucene.dirichlet(options.get("mu", 2000)), {"fields": fields, "best_field": True}

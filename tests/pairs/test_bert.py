@@ -1,4 +1,4 @@
-"""BERT as an ONNX graph, against the formula written out in numpy and its reference."""
+"""BERT as an ONNX graph, compared with the formula in numpy and with the reference implementation."""
 
 import json
 import re
@@ -57,7 +57,7 @@ def test_states_are_those_of_the_formulas_whatever_else_is_in_the_batch(tiny: Pa
     assert states[1] == pytest.approx(by_hand([2, 8, 9, 6, 7, 3], [0] * 6), abs=1e-4)
     alone = dict(Bert(tiny, 12).states(texts[2:], ""))
     assert alone[0] == pytest.approx(states[2], abs=1e-6)
-    for length, ids in ((256, [2, *[4] * 10, 3]), (4, [2, 4, 4, 3])):  # what the model or the caller allows
+    for length, ids in ((256, [2, *[4] * 10, 3]), (4, [2, 4, 4, 3])):  # limits of the model or the caller
         ((_, long),) = Bert(tiny, length).states(["cats " * 50], "")
         assert long == pytest.approx(by_hand(ids, [0] * len(ids)), abs=1e-4)
 
@@ -65,7 +65,7 @@ def test_states_are_those_of_the_formulas_whatever_else_is_in_the_batch(tiny: Pa
 def test_batches_are_of_similar_length_and_the_same_in_any_order(
     tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between equal lengths by text: the last bits of a state depend on its batch."""
+    """Equal lengths are ordered by text, because the last bits of a state depend on its batch."""
     words = ("cats", "dogs", "sleep", "all", "day", "bark")
     texts = [f"{word} {other}" for word in words for other in words] + ["cats", "cats sleep all day", *words]
     model, batches = Bert(tiny, 12), list[list[list[int]]]()
@@ -131,7 +131,7 @@ def with_config(**values: object) -> bytes:
 
 
 def with_weights(**values: Any) -> bytes:
-    """The weights of the small model, of which some are others, or none."""
+    """The weights of the small model, some changed or removed."""
     changed = {name: values.get(name.split(".")[-2], each) for name, each in weights().items()}
     return bytes(safetensors_of({name: each for name, each in changed.items() if each is not None}))
 

@@ -1,4 +1,4 @@
-"""Java is asked everything: its BreakIterator and the library are to make the same sentences of any text."""
+"""Java's BreakIterator and the library split any text into the same sentences."""
 
 import runpy
 from itertools import pairwise, product
@@ -45,7 +45,7 @@ def test_sentences_are_those_of_java(text: str) -> None:
 
 
 def ways() -> dict[str, str]:
-    """A shortest row of signs to each state from the first."""
+    """Returns the shortest sequence of signs to each state from the first."""
     found, ahead = {"text": ""}, ["text"]
     for state in ahead:
         for sign, to in breaks._STEPS[state].items():
@@ -57,9 +57,9 @@ def ways() -> dict[str, str]:
 
 @pytest.mark.slow
 def test_in_every_state_the_next_four_signs_lead_where_they_do_in_java() -> None:
-    """No automaton with as many states answers so but this one: fewer signs tell any two states apart."""
+    """No other automaton of this size behaves so, because short sequences distinguish all pairs of states."""
     assert ways().keys() == breaks._STEPS.keys()
-    end = EXAMPLES["N"]  # where the next text begins anew
+    end = EXAMPLES["N"]  # the next text starts here
     for way, first in product(ways().values(), EXAMPLES):
         rows = (way + first + "".join(rest) for rest in product(EXAMPLES, repeat=3))
         text = end.join("".join(EXAMPLES[sign] for sign in row) for row in rows)
@@ -67,7 +67,7 @@ def test_in_every_state_the_next_four_signs_lead_where_they_do_in_java() -> None
 
 
 def test_the_table_is_what_the_script_makes() -> None:
-    """Where not all neighbours have one sign; test_sentences_are_those_of_java goes anywhere."""
+    """Not all neighbours have one sign; test_sentences_are_those_of_java covers all."""
     signs, size = breaks._sign_of().reshape(-1, SCRIPT["AT_ONCE"]), SCRIPT["AT_ONCE"]
     answer_of = {ord(sign): SCRIPT["answers"](range(ord(c), ord(c) + 1))[0] for sign, c in EXAMPLES.items()}
     mixed = np.flatnonzero((signs != signs[:, :1]).any(axis=1)).tolist()

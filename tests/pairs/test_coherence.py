@@ -14,7 +14,7 @@ def sentence(text: str, argument: str = "a", stance: str = "PRO") -> ScoredSente
 
 
 def test_lexical_coherence_is_a_cosine_of_stems() -> None:
-    """Of two sentences that share one stem, which both have; the others are in one of two."""
+    """Two sentences share one stem, whose df is two; the other stems have a df of one."""
     ((found,),) = coherence.of_stems([[Pair(sentence("Cats sleep"), sentence("A cat barks"), 0)]])
     shared, own = log(1 + 2 / 2), log(1 + 2 / 1)
     assert found == pytest.approx(shared**2 / sqrt((shared**2 + own**2) ** 2), abs=1e-4)

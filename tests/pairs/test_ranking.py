@@ -95,7 +95,7 @@ def test_the_score_of_a_pair_is_the_mean_of_its_sentences_each_with_its_argument
     sentences = [one for each in documents[:2] for one in each.sentences or ()]
     expected = {}
     for one in sentences:
-        # The collection's words, and this sentence as one more document that adds nothing to them.
+        # The collection's words, and the sentence as one more document that does not change them.
         alone = Collection({one.id: Counter(one.text.split())})
         object.__setattr__(alone, "ttf", arguments.ttf)
         object.__setattr__(alone, "tokens", arguments.tokens)
@@ -118,9 +118,9 @@ def test_arguments_are_ranked_with_the_scores_of_dirichletlm_for_a_mu_that_no_fl
 
 
 def test_of_arguments_that_say_the_same_the_best_stands_for_all() -> None:
-    """a says what b says, which as the greater id comes first; c says only one thing, more than once.
+    """a and b have the same text, and b with the greater id is first; c has one text several times.
 
-    However many say the same, the others are found.
+    Repeated texts do not hide others.
     """
     documents = [
         argument("a", "cats cats", "b", stance="CON"),

@@ -1,4 +1,4 @@
-"""What make demo prints: a line for each baseline, on one screen."""
+"""The output of make demo: a line for each baseline, on one screen."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ def test_the_demo_fits_a_screen_and_says_what_to_do_next(after_demo: Path) -> No
     intervals = re.findall(r"(\d\.\d{3}) \(\d\.\d{3} to \d\.\d{3}\)", "\n".join(lines))
     runs = [path.parts for path in after_demo.glob("build/demo/*/*/run.txt")]
     assert len(intervals) == len(runs) + 2 * sum("pairs" in parts for parts in runs) >= 20  # 3 dimensions
-    assert "0.000" not in intervals  # each finds something
+    assert "0.000" not in intervals  # each has results
     for command in lines[-4:-2]:
         type_in(after_demo, command)
     assert (after_demo / "build" / "report" / "index.html").is_file()

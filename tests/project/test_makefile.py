@@ -1,4 +1,4 @@
-"""What make does about the machine, before it sets anything up."""
+"""Checks of the machine by make, before it installs anything."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The notebook in docs/ runs as it stands, and shows what it shows."""
+"""The notebook in docs/ runs unchanged, with the stored output."""
 
 import json
 import os

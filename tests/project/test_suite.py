@@ -1,4 +1,4 @@
-"""The tests as pytest-xdist sees them: their names, and their groups."""
+"""Names and groups of the tests, as pytest-xdist sees them."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ PYTEST = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
 
 @pytest.mark.slow
 def test_names_depend_on_neither_time_nor_hash_seed() -> None:
-    """All processes of pytest-xdist have to know the same ones."""
+    """All processes of pytest-xdist need the same names."""
     collecting = []
     for seed in "12":
         environment = os.environ | {"PYTHONHASHSEED": seed}
@@ -22,7 +22,7 @@ def test_names_depend_on_neither_time_nor_hash_seed() -> None:
         collecting.append(
             subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
         )
-        time.sleep(2)  # archives and gzip files contain the second in which they are made
+        time.sleep(2)  # archives and gzip files contain the current second
     names, again = (process.communicate()[0].split("\n\n")[0].splitlines() for process in collecting)
     assert len(names) > 1000 and names == again
 

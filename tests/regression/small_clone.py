@@ -1,4 +1,4 @@
-"""What the tests of the regression share."""
+"""Shared parts of the tests of the regression."""
 
 import shutil
 from pathlib import Path

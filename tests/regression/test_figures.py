@@ -28,7 +28,7 @@ def test_pairs_per_topic_are_a_mean_and_those_within_one_argument_a_share() -> N
 
 
 def test_coherence_is_that_of_the_five_with_the_highest_scores() -> None:
-    """The pair that only repeats counts 0, but comes sixth in its topic, though first in the file."""
+    """A pair that repeats itself counts 0; it is first in the file, but sixth in its topic."""
     related = figures.coherence(RUN[-1:], DOCUMENTS)
     assert related > 0.3
     assert figures.coherence(RUN, DOCUMENTS) == pytest.approx(related)

@@ -1,4 +1,4 @@
-"""Verdicts and answers are the same with each kernel of linear algebra, and without vector instructions."""
+"""Results are the same with each kernel of linear algebra, and without vector instructions."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A baseline beside an official run; on the spot check, where the baseline itself makes what is official."""
+"""A baseline compared with an official run; on the toy collection, the baseline itself makes it."""
 
 import json
 import shutil
@@ -51,14 +51,14 @@ published = 0.5
 tolerance = 0.001
 source = "table 6"
 """
-TOPICS = 10  # of the official runs; the rerun is reduced to them
+TOPICS = 10  # of the official runs; the rerun is limited to their documents
 
 Make = Callable[..., Path]
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Make:
-    """Runs a baseline on the spot check, once with each change of its program."""
+    """Runs a baseline on the toy collection, once with each change of its program."""
     known: dict[tuple[str, ...], Path] = {}
 
     def make(baseline: str, *change: str) -> Path:
@@ -78,7 +78,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Make:
 
 
 def outcome(clone: Path, entry: str, run: Path, theirs: Path | list[RunLine]) -> Outcome:
-    """What becomes of an entry, where this is the rerun and those are the official scores."""
+    """Returns the outcome of an entry for a rerun and official scores."""
     lines = read_run(theirs) if isinstance(theirs, Path) else theirs
     few = [*dict.fromkeys(line.topic for line in lines)][:TOPICS]
     rows = (f"{line.topic}\t{line.document}\t{line.score}\n" for line in lines if line.topic in few)
@@ -153,7 +153,7 @@ def test_official_scores_that_the_formula_does_not_meet_lower_the_share_and_rais
 
 
 def moved(run: Path, of_twenty: int) -> list[RunLine]:
-    """Lines of a run, so many of each twenty with another score."""
+    """Returns the lines of a run; some of each twenty have another score."""
     return [
         RunLine(line.topic, "Q0", line.document, 0, line.score + (n % 20 < of_twenty) * (3 + n % 7), "t")
         for n, line in enumerate(read_run(run))
@@ -161,7 +161,7 @@ def moved(run: Path, of_twenty: int) -> list[RunLine]:
 
 
 def test_only_what_both_could_find_is_compared(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Out are what the dataset lacks, and results of the rerun beyond as many as are left."""
+    """Documents outside of the dataset are ignored, and so are extra results of the rerun."""
     topics = "".join(f"<topic><number>{n}</number><title>cats</title></topic>" for n in "12")
     write("topics/touche-2022-task-2.xml", f"<topics>{topics}</topics>")
     passages = "".join(json.dumps({"id": id, "contents": "cats"}) + "\n" for id in "abcd")

@@ -56,15 +56,15 @@ pytest_plugins = ["small_clone"]
 
 @pytest.fixture(autouse=True)
 def expected(clone: Path) -> None:
-    """The baseline of the clone is expected to score what it does."""
+    """Expects the current score of the clone's baseline."""
     expect(clone, ENTRY.format(value=SCORE) + ELSEWHERE)
 
 
-BEGIN = 'check_range("mu"'  # of what dirichletlm does
+BEGIN = 'check_range("mu"'  # the score of dirichletlm
 
 
 def writing(text: str) -> Runner:
-    """A runner that writes this run."""
+    """Returns a runner that writes this run."""
 
     def run(job: Job, limits: Limits, log: Log) -> Usage:
         job.output.mkdir()
@@ -75,12 +75,12 @@ def writing(text: str) -> Runner:
 
 
 def outcomes(runner: Runner = run_locally) -> list[Outcome]:
-    """What becomes of the entries of the clone's baseline."""
+    """Returns the outcomes of the entries of the clone's baseline."""
     return list(regress(read_expected("dirichletlm"), runner, Limits(), print))
 
 
 def another(clone: Path, name: str, expected: str) -> Path:
-    """One more baseline, a copy of the first one."""
+    """Adds a baseline, a copy of the first one."""
     folder = clone / "baselines" / name
     shutil.copytree(clone / "baselines" / "dirichletlm", folder)
     (folder / "expected.toml").write_text(expected)
@@ -105,7 +105,7 @@ def test_a_baseline_that_is_as_it_was_passes(touche: Touche, clone: Path) -> Non
 
 
 def test_what_another_implementation_scores_fails_nothing(touche: Touche, clone: Path) -> None:
-    """By its own measure: by nDCG@10 the baseline scores 0.50454 there, and by nDCG@5 0.50894."""
+    """With the entry's own measure: the baseline's nDCG@10 is 0.50454, and its nDCG@5 is 0.50894."""
     reported = ENTRY.replace("pinned", 'source = "t"\nmeasure = "nDCG@10"\nreported')
     path = expect(clone, reported.format(value=0.505) + reported.format(value=0.4))
     path.write_text(path.read_text().replace("0.00005", "0.001"))
@@ -124,7 +124,7 @@ def test_a_baseline_that_breaks_down_fails_with_its_last_words(touche: Touche, c
     assert re.search(
         "failed: dirichletlm: exit code 1: .*ValueError: out of luck; .*see its output above", out
     )
-    assert "\n      raise ValueError" in err  # of which it keeps the indentation
+    assert "\n      raise ValueError" in err  # and keep their indentation
 
 
 @pytest.mark.slow
@@ -229,7 +229,7 @@ def test_unusable_arguments_are_named_and_nothing_checked_is_no_success(touche: 
 def test_each_option_has_a_run_and_each_dimension_its_judgments(
     clone: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With mu = 1 the relevant document is first; broken judgments fail the scores of their own dimension."""
+    """With mu = 1 the relevant document is first; broken qrels only affect scores of their dimension."""
     write("data/corpora/touche-2022-task-2-sample/passages.jsonl", "{}")
     topic = "<topic><number>2</number><title>cats</title></topic>"
     topics = write("data/topics/touche-2022-task-2.xml", f"<topics>{topic}</topics>")
@@ -321,7 +321,7 @@ def test_a_ranking_is_checked_where_a_score_cannot_be(clone: Path) -> None:
 def test_results_outlive_a_break(
     touche: Touche, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A second run that never ends has not cost what is known of the first."""
+    """If the second run never ends, results of the first remain."""
     another(clone, "later", ENTRY.format(value=0))
 
     def runner(job: Job, limits: Limits, log: Log) -> Usage:

@@ -1,4 +1,4 @@
-"""Every expected.toml of this project, beside the published results and the commands that rerun them."""
+"""Every expected.toml of this project agrees with published results and with the commands for reruns."""
 
 import shlex
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ UNITS = get_args(Unit)
 
 def test_every_baseline_is_pinned_on_all_samples() -> None:
     samples = [name for name in tasks.datasets() if name.startswith("spot-check") or name.endswith("/sample")]
-    # The sample of BEIR's Touché has too few judgments for all baselines.
+    # The qrels of BEIR's Touché sample are too few for all baselines.
     samples = [name for name in samples if not name.startswith("beir")]
     by_unit = {unit: {name for name in samples if tasks.task(name).rules.unit == unit} for unit in UNITS}
     for name in baselines.names():
@@ -38,11 +38,11 @@ def test_every_baseline_is_pinned_on_all_samples() -> None:
 
 
 def test_every_published_score_is_of_one_row_of_its_task() -> None:
-    """And every row of a baseline of the organizers until 2022 can be rerun; of 2023 there is no corpus."""
+    """Every row of the organizers' baselines until 2022 can be rerun; for 2023 there is no corpus."""
     scores, rows = published_scores(), [row for each in tasks.all_tasks().values() for row in each.published]
     for each in scores:
         (row,) = (row for row in rows if is_of(each, row))
-        # Where the source does not tell the evaluator and the qrels, they are our choice.
+        # We chose evaluator and qrels if the source does not state them.
         assert row.evaluator in (each.evaluator, None) and row.qrels in (each.qrels, None)
     asked = [row for row in rows if row.baseline and "2023" not in row.task]
     assert len(asked) == 15 and all(rerun_of(row, scores) for row in asked)
@@ -53,7 +53,7 @@ def test_every_published_score_is_of_one_row_of_its_task() -> None:
 
 
 def parsed(score: ExpectedScore) -> Mapping[str, Any]:
-    """What ``touche run`` makes of the command that reruns it."""
+    """Returns what ``touche run`` parses from the command that reruns it."""
     _, _, name, *arguments = shlex.split(command_of(score))
     return click_command_of(baselines.load(name), name).make_context("run", arguments).params
 

@@ -56,7 +56,7 @@ def reports(tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch) -> Re
 
 @pytest.fixture
 def part(reports: Reports) -> TaskReport:
-    """Two runs of a made-up task with two dimensions: of four topics the first wins two and loses none."""
+    """Two runs of a made-up task with two dimensions; the first wins two of four topics and loses none."""
     rows = (
         published("Zorro", 0.95, low=0.9, high=1.0),
         published("Boots", 0.75, baseline=True, evaluator="trec_eval"),
@@ -69,5 +69,5 @@ def part(reports: Reports) -> TaskReport:
 
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages without what lies next to them, which takes most of the time."""
+    """Writes pages without other files, which take most of the time."""
     monkeypatch.setattr("touche.report.page._beside", lambda *_: {})

@@ -1,4 +1,4 @@
-"""Reports in a real browser: what is switched, sorted and opened, at every width, and without a script."""
+"""Reports in a real browser: switches, sorting and opening, at every width, and without scripts."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ Browse = Callable[..., Tab]
 
 @pytest.fixture
 def browse() -> Iterator[Browse]:
-    """Opens pages in Chromium; at the end nothing was complained of, and nothing fetched."""
+    """Opens pages in Chromium; at the end there are no errors and no requests."""
     if CHROMIUM is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("needs Chromium: apt-get install chromium")
     heard: list[str] = []
@@ -88,7 +88,7 @@ def test_tables_are_sorted_by_their_heads_and_all_heat_maps_alike(tab: Tab) -> N
     heat.get_by_role("button", name="first").click()
     assert topics(tab)[0] == topics(tab, 2)[0] == "4" and heat.locator("th[aria-sort]").count() == 1
     board = tab.locator("table.board").first
-    for _ in range(2):  # what has no interval stays behind, both ways
+    for _ in range(2):  # rows without an interval stay last, in both orders
         board.get_by_role("button", name="From").click()
         assert board.locator("tbody tr").last.locator("th").inner_text().startswith("Boots")
 
@@ -118,11 +118,11 @@ def test_another_reference_and_one_run_beside_it(tab: Tab) -> None:
     of_board = "cell => getComputedStyle(cell, '::before').width"
     before = bar.evaluate(of_board)
     tab.get_by_label("differences from the reference").check()
-    assert bar.evaluate(of_board) == before  # only heat maps change
-    assert second.evaluate(width) == pytest.approx(0.1845, abs=0.02)  # half a cell is a whole point
+    assert bar.evaluate(of_board) == before  # only heat maps differ
+    assert second.evaluate(width) == pytest.approx(0.1845, abs=0.02)  # half a cell is one point
     tab.locator("select[name=reference]").select_option("B")
     assert second.evaluate(width) == 0 and tab.locator("b.reference").inner_text() == "B"
-    heat.get_by_role("button", name="first").click()  # by differences, of which topic 3 has none
+    heat.get_by_role("button", name="first").click()  # sorted by differences; topic 3 has none
     assert topics(tab)[0] == "3"
     tab.locator("select[name=beside]").select_option("A")
     items = tab.locator(".topic li").evaluate_all("all => all.map(each => each.dataset.whose)")
@@ -135,7 +135,7 @@ def test_another_reference_and_one_run_beside_it(tab: Tab) -> None:
 def test_published_runs_are_there_on_request_and_nothing_is_cut_at_any_width(
     reports: Reports, browse: Browse
 ) -> None:
-    """With long names, many runs of which none has a blank, and all that can be opened open."""
+    """With long names, many runs without blanks, and everything open."""
     tag = "stop-kstem-" * 9
     reports.task(
         *(published("Pippin", 0.9 - n / 100, tag=tag, low=0.1, high=1) for n in range(9)), quality="b"
@@ -216,7 +216,7 @@ def test_it_can_be_read_on_a_phone_in_the_dark_and_on_paper(tab: Tab) -> None:
 
 
 def test_it_can_be_listened_to(tab: Tab) -> None:
-    """What a screen reader goes by: one h1, captions, heads, and words for what is switched."""
+    """For screen readers: one h1, captions, header cells, and words for switches."""
     assert tab.locator("h1").all_inner_texts() == ["Two runs"]
     visible = [table for table in tab.locator("table").all() if table.is_visible()]
     assert len(visible) == 4 and all(table.locator("caption").inner_text() for table in visible)

@@ -1,4 +1,4 @@
-"""The report: what is in it, and what its files hold; tests/report/test_browser.py opens it."""
+"""The report's content and its files; tests/report/test_browser.py opens it."""
 
 import gzip
 import json
@@ -42,7 +42,7 @@ def test_given_runs_stand_among_what_they_may_be_compared_with(part: TaskReport)
     assert boards["relevance-touche"] == [zorro, first, second]
     assert [name for name, _, _ in boards["quality-touche"]] == ["second", "first", "Other"]
     assert [name for name, _, _ in boards["quality-trec_eval"]] == ["second", "first"]
-    assert part.views[0].id == "relevance-trec_eval"  # the one with most to compare with
+    assert part.views[0].id == "relevance-trec_eval"  # the one with the most rows
     place = part.views[0].board[0]
     assert (place.low, place.high, place.judged, place.source) == (0.9, 1.0, None, "table 1")
     assert [place.judged for place in part.views[0].board if place.kind == "given"] == [7 / 8, 7 / 8]
@@ -70,7 +70,7 @@ def test_topics_documents_depths_and_comparisons(part: TaskReport) -> None:
 
 
 def test_places_are_those_of_the_printed_digits(reports: Reports) -> None:
-    """0.8155 is 0.815 or 0.816 in print: level with what is printed so, though a little more."""
+    """0.8155 is printed as 0.815 or 0.816: level with both printed values, though slightly above one."""
     value = (1 + 1 + 1 + SECOND + SECOND) / 5
     reports.task(*(published(name, round(value, 3)) for name in "AB"), published("C", 0.1), topics="12345")
     view = reports.part(run_of("1 a", "2 a", "3 a", "4 b a", "5 b a")).views[0]
@@ -78,13 +78,13 @@ def test_places_are_those_of_the_printed_digits(reports: Reports) -> None:
 
 
 def test_a_given_run_that_is_a_published_one_stands_on_the_board_once(reports: Reports) -> None:
-    """Tables print tags without quotes, or a part of them; with another value it is another run."""
+    """Tables print tags without quotes, or a part of them; an equal tag with another value is another run."""
     reports.task(published("Zorro", 1.0, tag="mask"), published("Boots", 0.9, tag="cat", baseline=True))
     runs = run_of(*ALL, tag='"Mask-2021"'), run_of(*ALL[:3], "4 b a", tag="cat")
     part = reports.part(*runs)
     board = [(place.number, place.name, place.team) for place in part.views[0].board]
     assert board == [(1, '"Mask-2021"', "Zorro"), (2, "cat", ""), (2, "Boots", "")]
-    assert part.reference == "cat"  # the task's baseline by its tag, though not the best
+    assert part.reference == "cat"  # the task's baseline by its tag, even if it is not the best
     assert reports.part(*runs, reference='"Mask-2021"').reference == '"Mask-2021"'
     with pytest.raises(ToucheError, match="no run 'cta'"):
         reports.part(*runs, reference="cta")
@@ -161,7 +161,7 @@ def test_where_nothing_published_compares_the_reason_is_said(reports: Reports) -
 def test_a_rerun_of_a_baseline_is_the_reference(
     reports: Reports, write: Write, monkeypatch: pytest.MonkeyPatch, tag: str, reference: str
 ) -> None:
-    """``touche run`` names runs by its baselines, not as the organizers named theirs."""
+    """``touche run`` names runs by its baselines, not by the organizers' names."""
     task = tasks.task("touche-2022-task-2")
     for dimension, judgments in task.qrels.items():
         two, one = ("NO", "NO") if dimension == "stance" else (2, 1)
