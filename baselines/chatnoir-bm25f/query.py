@@ -1,8 +1,8 @@
 """Queries: trees of terms, phrases and labels, and the syntax in which ChatNoir reads a title.
 
-Queries have the form to which Lucene rewrites them before scoring: sums in a sum are merged, a query that
-occurs twice counts twice, and a sum of one query is this query. Scores are rounded to float32 at each node of
-this form.
+Queries have the form to which Lucene rewrites them before scoring. Sums in a sum are merged, a query that
+occurs twice counts twice, and a sum of one query is replaced by this query. Scores are rounded to float32 at
+each node of this form.
 """
 
 import re

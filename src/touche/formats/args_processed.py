@@ -108,7 +108,7 @@ def value_of(literal: str, kind: type[_T]) -> _T:
 
     Raises:
         ValueError, SyntaxError, TypeError, MemoryError, RecursionError: if it is not a literal, contains half
-            a a surrogate pair, or has another type (``msgspec.ValidationError``).
+            a surrogate pair, or has another type (``msgspec.ValidationError``).
     """
     try:
         return msgspec.json.decode(as_json(literal.encode()), type=kind)

@@ -43,8 +43,8 @@ def lines_of(frame: "DataFrame", tag: str) -> list[RunLine]:
         tag: the name of the run.
 
     Raises:
-        ToucheError: if a column is missing or occurs twice, a value does not fit its column, or the frame is
-            empty or repeats a document of a topic.
+        ToucheError: if a column is missing or repeated, a value does not fit its column, or the frame is
+            empty or repeats a document.
     """
     renamed = frame.rename(columns=_OF_IR_MEASURES)
     names = ["qid", "docno", "score", *(["rank"] if "rank" in renamed else [])]

@@ -105,8 +105,8 @@ def read_rerank_jsonl(path: Path) -> Iterator[tuple[Topic, Document]]:
     """Reads TIRA's rerank.jsonl: a candidate of a topic, ``{"qid", "query", "docno", "text"}``, per line.
 
     Raises:
-        InputError: if a line is broken, repeats a document of a topic, or changes the query of a topic or the
-            text of a document; the message names the line.
+        InputError: if a line is broken or repeats a document of a topic, or if a query or text changes; the
+            message names the line.
     """
     seen: dict[str, set[str]] = {}
     texts: dict[tuple[str, str], int] = {}  # only hashes, to save memory

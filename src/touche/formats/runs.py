@@ -168,8 +168,8 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
     """Parses one line of a run; the tag may contain blanks.
 
     Raises:
-        LineError: if a column is missing, the rank is not a whole number of at most 18 digits, or the score
-            is not a decimal number that is finite as float32.
+        LineError: if a column is missing, the rank is not a whole number with up to 18 digits, or the score
+            is not finite as float32.
     """
     columns = split_columns(text, 5)
     if len(columns) < 6:

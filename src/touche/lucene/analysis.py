@@ -65,8 +65,8 @@ def stop_words(name: str) -> frozenset[str]:
     """Returns a list of stop words.
 
     Args:
-        name: ``none``, ``lucene`` (33 words of its EnglishAnalyzer), ``snowball`` (174 words of Snowball), or
-            the path of a file with a word on each line, in any case; a ``#`` starts a comment.
+        name: ``none``, ``lucene`` (33 words of its EnglishAnalyzer), ``snowball`` (174 words), or the path of
+            a file. A file has a word on each line, in any case; ``#`` starts a comment.
 
     Returns:
         The words in lower case, because they are compared with lower-cased tokens.
@@ -120,10 +120,10 @@ def analyzer_named(name: str | Chain) -> Any:
     """Returns a Lucene analyzer.
 
     Args:
-        name: a ``Chain``, or the name of an analyzer: ``standard`` (no stop words, no stemming), ``stopped``
-            (without Lucene's English stop words), ``english`` (without possessives and these stop words, and
-            with Porter's stemmer), ``plural`` (ChatNoir's chain without ICU: singulars instead of plurals, no
-            accents, all words), or ``unstemmed`` (the same with plurals).
+        name: a ``Chain``, or the name of an analyzer. ``standard`` keeps all words. ``stopped`` removes Lucene's
+            English stop words. ``english`` removes them and possessives, and applies Porter's stemmer.
+            ``plural`` is ChatNoir's chain without ICU: singulars replace plurals, and accents are removed.
+            ``unstemmed`` only removes accents.
 
     Raises:
         ParameterError: if there is no such analyzer.
@@ -161,8 +161,8 @@ def only_these_terms(vocabulary: Iterable[str], stream: Any) -> Any:
     """Wraps a token stream so that all tokens outside of a vocabulary become the same token.
 
     The number of tokens stays, and with it lengths and totals, but there are few terms to sort. Lucene has no
-    filter that replaces a token, but one for each of these steps: tokens get their stored form, and those
-    outside of the vocabulary are cut to the first character, the mark.
+    filter that replaces a token. Therefore tokens get their stored form, and those outside of the vocabulary
+    are cut to the first character, the mark.
     """
     known = java("org.apache.lucene.analysis.CharArraySet")(0, False)
     for term in vocabulary:

@@ -54,8 +54,7 @@ class Meter:
         cpu: processor time in seconds.
         memory: bytes at the peak. Control groups of version 2 (Linux 5.19 or newer) have ``memory.peak``,
             which includes cached files. Otherwise samples of 50 ms count processes and files in memory
-            (/tmp): the peak of version 1 is useless, because cached files fill the limit before they are
-            dropped.
+            (/tmp). The peak of version 1 is useless, because cached files fill the limit.
         memory_of: the kind of the memory figure.
     """
 

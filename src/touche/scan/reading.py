@@ -149,9 +149,9 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
     """Returns the parts of a collection whose pieces are read by several processes.
 
     Returns:
-        All parts; None if one process has to read the collection, because it is small or cannot be split, a
-        process cannot start or import a function, or something fails. The one process then finds and reports
-        errors in the files. A warning reports processes that died or cannot start.
+        All parts, or None if one process has to read the collection. The reasons are a small collection, a
+        format without pieces, functions that processes cannot import, or any failure. The one process then
+        finds and reports errors in the files. A warning reports processes that died or cannot start.
     """
     try:
         dumps(reading.begin)  # other processes cannot import lambdas or inner functions

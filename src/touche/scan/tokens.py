@@ -68,10 +68,10 @@ def analysis_named(name: str) -> Analysis:
     """Returns an analysis.
 
     Args:
-        name: ``standard`` (no stop words, no stemming), ``stopped`` (without Lucene's English stop words),
-            ``english`` (without possessives and these stop words, and with Porter's stemmer), ``plural``
-            (ChatNoir's chain without ICU: singulars instead of plurals, no accents, all words), or
-            ``unstemmed`` (the same with plurals).
+        name: the name. ``standard`` keeps all words. ``stopped`` removes Lucene's English stop words.
+            ``english`` removes them and possessives, and applies Porter's stemmer. ``plural`` is ChatNoir's
+            chain without ICU: singulars replace plurals, and accents are removed. ``unstemmed`` only removes
+            accents.
 
     Raises:
         ParameterError: if there is no such analysis.

@@ -36,8 +36,8 @@ def write_run(
         The topics without results.
 
     Raises:
-        ToucheError: if a topic is unknown or repeated, or a document is not a candidate; if an id, a stance
-            or the tag is not a word, or a score is not a finite number.
+        ToucheError: if a topic is unknown or repeated, a document is not a candidate, a score is not a finite
+            number, or another value is not a word.
         InputError: if the directory cannot be written, or the disk is full.
     """
     prepare_output(directory)

@@ -1,7 +1,7 @@
 """Makes the fields that ChatNoir searches (Bevendorff et al. 2018) from the HTML of a page.
 
-The libraries are those of ChatNoir's authors. The rules are those of their two indexers, as far as they are
-public: today's indexer, and the one that made the index of 2020 and 2021.
+The libraries are those of ChatNoir's authors. The rules are the public ones of today's indexer, and of the
+indexer of 2020 and 2021.
 """
 
 from collections import Counter
