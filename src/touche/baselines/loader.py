@@ -23,9 +23,9 @@ def load(name: str) -> Baseline:
     baseline.py can import other modules of its folder; other baselines do not see these modules.
 
     Raises:
-        ToucheError: if the folder or baseline.py is missing, or baseline.py is not valid. It needs exactly one
-            baseline with the parameters topics, documents and options. Defaults of options are int, float,
-            str, bool or a tuple of these.
+        ToucheError: if the folder or baseline.py is missing, or baseline.py is not valid. It needs exactly
+            one baseline with the parameters topics, documents and options. Defaults of options are int,
+            float, str, bool or a tuple of these.
     """
     folder = folder_of(name)
     path, place = folder / FILE, folder.resolve()

@@ -236,7 +236,7 @@ def _twins_of(runs: Sequence[Evaluated]) -> dict[str, Published]:
 
 
 def _twins(given: Sequence[Place], published: Sequence[Published]) -> dict[str, Published]:
-    """Returns the published result that each run is, by value and tag; of stances also by value and N alone."""
+    """Returns the published result of each run, by value and tag; for stances also by value and N."""
     twins = {}
     for place in given:
         same = [

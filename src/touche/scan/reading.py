@@ -101,7 +101,7 @@ def read_parts(documents: Iterable[AnyDocument], reading: Reading[_T]) -> Parts[
 
 
 def _identity(reading: Reading[Any], collection: Documents) -> bytes | None:
-    """What two equal readings have in common; None if one refers to functions that have no name."""
+    """Returns bytes that equal readings share; None if a reading refers to functions without a name."""
     try:
         return dumps((reading.begin, reading.merge, reading.among, collection.parser, collection.paths))
     except (PicklingError, AttributeError, TypeError):
