@@ -122,8 +122,8 @@ def analyzer_named(name: str | Chain) -> Any:
     Args:
         name: a ``Chain``, or the name of an analyzer. ``standard`` keeps all words. ``stopped`` removes
             Lucene's English stop words. ``english`` removes them and possessives, and applies Porter's
-            stemmer. ``plural`` is ChatNoir's chain without ICU: singulars replace plurals, and accents are removed.
-            ``unstemmed`` only removes accents.
+            stemmer. ``plural`` is ChatNoir's chain without ICU: singulars replace plurals, and accents are
+            removed. ``unstemmed`` only removes accents.
 
     Raises:
         ParameterError: if there is no such analyzer.
