@@ -79,6 +79,7 @@ types: $(READY)
 # Needs TOUCHE_DATA; takes an hour and a half.
 benchmark: $(READY)
 	$(BIN)/python benchmarks/bootstrap.py
+	$(BIN)/python benchmarks/evaluation_speed.py
 	$(BIN)/python benchmarks/scan_speed.py
 	$(BIN)/python benchmarks/pairs_size.py
 	$(BIN)/python benchmarks/pages_speed.py

@@ -137,7 +137,7 @@ def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[
                 remedy = "join runs of one baseline and its options"
                 raise InputError(path, f"a run of {line.tag}, not of {tag}", remedy)
             best[line.topic].append(line)
-        best = {number: in_order_of_score(lines)[:depth] for number, lines in best.items()}
+        best = {number: [*in_order_of_score(lines)[:depth]] for number, lines in best.items()}
     if not tag:
         raise ToucheError("all runs are empty; check what wrote them")
     hits: list[list[Hit]] = [

@@ -1,18 +1,14 @@
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import ir_measures
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 import touche as package
 from conftest import ROOT, Touche, Write
 from spotcheck import run_text
 from touche.errors import ToucheError
-from touche.formats.frames import frame_of, lines_of, pandas
 from touche.formats.runs import read_run
 
 TASK = "spot-check/passages"
@@ -102,13 +98,13 @@ def test_options_that_there_are_not_are_refused(options: dict[str, Any], message
 
 
 def test_frames_are_scored_as_their_files_are(runs: list[Path]) -> None:
-    read = [frame_of(read_run(path), path.stem) for path in runs]
+    read = [read_run(path).frame() for path in runs]
     of_files = package.evaluate(runs, TASK).drop(columns="run")
     assert package.evaluate(read, TASK).drop(columns="run").equals(of_files)
     of_ir_measures = read[0].rename(columns={"qid": "query_id", "docno": "doc_id"}).drop(columns="rank")
     assert package.evaluate([of_ir_measures, runs[1]], TASK).drop(columns="run").equals(of_files)
     assert package.compare([read[0], read[0]], TASK, measure="nDCG@5")["run_b"].tolist() == ["a (2)"]
-    tagged = [frame_of(read_run(runs[0]), tag) for tag in ("a", "a (2)", "a", "./a")]
+    tagged = [read_run(runs[0]).called(tag).frame() for tag in ("a", "a (2)", "a", "./a")]
     names = ["a", "a (2)", "a (3)", "./a (4)"]
     assert package.evaluate(tagged, TASK, "trec_eval", measure="nDCG@5")["tag"].tolist() == names
     frame = package.run("bm25", TASK, depth=20)
@@ -129,39 +125,11 @@ def test_frames_are_scored_as_their_files_are(runs: list[Path]) -> None:
     ],
 )
 def test_odd_frames_are_refused(runs: list[Path], change: dict[str, Any], message: str) -> None:
-    frame = frame_of(read_run(runs[0]), "a")
+    frame = read_run(runs[0]).frame()
     with pytest.raises(ToucheError, match=message):
         package.evaluate(frame.assign(**change), TASK)
     with pytest.raises(ToucheError, match="a has no column 'docno'"):
         package.evaluate(frame.drop(columns="docno"), TASK)
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["1", "2"]) | st.integers(1, 2) | st.floats(1, 2),
-            st.text(max_size=3) | st.integers(-9, 9**20) | st.floats(),
-            st.integers(-1, 9),
-            st.floats() | st.integers(-(10**40), 10**40) | st.booleans() | st.text(max_size=2),
-        ),
-        min_size=1,
-        max_size=4,
-    )
-)
-@example([("1", "doc 3 0 9 x", 0, 1.0)])
-@example([("1", "a", 0, 10**400)])
-def test_a_frame_becomes_the_same_run_or_is_refused(rows: list[tuple[Any, ...]]) -> None:
-    frame = pandas().DataFrame(rows, columns=["qid", "docno", "rank", "score"], dtype=object)
-    try:
-        lines = lines_of(frame, "a")
-    except ToucheError:
-        return
-    assert [(each.topic, each.document, each.rank, each.score) for each in lines] == [
-        (str(qid), str(docno), rank, float(score)) for qid, docno, rank, score in rows
-    ]
-    again = frame_of([replace(each, rank=each.rank + 1) for each in lines], "a")
-    assert lines_of(again, "a") == lines
-    assert all(len(f"{each.topic} {each.document}".split()) == 2 for each in lines)
 
 
 def test_measure_judgments_and_pairs_are_those_of_the_command(touche: Touche, runs: list[Path]) -> None:

@@ -13,7 +13,7 @@ from touche.evaluation.comparison import comparisons
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import evaluate, in_judged_order
 from touche.evaluation.significance import bootstrap_interval
-from touche.formats.runs import RunLine
+from touche.formats.columns import Run, RunLine
 from touche.io import opening
 from touche.tasks import PAIR, Rules, measure_of
 
@@ -171,7 +171,7 @@ def test_any_order_counts_a_pair_judged_the_other_way_round_beside_the_exact_sco
 
 
 def test_a_pair_in_both_orders_counts_once() -> None:
-    lines = [RunLine("1", "Q0", document, 1, 1.0, "t") for document in ("y,x", "x,y", "b,a", "c,d")]
+    lines = Run.of(RunLine("1", "Q0", document, 1, 1.0, "t") for document in ("y,x", "x,y", "b,a", "c,d"))
     turned = in_judged_order(lines, {"1": {"x,y": 2, "a,b": 1, "d,c": 0, "c,d": 1}, "2": {"b,a": 1}})
     assert [line.document for line in turned] == ["y,x", "x,y", "a,b", "c,d"]
 

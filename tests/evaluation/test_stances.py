@@ -14,6 +14,7 @@ from touche.evaluation.comparison import comparisons
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import evaluate
 from touche.evaluation.stances import evaluate_stances, stance_difference
+from touche.formats.columns import Run
 from touche.formats.qrels import Qrels, read_stances
 from touche.formats.runs import RunLine, read_run
 from touche.tasks.cards import read_card
@@ -131,14 +132,15 @@ def test_values_over_other_documents_do_not_compare(runs: list[Path]) -> None:
     shorter = [line for line in read_run(runs[1]) if line.topic != "14"]
     task = tasks.task(TOY)
     published = tasks.task("touche-2022-task-2").published
-    evaluated = evaluate(runs, replace(task, published=published), in_memory={runs[1]: shorter})
+    both = [runs[0], Run.of(shorter, runs[1])]
+    evaluated = evaluate(both, replace(task, published=published))
     assert any("(touche-bm25 111, touche-stance-lexicon" in text for text in notes_of(evaluated))
     assert any("only the same N compares" in text for text in notes_of(evaluated))
 
 
 def test_labels_that_are_no_stance_are_counted(runs: list[Path]) -> None:
     unlabelled = [replace(line, stance="Q0") for line in read_run(runs[0])]
-    evaluated = evaluate(runs[:1], tasks.task(TOY), in_memory={runs[0]: unlabelled})
+    evaluated = evaluate([Run.of(unlabelled, runs[0])], tasks.task(TOY))
     assert any("111 of 111 labels" in text for text in warnings_of(evaluated))
 
 

@@ -12,18 +12,20 @@ from hypothesis import strategies as st
 
 from conftest import Write
 from texts import NUMBERS
-from touche.errors import ToucheError
+from touche.errors import InputError, ToucheError
+from touche.formats import runs
+from touche.formats.columns import Run
 from touche.formats.runs import (
     LineError,
     RunLine,
     as_float32,
     format_run,
-    in_order_of_rank,
     in_order_of_score,
     parse_line,
     ranking,
     read_run,
 )
+from touche.io.opening import read_lines
 
 # Few ids and few scores cause ties, also ties that exist only as float32.
 IDS = st.text("abYZ019-é𝄞", min_size=1, max_size=4)
@@ -127,7 +129,7 @@ def test_a_written_ranking_is_read_back_in_the_same_order(
     path.write_text(format_run("1", ranking(hits.items()), "tag"), encoding="utf-8")
     lines = read_run(path)
     assert [line.rank for line in lines] == list(range(1, len(hits) + 1))
-    assert in_order_of_score(lines) == in_order_of_rank(lines) == lines
+    assert in_order_of_score(lines) == sorted(lines, key=lambda line: line.rank) == lines
     assert {line.document: np.float32(line.score) for line in lines} == {
         document: np.float32(score) for document, score in hits.items()
     }
@@ -144,3 +146,90 @@ def test_what_no_run_can_hold_is_refused(score: Any) -> None:
 def test_scores_have_no_more_digits_than_they_need() -> None:
     text = format_run("7", ranking([("a", np.float32(0.1)), ("b", 10.73390007019043), ("c", -0.0)]), "t")
     assert text == "7 Q0 b 1 10.7339 t\n7 Q0 a 2 0.1 t\n7 Q0 c 3 0.0 t\n"
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            b"1 Q0 a 1 0.5 t",
+            b" 1\tQ0 b  2 1e-3 t \r",
+            b"1 Q0 c 3 .5 two words",
+            b"",
+            b"\xc2\xa0",
+            b"2 NO \xc3\xa9 4 -1 t",
+        ]
+    )
+    | st.sampled_from(
+        [b"1 Q0 a", b"1 Q0 d 1_0 1 t", b"1 Q0 d 1 1_0 t", b"1 Q0 d 1 inf t", b"1 Q0 d 1 1e39 t", b"\xff"]
+    )
+    | st.sampled_from(
+        [
+            b"1 Q0 d 1 0.5 t \0 2 Q0 d 1 0.5 t",
+            b"1 Q0",
+            b"a 1 0.5 t",
+            b"1 Q0 d \xd9\xa1 1 t",
+            b"1 Q0 d 1 1 t u",
+        ]
+    )
+    | st.binary(max_size=12),
+    max_size=6,
+)
+
+
+@pytest.mark.parametrize("block", [1, 3, 2000])
+@given(LINES, st.booleans())
+def test_blocks_of_lines_are_read_as_each_line_is(
+    tmp_path_factory: pytest.TempPathFactory, block: int, lines: list[bytes], marked: bool
+) -> None:
+    path = tmp_path_factory.mktemp("runs") / "run.txt"
+    path.write_bytes(b"\xef\xbb\xbf" * marked + b"\n".join(lines))
+    expected: list[RunLine] | int | None
+    seen = dict[tuple[str, str], RunLine]()
+    try:
+        for number, text in read_lines(path):
+            line = parse_line(text, path, number)
+            if seen.setdefault((line.topic, line.document), line) is not line:
+                expected = number
+                break
+        else:
+            expected = list(seen.values()) or None
+    except InputError as error:
+        expected = error.line
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runs, "BLOCK", block)
+        try:
+            found: list[RunLine] | int | None = [*read_run(path)]
+        except InputError as error:
+            found = error.line
+    assert found == expected
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("12"), st.sampled_from("abcdé"), st.integers(0, 3), SCORES), max_size=9
+    )
+)
+def test_columns_are_ordered_as_lists_of_lines_are(cells: list[tuple[str, str, int, float]]) -> None:
+    lines = [RunLine(topic, "Q0", document, rank, score, "t") for topic, document, rank, score in cells]
+
+    def grouped(ordered: list[RunLine]) -> list[tuple[str, list[RunLine]]]:
+        topics: dict[str, list[RunLine]] = {}
+        for line in ordered:
+            topics.setdefault(line.topic, []).append(line)
+        return list(topics.items())
+
+    run = Run.of(lines)
+    by_score = sorted(lines, key=lambda line: (np.float32(line.score), line.document), reverse=True)
+    by_double = sorted(lines, key=lambda line: (line.score, line.document), reverse=True)
+    by_rank = sorted(lines, key=lambda line: line.rank)
+    for order, ordered in (
+        (run.by_score, by_score),
+        (run.order_of(run.scores), by_double),
+        (run.by_rank, by_rank),
+        (run.by_topic, lines),
+    ):
+        assert [(topic, [*run.take(places)]) for topic, places in order.items()] == grouped(ordered)
+    ties = sorted(lines, key=lambda line: (-np.float32(line.score), line.rank))
+    found = {topic: [*run.take(places)] for topic, places in run.by_score_and_rank.items()}
+    assert found == dict(grouped(ties))
+    assert run.tags.present == (["t"] if lines else []) and [*run] == lines and run[1:] == lines[1:]

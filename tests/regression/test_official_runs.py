@@ -11,6 +11,7 @@ from small_clone import FORMULA, MAXIMUM, expect
 
 from conftest import ROOT, Touche, Write
 from touche.evaluation.agreement import ScoredOverlap
+from touche.formats.columns import Run
 from touche.formats.runs import RunLine, read_run
 from touche.identify.fitting import Fit
 from touche.regression import official_runs
@@ -173,11 +174,11 @@ def test_only_what_both_could_find_is_compared(write: Write, monkeypatch: pytest
         for rank, document in enumerate("abcd")
     ]
     monkeypatch.setenv("TOUCHE_DATA", str(path.parents[1]))
-    (found,) = official_runs.agreements(path, rerun, "touche-2022-task-2/sample", ("a", "b"))
+    (found,) = official_runs.agreements(path, Run.of(rerun), "touche-2022-task-2/sample", ("a", "b"))
     assert not isinstance(found, ScoredOverlap)
     assert (found.topics, found.overlap_5) == (2, 0.5), "a b beside a b, c beside a"
     write("qrels/touche-task2-2022-relevance.qrels", "1 0 b 1\n2 0 c 1\n3 0 a 1\n")
-    (found,) = official_runs.agreements(path, rerun, "touche-2022-task-2/sample", ("a", "b"))
+    (found,) = official_runs.agreements(path, Run.of(rerun), "touche-2022-task-2/sample", ("a", "b"))
     assert isinstance(found, ScoredOverlap)
     second = 1 / log2(3)
     assert (found.mean_a, found.mean_b) == pytest.approx(((second + 1) / 2, second / 2))

@@ -9,7 +9,7 @@ from touche.baselines.method import Baseline
 from touche.baselines.options import checked
 from touche.baselines.running import run as write
 from touche.data.places import opened
-from touche.formats.frames import frame_of, pandas
+from touche.formats.columns import Run
 from touche.formats.runs import read_run
 from touche.io.temporary import temporary_folder
 from touche.tira.outputs import RUN_FILE
@@ -36,7 +36,6 @@ def run(
     Raises:
         ToucheError: if there is no such baseline, dataset or option, or the input is unusable.
     """
-    pandas()  # or an error before the work
     ranker = baseline if isinstance(baseline, Baseline) else load(fspath(baseline))
     values = checked(ranker.options, options)
     source = opened(fspath(dataset), needs_documents=ranker.needs_documents)
@@ -46,4 +45,5 @@ def run(
             text = f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"
             warnings.warn(text, stacklevel=2)
         has_hits = len(without_hits) < len(source.topics)
-        return frame_of(read_run(folder / RUN_FILE) if has_hits else [], ranker.tag(values))
+        tag = ranker.tag(values)
+        return (read_run(folder / RUN_FILE) if has_hits else Run.of([])).called(tag)

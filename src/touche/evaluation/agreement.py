@@ -19,7 +19,8 @@ import numpy as np
 from touche.errors import ToucheError
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import t_test
-from touche.formats.runs import RunLine, by_topic, in_order_of_score, read_run
+from touche.formats.columns import Run
+from touche.formats.runs import read_run
 
 NEAR, FAR = 5, 100  # ranks
 PERSISTENCE = 0.95  # p of rank-biased overlap, as in repro_eval 0.5
@@ -247,10 +248,9 @@ def delta_ri(a: float, baseline_a: float, b: float, baseline_b: float) -> float 
     return (a - baseline_a) / baseline_a - (b - baseline_b) / baseline_b
 
 
-def rankings(run: Sequence[RunLine]) -> Rankings:
+def rankings(run: Run) -> Rankings:
     """The documents of each topic, best first, in the order of trec_eval."""
-    ordered = by_topic(in_order_of_score(run))
-    return {topic: [line.document for line in lines] for topic, lines in ordered.items()}
+    return run.documents_of(run.by_score)
 
 
 def _pairs(runs: Mapping[Path, Rankings], paths: Sequence[Path]) -> Iterator[tuple[_Run, _Run]]:

@@ -8,14 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-import numpy as np
-
-from touche.evaluation.evaluators import gains, in_qrels, ndcg
+from touche.evaluation.evaluators import Ranked, gains, in_qrels, ndcg
+from touche.formats.columns import Run, RunLine
 from touche.formats.qrels import Qrels
-from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
 
 PerTopic = Mapping[str, float]
-Order = Mapping[str, Sequence[RunLine]]  # the lines of each topic
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ def reasons(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Iterator[Reaso
         ToucheError: if run and qrels have no topic in common.
     """
     before: PerTopic = {}
-    for text, after, holes in _steps(run, qrels, cutoff):
+    for text, after, holes in _steps(Run.of(run), qrels, cutoff):
         if before and after != before:
             topics = tuple(topic for topic in before if before[topic] != after.get(topic))
             change = (fmean(after.values()) if after else 0.0) - fmean(before.values())
@@ -49,25 +46,22 @@ def reasons(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Iterator[Reaso
         before = after
 
 
-def _steps(
-    run: Sequence[RunLine], qrels: Qrels, cutoff: int
-) -> Iterator[tuple[str, PerTopic, Mapping[str, int]]]:
+def _steps(run: Run, qrels: Qrels, cutoff: int) -> Iterator[tuple[str, PerTopic, Mapping[str, int]]]:
     """Yields the scores of trec_eval, and those after each thing that touche does differently.
 
     Yields:
         What touche does, empty for the first; the scores, and the numbers of unjudged documents, by topic.
     """
     labels = gains(qrels)
-    ranked = in_qrels(in_order_of_rank(run), qrels)
-    judged = {
-        topic: [line for line in lines[:cutoff] if line.document in labels[topic]]
-        for topic, lines in ranked.items()
-    }
-    holes = {topic: len(lines[:cutoff]) - len(judged[topic]) for topic, lines in ranked.items()}
-    ties_by_rank = sorted(run, key=lambda line: (-np.float32(line.score), line.rank))
+    by_score, ties_by_rank, ranked = (
+        run.documents_of(in_qrels(order, qrels), cutoff)
+        for order in (run.by_score, run.by_score_and_rank, run.by_rank)
+    )
+    judged = {topic: [*filter(labels[topic].__contains__, first)] for topic, first in ranked.items()}
+    holes = {topic: len(first) - len(judged[topic]) for topic, first in ranked.items()}
     for text, order in (
-        ("", in_qrels(in_order_of_score(run), qrels)),
-        ("equal scores are ordered by rank, not by document id", in_qrels(ties_by_rank, qrels)),
+        ("", by_score),
+        ("equal scores are ordered by rank, not by document id", ties_by_rank),
         ("the rank column decides, not the score", ranked),
         (f"{{holes}} unjudged documents of the top {cutoff} are taken out, not counted as 0", judged),
     ):
@@ -83,8 +77,8 @@ def _steps(
         yield text, {topic: score for topic, score in scores.items() if topic in topics}, holes
 
 
-def _scores(order: Order, labels: Qrels, cutoff: int) -> PerTopic:
+def _scores(ranked: Ranked, labels: Qrels, cutoff: int) -> PerTopic:
     return {
-        topic: ndcg([of.get(line.document, 0) for line in order.get(topic, ())[:cutoff]], of.values(), cutoff)
+        topic: ndcg([of.get(document, 0) for document in ranked.get(topic, ())], of.values(), cutoff)
         for topic, of in labels.items()
     }

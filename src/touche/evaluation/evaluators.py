@@ -8,17 +8,18 @@ goes by its name as well.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from math import log2
 from statistics import fmean
 
 from touche.errors import ToucheError
 from touche.evaluation.significance import bootstrap_interval
+from touche.formats.columns import Order, Run, RunLine
 from touche.formats.qrels import Qrels
-from touche.formats.runs import RunLine, by_topic, in_order_of_rank, in_order_of_score
 from touche.tasks.measures import MACRO_F1, Measure, parsed, uncut
 
 TREC_EVAL_VERSION = "9.0.8"  # the one that pytrec_eval-terrier holds
+
+Ranked = Mapping[str, Sequence[str]]  # the documents of each topic, best first
 
 
 @dataclass(frozen=True)
@@ -75,26 +76,24 @@ def trec_eval(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluat
     Raises:
         ToucheError: if the run has no topic of the qrels.
     """
-    order = in_qrels(in_order_of_score(run), qrels)
-    scores = {topic: {line.document: line.score for line in lines} for topic, lines in order.items()}
-    return Evaluation(by_trec_eval(scores, qrels, measure), judged_share(order, qrels, measure.cutoff))
+    run = Run.of(run)
+    ranked = run.documents_of(in_qrels(run.by_score, qrels), measure.depth)
+    return Evaluation(by_trec_eval(ranked, qrels, measure), judged_share(ranked, qrels, measure.cutoff))
 
 
-def by_trec_eval(
-    scores: Mapping[str, Mapping[str, float]], qrels: Qrels, measure: Measure
-) -> dict[str, float]:
+def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, float]:
     """The values of all topics of the qrels, computed by the code of trec_eval.
 
     Args:
-        scores: of documents, by topic, each topic's in the order of trec_eval.
+        ranked: in the order of trec_eval, as far as the measure looks.
         qrels: the judgments.
         measure: one that trec_eval has.
     """
     import ir_measures  # here, for the images of the baselines are without it
 
     plain = uncut(parsed(measure.name))
-    if str(plain) != measure.name:
-        scores = {topic: dict(islice(of.items(), measure.cutoff)) for topic, of in scores.items()}
+    falling = [-float(place) for place in range(max(map(len, ranked.values())))]
+    scores = {topic: dict(zip(documents, falling, strict=False)) for topic, documents in ranked.items()}
     results = ir_measures.pytrec_eval.iter_calc([plain], gains(qrels), scores)
     return dict.fromkeys(qrels, 0.0) | {result.query_id: result.value for result in results}
 
@@ -109,14 +108,14 @@ def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation
     Raises:
         ToucheError: if the run has no topic of the qrels.
     """
-    order, cutoff = in_qrels(in_order_of_rank(run), qrels), measure.cutoff or 0
+    run, cutoff = Run.of(run), measure.cutoff or 0
+    ranked = run.documents_of(in_qrels(run.by_rank, qrels), cutoff)
     per_topic = {}
     for topic, labels in gains(qrels).items():
-        first = order.get(topic, [])[:cutoff]
-        judged = [labels[line.document] for line in first if line.document in labels]
+        judged = [labels[document] for document in ranked.get(topic, ()) if document in labels]
         if judged and any(labels.values()):
             per_topic[topic] = ndcg(judged, labels.values(), cutoff)
-    return Evaluation(per_topic, judged_share(order, qrels, cutoff))
+    return Evaluation(per_topic, judged_share(ranked, qrels, cutoff))
 
 
 def ndcg(found: Iterable[int], judged: Iterable[int], cutoff: int) -> float:
@@ -149,30 +148,28 @@ def evaluators_of(measure: Measure) -> list[str]:
 
 def gains(qrels: Qrels) -> Qrels:
     """Labels below 0, of spam, become 0: no gain either way, and trec_eval's code can crash on them."""
-    return {
-        topic: {document: max(label, 0) for document, label in labels.items()}
-        for topic, labels in qrels.items()
-    }
+    return Qrels(
+        {
+            topic: {document: max(label, 0) for document, label in labels.items()}
+            for topic, labels in qrels.items()
+        }
+    )
 
 
-def in_qrels(ordered: Iterable[RunLine], qrels: Qrels) -> dict[str, list[RunLine]]:
-    """The lines of each topic of the qrels, in the order given.
+def in_qrels(order: Order, qrels: Qrels) -> Order:
+    """The topics of an order that are in the qrels.
 
     Raises:
-        ToucheError: if the run has no topic of the qrels.
+        ToucheError: if there is none.
     """
-    topics = {topic: lines for topic, lines in by_topic(ordered).items() if topic in qrels}
+    topics = {topic: lines for topic, lines in order.items() if topic in qrels}
     if not topics:
         problem = "the run and the qrels have no topic in common"
         raise ToucheError(f"{problem}; check that --task is the run's task")
     return topics
 
 
-def judged_share(
-    order: Mapping[str, Sequence[RunLine]], qrels: Qrels, cutoff: int | None
-) -> dict[str, float]:
+def judged_share(ranked: Ranked, qrels: Qrels, cutoff: int | None) -> dict[str, float]:
     """Returns Judged@k of each topic."""
-    return {
-        topic: fmean(line.document in qrels[topic] for line in lines[:cutoff])
-        for topic, lines in order.items()
-    }
+    first = {topic: documents[:cutoff] for topic, documents in ranked.items()}
+    return {topic: sum(map(qrels[topic].__contains__, of)) / len(of) for topic, of in first.items()}

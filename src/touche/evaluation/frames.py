@@ -3,21 +3,18 @@
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
-from itertools import chain, count
 from os import PathLike
-from os.path import realpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from touche import tasks
-from touche.errors import ToucheError
+from touche.errors import ToucheError, imported
 from touche.evaluation import scores
 from touche.evaluation.comparison import Comparison, TopicDifference, comparisons, topic_differences
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.notes import warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
-from touche.formats.frames import lines_of, pandas
-from touche.formats.runs import RunLine
+from touche.formats.forms import runs_of
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
@@ -125,20 +122,10 @@ def _score(
     runs: Any, scored_by: tuple[Any, Any, Any], evaluators: Iterable[str], any_order: bool = False
 ) -> list[Evaluated]:
     """Evaluates files and frames; a frame is called by its tag, and a number if others have it."""
-    pandas()  # or an error before the work
     task, measure, qrels = scored_by
     measure = measure and str(measure)  # also one of ir_measures, which is written as it is called
-    paths, frames = list[Path](), dict[Path, list[RunLine]]()
-    for run in [runs] if isinstance(runs, str | PathLike) or hasattr(runs, "columns") else runs:
-        name = run
-        if hasattr(run, "columns"):
-            tag, others = str(run.attrs.get("tag") or "frame"), set(map(realpath, frames))
-            names = chain([tag], (f"{tag} ({number})" for number in count(2)))
-            name = next(name for name in names if realpath(name) not in others)
-            frames[Path(name)] = lines_of(run, name)
-        paths.append(Path(name))
     scored = tasks.task_scored_by(task, measure, qrels and Path(qrels))
-    evaluated = scores.evaluate(paths, scored, evaluators, any_order=any_order, in_memory=frames)
+    evaluated = scores.evaluate(runs_of(runs), scored, evaluators, any_order=any_order)
     for text in warnings_of(evaluated):
         warnings.warn(text, stacklevel=3)
     return evaluated
@@ -150,7 +137,7 @@ def _check(option: str, value: str, known: Iterable[str]) -> None:
 
 
 def _frame(kind: type[Any], rows: Sequence[Any]) -> "DataFrame":
-    pandas()
+    imported("pandas", "analysis")
     from touche.evaluation.untruncated import UntruncatedFrame  # here, because it imports pandas
 
     return UntruncatedFrame([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])

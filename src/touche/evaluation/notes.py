@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+import numpy as np
+
 from touche.errors import one_line
 from touche.evaluation.disagreement import reasons
-from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION, by_trec_eval, evaluators_of, in_qrels
+from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION, by_trec_eval, evaluators_of
 from touche.evaluation.leaderboard import comparable, standing
 from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated
 from touche.evaluation.stances import StanceEvaluation
-from touche.formats.runs import RunLine, by_topic, in_order_of_score
 from touche.tasks import MACRO_F1, Measure
 
 _SHOWN_TOPICS = 5
@@ -31,7 +32,7 @@ def doubts(run: Evaluated) -> Iterator[str]:
     """Yields what puts the scores of a run in doubt, in sentences."""
     if run.name == one_line(str(run.path)) != one_line(run.tag):  # a frame has its tag for a path
         yield f"several runs have the tag {run.tag!r}, so that they are named by their paths"
-    if len(tags := dict.fromkeys(line.tag for line in run.lines)) > 1:
+    if len(tags := run.lines.tags.present) > 1:
         yield f"the file has {len(tags)} tags, {run.tag!r} the first; is it one run?"
     if isinstance(evaluation := run.evaluations.get("touche"), StanceEvaluation):
         yield from _wrong_labels(evaluation)
@@ -120,7 +121,7 @@ def _topics_left_out(run: Evaluated) -> Iterator[str]:
 
 def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
     """Topics that the run has and the judgments lack, and the other way round."""
-    present = dict.fromkeys(line.topic for line in run.lines)
+    present = run.lines.by_topic
     if unknown := [topic for topic in present if topic not in run.judgments]:
         yield f"there are no judgments for {_listed(unknown)} of the run, which do not count"
     if missing := [topic for topic in run.judgments if topic not in present]:
@@ -130,32 +131,28 @@ def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
 
 
 def _equal_ranks(run: Evaluated) -> Iterator[str]:
-    topics = by_topic(run.lines).items()
-    if repeated := [topic for topic, lines in topics if len({line.rank for line in lines}) < len(lines)]:
+    topics, ranks = run.lines.by_topic.items(), run.lines.ranks
+    if repeated := [topic for topic, lines in topics if len(np.unique(ranks[lines])) < len(lines)]:
         yield f"ranks stand twice in {_listed(repeated)}, which touche leaves in the order of the file"
 
 
 def _near_ties(run: Evaluated) -> Iterator[str]:
     """Where scores differ by less than a float32 can tell: trec_eval read these until 2020, now doubles."""
-    by_double = sorted(run.lines, key=lambda line: (line.score, line.document), reverse=True)
-    orders = [in_qrels(order, run.judgments) for order in (in_order_of_score(run.lines), by_double)]
-    if orders[0] == orders[1]:
+    lines, measure = run.lines, run.task.measure
+    by_float, by_double = lines.by_score, lines.order_of(lines.scores)
+    moved = [topic for topic, places in by_float.items() if (places != by_double[topic]).any()]
+    if not (moved := [topic for topic in moved if topic in run.judgments]):
         return
-    before, after = (by_trec_eval(_places(order), run.judgments, run.task.measure) for order in orders)
-    if changed := [topic for topic in orders[0] if before[topic] != after[topic]]:
+    orders = ({topic: order[topic] for topic in moved} for order in (by_float, by_double))
+    ranked = (lines.documents_of(order, measure.depth) for order in orders)
+    before, after = (by_trec_eval(documents, run.judgments, measure) for documents in ranked)
+    if changed := [topic for topic in moved if before[topic] != after[topic]]:
         change = sum(after[topic] - before[topic] for topic in changed) / len(run.judgments)
         yield (
             f"trec_eval {TREC_EVAL_VERSION}, which is meant here, reads scores as float32; versions since "
             f"September 2023 read double and order {_listed(changed)} otherwise "
             f"({change:+.4f} in {run.task.measure})"
         )
-
-
-def _places(order: Mapping[str, Sequence[RunLine]]) -> dict[str, dict[str, float]]:
-    """Scores that any reader puts in this order."""
-    return {
-        topic: {line.document: -place for place, line in enumerate(lines)} for topic, lines in order.items()
-    }
 
 
 def _disagreement(run: Evaluated) -> Iterator[str]:

@@ -8,15 +8,15 @@ from functools import cached_property
 from itertools import product
 from os.path import realpath  # that of Path raises where links lead round in circles
 from pathlib import Path
-from types import MappingProxyType
 
 from touche.data.places import at_hand, qrels_of, titles_of
 from touche.data.remedies import remedy
 from touche.errors import ToucheError, one_line
 from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_of
 from touche.evaluation.stances import evaluate_stances
+from touche.formats.columns import Run
 from touche.formats.qrels import Qrels
-from touche.formats.runs import RunLine, read_run
+from touche.formats.runs import read_run
 from touche.progress import watched
 from touche.tasks import PAIR, STANCE, Measure, Task
 
@@ -110,7 +110,7 @@ class Evaluated:
     path: Path
     name: str
     tag: str
-    lines: Sequence[RunLine]
+    lines: Run
     task: Task
     titles: Mapping[str, str]
     dimension: str
@@ -176,21 +176,15 @@ def in_order(number: str) -> tuple[int, str]:
 
 
 def evaluate(
-    paths: Sequence[Path],
-    task: Task,
-    evaluators: Iterable[str] = (),
-    *,
-    any_order: bool = False,
-    in_memory: Mapping[Path, Sequence[RunLine]] = MappingProxyType({}),
+    runs: Sequence[Path | Run], task: Task, evaluators: Iterable[str] = (), *, any_order: bool = False
 ) -> list[Evaluated]:
     """Evaluates runs in every dimension of a task.
 
     Args:
-        paths: the run files.
+        runs: the run files, or runs that have been read.
         task: the task that they are for, with its measure.
         evaluators: names in ``EVALUATORS``; all that have the measure, if none is given. Stances have one.
         any_order: evaluate each run once more, with pairs that were judged in the other order counted, too.
-        in_memory: the runs that are in no file, by what stands for their paths.
 
     Returns:
         The records, run by run.
@@ -200,14 +194,15 @@ def evaluate(
             evaluator does not have the measure, or any order is asked for where no pairs are ranked.
     """
     evaluators = list(evaluators)
+    paths = [run.path if isinstance(run, Run) else run for run in runs]
     _check(paths, task, evaluators, any_order)
     judged = {dimension: qrels_of(task, dimension) for dimension in _scored(task)}
     titles = titles_of(task)
     records = []
-    for path in watched(paths, "evaluating", "runs", len(paths)):
-        run = in_memory[path] if path in in_memory else read_run(path)
+    for source in watched(runs, "evaluating", "runs", len(paths)):
+        run = source if isinstance(source, Run) else read_run(source)
         for (dimension, qrels), turned in product(judged.items(), (False, True)[: 1 + any_order]):
-            about = path, run, task, titles, dimension, qrels, evaluators or EVALUATORS
+            about = run, task, titles, dimension, qrels, evaluators or EVALUATORS
             records.append(_evaluated(*about, turned))
     return with_names(records)
 
@@ -221,14 +216,14 @@ def _scored(task: Task) -> list[str]:
     return [dimension for dimension in task.qrels if dimension != STANCE]
 
 
-def evaluated(path: Path, run: Sequence[RunLine], task: Task, dimension: str) -> Evaluated:
+def evaluated(run: Run, task: Task, dimension: str) -> Evaluated:
     """Evaluates a run that has been read in one dimension of a task, by all evaluators of its measure.
 
     Raises:
         ToucheError: if the judgments are not at hand or unusable, or are of other topics.
     """
     judgments = qrels_of(task, dimension)
-    return _evaluated(path, run, task, titles_of(task), dimension, judgments, EVALUATORS)
+    return _evaluated(run, task, titles_of(task), dimension, judgments, EVALUATORS)
 
 
 def with_names(runs: Sequence[Evaluated]) -> list[Evaluated]:
@@ -237,19 +232,19 @@ def with_names(runs: Sequence[Evaluated]) -> list[Evaluated]:
     return [replace(run, name=one_line(run.tag if tags[run.tag] == 1 else str(run.path))) for run in runs]
 
 
-def in_judged_order(run: Sequence[RunLine], qrels: Qrels) -> list[RunLine]:
+def in_judged_order(run: Run, qrels: Qrels) -> Run:
     """A run of pairs with those turned round that are judged in the other order only.
 
     A pair that the run holds in both orders stays as it is, so that no judgment counts twice.
     """
-    present = {(line.topic, line.document) for line in run}
-    turned = []
-    for line in run:
-        other = ",".join(reversed(line.document.split(",")))
-        judged = qrels.get(line.topic, {})
-        turns = line.document not in judged and other in judged and (line.topic, other) not in present
-        turned.append(replace(line, document=other) if turns else line)
-    return turned
+    documents = run.documents.copy()
+    for topic, places in run.by_topic.items():
+        judged, present = qrels.get(topic, {}), set(run.documents[places])
+        for place in places:
+            other = ",".join(reversed(documents[place].split(",")))
+            if documents[place] not in judged and other in judged and other not in present:
+                documents[place] = other
+    return replace(run, documents=documents)
 
 
 def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_order: bool) -> None:
@@ -265,8 +260,7 @@ def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_ord
 
 
 def _evaluated(
-    path: Path,
-    run: Sequence[RunLine],
+    run: Run,
     task: Task,
     titles: Mapping[str, str],
     dimension: str,
@@ -282,14 +276,12 @@ def _evaluated(
             if name in evaluators or dimension == STANCE
         }
     except ToucheError as error:
-        raise ToucheError(f"{path}: {error}, that the run ranks {task.rules.unit}s") from error
-    about = path, run[0].tag, run[0].tag, lines, task, titles, dimension, any_order
+        raise ToucheError(f"{run.path}: {error}, that the run ranks {task.rules.unit}s") from error
+    about = run.path, run.tag, run.tag, lines, task, titles, dimension, any_order
     return Evaluated(*about, task.qrels[dimension].file, judgments, evaluations)
 
 
-def _evaluation(
-    evaluator: str, run: Sequence[RunLine], judgments: Qrels, task: Task, dimension: str
-) -> Evaluation:
+def _evaluation(evaluator: str, run: Run, judgments: Qrels, task: Task, dimension: str) -> Evaluation:
     if dimension == STANCE:
         return evaluate_stances(run, judgments, task.stances)
     return EVALUATORS[evaluator](run, judgments, task.measure)

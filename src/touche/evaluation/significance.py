@@ -1,6 +1,6 @@
 """Uncertainty over topics: bootstrap intervals, and paired tests with correction for many of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -14,6 +14,7 @@ SEED = 2020  # the same topics are drawn every time, and for every run
 LEVEL = 0.95  # of intervals
 SIGNIFICANT = 0.05  # p-values below, corrected, are called so
 
+_AT_A_TIME = 1_000  # resamples
 _EXACT = 16  # topics; 2 to the power of 16 assignments of signs are all tried
 
 
@@ -27,12 +28,19 @@ def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
         The 2.5th and the 97.5th percentile of the means of 10,000 resamples.
     """
     scores = np.asarray(values, dtype=float)
-    return interval_of(scores[draws(len(scores))].mean(axis=1))
+    return interval_of(np.concatenate([scores[drawn].mean(axis=1) for drawn in _draws(len(scores))]))
 
 
 def draws(topics: int) -> NDArray[np.int64]:
     """Returns the topics of each resample: 10,000 rows of that many numbers of topics, the same each time."""
-    return np.random.default_rng(SEED).integers(topics, size=(RESAMPLES, topics))
+    return np.concatenate([*_draws(topics)])
+
+
+def _draws(topics: int) -> Iterator[NDArray[np.int64]]:
+    """Yields the same, some at a time, because all of a thousand topics need 80 MB."""
+    generator = np.random.default_rng(SEED)
+    for _ in range(0, RESAMPLES, _AT_A_TIME):
+        yield generator.integers(topics, size=(_AT_A_TIME, topics))
 
 
 def interval_of(samples: NDArray[np.float64]) -> tuple[float, float]:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from touche.errors import ToucheError
 from touche.evaluation.evaluators import Evaluation, judged_share
 from touche.evaluation.significance import draws, interval_of
+from touche.formats.columns import Run, RunLine
 from touche.formats.qrels import Qrels
-from touche.formats.runs import RunLine, by_topic
 
 
 @dataclass(frozen=True)
@@ -89,15 +89,18 @@ def evaluate_stances(run: Sequence[RunLine], judged: Qrels, labels: Sequence[str
         labels: the stances of the task.
 
     """
-    lines = {topic: of_topic for topic, of_topic in by_topic(run).items() if topic in judged}
+    run = Run.of(run)
+    lines = {topic: places for topic, places in run.by_topic.items() if topic in judged}
     columns = {label: place for place, label in enumerate(labels)}
+    detected = np.array([columns.get(each.upper(), len(labels)) for each in run.stances.words])
     counts = np.zeros((len(lines), len(labels), len(labels) + 1), dtype=np.int64)
-    for place, (topic, of_topic) in enumerate(lines.items()):
-        for line in of_topic:
-            if line.document in judged[topic]:
-                detected = columns.get(line.stance.upper(), len(labels))
-                counts[place, judged[topic][line.document], detected] += 1
-    return StanceEvaluation({}, judged_share(lines, judged, None), labels, counts[counts.any(axis=(1, 2))])
+    for place, (topic, places) in enumerate(lines.items()):
+        stances = detected[run.stances.codes[places]].tolist()
+        for document, stance in zip(run.documents[places], stances, strict=True):
+            if document in judged[topic]:
+                counts[place, judged[topic][document], stance] += 1
+    shares = judged_share(run.documents_of(lines), judged, None)
+    return StanceEvaluation({}, shares, labels, counts[counts.any(axis=(1, 2))])
 
 
 def stance_difference(

@@ -3,20 +3,69 @@
 import re
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
-from touche.errors import InputError
+from touche.errors import InputError, imported
 from touche.formats.runs import split_columns
 from touche.io.identifiers import quoted
 from touche.io.opening import read_lines
 
+if TYPE_CHECKING:
+    from ir_measures import Qrel
+    from pandas import DataFrame
+
 _GRADE = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{0,9})?")
-_LARGEST = 1_000_000  # trec_eval's memory and time grow with the grade, and it scores 0 beyond its integers
+LARGEST = 1_000_000  # trec_eval's memory and time grow with the grade, and it scores 0 beyond its integers
 
 _TREC = ["topic", "0", "document", "grade"]
 _BEIR = ["query-id", "corpus-id", "score"]
 _OTHER_FILE = "check that this is the right file"
 
-Qrels = dict[str, dict[str, int]]  # topic -> document -> grade
+
+class Qrels(dict[str, dict[str, int]]):
+    """Relevance judgments: the grade of each judged document, by topic, ``{topic: {document: grade}}``."""
+
+    def add(self, topic: str, document: str, label: int, path: Path | str, line: int) -> None:
+        """Adds a judgment.
+
+        Args:
+            topic, document, label: the judgment.
+            path, line: where it is, for the error.
+
+        Raises:
+            InputError: if the document has another grade already.
+        """
+        if self.setdefault(topic, {}).setdefault(document, label) != label:
+            problem = f"document {document!r} of topic {topic} has two grades"
+            raise InputError(path, problem, "remove one of the two", line)
+
+    def records(self) -> "list[Qrel]":
+        """The judgments as records of ir_measures: query_id, doc_id, relevance, iteration."""
+        from ir_measures import Qrel
+
+        return [Qrel(topic, *judgment) for topic, labels in self.items() for judgment in labels.items()]
+
+    def frame(self, names: Literal["pyterrier", "ir_measures"] = "pyterrier") -> "DataFrame":
+        """The judgments as a pandas DataFrame.
+
+        Args:
+            names: whose names the columns have: qid, docno and label, or query_id, doc_id and relevance.
+
+        Raises:
+            ToucheError: if pandas is not installed.
+        """
+        columns = "qid docno label" if names == "pyterrier" else "query_id doc_id relevance"
+        rows = [(topic, *judgment) for topic, labels in self.items() for judgment in labels.items()]
+        return imported("pandas", "analysis").DataFrame(rows, columns=columns.split())
+
+    def ranx(self) -> Any:
+        """The judgments as a ``ranx.Qrels``, which has no grades below 0: these become 0.
+
+        Raises:
+            ToucheError: if ranx is not installed.
+        """
+        labels = {topic: {id: max(label, 0) for id, label in of.items()} for topic, of in self.items()}
+        return imported("ranx", "ranx").Qrels(labels)
 
 
 def read_qrels(
@@ -36,8 +85,8 @@ def read_qrels(
 
     def grade(text: str, line: int) -> int:
         whole = _GRADE.fullmatch(text)
-        if whole is None or abs(number := int(whole[1])) > _LARGEST:
-            problem = f"grade {quoted(text)} is not a whole number up to {_LARGEST:,}"
+        if whole is None or abs(number := int(whole[1])) > LARGEST:
+            problem = f"grade {quoted(text)} is not a whole number up to {LARGEST:,}"
             stances = "; to score stances, use --measure 'macro F1'" if text.isalpha() else ""
             remedy = f"write grades such as -2, 0 or 2{stances}"
             raise InputError(path, problem, remedy, line)
@@ -64,8 +113,7 @@ def read_stances(path: Path, stances: Sequence[str], excluded_topics: Collection
 
 
 def _read(path: Path, excluded_topics: Collection[str], label_of: Callable[[str, int], int]) -> Qrels:
-    qrels: Qrels = {}
-    names = _TREC
+    qrels, names = Qrels(), _TREC
     for line, text in read_lines(path):
         columns = split_columns(text)
         if line == 1 and columns == _BEIR:
@@ -75,12 +123,8 @@ def _read(path: Path, excluded_topics: Collection[str], label_of: Callable[[str,
             problem = f"{len(columns)} columns instead of {len(names)}"
             raise InputError(path, problem, f"write: {' '.join(names)}", line)
         topic, document, column = columns[0], columns[-2], columns[-1]
-        if topic in excluded_topics:
-            continue
-        label = label_of(column, line)
-        if qrels.setdefault(topic, {}).setdefault(document, label) != label:
-            problem = f"document {document!r} of topic {topic} has two grades"
-            raise InputError(path, problem, "remove one of the two", line)
+        if topic not in excluded_topics:
+            qrels.add(topic, document, label_of(column, line), path, line)
     if not qrels:
         raise InputError(path, "no judgments in this file", _OTHER_FILE)
     return qrels

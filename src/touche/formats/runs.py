@@ -1,8 +1,9 @@
 """TREC run files: ``topic stance document rank score tag`` on each line."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from math import inf, isfinite
 from numbers import Real
 from pathlib import Path
@@ -10,37 +11,21 @@ from pathlib import Path
 import numpy as np
 
 from touche.errors import InputError, ToucheError
+from touche.formats.columns import Columns, Run, split_lines, texts
+from touche.formats.columns import RunLine as RunLine
 from touche.io.identifiers import quoted
-from touche.io.opening import read_lines
+from touche.io.opening import bytes_of_lines, decoded
 
 _COLUMNS = "write: topic Q0 document rank score tag"
 # Numbers in C's notation. The quantifiers do not backtrack, because sequences of digits may be long.
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
-_RANK = re.compile("[0-9]{1,18}")  # official runs start at 0 or 1; trec_eval ignores ranks
+_OF_DECIMALS = b"0123456789+-.eE"
+_MOST_DIGITS = 18  # of a rank; official runs start at 0 or 1, and trec_eval ignores ranks
+_RANK = re.compile(f"[0-9]{{1,{_MOST_DIGITS}}}")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the smallest number that rounds to infinity
 _ZERO = np.float32(0)
+BLOCK = 2_000  # lines that are parsed together; more take longer, as they leave the processor's cache
 MAX_DEPTH = 1000  # documents per topic, by every year's rules
-
-
-@dataclass(frozen=True, slots=True)
-class RunLine:
-    """One line of a run.
-
-    Attributes:
-        topic: the id of the topic.
-        stance: the second column: ``Q0``, or the predicted stance (2022 task 2).
-        document: the id of the document, or of a pair of sentences.
-        rank: as in the file, which may start at 0 or 1.
-        score: as in the file.
-        tag: the rest of the line, with its blanks.
-    """
-
-    topic: str
-    stance: str
-    document: str
-    rank: int
-    score: float
-    tag: str
 
 
 class LineError(InputError):
@@ -51,14 +36,80 @@ class LineError(InputError):
         self.column = column
 
 
-def read_run(path: Path) -> list[RunLine]:
+def read_run(path: Path) -> Run:
     """Reads a run; accepts any white space between columns, tags with blanks, and ranks from 0 or 1.
 
     Raises:
         InputError: if the file is unreadable or empty, or a line lacks a column or repeats a document of its
             topic.
     """
-    return checked(((number, parse_line(text, path, number)) for number, text in read_lines(path)), path)
+    columns = Columns()
+    try:
+        read_columns(path, columns)
+    except InputError:
+        check_unique(columns.run(path))  # because a line above the broken one comes first
+        raise
+    return checked(columns.run(path))
+
+
+def read_columns(path: Path, columns: Columns, note: Callable[[LineError], None] | None = None) -> None:
+    """Reads the lines of a run, which may be none and repeat documents.
+
+    Args:
+        path: the file.
+        columns: the lines, also those above an error.
+        note: is called with the error of each line that is broken or blank. Without it, the first broken line
+            is an error, and blank lines are skipped.
+
+    Raises:
+        InputError: if the file is unreadable or a line is broken.
+    """
+    lines, first = bytes_of_lines(path), 1
+    while block := list(islice(lines, BLOCK)):
+        whole = [block[0].removeprefix(BOM_UTF8), *block[1:]] if first == 1 else block
+        if not _add(whole, first, columns):
+            good = list[tuple[int, RunLine]]()
+            try:
+                good.extend(_parsed(block, path, first, note))
+            finally:
+                columns.add_lines(good)
+        first += len(block)
+
+
+def _add(lines: Sequence[bytes], first: int, columns: Columns) -> bool:
+    """Adds lines all at once, if each is as ``parse_line`` has it and has no blanks in its tag."""
+    if (cells := split_lines(lines, 6)) is None:
+        return False
+    topics, stances, documents, ranks, scores, tags = cells
+    if not b"".join(ranks).isdigit() or max(map(len, ranks)) > _MOST_DIGITS:
+        return False
+    if b"".join(scores).translate(None, _OF_DECIMALS):
+        return False
+    try:
+        words = [texts(each) for each in (topics, stances, tags, documents)]
+        values = np.fromiter(map(float, scores), np.float64, len(scores))
+    except ValueError:  # not UTF-8, or not a number
+        return False
+    with np.errstate(over="ignore"):
+        is_finite = bool(np.isfinite(values.astype(np.float32)).all())
+    if is_finite:
+        places = np.fromiter(map(int, ranks), np.int64, len(ranks))
+        columns.add(words[:3], words[3], places, values, np.arange(first, first + len(lines)))
+    return is_finite
+
+
+def _parsed(
+    block: Sequence[bytes], path: Path, first: int, note: Callable[[LineError], None] | None
+) -> Iterator[tuple[int, RunLine]]:
+    for number, text in enumerate(decoded(block, path, first), first):
+        if note is None and text.isspace():
+            continue
+        try:
+            yield number, parse_line(text, path, number)
+        except LineError as error:
+            if note is None:
+                raise
+            note(error)
 
 
 def split_columns(text: str, at_most: int = -1) -> list[str]:
@@ -73,46 +124,49 @@ def decimal(text: str) -> float | None:
     return number if isfinite(number) else None
 
 
-def checked(
-    numbered: Iterable[tuple[int, RunLine]], path: Path, remedy: str = "check what wrote it"
-) -> list[RunLine]:
-    """Checks that a run has lines, and that no topic has a document twice.
+def checked(run: Run, remedy: str = "check what wrote it") -> Run:
+    """Checks that a run has lines, and no document twice for a topic.
 
     Args:
-        numbered: the lines with their numbers.
-        path: the file, for error messages.
-        remedy: the remedy for a run without lines.
+        run: the run.
+        remedy: what to do about a file without lines.
 
     Raises:
         InputError: if a check fails; the message names the line, or the empty file.
     """
-    lines: dict[tuple[str, str], RunLine] = {}
-    for number, line in numbered:
-        if (line.topic, line.document) in lines:
-            problem = f"document {line.document!r} occurs a second time for topic {line.topic}"
-            raise InputError(path, problem, "remove one of the two", number)
-        lines[line.topic, line.document] = line
-    if not lines:
-        raise InputError(path, "the run is empty", remedy)
-    return list(lines.values())
+    check_unique(run)
+    if not run:
+        raise InputError(run.path, "the run is empty", remedy)
+    return run
 
 
-def in_order_of_score(lines: Iterable[RunLine]) -> list[RunLine]:
-    """Returns the order of trec_eval: score as float32 descending, ties by document id descending."""
-    return sorted(lines, key=lambda line: (np.float32(line.score), line.document), reverse=True)
+def check_unique(run: Run) -> None:
+    """Checks that a run has no document twice for a topic.
+
+    Raises:
+        InputError: naming the line.
+    """
+    documents = (run.documents[places].tolist() for places in run.by_topic.values())
+    if all(len(set(ids)) == len(ids) for ids in documents):
+        return
+    seen = set()
+    for number, topic, document in zip(run.numbers.tolist(), run.topics, run.documents, strict=True):
+        if (topic, document) in seen:
+            problem = f"document {document!r} occurs a second time for topic {topic}"
+            raise InputError(run.path, problem, "remove one of the two", number)
+        seen.add((topic, document))
 
 
-def in_order_of_rank(lines: Iterable[RunLine]) -> list[RunLine]:
-    """Returns the order of the rank column; equal ranks stay in the order of the file."""
-    return sorted(lines, key=lambda line: line.rank)
-
-
-def by_topic(lines: Iterable[RunLine]) -> dict[str, list[RunLine]]:
+def by_topic(lines: Iterable[RunLine]) -> dict[str, Run]:
     """Returns the lines of each topic, in their order."""
-    topics: dict[str, list[RunLine]] = {}
-    for line in lines:
-        topics.setdefault(line.topic, []).append(line)
-    return topics
+    run = Run.of(lines)
+    return {topic: run.take(places) for topic, places in run.by_topic.items()}
+
+
+def in_order_of_score(lines: Iterable[RunLine]) -> Run:
+    """The lines of each topic in the order that trec_eval derives."""
+    run = Run.of(lines)
+    return run.take(np.concatenate([*run.by_score.values()])) if run else run
 
 
 def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[tuple[str, np.float32]]:

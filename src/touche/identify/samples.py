@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from touche.errors import InputError, ToucheError, choice
+from touche.formats.columns import Columns, Run
 from touche.formats.documents import AnyDocument, Argument
 from touche.formats.runs import RunLine, by_topic, checked, parse_line, read_run, split_columns
 from touche.formats.topics import Topic
@@ -53,7 +54,7 @@ class Sample:
     mean_lengths: Mapping[str, float] = field(default_factory=dict)
 
 
-def read_scores(path: Path) -> list[RunLine]:
+def read_scores(path: Path) -> Run:
     """Reads a run, or a file ``*.tsv`` with topic, document and score on each line.
 
     Raises:
@@ -61,8 +62,9 @@ def read_scores(path: Path) -> list[RunLine]:
     """
     if path.suffix != ".tsv":
         return read_run(path)
-    lines = ((number, _line(path, number, text)) for number, text in read_lines(path))
-    return checked(lines, path, _COLUMNS)
+    columns = Columns()
+    columns.add_lines([(number, _line(path, number, text)) for number, text in read_lines(path)])
+    return checked(columns.run(path), _COLUMNS)
 
 
 def sample_of(

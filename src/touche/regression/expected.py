@@ -1,7 +1,7 @@
 """What each baseline's expected.toml asks of it: a type of record for each type of table."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -14,7 +14,8 @@ from touche.data.places import at_hand, dataset_at_hand, locate, open_dataset
 from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.evaluators import EVALUATORS, evaluators_of
 from touche.evaluation.scores import Evaluated, evaluated
-from touche.formats.runs import MAX_DEPTH, RunLine, read_run
+from touche.formats.columns import Run
+from touche.formats.runs import MAX_DEPTH, read_run
 from touche.io.toml import Name, Positive, Share, Strict, read_record
 from touche.tasks import MACRO_F1, STANCE, dataset, datasets, measure_of
 from touche.tasks.records import Evaluator
@@ -44,7 +45,7 @@ class Rerun(NamedTuple):
     """
 
     dataset: str
-    lines: Sequence[RunLine]
+    lines: Run
     scored: Mapping[str, Evaluated | ToucheError]
 
     @classmethod
@@ -57,7 +58,7 @@ class Rerun(NamedTuple):
         task, lines, scored = dataset(dataset_id)[0], read_run(path), dict[str, Evaluated | ToucheError]()
         for dimension in [name for name, judgments in task.qrels.items() if at_hand("qrels", judgments.file)]:
             try:
-                scored[dimension] = evaluated(path, lines, task, dimension)
+                scored[dimension] = evaluated(lines, task, dimension)
             except ToucheError as error:
                 scored[dimension] = error
         return cls(dataset_id, lines, scored)
@@ -329,10 +330,11 @@ def read_expected(baseline: str) -> list[Expected]:
     ]
 
 
-def digest_of(run: Iterable[RunLine]) -> str:
+def digest_of(run: Run) -> str:
     """Returns what a ranking is, in 16 hexadecimal digits: those of its lines ``topic rank document``.
 
     In the shell: ``awk '{print $1, $4, $3}' run.txt | sha256sum | head -c 16``.
     """
-    lines = (f"{line.topic} {line.rank} {line.document}\n" for line in run)
+    columns = zip(run.topics, run.ranks, run.documents, strict=True)
+    lines = (f"{topic} {rank} {document}\n" for topic, rank, document in columns)
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]

@@ -5,7 +5,6 @@ for each term and field, the same over all topics) is fitted, all else is the fo
 measure, which a part of the corpus moves, decides nothing.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,8 @@ from touche.data.places import at_hand, open_dataset
 from touche.errors import ToucheError, choice
 from touche.evaluation.agreement import EVALUATOR, Overlap, overlap, rankings, scored_overlap
 from touche.evaluation.scores import Evaluated, evaluated
-from touche.formats.runs import RunLine, by_topic, in_order_of_score
+from touche.formats.columns import Run
+from touche.formats.runs import RunLine
 from touche.identify.counts import NAMED
 from touche.identify.fitting import Fit
 from touche.identify.hypotheses import Hypothesis
@@ -77,9 +77,7 @@ def formula_fit(official: Path, rerun: Sequence[RunLine], entry: ExpectedFormula
     return theirs.share(), None, f"{fitted}, {order}; of the rerun's own {ours.share():.1%}"
 
 
-def agreements(
-    official: Path, rerun: Sequence[RunLine], dataset_id: str, names: tuple[str, str]
-) -> list[Overlap]:
+def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, str]) -> list[Overlap]:
     """How far a rerun agrees with an official run: by judgments in each dimension, or without where none fit.
 
     Compared is what both could have found: of the official run the documents that the dataset has, and of the
@@ -97,11 +95,12 @@ def agreements(
     task, corpus = dataset(dataset_id)
     theirs = read_scores(official)
     if corpus is not task.corpora["full"]:
-        wanted = {line.document for line in theirs}
+        wanted = set(theirs.documents)
         there = {each.id for each in open_dataset(dataset_id).documents if each.id in wanted}
-        theirs = [line for line in theirs if line.document in there]
-    counts, topics = Counter(line.topic for line in theirs), by_topic(in_order_of_score(rerun))
-    ours = [line for topic, lines in topics.items() for line in lines[: counts[topic]]]
+        theirs = theirs.take([place for place, id in enumerate(theirs.documents) if id in there])
+    counts = {topic: len(places) for topic, places in theirs.by_topic.items()}
+    first = [places[: counts.get(topic, 0)] for topic, places in rerun.by_score.items()]
+    ours = rerun.take(np.concatenate(first))
     without = overlap(rankings(theirs), rankings(ours), names)
     judged = [name for name, each in task.qrels.items() if name != STANCE and at_hand("qrels", each.file)]
     scored = [[_evaluated(lines, task, name) for lines in (theirs, ours)] for name in judged]
@@ -131,10 +130,9 @@ def _check(fit: Fit, known: Mapping[str, float], whose: str) -> None:
             raise ToucheError(f"{told}; correct the baseline, or what its entry says it is")
 
 
-def _evaluated(lines: Sequence[RunLine], task: Task, dimension: str) -> Evaluated:
+def _evaluated(lines: Run, task: Task, dimension: str) -> Evaluated:
     """Lines of a run, with the scores of just the topics that they are of."""
-    ranked = [replace(line, rank=rank) for rank, line in enumerate(in_order_of_score(lines), 1)]
-    run, topics = evaluated(Path(), ranked, task, dimension), {line.topic for line in lines}
+    run = evaluated(lines, task, dimension)
     evaluation = run.evaluations[EVALUATOR]
-    of_topics = {topic: value for topic, value in evaluation.per_topic.items() if topic in topics}
+    of_topics = {topic: value for topic, value in evaluation.per_topic.items() if topic in lines.by_topic}
     return replace(run, evaluations={EVALUATOR: replace(evaluation, per_topic=of_topics)})

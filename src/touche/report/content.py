@@ -16,7 +16,6 @@ from touche.evaluation.leaderboard import DIGITS, comparable, names, shortlist
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, evaluate
 from touche.evaluation.stances import StanceEvaluation
-from touche.formats.runs import RunLine, in_order_of_rank, in_order_of_score
 from touche.io.opening import md5
 from touche.regression.reruns import tags_of
 from touche.report.records import (
@@ -30,7 +29,7 @@ from touche.report.records import (
     TaskReport,
     View,
 )
-from touche.report.results import Texts, first, ids_of, ranks_of, rendering_of, topics_of
+from touche.report.results import Texts, ids_of, ranks_of, rendering_of, topics_of
 from touche.report.texts import texts_of
 from touche.tasks import STANCE, Corpus, Measure, Published, Task
 
@@ -288,13 +287,9 @@ def _place(run: Evaluated, evaluator: str) -> Place:
 
 def _depths(runs: Sequence[Evaluated], evaluator: str) -> list[Depth]:
     """The evaluations by nDCG at several depths, where that is the measure."""
-    task, heads = runs[0].task, dict[str, list[RunLine]]()
+    task, depths = runs[0].task, []
     cutoffs = sorted({*_DEPTHS, task.cutoff}) if task.measure.of_script else []
-    order = in_order_of_score if evaluator == "trec_eval" else in_order_of_rank
-    for run in runs if cutoffs else ():
-        heads[run.name] = [line for lines in first(order(run.lines), cutoffs[-1]).values() for line in lines]
-    depths = []
     for measure in (Measure(f"nDCG@{cutoff}", cutoff) for cutoff in cutoffs):
-        scores = {run.name: EVALUATORS[evaluator](heads[run.name], run.judgments, measure) for run in runs}
+        scores = {run.name: EVALUATORS[evaluator](run.lines, run.judgments, measure) for run in runs}
         depths.append(Depth(measure, scores))
     return depths

@@ -6,7 +6,6 @@ Also as TIRA's viewers read it (TIRA's rendering of runs, and DiffIR).
 from collections.abc import Iterable, Mapping, Sequence
 
 from touche.evaluation.scores import Evaluated, in_order
-from touche.formats.runs import RunLine, by_topic, in_order_of_rank, in_order_of_score
 from touche.report.records import Ranked, ShownDocument
 from touche.report.texts import passage, terms_of
 from touche.tasks import PAIR, STANCE, Task
@@ -17,24 +16,19 @@ Texts = Mapping[str, Sequence[tuple[str, str]]]  # kind and text of what a docum
 Ranks = Mapping[str, Mapping[str, Sequence[Ranked]]]  # by topic and document, one for each run that has it
 
 
-def first(ordered: Iterable[RunLine], depth: int) -> dict[str, list[RunLine]]:
-    """The first lines of each topic, in the order given."""
-    return {topic: lines[:depth] for topic, lines in by_topic(ordered).items()}
-
-
 def ranks_of(runs: Iterable[Evaluated]) -> Ranks:
     """Where each run has the documents that it ranks first, by either evaluator."""
     ranks: dict[str, dict[str, list[Ranked]]] = {}
     for run in runs:
-        depth = max(run.task.cutoff, RENDERED)
-        of_script = first(in_order_of_rank(run.lines), depth)
-        for topic, lines in first(in_order_of_score(run.lines), depth).items():
-            by_score = {line.document: rank for rank, line in enumerate(lines, 1)}
-            by_rank = {line.document: rank for rank, line in enumerate(of_script[topic], 1)}
-            for line in dict.fromkeys([*lines, *of_script[topic]]):
-                rank, other = by_score.get(line.document, 0), by_rank.get(line.document, 0)
-                place = Ranked(run.name, rank, None if other == rank else other, line.score, line.stance)
-                ranks.setdefault(topic, {}).setdefault(line.document, []).append(place)
+        lines, depth = run.lines, max(run.task.cutoff, RENDERED)
+        for topic, order in lines.by_score.items():
+            first = [places[:depth].tolist() for places in (order, lines.by_rank[topic])]
+            by_score, by_rank = ({place: rank for rank, place in enumerate(places, 1)} for places in first)
+            places = dict.fromkeys([*by_score, *by_rank])
+            for place, line in zip(places, lines.take([*places]), strict=True):
+                rank, other = by_score.get(place, 0), by_rank.get(place, 0)
+                ranked = Ranked(run.name, rank, None if other == rank else other, line.score, line.stance)
+                ranks.setdefault(topic, {}).setdefault(line.document, []).append(ranked)
     return ranks
 
 

@@ -41,6 +41,11 @@ class Measure:
         return self.name == f"nDCG@{self.cutoff}"
 
     @property
+    def depth(self) -> int | None:
+        """How many of the first results decide it; None for all."""
+        return None if self.condenses else self.cutoff
+
+    @property
     def judged(self) -> str:
         """The name of the share of judged documents among the scored results, such as ``Judged@5``."""
         return f"Judged@{self.cutoff}" if self.cutoff else "Judged"

@@ -6,9 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from touche.errors import ToucheError, choice
+from touche.errors import ToucheError, choice, imported
 from touche.evaluation.cross_validation import CrossValidation, Values
-from touche.formats.frames import pandas
 from touche.report import plots
 
 if TYPE_CHECKING:
@@ -176,7 +175,7 @@ class Sweep:
 
 
 def _frame(records: Sequence[Mapping[str, Any]]) -> "DataFrame":
-    pandas()
+    imported("pandas", "analysis")
     from touche.evaluation.untruncated import UntruncatedFrame  # here, because it imports pandas
 
     return UntruncatedFrame(records)

@@ -1,0 +1,225 @@
+"""Runs and qrels in the forms of other tools: frames, dictionaries, records, and objects of ranx."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, count
+from math import isfinite
+from numbers import Integral, Real
+from os import PathLike
+from os.path import realpath
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from touche.errors import InputError, ToucheError, one_line
+from touche.formats.columns import Columns, Run
+from touche.formats.qrels import LARGEST, Qrels, read_qrels
+from touche.formats.runs import as_float32, checked, read_run
+from touche.io.identifiers import is_word, quoted
+from touche.io.opening import Held
+
+AnyRun: TypeAlias = Any
+"""A run in one of its forms:
+
+* the path of a run file, or an open text file
+* a frame with the columns of PyTerrier (qid, docno, score, and perhaps rank) or of ir_measures (query_id,
+  doc_id, score); it is called by the tag in its ``attrs``
+* the scores of documents by topic, ``{topic: {document: score}}``, as in pytrec_eval and ranx
+* a list of records with query_id, doc_id and score, such as ScoredDoc of ir_measures
+* a ``ranx.Run``, and what ``touche`` returns as a run
+"""
+AnyQrels: TypeAlias = Any
+"""Judgments in one of the forms of runs, with label (PyTerrier) or relevance (ir_measures) for score."""
+
+_COLUMNS = {  # by PyTerrier, and otherwise
+    "qid": "query_id",
+    "docno": "doc_id",
+    "score": "score",
+    "rank": "rank",
+    "label": "relevance",
+}
+_MOST = 10**18  # of ranks, which have 18 digits in files
+_PASS = "pass a path, a frame, scores by topic and document, or records"
+
+
+def runs_of(runs: AnyRun | Sequence[AnyRun]) -> list[Path | Run]:
+    """One run or several, those in files as paths; runs of one name are numbered."""
+    several = isinstance(runs, Iterable) and not isinstance(runs, str | PathLike | Mapping | Run)
+    is_one = hasattr(runs, "read") or hasattr(runs, "columns") or _is_of_ranx(runs) or not several
+    if not is_one:
+        runs = list(runs)
+        is_one = bool(runs) and all(hasattr(record, "query_id") for record in runs)
+    named, names = list[Path | Run](), set[str]()
+    for source in [runs] if is_one else runs:
+        run = Path(source) if isinstance(source, str | PathLike) else run_of(source)
+        if isinstance(run, Run) and not isinstance(source, Run):
+            numbered = chain([run.tag], (f"{run.tag} ({number})" for number in count(2)))
+            name = next(name for name in numbered if realpath(name) not in names)
+            run = run.called(name)
+        if isinstance(run, Run):
+            names.add(realpath(run.path))
+        named.append(run)
+    return named
+
+
+def run_of(source: AnyRun, name: str = "run") -> Run:
+    """A run of any form.
+
+    Without ranks, documents are in the order of trec_eval: score descending, ties by id descending.
+
+    Args:
+        source: the run.
+        name: what it is called if it has no tag.
+
+    Raises:
+        ToucheError: if it cannot be a run: it is empty, a column is missing or occurs twice, an id is not a
+            word or whole number, a rank not a whole number, a score not a finite number, or a document occurs
+            twice in a topic.
+    """
+    if isinstance(source, Run):
+        return source
+    if isinstance(source, str | PathLike):
+        return read_run(Path(source))
+    if hasattr(source, "read"):
+        return read_run(_held(source))
+    name = _name(source, name)
+    table = _table(source, name, ("qid", "docno", "score"), optional="rank")
+    size = len(table["qid"])
+    columns = Columns()
+    words = [_ids(table, column, name) for column in ("qid", "docno")]
+    ranks = _numbers(table, "rank", name) if "rank" in table else [0] * size
+    values = np.array(ranks, np.int64), np.array(_numbers(table, "score", name), np.float64)
+    columns.add((words[0], ["Q0"] * size, [name] * size), words[1], *values, np.arange(1, size + 1))
+    run = checked(columns.run(name))
+    return run if "rank" in table else run.ranked_by_score()
+
+
+def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
+    """Relevance judgments of any form.
+
+    Args:
+        source: the judgments.
+        name: what they are called in errors.
+
+    Raises:
+        ToucheError: if they cannot be judgments: there is none, a column is missing or occurs twice, an id is
+            not a word or whole number, a label not a whole number, or a document has two labels.
+    """
+    if isinstance(source, Qrels):
+        return source
+    if isinstance(source, str | PathLike):
+        return read_qrels(Path(source))
+    if hasattr(source, "read"):
+        return read_qrels(_held(source))
+    table, qrels = _table(source, name, ("qid", "docno", "label")), Qrels()
+    ids = (_ids(table, column, name) for column in ("qid", "docno"))
+    rows = zip(*ids, _numbers(table, "label", name), strict=True)
+    for row, (topic, document, label) in enumerate(rows, 1):
+        qrels.add(topic, document, int(label), name, row)
+    if not qrels:
+        raise ToucheError(f"{name}: no judgments in it; {_PASS}")
+    return qrels
+
+
+def _held(file: Any) -> Held:
+    content = file.read()
+    name = str(getattr(file, "name", "the open file"))
+    return Held.of(name, content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
+
+
+def _is_of_ranx(source: object) -> bool:
+    return type(source).__module__.partition(".")[0] == "ranx"
+
+
+def _name(source: Any, name: str) -> str:
+    own = source.attrs.get("tag") if hasattr(source, "columns") else None
+    tag = source.name if _is_of_ranx(source) else own
+    return one_line(str(tag or name)).strip() or name
+
+
+def _table(source: Any, name: str, wanted: Sequence[str], optional: str = "") -> dict[str, list[Any]]:
+    """The columns of a frame, mapping or list of records, by their names in PyTerrier."""
+    if _is_of_ranx(source):
+        source = source.to_dict()
+    if isinstance(source, Mapping):
+        return _of_mapping(source, name, wanted)
+    if hasattr(source, "columns"):
+        return _of_frame(source, name, wanted, optional)
+    if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
+        records = list(source)
+        attributes = {column: _COLUMNS[column] for column in wanted}
+        for row, record in enumerate(records, 1):
+            if not all(hasattr(record, attribute) for attribute in attributes.values()):
+                problem = f"{quoted(record)} has not {', '.join(attributes.values())}"
+                raise InputError(name, problem, "pass records of ir_measures", row)
+        return {column: [getattr(each, of) for each in records] for column, of in attributes.items()}
+    raise ToucheError(f"{name}: {quoted(source)} is neither a run nor judgments; {_PASS}")
+
+
+def _of_mapping(source: Mapping[Any, Any], name: str, wanted: Sequence[str]) -> dict[str, list[Any]]:
+    for topic, documents in source.items():
+        if not isinstance(documents, Mapping):
+            problem = f"topic {quoted(topic)} has {quoted(documents)}"
+            raise ToucheError(f"{name}: {problem}; write {{topic: {{document: {wanted[-1]}}}}}")
+    rows = [(topic, *pair) for topic, documents in source.items() for pair in documents.items()]
+    return {column: [row[place] for row in rows] for place, column in enumerate(wanted)}
+
+
+def _of_frame(frame: Any, name: str, wanted: Sequence[str], optional: str) -> dict[str, list[Any]]:
+    table = {}
+    for column in filter(None, (*wanted, optional)):
+        present = [each for each in frame.columns if each in (column, _COLUMNS[column])]
+        if len(present) == 1:
+            table[column] = frame[present[0]].tolist()
+        elif present or column != optional:
+            problem = f"{name} has {f'{len(present)} columns' if present else 'no column'} {column!r}"
+            raise ToucheError(f"{problem}; it needs {', '.join(wanted)}")
+    return table
+
+
+def _ids(table: Mapping[str, list[Any]], column: str, name: str) -> list[str]:
+    """The ids as texts; whole numbers are ids, too."""
+    ids = [each if type(each) is str else _text(each) for each in table[column]]
+    for row, value in enumerate(ids, 1):
+        if not is_word(value):
+            problem = f"{column} {quoted(value)} is not an id"
+            raise InputError(name, problem, "give a text without white space, or a whole number", row)
+    return ids
+
+
+def _numbers(table: Mapping[str, list[Any]], column: str, name: str) -> list[Any]:
+    is_good, wanted = _CHECKS[column]
+    for row, value in enumerate(table[column], 1):
+        if not is_good(value):
+            raise InputError(name, f"{column} {quoted(value)} is not {wanted}", "correct it", row)
+    return table[column]
+
+
+def _text(value: Any) -> Any:
+    return str(value) if _is_whole(value) or isinstance(value, str) else value
+
+
+def _is_rank(value: Any) -> bool:
+    return _is_whole(value) and 0 <= value < _MOST
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
+
+
+def _is_score(value: Any) -> bool:
+    if type(value) is float:
+        return abs(value) < 3e38 or isfinite(as_float32(value))
+    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(as_float32(value))
+
+
+def _is_label(value: Any) -> bool:
+    is_float = isinstance(value, float) and value.is_integer()
+    return (_is_whole(value) or is_float) and abs(value) <= LARGEST
+
+
+_CHECKS = {
+    "rank": (_is_rank, "a whole number from 0"),
+    "score": (_is_score, "a finite number as float32"),
+    "label": (_is_label, f"a whole number up to {LARGEST:,}"),
+}
