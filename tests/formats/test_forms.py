@@ -195,7 +195,7 @@ def test_qrels_of_any_form_become_any_other(labels: dict[str, dict[str, int]]) -
         ({"1": {"a": 0.5}}, "label 0.5 is not a whole number up to 1,000,000"),
         ({"1": {"a": 10**7}}, "label 10000000 is not"),
         ({"1": {"a": True}}, "label True is not"),
-        ({"1": {1: 0, "1": 1}}, "qrels:2: document '1' of topic 1 has two labels"),
+        ({"1": {1: 0, "1": 1}}, "qrels:2: document '1' of topic 1 has two grades"),
         (pandas.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1]}), "no column 'label'"),
         (3, "is neither a run nor judgments"),
     ],
