@@ -331,8 +331,8 @@ def test_a_run_of_chatnoir_itself(server: Server, touche: Touche, write: Write, 
 
     code, _, err = touche(*command)
     assert code == 0 and "4 topics from topics.xml\n" in err
-    query = "a second query by OR with 30% of the tokens, 0.99 of its score and 0.01 of the first one's"
-    told = f"ranks with its query ({query}) and index of today, not those of 2020 and 2021\n"
+    query = "30% of the tokens match in the second query, whose weight is 0.99"
+    told = f"ranks with today's query ({query}) and index, not those of 2020 and 2021\n"
     assert err.count(f"warning: {server.url} {told}") == 1
     assert (ranked(), ranked("--group-by-host")) == ("1032", "0123")
     assert "--api lets ChatNoir rank" in touche(*command, "--year", "today")[2]

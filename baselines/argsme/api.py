@@ -19,7 +19,7 @@ class ArgsMe:
 
     def __init__(self) -> None:
         self._engine = Engine("args.me", "argsme", "ARGSME_URL", _URL)
-        warning = "%s ranks with its index and method of today, not those of 2021"
+        warning = "%s ranks with today's index and method, not those of 2021"
         _log.warning(warning, self._engine.address)
 
     def search(self, query: str, depth: int, among: frozenset[str] | None = None) -> list[tuple[str, float]]:

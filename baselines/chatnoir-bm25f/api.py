@@ -32,8 +32,8 @@ class ChatNoir:
         if not self._key:
             raise ToucheError(f"{KEY} is not set; {_KEYS}")
         self._models = _models()
-        query = "a second query by OR with 30% of the tokens, 0.99 of its score and 0.01 of the first one's"
-        warning = "%s ranks with its query (%s) and index of today, not those of 2020 and 2021"
+        query = "30% of the tokens match in the second query, whose weight is 0.99"
+        warning = "%s ranks with today's query (%s) and index, not those of 2020 and 2021"
         _log.warning(warning, self._engine.address, query)
 
     def search(self, query: str, depth: int, among: frozenset[str] | None = None) -> list[tuple[str, float]]:

@@ -138,7 +138,7 @@ def test_measure_judgments_and_pairs_are_those_of_the_command(touche: Touche, ru
     assert package.evaluate(runs, measure="P@3", qrels=qrels).to_dict("records") == json.loads(out)
     assert set(package.compare(runs, TASK, measure=ir_measures.P @ 3)["measure"]) == {"P@3"}
     for task, pairs, message in (
-        (None, "exact", "no task and no qrels"),
+        (None, "exact", "neither task nor qrels"),
         (TASK, "any-order", "does not rank pairs"),
         (TASK, "any", "pairs = 'any'"),
     ):

@@ -94,7 +94,7 @@ def test_judgments_of_ones_own_for_a_task_stand_beside_no_published_value(
     [
         (["--measure", "map"], "measure 'map' is not known"),
         (["--measure", "P@5", "--evaluator", "touche"], "the organizers' script, does not have P@5; take"),
-        (["--qrels", "nothing.qrels"], "nothing.qrels: no such file of judgments"),
+        (["--qrels", "nothing.qrels"], "nothing.qrels: no such file of qrels"),
     ],
 )
 def test_a_measure_or_judgments_that_there_are_not(
@@ -147,7 +147,7 @@ def test_an_unknown_label_is_refused(write: Write, monkeypatch: pytest.MonkeyPat
     file = SPOT.qrels["relevance"].file
     write(f"qrels/{file}", "11 0 a 1\n11 0 b 7\n")
     monkeypatch.setenv("TOUCHE_DATA", str(write("run.txt", run_text()).parent))
-    with pytest.raises(ToucheError, match=rf"{file}:2: label 7 is unknown; .* -2, 0, 1, 2"):
+    with pytest.raises(ToucheError, match=rf"{file}:2: grade 7 is unknown .* -2, 0, 1, 2"):
         scored(write("run.txt", run_text()))
 
 

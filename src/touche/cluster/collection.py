@@ -87,7 +87,9 @@ class SparkDocuments(Documents):
     def __iter__(self) -> Iterator[AnyDocument]:
         """Raises ToucheError, because one machine cannot store the documents."""
         problem = "this baseline iterates over the documents on one machine"
-        raise ToucheError(f"{problem}; --runner spark needs a baseline that ranks by touche.scan: omit it")
+        raise ToucheError(
+            f"{problem}; omit --runner spark, which needs a baseline that ranks with touche.scan"
+        )
 
     def read_by_workers(self, read: Find[_T]) -> Parts[_T]:
         """Reads the documents; each task passes some of them to a function, and stores its parts.

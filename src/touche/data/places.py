@@ -199,7 +199,7 @@ def _places() -> Iterator[Path]:
     for folder in tasks.data_folders():
         if not folder.is_dir():
             problem = f"TOUCHE_DATA names {str(folder)!r}, which is not a folder"
-            raise ToucheError(f"{problem}; , qrels/, qrels/ and corpora/, or unset it")
+            raise ToucheError(f"{problem}; set it to folders with topics/, qrels/ and corpora/, or unset it")
         yield folder
     if root := shipped():
         yield root

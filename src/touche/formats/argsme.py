@@ -161,7 +161,7 @@ def _record(raw: bytes, path: Path, line: int) -> Record:
     try:
         return _RECORD.decode(_ESCAPE.sub(lambda escape: b"?" if escape["half"] else escape[0], raw))
     except msgspec.ValidationError as error:
-        remedy = 'give it "id", "conclusion" and "premises": [{"text"}]'
+        remedy = 'write "id", "conclusion" and "premises": [{"text"}]'
         raise InputError(path, f"not an argument ({error})", remedy, line) from error
     except msgspec.DecodeError as error:
         raise InputError(path, f"broken JSON ({error})", _REMEDY, line) from error

@@ -52,7 +52,9 @@ def _records(path: Path, file: IO[bytes]) -> Iterator[dict[str, Any]]:
                 yield {name: value for name, value in record.items() if value is not None}
     except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         problem = f"not a readable Parquet file ({one_line(str(error))})"
-        raise InputError(path, problem, "check that this is the right file, and complete") from error
+        raise InputError(
+            path, problem, "check that this is the right file, and that it is complete"
+        ) from error
 
 
 def _columns(path: Path, table: Any) -> list[str]:

@@ -131,5 +131,5 @@ def _read(path: Path, excluded_topics: Collection[str], label_of: Callable[[str,
 
 
 def _unknown(path: Path, value: str, known: Collection[object], line: int) -> InputError:
-    problem = f"{value} is unknown; this task has {', '.join(map(str, known))}"
+    problem = f"{value} is unknown (known: {', '.join(map(str, known))})"
     return InputError(path, problem, _OTHER_FILE, line)

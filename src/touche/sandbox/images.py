@@ -52,7 +52,7 @@ def check_name(folder: Path) -> None:
         InputError: if it cannot.
     """
     if folder.name in _BASES or (folder.name in names() and not is_shipped(folder)):
-        problem = f"its image would replace {image_of(folder.name)}, which exists"
+        problem = f"its image would replace {image_of(folder.name)}"
         raise InputError(folder, problem, "choose another name")
     if not _IMAGE_NAME.fullmatch(folder.name):
         remedy = "use a-z, 0-9, and single . _ - between them"

@@ -140,7 +140,7 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
         raise ToucheError(f"tira-run is not installed; get it with: {installing('tira')}")
     if unsafe := [option for option in job.arguments if not _PLAIN.fullmatch(option)]:
         problem = f"tira-run cannot pass {unsafe[0]!r}, because it builds a shell command from the options"
-        raise ToucheError(f"{problem};  = : + - only, or another runner/ = : + - only, or another runner")
+        raise ToucheError(f"{problem}; use only letters, digits and . , / = : + -, or another runner")
     check_program("docker")
     check_image("docker", job.baseline)
     _remove_abandoned("docker")

@@ -94,8 +94,8 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
         ToucheError: if the task, the measure or the file is unknown, or neither task nor qrels are passed.
     """
     if task_id is None and qrels is None:
-        named = f"name --task, one of {', '.join(ids())}, or --qrels"
-        raise ToucheError(f"no task and no qrels; {named}")
+        named = f"pass --task, one of {', '.join(ids())}, or --qrels"
+        raise ToucheError(f"neither task nor qrels are known; {named}")
     if qrels is not None and not is_file(qrels):
         raise InputError(qrels, "no such file of qrels", "check the path")
     name = qrels.name if qrels else ""  # the only name of an unknown task
