@@ -1,4 +1,4 @@
-"""What MkDocs does for this site beyond its plugins: generated pages and tables, formulas, and links."""
+"""Hooks of MkDocs: generated pages and tables, formulas, and links."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Fills in what is generated, typesets formulas, and leads links to pages or to the repository."""
+    """Inserts generated tables, typesets formulas, and resolves links to pages or to the repository."""
     generated = _MARK.sub(lambda mark: _GENERATED[mark[1]](), markdown)
     text, at = "", 0
     for code in _FENCED.finditer(generated):
@@ -57,13 +57,13 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 
 def on_post_page(output: str, **_: Any) -> str:
-    """Makes a page small: folds white space outside of code, and drops marks in code that have no colour."""
+    """Makes a page smaller: collapses white space outside code, and removes marks without a colour."""
     parts = _CODE.split(_PLAIN.sub(lambda found: found[1] or "", output))
     return "".join(part if part.startswith(("<pre", "<script")) else _SPACE.sub(" ", part) for part in parts)
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Leaves the words in the search index without their tags: every page loads it."""
+    """Removes the tags from the search index, because every page loads it."""
     path = Path(config.site_dir) / "search" / "search_index.json"
     index = json.loads(path.read_text(encoding="utf-8"))
     for section in index["docs"]:
@@ -93,7 +93,7 @@ def _with_links(text: str, page: str) -> str:
 
 
 def _address(target: str, page: str) -> str:
-    """Returns where a relative link leads; empty if that is a source file and the repository is not known."""
+    """Returns the address of a relative link; empty for a source file if the repository is unknown."""
     path, hash, anchor = target.partition("#")
     source = (
         f"baselines/{page[len(_FOLDER) + 1 : -3]}/{_README}" if dirname(page) == _FOLDER else f"docs/{page}"
