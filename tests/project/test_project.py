@@ -45,13 +45,16 @@ def test_files_and_headings_that_the_documentation_names_exist() -> None:
             assert target.exists() and known, f"{page}: {name}#{anchor}"
 
 
-def test_workflows_are_valid_and_fetch_all_that_needs_no_agreement() -> None:
-    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
-    checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
-    subprocess.run([*checker, *map(str, workflows)], check=True)
+def test_workflows_and_issue_forms_are_valid_and_fetch_all_that_needs_no_agreement() -> None:
+    for kind, pattern in (("workflows", "workflows/*.yml"), ("issue-forms", "ISSUE_TEMPLATE/b*.yml")):
+        files = sorted(map(str, (ROOT / ".github").glob(pattern)))
+        checker = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.github-{kind}"]
+        subprocess.run([*checker, *files], check=True)
     (listed,) = re.findall("DATASETS: (.*)", (ROOT / ".github/workflows/regression.yml").read_text())
     published = {each: official([each]) for each in datasets() if "/" not in each}
-    open_tasks = {name for name, files in published.items() if files and all(each.url for each in files)}
+    open_tasks = {
+        name for name, sources in published.items() if sources and all(each.url for each in sources)
+    }
     assert set(listed.split()) == open_tasks
 
 
