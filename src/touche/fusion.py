@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
+from math import fsum, isfinite, sqrt
 from pathlib import Path
 
-from touche.errors import InputError, ToucheError
+from touche.errors import InputError, ParameterError, ToucheError
 from touche.formats.runs import RunLine, by_topic, in_order_of_score, ranking, read_run
 from touche.formats.statistics import parts_of
 from touche.formats.topics import Topic
@@ -15,6 +15,7 @@ from touche.tira.outputs import METADATA_FILE, Hit
 from touche.tira.provenance import statistics_of
 
 K = 60  # of reciprocal rank fusion, as in its paper: the larger, the less the first ranks stand out
+PHI = 0.95  # of rank-biased centroids: the chance to read on; 0.8, for one, is 0 as float32 from rank 460 on
 
 Hits = list[tuple[str, float]]
 Ranking = tuple[Topic, list[Hit]]
@@ -33,23 +34,79 @@ class Method:
     combined: Callable[[Sequence[float]], float]
 
 
-def fused(runs: Iterable[Iterable[RunLine]], method: Method) -> Iterator[tuple[str, Hits]]:
+Shares = Mapping[str, Mapping[str, Mapping[int, float]]]
+"""What documents get, by topic, document and the place of the run."""
+
+
+def fused(
+    runs: Iterable[Iterable[RunLine]], method: Method, weights: Sequence[float] | None = None
+) -> Iterator[tuple[str, Hits]]:
     """Fuses runs, whatever their order.
 
     Args:
         runs: the runs; a topic that only some of them have is fused of these.
         method: one of ``METHODS``.
+        weights: what the shares of each run are multiplied by; a run of weight 0 is left out.
 
     Yields:
         Each topic, in the order of the runs, with all its (document id, score) pairs in no order.
     """
-    topics: dict[str, dict[str, list[float]]] = {}
-    for run in runs:
+    yield from weighted(shares_of(runs, method), method, weights)
+
+
+def shares_of(runs: Iterable[Iterable[RunLine]], method: Method) -> Shares:
+    """What each run gives its documents, before any weight.
+
+    Args:
+        runs: the runs.
+        method: one of ``METHODS``.
+    """
+    topics: dict[str, dict[str, dict[int, float]]] = {}
+    for place, run in enumerate(runs):
         for topic, lines in by_topic(run).items():
             for document, share in method.given(lines).items():
-                topics.setdefault(topic, {}).setdefault(document, []).append(share)
-    for topic, documents in topics.items():
-        yield topic, [(document, method.combined(shares)) for document, shares in documents.items()]
+                topics.setdefault(topic, {}).setdefault(document, {})[place] = share
+    return topics
+
+
+def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) -> Iterator[tuple[str, Hits]]:
+    """Combines what runs give; yields each topic with its (document id, score) pairs.
+
+    Args:
+        shares: what ``shares_of`` returns.
+        method: the same method.
+        weights: one for each run, or None for all alike.
+    """
+    for topic, documents in shares.items():
+        hits = []
+        for document, of_runs in documents.items():
+            got = [
+                share if weights is None else weights[place] * share
+                for place, share in of_runs.items()
+                if weights is None or weights[place]
+            ]
+            if got:
+                hits.append((document, method.combined(got)))
+        if hits:
+            yield topic, hits
+
+
+def check_weights(weights: Sequence[float], runs: int) -> None:
+    """Checks the weights of a fusion.
+
+    Args:
+        weights: the weights.
+        runs: the number of runs.
+
+    Raises:
+        ParameterError: unless there is a weight for each run, finite, none below 0 and one above 0.
+    """
+    if len(weights) != runs:
+        raise ParameterError(f"{len(weights)} weights for {runs} runs; name one for each, such as 0.7,0.3")
+    if wrong := [weight for weight in weights if not (isfinite(weight) and weight >= 0)]:
+        raise ParameterError(f"the weight {wrong[0]:g} is not a finite number from 0; correct it")
+    if not any(weights):
+        raise ParameterError("all weights are 0; give one run a weight above 0")
 
 
 def reciprocal_ranks(lines: Sequence[RunLine]) -> dict[str, float]:
@@ -59,6 +116,15 @@ def reciprocal_ranks(lines: Sequence[RunLine]) -> dict[str, float]:
         lines: all lines of a topic.
     """
     return {line.document: 1 / (K + rank) for rank, line in enumerate(in_order_of_score(lines), 1)}
+
+
+def rank_biased(lines: Sequence[RunLine]) -> dict[str, float]:
+    """(1 - 0.95) 0.95^(rank - 1), by the same ranks: rank-biased centroids (Bailey et al. 2017).
+
+    Args:
+        lines: all lines of a topic.
+    """
+    return {line.document: (1 - PHI) * PHI**rank for rank, line in enumerate(in_order_of_score(lines))}
 
 
 def normalised(lines: Sequence[RunLine]) -> dict[str, float]:
@@ -74,6 +140,21 @@ def normalised(lines: Sequence[RunLine]) -> dict[str, float]:
     return {line.document: (line.score - lowest) / span if span else 1.0 for line in lines}
 
 
+def standardised(lines: Sequence[RunLine]) -> dict[str, float]:
+    """(score - mean) / standard deviation of the population: z-scores (Montague and Aslam 2001).
+
+    A run gives its mean document 0, as much as one that it lacks. Scores that are all equal become 0.
+
+    Args:
+        lines: all lines of a topic.
+    """
+    scores = [line.score for line in lines]
+    mean = fsum(scores) / len(scores)
+    deviation = sqrt(fsum((score - mean) ** 2 for score in scores) / len(scores))
+    varied = deviation and min(scores) < max(scores)  # the mean of equal scores may be rounded
+    return {line.document: (line.score - mean) / deviation if varied else 0.0 for line in lines}
+
+
 def times_runs(shares: Sequence[float]) -> float:
     """The sum, times how many runs have the document: CombMNZ (Fox and Shaw 1994)."""
     return len(shares) * fsum(shares)
@@ -83,21 +164,38 @@ METHODS = {
     "rrf": Method(reciprocal_ranks, fsum),
     "combsum": Method(normalised, fsum),
     "combmnz": Method(normalised, times_runs),
+    "z-score": Method(standardised, fsum),
+    "rbc": Method(rank_biased, fsum),
 }
 
 
-def fused_rankings(runs: Sequence[Sequence[RunLine]], method: Method, depth: int) -> Iterator[Ranking]:
+def fused_rankings(
+    runs: Sequence[Sequence[RunLine]], method: Method, depth: int, weights: Sequence[float] | None = None
+) -> Iterator[Ranking]:
     """Fuses runs into the rankings of one; a stance is that of the first run that has the document.
 
     Args:
         runs: the runs.
         method: one of ``METHODS``.
         depth: how many documents are returned per topic.
+        weights: one for each run, or None for all alike.
+
+    Raises:
+        ParameterError: if the weights are unusable.
     """
+    if weights is not None:
+        check_weights(weights, len(runs))
+    yield from ranked(fused(runs, method, weights), runs, depth)
+
+
+def ranked(
+    topics: Iterable[tuple[str, Hits]], runs: Sequence[Sequence[RunLine]], depth: int
+) -> Iterator[Ranking]:
+    """Cuts fused topics, and gives their documents the stances that they have in the runs."""
     stances = {(line.topic, line.document): line.stance for run in reversed(runs) for line in run}
-    for topic, hits in fused(runs, method):
+    for topic, hits in topics:
         best = ranking(hits, depth)
-        yield Topic(topic, ""), [(id, float(score), stances[topic, id]) for id, score in best]
+        yield Topic(topic, ""), [(id, float(score), stances.get((topic, id), "Q0")) for id, score in best]
 
 
 def doubts_of(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:

@@ -87,3 +87,59 @@ def test_what_cannot_be_fused_is_named_and_nothing_is_written(
     code, _, said = touche("fuse", "-o", tmp_path / "out", *paths, *more)
     assert (code, error in said.splitlines()[-1]) == (2, True), said
     assert not (tmp_path / "out").exists() and runs[1].read_text() == B
+
+
+def test_weights_are_applied_and_recorded(touche: Touche, tmp_path: Path, runs: list[Path]) -> None:
+    code, _, _ = touche("fuse", *runs, "-o", tmp_path, "--method", "combsum", "--weights", "0.5, 2")
+    assert code == 0
+    first = (tmp_path / "run.txt").read_text().splitlines()[0].split()
+    # The documents of run B are tied, and so have 1 each, twice; y is the last one of run A.
+    assert (first[2], first[4]) == ("y", "2.0")
+    record = YAML(typ="safe").load(tmp_path / "ir-metadata.yml")
+    assert record["method"]["parameters"]["weights"] == [0.5, 2.0]
+
+
+def test_tuned_weights_are_recorded_topic_by_topic(touche: Touche, tmp_path: Path, write: Write) -> None:
+    qrels = write("relevance.qrels", "".join(f"{topic} 0 a 1\n{topic} 0 b 0\n" for topic in "1234"))
+    orders = {"one": "ab", "other": "ba"}
+    paths = [
+        write(
+            f"{name}/run.txt",
+            "".join(f"{t} Q0 {d} 1 {-n} {name}\n" for t in "1234" for n, d in enumerate(ids)),
+        )
+        for name, ids in orders.items()
+    ]
+    tune = ("--tune", "leave-one-topic-out", "--qrels", qrels, "--measure", "RR")
+    code, out, _ = touche("fuse", *paths, "-o", tmp_path / "out", "--method", "combsum", *tune)
+    assert code == 0 and "1.000 (95% interval 1.000 to 1.000) over 4 topics" in out
+    record = YAML(typ="safe").load(tmp_path / "out" / "ir-metadata.yml")["method"]["parameters"]
+    assert record["weights"] == dict.fromkeys("1234", "0.6,0.4")
+    assert (record["tune"], record["measure"], record["dimension"]) == (
+        "leave-one-topic-out",
+        "RR",
+        "relevance",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--weights", "1"), "1 weights for 2 runs"),
+        (("--weights", "-1,1"), "weight -1"),
+        (("--weights", "nan,1"), "'nan,1'"),
+        (("--weights", "1e999,1"), "'1e999,1'"),
+        (("--weights", ""), "--weights"),
+        (("--weights", "0,0"), "all weights are 0"),
+        (("--weights", "1,1", "--tune", "two-fold", "--task", "spot-check/arguments"), "exclude"),
+        (("--task", "spot-check/arguments"), "--tune"),
+        (("--dimension", "relevance"), "--tune"),
+        (("--tune", "two-fold"), "--task"),
+        (("--tune", "two-fold", "--task", "spot-check/arguments", "--dimension", "x"), "dimension 'x'"),
+    ],
+)
+def test_weights_that_cannot_be_meant_are_one_line_and_leave_nothing(
+    touche: Touche, tmp_path: Path, runs: list[Path], arguments: tuple[str, ...], problem: str
+) -> None:
+    code, out, said = touche("fuse", *runs, "-o", tmp_path / "out", *arguments)
+    assert (code, out) == (2, "") and problem in said.splitlines()[-1]
+    assert not (tmp_path / "out").exists()

@@ -3,18 +3,32 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
 from touche.cli.commands import command, option
-from touche.cli.options import DEPTH, RUNS, each_once, naming, output
-from touche.cli.output import command_line, counted, tell, warn
-from touche.errors import InputError
-from touche.formats.runs import read_run
-from touche.fusion import METHODS, doubts_of, fused_rankings
+from touche.cli.options import DEPTH, RUNS, SCORING, each_once, naming, output
+from touche.cli.output import command_line, counted, show_folds, tell, warn
+from touche.errors import InputError, ToucheError, choice
+from touche.evaluation.cross_validation import FOLDS
+from touche.formats.runs import RunLine, decimal, read_run
+from touche.fusion import METHODS, Ranking, doubts_of, fused_rankings
+from touche.io.identifiers import quoted
 from touche.io.writing import write_whole
+from touche.tasks import STANCE, task_scored_by
 from touche.tira.outputs import METADATA_FILE, RUN_FILE, write_run
 from touche.tira.provenance import Software, data_of_runs, metadata
+
+_NO_TUNING = "none"
+
+
+def _numbers(ctx: click.Context, param: click.Parameter, text: str | None) -> list[float] | None:
+    """Reads weights such as 0.7,0.3."""
+    numbers = [decimal(part.strip()) for part in text.split(",")] if text is not None else []
+    if None in numbers:
+        raise click.BadParameter(f"{quoted(text)} is not a list of numbers; write it as 0.7,0.3.", ctx, param)
+    return [number for number in numbers if number is not None] or None
 
 
 @command(
@@ -23,10 +37,27 @@ from touche.tira.provenance import Software, data_of_runs, metadata
     RUNS,
     output(),
     option("--method", choices=METHODS),
+    option(
+        "--weights LIST",
+        "A weight for each RUN, such as 0.7,0.3, by which its shares are multiplied.",
+        callback=_numbers,
+    ),
     DEPTH,
+    option("--tune", "Tune the weights of each topic on other topics.", [_NO_TUNING, *FOLDS]),
+    *SCORING,
+    option("--dimension NAME", "What the weights are tuned for; by default the task's first."),
 )
 def fuse(
-    runs: Sequence[Path], output: Path, method: str, depth: int, tag: str | None, team: str | None
+    runs: Sequence[Path],
+    output: Path,
+    method: str,
+    weights: Sequence[float] | None,
+    depth: int,
+    tag: str | None,
+    team: str | None,
+    tune: str,
+    dimension: str | None,
+    **scoring: Any,
 ) -> None:
     """Fuse two or more RUNs into one, which ranks high what several of them rank high.
 
@@ -36,12 +67,23 @@ def fuse(
     combsum: the sum of the scores (Fox and Shaw 1994). As scores of two systems have no range in common,
          those of a topic become 0 for a run's last document and 1 for its first (min-max, Lee 1997).
     combmnz: that sum, times how many runs have the document (Fox and Shaw 1994).
+    z-score: the sum of (score - mean) / standard deviation (Montague and Aslam 2001). A document that a
+         run lacks counts as one with its mean score.
+    rbc: rank-biased centroids (Bailey et al. 2017), the sum of 0.05 * 0.95^(rank - 1).
 
     A run that lacks a document gives it nothing, and a topic that some runs lack is fused of the others. Ties
-    are ordered by document id descending. A stance is that of the first RUN that has the document.
+    are ordered by document id descending. A stance is that of the first RUN that has the document. A RUN of
+    weight 0 is left out.
+
+    --tune tries all weights that are tenths and add up to 1, and fuses each topic with those that are best on
+    other topics. So no topic has a say in its own weights, and the run's score is the cross-validated one.
     """
     if len(runs) < 2:
         raise click.UsageError("one run is nothing to fuse; give two or more")
+    if tune == _NO_TUNING and (dimension or any(scoring.values())):
+        raise click.UsageError("--task, --measure, --qrels and --dimension are for tuning; add --tune")
+    if tune != _NO_TUNING and weights:
+        raise click.UsageError("--weights and --tune exclude each other; leave one of them out")
     tag = tag or f"touche-{method}"
     target = output / RUN_FILE
     if target.resolve() in [path.resolve() for path in runs]:
@@ -49,11 +91,43 @@ def fuse(
     started = datetime.now(UTC)
     read, data = [read_run(path) for path in each_once(runs)], data_of_runs(runs)
     warn(*doubts_of(read))
-    rankings = list(fused_rankings(read, METHODS[method], depth))
+    options: dict[str, Any] = {"method": method, "depth": depth, "tag": tag}
+    if tune == _NO_TUNING:
+        rankings: Sequence[Ranking] = list(fused_rankings(read, METHODS[method], depth, weights))
+        options |= {"weights": weights} if weights else {}
+    else:
+        rankings, of_tuning = _tuned(read, method, depth, tune, dimension, scoring)
+        options |= of_tuning
     write_run(output, [topic for topic, _ in rankings], rankings, tag)
     about = (fuse.help or "").partition("\n")[0]
     software = Software(f"touche fuse --method {method}", team or "", command_line(), about)
-    options = {"method": method, "depth": depth, "tag": tag}
     text = metadata(software, tag, options, data, started, datetime.now(UTC))
     write_whole(output / METADATA_FILE, text)
     tell(f"fuse: {target} of {len(runs)} runs, {counted(len(rankings), 'topic')}")
+
+
+def _typed(weights: Sequence[float]) -> str:
+    return ",".join(map(str, weights))
+
+
+def _tuned(
+    runs: Sequence[Sequence[RunLine]],
+    method: str,
+    depth: int,
+    tune: str,
+    dimension: str | None,
+    scoring: dict[str, Any],
+) -> tuple[Sequence[Ranking], dict[str, Any]]:
+    """Fuses with tuned weights, and prints them; returns the rankings and the options for the metadata."""
+    from touche.tuning.weights import tuned  # here, because it takes long to import
+
+    task = task_scored_by(**scoring)
+    dimensions = [name for name in task.qrels if name != STANCE]
+    name = dimension or next(iter(dimensions), "")
+    if name not in dimensions:
+        raise ToucheError(f"{task.id} has no dimension {quoted(name)}; {choice(name, dimensions)}")
+    found = tuned(runs, METHODS[method], depth, task, name, tune)
+    measure = task.measure_for(name)
+    show_folds(f"{tune}, {measure} {name} of trec_eval", found.cross_validation, _typed)
+    weights = {topic: _typed(of_topic) for topic, of_topic in found.weights.items()}
+    return found.rankings, {"tune": tune, "dimension": name, "measure": str(measure), "weights": weights}

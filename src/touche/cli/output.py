@@ -5,16 +5,20 @@ import json
 import logging
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, fields
 from itertools import takewhile
+from statistics import fmean
 from string import Formatter
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 from touche.errors import one_line
 from touche.progress import say
+
+if TYPE_CHECKING:
+    from touche.evaluation.cross_validation import CrossValidation, Fold
 
 BROKEN, UNUSABLE = 1, 2  # exit codes: a score or a rule; an input
 _NARROW = 24  # characters; a text column is folded to no less
@@ -23,6 +27,8 @@ _APART = 2  # blanks between columns
 _WIDEST = 1_000_000  # characters; nothing is folded in a pipe
 _NO_VALUE = "\0"  # a value of a cell is None
 GOOD, DOUBTFUL, BAD = "green", "yellow", "red"
+
+_T = TypeVar("_T")
 
 _log = logging.getLogger("touche")
 
@@ -124,6 +130,28 @@ def paint(*parts: tuple[str, str]) -> None:
         Console().print(line, soft_wrap=True)
     else:
         click.echo(line.plain)
+
+
+def show_folds(what: str, validation: "CrossValidation[_T]", text_of: Callable[[_T], str] = str) -> None:
+    """Prints what other topics chose, how often and what it scores; then the mean over all topics.
+
+    Args:
+        what: what was validated.
+        validation: the folds.
+        text_of: the text of a choice.
+    """
+    folds: dict[str, list[Fold[_T]]] = {}
+    for fold in validation.folds:
+        folds.setdefault(text_of(fold.choice), []).append(fold)
+    rows = []
+    for choice, chosen in folds.items():
+        values = [value for fold in chosen for value in fold.values.values()]
+        mean = fmean(values) if values else None
+        rows.append({"choice": choice, "folds": len(chosen), "topics": len(values), "mean": mean})
+    show_records("chosen by other topics|folds|topics|mean", "{choice}|{folds}|{topics}|{mean:.3f}", rows)
+    (low, high), topics = validation.interval, counted(len(validation.values), "topic")
+    overall = f"{validation.mean:.3f} (95% interval {low:.3f} to {high:.3f})"
+    click.echo(f"\n{what}: {overall} over {topics}, none of which had a say in its own choice")
 
 
 def tell(line: str) -> None:

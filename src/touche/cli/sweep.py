@@ -8,7 +8,6 @@ from functools import partial
 from inspect import Parameter
 from itertools import chain
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -18,18 +17,18 @@ from touche import baselines
 from touche.baselines.method import Baseline
 from touche.cli.commands import INPUT, Command, Option, option
 from touche.cli.options import SCORING
-from touche.cli.output import counted, show_records, tell, warn
+from touche.cli.output import counted, show_folds, show_records, tell, warn
 from touche.cli.run import Baselines, helps_of, own_options
 from touche.cli.runners import own_frames
 from touche.data import places
 from touche.errors import ToucheError
-from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold
+from touche.evaluation.cross_validation import FOLDS
 from touche.evaluation.evaluators import EVALUATORS
 from touche.io.writing import write_whole
 from touche.tasks import task_scored_by
 
 if TYPE_CHECKING:
-    from touche.tuning.results import Setting, Sweep
+    from touche.tuning.results import Sweep
 
 SETTINGS_FILE, FOLDS_FILE = "settings.csv", "folds.csv"
 
@@ -136,7 +135,8 @@ def sweep_baseline(
         return
     _show_settings(found)
     for dimension, validation in found.cross_validations.items():
-        _show_folds(dimension, validation)
+        click.echo()
+        show_folds(f"{validation.method}, {dimension}", validation)
 
 
 def _write(found: "Sweep", folder: Path) -> None:
@@ -180,21 +180,3 @@ def _show_settings(found: "Sweep") -> None:
     show_records("|".join(header), "|".join([*options, *figures]), rows)
     why = "on other topics it is probably lower, because these topics chose it"
     click.echo(f"\n* the highest mean of {first.evaluator}; {why}")
-
-
-def _show_folds(dimension: str, validation: "CrossValidation[Setting]") -> None:
-    """What the other topics chose, how often and what it scores; then the mean over all topics."""
-    folds: dict[str, list[Fold[Setting]]] = {}
-    for fold in validation.folds:
-        folds.setdefault(str(fold.choice), []).append(fold)
-    rows = []
-    for choice, chosen in folds.items():
-        values = [value for fold in chosen for value in fold.values.values()]
-        mean = fmean(values) if values else None
-        rows.append({"choice": choice, "folds": len(chosen), "topics": len(values), "mean": mean})
-    click.echo()
-    show_records("chosen by other topics|folds|topics|mean", "{choice}|{folds}|{topics}|{mean:.3f}", rows)
-    low, high = validation.interval
-    interval = f"95% interval {low:.3f} to {high:.3f}"
-    topics = f"over {counted(len(validation.values), 'topic')}, none of which chose its own setting"
-    click.echo(f"\n{validation.method}, {dimension}: {validation.mean:.3f} ({interval}) {topics}")

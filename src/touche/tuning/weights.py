@@ -1,0 +1,110 @@
+"""Weights of a fusion, each topic's chosen by other topics."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+from touche.data.places import qrels_of
+from touche.errors import ToucheError
+from touche.evaluation.cross_validation import CrossValidation, Values, best, cross_validated
+from touche.evaluation.evaluators import trec_eval
+from touche.evaluation.scores import in_order
+from touche.formats.qrels import Qrels
+from touche.formats.runs import RunLine
+from touche.fusion import Hits, Method, Ranking, Shares, ranked, shares_of, weighted
+from touche.progress import watched
+from touche.tasks import Task
+from touche.tasks.measures import Measure
+
+STEPS = 10  # of a weight, from 0 to 1
+MOST_RUNS = 5  # whose 1,001 combinations are tried
+
+Weights = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class TunedFusion:
+    """A fusion whose topics are weighted by what is best on other topics.
+
+    Attributes:
+        rankings: the fused topics.
+        weights: the weights of each fused topic.
+        cross_validation: the folds, with the measure of the rankings.
+    """
+
+    rankings: Sequence[Ranking]
+    weights: Mapping[str, Weights]
+    cross_validation: CrossValidation[Weights]
+
+
+def tuned(
+    runs: Sequence[Sequence[RunLine]], method: Method, depth: int, task: Task, dimension: str, validation: str
+) -> TunedFusion:
+    """Fuses runs with weights that are tuned by cross-validation, never on the topic itself.
+
+    All weights are tried that are tenths and add up to 1. A topic without judgments has the weights that are
+    best on all judged topics.
+
+    Args:
+        runs: the runs.
+        method: one of ``METHODS``.
+        depth: how many documents are returned per topic.
+        task: the task, with its measure.
+        dimension: what the weights are to be best for.
+        validation: a name in ``FOLDS``.
+
+    Raises:
+        ToucheError: if there are too many runs, or too few topics with judgments.
+    """
+    if len(runs) > MOST_RUNS:
+        problem = f"weights of {len(runs)} runs cannot be tuned, {MOST_RUNS} are the most"
+        raise ToucheError(f"{problem}; leave some out, or name --weights")
+    shares, qrels = shares_of(runs, method), qrels_of(task, dimension)
+    judged = sorted(shares.keys() & qrels.keys(), key=in_order)
+    among = {topic: qrels[topic] for topic in judged}
+    grid = list(simplex(len(runs), STEPS))
+    values = {
+        weights: _values(shares, method, weights, depth, among, task.measure_for(dimension))
+        for weights in watched(grid, "tuning", "weights", len(grid))
+    }
+    if not any(value for of_topics in values.values() for value in of_topics.values()):
+        problem = f"all fused topics have the {task.measure_for(dimension)} 0, so that no weights are better"
+        raise ToucheError(f"{problem}; check that --task is the runs' task")
+    found = cross_validated(values, judged, validation)
+    overall = best(values, set(judged))
+    weights = dict.fromkeys(shares, overall)
+    weights |= {topic: fold.choice for fold in found.folds for topic in fold.values}
+    rankings = list(ranked(_with(shares, method, weights), runs, depth))
+    return TunedFusion(rankings, weights, found)
+
+
+def simplex(runs: int, steps: int) -> Iterator[Weights]:
+    """Weights that add up to 1, in equal steps; equal weights, if they are among them, come first.
+
+    Args:
+        runs: the number of weights.
+        steps: the number of steps from 0 to 1.
+    """
+    cells = []
+    for bars in combinations(range(steps + runs - 1), runs - 1):  # stars and bars
+        ends = (-1, *bars, steps + runs - 1)
+        cells.append(tuple((end - begin - 1) / steps for begin, end in pairwise(ends)))
+    yield from sorted(cells, key=lambda cell: max(cell) - min(cell))
+
+
+def _values(
+    shares: Shares, method: Method, weights: Weights, depth: int, qrels: Qrels, measure: Measure
+) -> Values:
+    """The measure of each judged topic by trec_eval, fused with some weights."""
+    judged = {topic: shares[topic] for topic in qrels}
+    lines = [
+        RunLine(topic.number, "Q0", id, rank, score, "fused")
+        for topic, hits in ranked(weighted(judged, method, weights), (), depth)
+        for rank, (id, score, *_) in enumerate(hits, 1)
+    ]
+    return trec_eval(lines, qrels, measure).per_topic if lines else dict.fromkeys(qrels, 0.0)
+
+
+def _with(shares: Shares, method: Method, weights: Mapping[str, Weights]) -> Iterator[tuple[str, Hits]]:
+    for topic, documents in shares.items():
+        yield from weighted({topic: documents}, method, weights[topic])

@@ -1,0 +1,107 @@
+from math import comb
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Write
+from spotcheck import run_of
+from touche.errors import ToucheError
+from touche.evaluation.evaluators import trec_eval
+from touche.formats.runs import RunLine, read_run
+from touche.fusion import METHODS, fused_rankings
+from touche.tasks import Judgments, Rules, Task
+from touche.tuning.weights import simplex, tuned
+
+
+def task_of(write: Write, monkeypatch: pytest.MonkeyPatch, relevant: dict[str, str]) -> Task:
+    """A task with one relevant document, a or b, for each topic."""
+    text = "".join(f"{topic} 0 {id} {int(id == best)}\n" for topic, best in relevant.items() for id in "ab")
+    monkeypatch.setenv("TOUCHE_DATA", str(write("qrels/made-up.qrels", text).parents[1]))
+    judged = {"relevance": Judgments("made-up.qrels", frozenset({0, 1}))}
+    return Task("made-up", "", "", "made-up.xml", judged, {}, Rules("document", ("Q0",)))
+
+
+TOPICS = [str(number) for number in range(1, 9)]
+
+
+@pytest.fixture
+def runs(write: Write) -> list[list[RunLine]]:
+    """One has a first and b last, the other the reverse, in all topics and in one without judgments."""
+    texts = (run_of(*(f"{topic} {order}" for topic in [*TOPICS, "99"])) for order in ("a x b", "b x a"))
+    return [read_run(write(f"{number}/run.txt", text)) for number, text in enumerate(texts)]
+
+
+@given(st.integers(1, 4), st.integers(1, 6))
+def test_all_weights_in_equal_steps_are_tried_and_the_most_equal_first(runs: int, steps: int) -> None:
+    cells = list(simplex(runs, steps))
+    assert len(set(cells)) == len(cells) == comb(steps + runs - 1, runs - 1)
+    assert all(sum(cell) == pytest.approx(1) and min(cell) >= 0 for cell in cells)
+    spreads = [max(cell) - min(cell) for cell in cells]
+    assert spreads == sorted(spreads)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_each_topic_is_fused_by_weights_of_others_and_the_run_scores_what_they_say(
+    write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[list[RunLine]], method: str
+) -> None:
+    # In odd topics a is relevant, in even ones b: each half is tuned on the other, and so is wrong.
+    task = task_of(write, monkeypatch, {topic: "ba"[int(topic) % 2] for topic in TOPICS})
+    found = tuned(runs, METHODS[method], 10, task, "relevance", "two-fold")
+    chosen = {topic: found.weights[topic] for topic in TOPICS}
+    assert all((one > other) == (int(topic) % 2 == 0) for topic, (one, other) in chosen.items())
+    lines = [
+        RunLine(topic.number, "Q0", id, rank, score, "t")
+        for topic, hits in found.rankings
+        for rank, (id, score, _) in enumerate(hits, 1)
+    ]
+    qrels = {topic: {"a": int(topic) % 2, "b": 1 - int(topic) % 2} for topic in TOPICS}
+    values = trec_eval(lines, qrels, task.measure).per_topic
+    assert found.cross_validation.values == values
+    assert {line.document for line in lines if line.rank == 1 and line.topic in ("1", "3")} == {"b"}
+    for topic, hits in found.rankings:
+        whole = dict(fused_rankings(runs, METHODS[method], 10, found.weights[topic.number]))
+        assert whole[topic] == hits
+
+
+def test_a_topic_has_no_say_in_its_own_weights_and_all_have_one_in_those_of_an_unjudged_topic(
+    write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[list[RunLine]]
+) -> None:
+    relevant = dict.fromkeys(TOPICS, "a")
+    for changed in ("a", "b"):
+        task = task_of(write, monkeypatch, relevant | {"5": changed})
+        found = tuned(runs, METHODS["combsum"], 10, task, "relevance", "leave-one-topic-out")
+        assert found.weights["5"][0] > found.weights["5"][1]
+        assert found.cross_validation.values["5"] == pytest.approx(float(changed == "a"), abs=0.5)
+    task = task_of(write, monkeypatch, dict.fromkeys(TOPICS, "b"))
+    found = tuned(runs, METHODS["combsum"], 10, task, "relevance", "leave-one-topic-out")
+    assert found.weights["99"][0] < found.weights["99"][1] and "99" not in found.cross_validation.values
+
+
+def test_a_run_that_lacks_judged_topics_can_weigh_everything(
+    write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[list[RunLine]]
+) -> None:
+    only = [line for line in runs[0] if line.topic == "99"]
+    task = task_of(write, monkeypatch, dict.fromkeys(TOPICS, "b"))
+    found = tuned([only, runs[1]], METHODS["rrf"], 10, task, "relevance", "two-fold")
+    assert found.cross_validation.mean == 1.0 and found.weights["1"] == (0.5, 0.5)
+
+
+def test_what_cannot_be_tuned_is_refused(
+    write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[list[RunLine]]
+) -> None:
+    task = task_of(write, monkeypatch, dict.fromkeys(TOPICS, "a"))
+    with pytest.raises(ToucheError, match="6 runs"):
+        tuned(runs * 3, METHODS["rrf"], 10, task, "relevance", "two-fold")
+    with pytest.raises(ToucheError, match="two topics"):
+        tuned(
+            [[line for line in run if line.topic == "1"] for run in runs],
+            METHODS["rrf"],
+            10,
+            task,
+            "relevance",
+            "two-fold",
+        )
+    none = task_of(write, monkeypatch, dict.fromkeys(TOPICS, "none"))
+    with pytest.raises(ToucheError, match="check that --task"):
+        tuned(runs, METHODS["rrf"], 10, none, "relevance", "two-fold")
