@@ -64,7 +64,7 @@ ELSEWHERE = {  # by a part of the command; the first match counts
     "^pip|^source|bashrc$": SET_UP,
     "--runner spark": SPARK,
     "/ceph/": SLURM,
-    r"\$TOUCHE_DATA|^touche run .*-i touche-202[0-3]": OFFICIAL,
+    r"\$TOUCHE_DATA| official/|^touche run .*-i touche-202[0-3]": OFFICIAL,
 }
 
 

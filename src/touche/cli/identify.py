@@ -49,7 +49,7 @@ def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: 
 
     Hypotheses are fitted to the scores of the documents of TASK that are at hand, at most 150 of a topic. A
     part of the documents is enough. The best one is the answer if it stands out. RUN can also be a file
-    *.tsv with topic, document and score. It takes one to four minutes, and needs the extra lucene.
+    *.tsv with topic, document and score. It takes minutes, and needs the extra lucene.
     """
     answer = identified(run, dataset, mean_lengths)
     if style == "json":
