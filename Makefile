@@ -85,6 +85,7 @@ benchmark: $(READY)
 	$(BIN)/python benchmarks/pages_speed.py
 	$(BIN)/python benchmarks/rank_bm25_speed.py
 	$(BIN)/python benchmarks/sweep_speed.py
+	$(BIN)/python benchmarks/dense_speed.py
 
 # The picture in README; needs Chromium.
 screenshot: $(READY) demo

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 MEASURED = ROOT / "docs" / "measured.toml"
 _REPLICATION = ROOT / "docs" / "explanation" / "replication.md"
 _SAMPLE, _NOTHING = "/sample", "–"
-_SHOWN_OPTIONS: Sequence[Mapping[str, Any]] = ({}, {"match": "30%"})  # without it few passages match
+_SHOWN_OPTIONS: Sequence[Mapping[str, Any]] = ({}, {"match": "30%"}, {"candidates": 100})
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
 from math import ceil
@@ -44,7 +44,14 @@ def watched(items: Iterable[_T], what: str, unit: str, total: int | None) -> Ite
     yield from bar(what, unit, total, over=items, done=1)
 
 
-def bar(what: str, unit: str, total: int | None, *, over: Iterable[Any] | None = None, done: int = 0) -> Any:
+def bar(
+    what: str,
+    unit: str,
+    total: int | Callable[[], int] | None,
+    *,
+    over: Iterable[Any] | None = None,
+    done: int = 0,
+) -> Any:
     """Returns a bar with rate and remaining time; it appears after two seconds and vanishes at the end.
 
     Without a terminal, and where the logger ``touche`` is set to warnings (``--quiet``), nothing is drawn.
@@ -52,7 +59,7 @@ def bar(what: str, unit: str, total: int | None, *, over: Iterable[Any] | None =
     Args:
         what: the text in front of the bar.
         unit: the plural noun of what is counted; ``B`` for bytes.
-        total: the expected number, or None.
+        total: the expected number, a function that counts it, or None; the function is called for a bar only.
         over: the items to iterate over.
         done: the number at which the bar starts.
 
@@ -66,7 +73,7 @@ def bar(what: str, unit: str, total: int | None, *, over: Iterable[Any] | None =
     return tqdm(
         over,
         desc=what,
-        total=total,
+        total=total() if callable(total) else total,
         initial=done,
         unit=unit if unit == "B" else f" {unit}",
         unit_scale=unit == "B",

@@ -52,13 +52,13 @@ def by_hand(ids: list[int], types: list[int]) -> Any:
 
 def test_states_are_those_of_the_formulas_whatever_else_is_in_the_batch(tiny: Path) -> None:
     texts = ["cats sleep", "dogs bark all day", "cats"]
-    states = dict(Bert(tiny, 12).states(texts, ""))
+    states = dict(Bert(tiny, 12).states(texts))
     assert states[0] == pytest.approx(by_hand([2, 4, 5, 3], [0] * 4), abs=1e-4)
     assert states[1] == pytest.approx(by_hand([2, 8, 9, 6, 7, 3], [0] * 6), abs=1e-4)
-    alone = dict(Bert(tiny, 12).states(texts[2:], ""))
+    alone = dict(Bert(tiny, 12).states(texts[2:]))
     assert alone[0] == pytest.approx(states[2], abs=1e-6)
     for length, ids in ((256, [2, *[4] * 10, 3]), (4, [2, 4, 4, 3])):  # limits of the model or the caller
-        ((_, long),) = Bert(tiny, length).states(["cats " * 50], "")
+        ((_, long),) = Bert(tiny, length).states(["cats " * 50])
         assert long == pytest.approx(by_hand(ids, [0] * len(ids)), abs=1e-4)
 
 
@@ -70,13 +70,15 @@ def test_batches_are_of_similar_length_and_the_same_in_any_order(
     texts = [f"{word} {other}" for word in words for other in words] + ["cats", "cats sleep all day", *words]
     model, batches = Bert(tiny, 12), list[list[list[int]]]()
     run = model._run
-    monkeypatch.setattr(model, "_run", lambda some: batches.append([each.ids for each in some]) or run(some))
+    monkeypatch.setattr(
+        model, "_run", lambda some: batches.append([each[0].tolist() for each in some]) or run(some)
+    )
     monkeypatch.setattr(bert, "processors", lambda: 1)
-    for _ in model.states(texts, ""):
+    for _ in model.states(texts):
         pass
     forward, lengths = batches[:], [len(ids) for batch in batches for ids in batch]
     batches.clear()
-    for _ in model.states(texts[::-1], ""):
+    for _ in model.states(texts[::-1]):
         pass
     assert batches == forward and lengths == sorted(lengths) and len(forward) > 1
 
@@ -98,11 +100,11 @@ def test_the_next_sentence_is_told_by_the_first_token_of_both(tiny: Path) -> Non
 
 def test_the_names_of_older_models_are_known(tiny: Path) -> None:
     """bert-base-uncased has LayerNorm.gamma and LayerNorm.beta."""
-    expected = dict(Bert(tiny, 12).states(["dogs bark"], ""))[0]
+    expected = dict(Bert(tiny, 12).states(["dogs bark"]))[0]
     old = {"LayerNorm.weight": "LayerNorm.gamma", "LayerNorm.bias": "LayerNorm.beta"}
     renamed = {name: re.sub(r"LayerNorm\.\w+$", lambda end: old[end[0]], name) for name in weights()}
     save_file({f"bert.{renamed[name]}": each for name, each in weights().items()}, tiny / "model.safetensors")
-    assert (dict(Bert(tiny, 12).states(["dogs bark"], ""))[0] == expected).all()
+    assert (dict(Bert(tiny, 12).states(["dogs bark"]))[0] == expected).all()
 
 
 def test_embeddings_are_those_of_the_reference_implementation() -> None:
@@ -120,9 +122,9 @@ def test_embeddings_are_those_of_the_reference_implementation() -> None:
 
 def test_the_number_of_processors_does_not_change_a_bit(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [" ".join(["cats"] * (number % 9 + 1)) for number in range(60)]
-    several = dict(Bert(tiny, 12).states(texts, ""))
+    several = dict(Bert(tiny, 12).states(texts))
     monkeypatch.setattr(bert, "processors", lambda: 1)
-    one = dict(Bert(tiny, 12).states(texts, ""))
+    one = dict(Bert(tiny, 12).states(texts))
     assert all((several[place] == one[place]).all() for place in range(60))
 
 

@@ -37,7 +37,7 @@ SPECIAL = {
     "chatnoir-bm25f": ["pages"],
     **{name: ["pairs"] for name in OF_PAIRS},
 }
-BASELINES = sorted([*SPECIAL, "bm25", "dirichletlm", "dph", "rank-bm25", "rm3", "tfidf"])
+BASELINES = sorted([*SPECIAL, "bm25", "dense", "dirichletlm", "dph", "rank-bm25", "rm3", "tfidf"])
 OF_LUCENE = ["dirichletlm-variants", "elrond", "polnareff"]  # whose base is made at night
 PARTS = {name: SPECIAL.get(name, ["arguments", "passages"]) for name in BASELINES}
 

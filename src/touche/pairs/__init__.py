@@ -1,5 +1,6 @@
 """Pairs of sentences: arguments in sentences, their pairs, and how well these read on."""
 
+from touche.pairs.embeddings import Encoder as Encoder
 from touche.pairs.embeddings import embed as embed
 from touche.pairs.ranking import Arguments as Arguments
 from touche.pairs.ranking import Pair as Pair

@@ -24,10 +24,11 @@ _log = logging.getLogger(__name__)
 
 Texts = Sequence[str] | Sequence[tuple[str, str]]
 Array = npt.NDArray[np.float32]
+_Input = npt.NDArray[np.int32]  # of a text: ids, attention mask and types of its tokens, 3 x tokens
 
 FILES = ("config.json", "model.safetensors", "tokenizer.json")
 _BATCH = 8  # inputs of similar length; fixed, for the last bits of a result depend on it
-_CHUNK = 1000  # texts that are tokenized at a time
+_CHUNK = 256  # texts that are tokenized at a time
 _MISSING = "the libraries of the language models are missing"
 
 _GRAPH = """
@@ -129,9 +130,9 @@ class Bert:
         try:
             config, self.weights = _read(folder)
             self.width = int(config["hidden_size"])
-            self._session = _session(config, self.weights)
+            self._session = session(network(config, self.weights))
             self._tokenizer = _tokenizer(folder, min(length, config["max_position_embeddings"]))
-            self._run(self._tokenizer.encode_batch(["a", "b c"]))  # what does not fit together shows now
+            self._run(self._encoded(["a", "b c"]))  # what does not fit together shows now
             if self._tokenizer.get_vocab_size() > len(self.weights["embeddings.word_embeddings.weight"]):
                 raise ValueError("the tokenizer knows more words than the network")
         except ToucheError:
@@ -143,7 +144,7 @@ class Bert:
             problem = f"the model is broken, or no BERT model ({reason})"
             raise InputError(folder, problem, "fetch it again, or name another") from error
 
-    def states(self, texts: Texts, description: str) -> Iterator[tuple[int, Array]]:
+    def states(self, texts: Texts) -> Iterator[tuple[int, Array]]:
         """The last hidden states of texts, or of pairs of texts, in no certain order.
 
         Batches hold texts of similar length and are each computed by one processor, so that the result
@@ -151,35 +152,35 @@ class Bert:
 
         Args:
             texts: the texts, or pairs of them.
-            description: what the progress bar says.
 
         Yields:
             The place of a text among the texts, and its states: tokens x hidden size.
         """
         began = time.monotonic()
         encoded = self._encoded(texts)
-        order = sorted(range(len(encoded)), key=lambda place: (len(encoded[place].ids), texts[place]))
+        order = sorted(range(len(encoded)), key=lambda place: (encoded[place].shape[1], texts[place]))
         batches = [order[start : start + _BATCH] for start in range(0, len(order), _BATCH)]
-        with bar(description, "texts", len(order)) as shown, ThreadPoolExecutor(processors()) as pool:
+        with ThreadPoolExecutor(processors()) as pool:
             computed = pool.map(lambda batch: self._run([encoded[place] for place in batch]), batches)
             for batch, states in zip(batches, computed, strict=True):
-                shown.update(len(batch))
                 for place, state in zip(batch, states, strict=True):
-                    yield place, state[: len(encoded[place].ids)]
-        _log.debug("%s: %d texts in %.1f s", description, len(encoded), time.monotonic() - began)
+                    yield place, state[: encoded[place].shape[1]]
+        _log.debug("%d texts in %.1f s", len(encoded), time.monotonic() - began)
 
-    def _encoded(self, texts: Texts) -> list[Any]:
-        encoded: list[Any] = []
+    def _encoded(self, texts: Texts) -> list[_Input]:
+        encoded: list[_Input] = []
         with bar("tokenizing", "texts", len(texts)) as shown:
             for start in range(0, len(texts), _CHUNK):
-                encoded += self._tokenizer.encode_batch(list(texts[start : start + _CHUNK]))
+                # As arrays, because encodings also hold the tokens beyond the length, and where each was.
+                for one in self._tokenizer.encode_batch(list(texts[start : start + _CHUNK])):
+                    encoded.append(np.array((one.ids, one.attention_mask, one.type_ids), np.int32))
                 shown.update(_CHUNK)
         return encoded
 
-    def _run(self, encoded: Sequence[Any]) -> Array:
-        inputs = np.zeros((3, len(encoded), max(len(each.ids) for each in encoded)), np.int64)
+    def _run(self, encoded: Sequence[_Input]) -> Array:
+        inputs = np.zeros((3, len(encoded), max(each.shape[1] for each in encoded)), np.int64)
         for row, each in enumerate(encoded):
-            inputs[:, row, : len(each.ids)] = each.ids, each.attention_mask, each.type_ids
+            inputs[:, row, : each.shape[1]] = each
         (states,) = self._session.run(None, dict(zip(("ids", "mask", "types"), inputs, strict=True)))
         return np.asarray(states, np.float32)
 
@@ -200,10 +201,17 @@ def _today(name: str) -> str:
     return re.sub(r"\.gamma$", ".weight", re.sub(r"\.beta$", ".bias", name.removeprefix("bert.")))
 
 
-def _session(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # or the import begins to count for Microsoft who uses it
+def network(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
+    """Writes a BERT as an ONNX model.
+
+    Args:
+        config: its config.json.
+        weights: its weights, under their names within BERT.
+
+    Returns:
+        An ``onnx.ModelProto`` from ids, mask and types of tokens to their last hidden states.
+    """
     import onnx
-    import onnxruntime
 
     depth, names = config["num_hidden_layers"], list(_EMBEDDINGS)
     calls = []
@@ -226,6 +234,14 @@ def _session(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
     model = onnx.parser.parse_model(graph)
     for name in names:
         model.graph.initializer.append(onnx.numpy_helper.from_array(_oriented(name, weights[name]), name))
+    return model
+
+
+def session(model: Any) -> Any:
+    """Makes a session of onnxruntime, on one processor, that runs an ONNX model."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # or the import begins to count for Microsoft who uses it
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     serialized = model.SerializeToString()

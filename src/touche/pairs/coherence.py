@@ -12,6 +12,7 @@ from touche.errors import InputError, ParameterError
 from touche.pairs.bert import Array, Bert
 from touche.pairs.embeddings import embed
 from touche.pairs.ranking import Pair
+from touche.progress import watched
 from touche.scan.tokens import analysis_named
 
 Topics = Sequence[Sequence[Pair]]  # the pairs of each
@@ -71,7 +72,7 @@ def of_next_sentences(topics: Topics, folder: Path) -> list[list[float]]:
     head, shift, pooler, pooler_shift = _nsp_weights(bert, folder)
     texts = list(dict.fromkeys(_both(pair) for pairs in topics for pair in pairs))
     probabilities = {}
-    for place, states in bert.states(texts, "next sentences"):
+    for place, states in watched(bert.states(texts), "next sentences", "texts", len(texts)):
         pooled = np.tanh(pooler @ states[0] + pooler_shift)
         is_next, is_not = (head @ pooled + shift).tolist()
         probabilities[texts[place]] = round(1 / (1 + np.exp(is_not - is_next)), _DIGITS)

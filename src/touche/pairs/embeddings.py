@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from touche.errors import MINILM, InputError, NotInstalledError, installing
 from touche.io.opening import sha256
 from touche.pairs.bert import Bert
+from touche.progress import bar
 
 CHECKSUMS = {  # sha256
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
@@ -17,7 +19,39 @@ CHECKSUMS = {  # sha256
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 DIMENSIONS = 384
-_LENGTH = 256  # tokens, as the model was published
+LENGTH = 256  # tokens, as the model was published
+
+
+class Encoder:
+    """all-MiniLM-L6-v2, loaded once, for texts that come in several parts.
+
+    Attributes:
+        bert: the network.
+
+    Raises:
+        ToucheError: if the model or its libraries are missing, or the model is another one.
+    """
+
+    def __init__(self) -> None:
+        self.bert = Bert(_checked(_folder()), LENGTH)
+
+    def embed(self, texts: Sequence[str], shown: Any = None) -> npt.NDArray[np.float32]:
+        """Embeds texts: the mean of the last hidden states of their tokens, brought to length 1.
+
+        Args:
+            texts: sentences or passages; what is beyond 256 tokens is cut off.
+            shown: a progress bar that is moved on by each text; by default none.
+
+        Returns:
+            texts x 384; the dot product of two rows is their cosine.
+        """
+        vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
+        for place, states in self.bert.states(texts):
+            mean = states.mean(axis=0)
+            vectors[place] = mean / np.linalg.norm(mean)
+            if shown is not None:
+                shown.update(1)
+        return vectors
 
 
 def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
@@ -32,12 +66,9 @@ def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
     Raises:
         ToucheError: if the model or its libraries are missing, or the model is another one.
     """
-    model = Bert(_checked(_folder()), _LENGTH)
-    vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
-    for place, states in model.states(texts, "embedding sentences"):
-        mean = states.mean(axis=0)
-        vectors[place] = mean / np.linalg.norm(mean)
-    return vectors
+    encoder = Encoder()
+    with bar("embedding sentences", "texts", len(texts)) as shown:
+        return encoder.embed(texts, shown)
 
 
 def _checked(folder: Path) -> Path:

@@ -1,0 +1,118 @@
+"""Embeddings of a collection in blocks, each of which can be stored in a file and is then computed once."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from touche import AnyDocument, Documents, conclusion_of, pairs, premises_of
+from touche.errors import InputError
+from touche.io.writing import whole
+from touche.pairs.embeddings import CHECKSUMS, DIMENSIONS, LENGTH
+from touche.progress import bar
+
+Vectors = npt.NDArray[np.floating]
+
+_BLOCK = 1024  # documents; as many are computed again after a run was killed
+_DIGEST = hashlib.sha256().digest_size
+_log = logging.getLogger("touche.dense")
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """The embeddings of documents.
+
+    The name of a stored block is the sha256 of model, precision and texts. It holds the vectors of its texts
+    in their order, little-endian, and then the sha256 of its name and vectors, so that a block that is
+    damaged or renamed is not used.
+
+    Attributes:
+        encoder: the model.
+        precision: the type of their numbers.
+        folder: where blocks are stored, or None.
+    """
+
+    encoder: pairs.Encoder
+    precision: Literal["float32", "float16"]
+    folder: Path | None
+
+    def of_documents(self, documents: Documents) -> Iterator[tuple[list[str], Vectors]]:
+        """Yields the ids and vectors of documents, block by block, and stores the blocks.
+
+        Raises:
+            ToucheError: if a document or a stored block cannot be read, or a block cannot be written.
+        """
+        remaining, count, shown = iter(documents), 0, None
+        with ExitStack() as stack:
+            while block := list(islice(remaining, _BLOCK)):
+                texts = [text_of(document) for document in block]
+                path = self.folder / self._name(texts) if self.folder else None
+                vectors = self._stored(path, len(texts)) if path else None
+                if vectors is None:
+                    if shown is None:  # here, because counting takes as long as a run with stored blocks
+                        shown = stack.enter_context(
+                            bar("embedding", "documents", lambda: sum(1 for _ in documents), done=count)
+                        )
+                    vectors = self.encoder.embed(texts, shown).astype(self._type)
+                    if path:
+                        _store(path, vectors)
+                elif shown is not None:
+                    shown.update(len(block))
+                count += len(block)
+                yield [document.id for document in block], vectors
+
+    @property
+    def _type(self) -> "np.dtype[Any]":
+        return np.dtype(self.precision).newbyteorder("<")
+
+    def _name(self, texts: Sequence[str]) -> str:
+        """The name of the file of a block."""
+        about = {"files": CHECKSUMS, "length": LENGTH, "precision": self.precision}
+        digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+        for text in texts:
+            encoded = text.encode(errors="surrogatepass")
+            digest.update(b"%d:" % len(encoded))  # so that texts do not run together
+            digest.update(encoded)
+        return f"{digest.hexdigest()}.{self.precision}"
+
+    def _stored(self, path: Path, count: int) -> Vectors | None:
+        """The vectors of a stored block; None if there is none, or a damaged one."""
+        try:
+            size = path.stat().st_size
+            content = np.memmap(path, np.uint8, "r") if size else np.zeros(0, np.uint8)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise InputError(
+                path, f"cannot be read ({error})", "remove it, or choose another folder"
+            ) from error
+        vectors, digest = content[:-_DIGEST], content[-_DIGEST:].tobytes()
+        if _sha256(path, vectors) != digest:
+            _log.warning("%s: the stored embeddings are damaged; they are computed again", path)
+            return None
+        return vectors.view(self._type).reshape(count, DIMENSIONS)
+
+
+def text_of(document: AnyDocument) -> str:
+    """What of a document is embedded: title and text (conclusion and premises), with a blank between."""
+    return f"{conclusion_of(document)} {premises_of(document)}".strip()
+
+
+def _store(path: Path, vectors: Vectors) -> None:
+    with whole(path) as file:
+        file.write(vectors.tobytes())
+        file.write(_sha256(path, vectors))
+
+
+def _sha256(path: Path, vectors: npt.NDArray[Any]) -> bytes:
+    digest = hashlib.sha256(path.name.encode())
+    digest.update(vectors.data)
+    return digest.digest()

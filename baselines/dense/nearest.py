@@ -1,0 +1,48 @@
+"""Exact search: the documents whose embeddings are nearest to a title's, in one pass over all of them."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from touche import Topics
+from touche.formats.topics import Topic
+
+Vectors = npt.NDArray[np.floating]
+
+_DIGITS = 6  # of a cosine, because further ones depend on the processor and on the other texts of a batch
+
+
+class Nearest:
+    """The best documents of each topic among those added so far.
+
+    Args:
+        topics: the topics; of one with candidates only these are ranked.
+        titles: the embeddings of their titles, of length 1.
+        depth: the number of documents per topic.
+    """
+
+    def __init__(self, topics: Topics, titles: Vectors, depth: int) -> None:
+        self._topics, self._titles, self._depth = topics, titles, depth
+        self._best: list[list[tuple[float, str]]] = [[] for _ in topics]
+
+    def add(self, ids: Sequence[str], vectors: Vectors) -> None:
+        """Adds documents.
+
+        Args:
+            ids: their ids.
+            vectors: their embeddings, of length 1: documents x dimensions.
+        """
+        products = vectors.astype(np.float32) @ self._titles.T
+        cosines = np.round(products.astype(np.float64), _DIGITS)
+        for number, topic in enumerate(self._topics):
+            best, scores = self._best[number], cosines[:, number]
+            least = best[-1][0] if len(best) == self._depth else -np.inf
+            hits = ((float(scores[place]), ids[place]) for place in np.flatnonzero(scores >= least).tolist())
+            wanted = [hit for hit in hits if topic.candidates is None or hit[1] in topic.candidates]
+            self._best[number] = sorted([*best, *wanted], reverse=True)[: self._depth]
+
+    def rankings(self) -> Iterator[tuple[Topic, list[tuple[str, float]]]]:
+        """Yields each topic with its (document id, cosine) pairs, best first, ties by id descending."""
+        for topic, best in zip(self._topics, self._best, strict=True):
+            yield topic, [(id, cosine) for cosine, id in best]

@@ -1,0 +1,359 @@
+"""The baseline dense: embeddings that are stored, exact search, and what it ranks."""
+
+import hashlib
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import ROOT, Touche, Write
+from neighbours import neighbour
+from touche import Documents, baselines
+from touche.formats.documents import AnyDocument, Argument, Document
+from touche.formats.topics import Topic
+from touche.pairs import embeddings as minilm
+
+embeddings, nearest = neighbour("dense", "embeddings"), neighbour("dense", "nearest")
+
+DIMENSIONS = minilm.DIMENSIONS
+
+
+def vector_of(text: str) -> Any:
+    """A vector of length 1 that depends on the text alone."""
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8])
+    vector = np.random.default_rng(seed).normal(size=DIMENSIONS).astype(np.float32)
+    return vector / np.linalg.norm(vector)
+
+
+@dataclass
+class Encoder:
+    """Notes the texts that it embeds."""
+
+    texts: list[str] = field(default_factory=list)
+
+    def embed(self, texts: Sequence[str], shown: Any = None) -> Any:
+        self.texts += texts
+        if shown:
+            shown.update(len(texts))
+        return np.array([vector_of(text) for text in texts], np.float32).reshape(-1, DIMENSIONS)
+
+
+TEXTS = [f"text {number}" for number in range(7)]
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embeddings, "_BLOCK", 3)
+
+
+def collection(texts: Sequence[str], prefix: str = "d") -> Documents:
+    return Documents.of([Document(f"{prefix}{number}", text) for number, text in enumerate(texts)])
+
+
+def embedded(
+    folder: Path | None, texts: Sequence[str] = TEXTS, precision: str = "float32", prefix: str = "d"
+) -> tuple[list[str], Any, list[str]]:
+    """Ids and vectors of a collection, and the texts that had to be embedded."""
+    encoder = Encoder()
+    store = embeddings.Embeddings(encoder, precision, folder)
+    blocks = [(ids, np.array(vectors)) for ids, vectors in store.of_documents(collection(texts, prefix))]
+    return [id for ids, _ in blocks for id in ids], np.vstack([each for _, each in blocks]), encoder.texts
+
+
+def expected_vectors(texts: Sequence[str]) -> Any:
+    return np.array([vector_of(text) for text in texts])
+
+
+@pytest.mark.parametrize(("precision", "error"), [("float32", 0), ("float16", 2e-4)])
+def test_stored_embeddings_are_not_computed_again(tmp_path: Path, precision: str, error: float) -> None:
+    ids, vectors, computed = embedded(tmp_path, precision=precision)
+    assert ids == [f"d{number}" for number in range(7)] and computed == TEXTS
+    assert vectors.dtype == np.dtype(precision)
+    assert np.abs(vectors - expected_vectors(TEXTS)).max() <= error
+    # The ids are those of the collection, whatever they were when the embeddings were stored.
+    ids, again, computed = embedded(tmp_path, precision=precision, prefix="e")
+    assert ids == [f"e{number}" for number in range(7)] and computed == []
+    assert (again == vectors).all()
+    assert (embedded(None, precision=precision)[1] == vectors).all()
+
+
+def test_only_what_follows_a_change_is_computed_again(tmp_path: Path) -> None:
+    embedded(tmp_path)
+    changed = [*TEXTS[:4], "other", *TEXTS[5:]]
+    _, vectors, computed = embedded(tmp_path, changed)
+    assert computed == [TEXTS[3], "other", TEXTS[5]]
+    assert (vectors == expected_vectors(changed)).all()
+
+
+@pytest.mark.parametrize(
+    ("texts", "others"),
+    [(["ab", "c"], ["a", "bc"]), (["a", "b"], ["b", "a"]), (["a", ""], ["", "a"]), (["1:a"], ["a"])],
+)
+def test_blocks_of_other_texts_are_not_used(tmp_path: Path, texts: list[str], others: list[str]) -> None:
+    embedded(tmp_path, texts)
+    _, vectors, computed = embedded(tmp_path, others)
+    assert computed == others and (vectors == expected_vectors(others)).all()
+
+
+@pytest.mark.parametrize("other", ["model", "length", "precision"])
+def test_blocks_of_another_model_are_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str
+) -> None:
+    embedded(tmp_path)
+    if other == "model":
+        monkeypatch.setitem(embeddings.CHECKSUMS, "model.safetensors", "0" * 64)
+    elif other == "length":
+        monkeypatch.setattr(embeddings, "LENGTH", 128)
+    assert embedded(tmp_path, precision="float16" if other == "precision" else "float32")[2] == TEXTS
+    assert len(list(tmp_path.iterdir())) == 6
+
+
+def damaged(content: bytes, how: str) -> bytes:
+    match how:
+        case "empty":
+            return b""
+        case "shorter":
+            return content[:-1]
+        case "without checksum":
+            return content[:-32]
+        case "half":
+            return content[: len(content) // 2]
+        case "longer":
+            return content + b"\0"
+        case "altered checksum":
+            return content[:-1] + bytes([content[-1] ^ 1])
+    return bytes([content[0] ^ 1]) + content[1:]
+
+
+@pytest.mark.parametrize(
+    "how", ["empty", "shorter", "without checksum", "half", "longer", "altered checksum", "altered"]
+)
+def test_a_damaged_block_is_computed_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, how: str
+) -> None:
+    _, vectors, _ = embedded(tmp_path)
+    contents = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    path = max(contents)
+    path.write_bytes(damaged(contents[path], how))
+    with caplog.at_level(logging.WARNING):
+        _, again, computed = embedded(tmp_path)
+    assert (again == vectors).all() and 0 < len(computed) <= 3
+    assert str(path) in caplog.text and "damaged" in caplog.text
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == contents
+
+
+KILLED_WHILE_WRITING = """
+import os, signal, sys
+from pathlib import Path
+import pytest
+sys.path.insert(0, "tests")
+from baselines import test_dense as tests
+tests.embeddings._BLOCK = 3
+syncs = iter(range(9))
+os.fsync = lambda file: next(syncs) < 1 or os.kill(os.getpid(), signal.SIGKILL)
+tests.embedded(Path(sys.argv[1]))
+"""
+
+
+def test_a_renamed_block_is_computed_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Such as one of another model or of other texts, which can be as large."""
+    _, vectors, _ = embedded(tmp_path)
+    contents = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    for path, other in zip(contents, reversed(contents.values()), strict=True):
+        path.write_bytes(other)
+    assert (embedded(tmp_path)[1] == vectors).all()
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == contents
+    assert caplog.text.count("damaged") >= 2
+
+
+def test_a_killed_run_is_resumed(tmp_path: Path) -> None:
+    """It is killed while the second of three blocks is written."""
+    command = [sys.executable, "-c", KILLED_WHILE_WRITING, str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    left = sorted(path.name.endswith(".part") for path in tmp_path.iterdir())
+    assert left == [False, True]
+    _, vectors, computed = embedded(tmp_path)
+    assert computed == TEXTS[3:] and (vectors == expected_vectors(TEXTS)).all()
+
+
+class Bar:
+    """Notes what a progress bar shows."""
+
+    def __init__(self, what: str, unit: str, total: Any, *, done: int) -> None:
+        self.total, self.count, self.begun = total(), done, done
+        shown_bars.append(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def update(self, count: int) -> None:
+        self.count += count
+
+
+shown_bars: list[Bar] = []
+
+
+@pytest.fixture
+def bars(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Bar]]:
+    monkeypatch.setattr(embeddings, "bar", Bar)
+    yield shown_bars
+    shown_bars.clear()
+
+
+def test_the_bar_counts_all_documents_from_where_the_last_run_ended(tmp_path: Path, bars: list[Bar]) -> None:
+    embedded(tmp_path, TEXTS[:3])
+    embedded(tmp_path, [*TEXTS[:3], "new", *TEXTS[4:]])
+    embedded(tmp_path)
+    assert [(bar.begun, bar.count, bar.total) for bar in bars] == [(0, 3, 3), (3, 7, 7), (3, 7, 7)]
+    embedded(tmp_path)
+    assert len(bars) == 3  # because nothing is embedded, and counting would read all documents once more
+
+
+@given(
+    st.lists(st.integers(-2, 2), min_size=1, max_size=30),
+    st.lists(st.integers(1, 7)),
+    st.integers(1, 12),
+    st.sets(st.integers(0, 40)),
+)
+def test_the_search_is_exact_whatever_the_blocks(
+    values: list[int], sizes: list[int], depth: int, some: set[int]
+) -> None:
+    """With many ties, and for a topic with candidates; in one dimension the cosine is the product."""
+    ids = [f"d{number}" for number in range(len(values))]
+    topics = [
+        Topic("1", "a"),
+        Topic("2", "b", candidates=frozenset(f"d{number}" for number in some)),
+        Topic("3", "c"),
+    ]
+    search, begin = nearest.Nearest(topics, np.array([[1.0], [0.5], [-1.0]], np.float32), depth), 0
+    for size in [*sizes, len(values)]:
+        if part := ids[begin : begin + size]:
+            search.add(part, np.array(values[begin : begin + size], np.float16)[:, None])
+        begin += size
+    expected = []
+    for topic, weight in zip(topics, (1, 0.5, -1), strict=True):
+        hits = [
+            (id, weight * value)
+            for id, value in zip(ids, values, strict=True)
+            if topic.candidates is None or id in topic.candidates
+        ]
+        expected.append((topic, sorted(hits, key=lambda hit: (hit[1], hit[0]), reverse=True)[:depth]))
+    assert list(search.rankings()) == expected
+
+
+QUESTIONS = [Topic("1", "Should we abolish zoos?"), Topic("2", "Are parks better?")]
+DOCUMENTS: list[AnyDocument] = [
+    Argument("empty", "", ("",)),
+    Argument("title", "Zoos protect animals", ("",)),
+    Argument("text", "", ("Their cages are small.",)),
+    Argument("both", "Zoos protect animals", ("Their cages are small.",), "PRO"),
+    Argument("cut", "Zoos protect animals", ("and so do parks " * 120 + "Cars are fast.",)),
+    Document("greek", "Ζωολογικοί κήποι; 动物园 🦁"),
+]
+
+
+def test_cosines_are_those_of_the_reference_implementation() -> None:
+    """The expected values were computed with sentence-transformers 6.2.0 and torch 2.15.
+
+    One text has 490 word pieces; its end, which is cut off, does not matter.
+    """
+    same = Argument("same", "Zoos protect animals", ("and so do parks " * 120 + "Cats sleep.",))
+    rankings = baselines.load("dense")(QUESTIONS, [*DOCUMENTS, same])
+    expected = [
+        [0.132072, 0.638648, 0.332958, 0.578279, 0.410041, -0.054906],
+        [0.102771, 0.259959, 0.159854, 0.219823, 0.433617, -0.106727],
+    ]
+    for (_, hits), cosines in zip(rankings, expected, strict=True):
+        assert [cosine for _, cosine in hits] == sorted((cosine for _, cosine in hits), reverse=True)
+        found = dict(hits)
+        assert [found[each.id] for each in DOCUMENTS] == pytest.approx(cosines, abs=1e-5)
+        assert found["same"] == found["cut"]
+
+
+def test_a_second_run_reads_stored_embeddings(
+    touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embeddings, "_BLOCK", 60)
+    runs, stored = [], tmp_path / "new" / "embeddings"
+    for number, options in enumerate(([], ["--keep-embeddings", stored], ["--keep-embeddings", stored])):
+        if number == 2:
+            monkeypatch.setattr(embeddings, "_store", lambda *block: pytest.fail("a block is written again"))
+        output = tmp_path / f"out-{number}"
+        arguments = ("-i", "spot-check/passages", "-o", output, "--tag", "dense", *options)
+        assert touche("run", "dense", *arguments)[0] == 0
+        runs.append((output / "run.txt").read_text())
+    assert runs[0] == runs[1] == runs[2] and runs[0]
+    assert len(list(stored.iterdir())) == 2
+
+
+def run_of(path: Path) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for line in path.read_text().splitlines():
+        topic, _, document, *_ = line.split()
+        found.setdefault(topic, []).append(document)
+    return found
+
+
+def test_the_best_of_bm25_are_ranked_in_their_dense_order(touche: Touche, tmp_path: Path) -> None:
+    given = ("-i", "spot-check/passages", "-o")
+    for name, *options in (["bm25", "--depth", "5"], ["dense"], ["dense", "--candidates", "5"]):
+        code, _, err = touche("run", name, *given, tmp_path / "-".join([name, *options]), *options)
+        assert code == 0, err
+    bm25, dense, reranked = (
+        run_of(tmp_path / name / "run.txt") for name in ("bm25---depth-5", "dense", "dense---candidates-5")
+    )
+    assert {topic: set(ids) for topic, ids in reranked.items()} == {
+        topic: set(ids) for topic, ids in bm25.items()
+    }
+    for topic, ids in reranked.items():
+        assert ids == [id for id in dense[topic] if id in ids]
+    assert any(ids != bm25[topic] for topic, ids in reranked.items())
+
+
+@pytest.mark.parametrize("candidates", ["0", "1"])
+def test_of_a_reranking_input_only_candidates_are_ranked(
+    touche: Touche, write: Write, tmp_path: Path, candidates: str
+) -> None:
+    rows = [("1", "a", "zoos"), ("1", "b", "cars"), ("2", "b", "cars"), ("2", "c", "fast cars")]
+    lines = [json.dumps({"qid": q, "query": "cars", "docno": d, "text": text}) for q, d, text in rows]
+    write("in/rerank.jsonl", "\n".join(lines))
+    output = tmp_path / "out"
+    code, _, err = touche("run", "dense", "-i", tmp_path / "in", "-o", output, "--candidates", candidates)
+    assert code == 0, err
+    expected = {"0": {"1": ["b", "a"], "2": ["b", "c"]}, "1": {"1": ["b"], "2": ["b"]}}
+    assert run_of(output / "run.txt") == expected[candidates]
+
+
+def test_a_folder_that_cannot_be_used_is_refused_before_anything_is_embedded(
+    touche: Touche, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(minilm, "Bert", lambda *model: pytest.fail("the model is loaded"))
+    file = write("file", "")
+    arguments = ("-i", "spot-check/passages", "-o", tmp_path / "out", "--keep-embeddings", file)
+    code, _, err = touche("run", "dense", *arguments)
+    assert code == 2 and f"{file}: cannot be made" in err
+
+
+def test_a_block_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    embedded(tmp_path)
+    path = min(tmp_path.iterdir())
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(embeddings.InputError, match=f"{path.name}: cannot be read"):
+        embedded(tmp_path)
