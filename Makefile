@@ -64,7 +64,8 @@ images: $(READY)
 
 # Build the documentation in build/site, where it opens from disk; it fails at the first dead link.
 site: $(READY)
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --clean
+	@[ -d build/demo ] || $(BIN)/python docs/demo.py > /dev/null    # the gallery reports on its runs
+	TOUCHE_DATA= NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --clean
 
 lint: $(READY)
 	$(BIN)/ruff check

@@ -5,8 +5,11 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.resources import files as files_of
 from pathlib import Path
 from posixpath import dirname, join, normpath, relpath
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -16,8 +19,11 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import tables
-from touche import baselines
+from touche import baselines, tasks
 from touche.cli import FIRST, MORE, cli
+from touche.evaluation.scores import evaluate
+from touche.report import Report, TaskReport, part_of, published_parts, write
+from touche.report.page import PAGE_FILE
 
 REPOSITORY = os.environ.get("TOUCHE_REPOSITORY", "")  # its address; without it source files are not linked
 _FENCED = re.compile(r"^```(\w*).*?\n(.*?)^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
@@ -28,7 +34,7 @@ _CODE, _TAG, _SPACE = (
     re.compile("<[^>]*>"),
     re.compile(r"\s+"),
 )
-_PLAIN = re.compile('<span class="(?:n|o|p|w)">([^<]*)</span>|(?<=internal") title="[^"]*"')
+_PLAIN = re.compile('<span (?:class="(?:n|o|p|w|nb|kc)"|title="[^"]*")>([^<]*)</span>|(?<=internal") title="[^"]*"')
 _FOLDER, _README = "reference/baselines", "README.md"
 
 
@@ -40,9 +46,14 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Makes the pages of baselines from their READMEs, options and expected scores."""
+    """Makes a page for each baseline, and one for each task with published results."""
     for name in baselines.names():
         files.append(File.generated(config, f"{_FOLDER}/{name}.md", content=_page_of(name)))
+    for name, page in _gallery().items():
+        if name != PAGE_FILE:
+            files.append(File.generated(config, f"gallery/{name}", content=page))
+    style = files_of("touche.report").joinpath("templates", "field.css").read_text(encoding="utf-8")
+    files.append(File.generated(config, "assets/field.css", content=style))
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
@@ -106,6 +117,27 @@ def _address(target: str, page: str) -> str:
     return f"{REPOSITORY}/blob/main/{path}{hash}{anchor}" if REPOSITORY else ""
 
 
+@cache
+def _gallery() -> Mapping[str, str]:
+    """Returns the pages of a report on all published results and on the runs of make demo, by their names."""
+    toy = [_part_on_toys(folder) for folder in sorted((tables.ROOT / "build" / "demo").glob("*"))]
+    report = Report("Published results", "make site", [*published_parts(), *toy], gallery=True)
+    with TemporaryDirectory() as folder:
+        write(report, Path(folder))
+        return {path.name: path.read_text(encoding="utf-8") for path in Path(folder).glob("*.html")}
+
+
+def _part_on_toys(folder: Path) -> TaskReport:
+    task = tasks.task(f"spot-check/{folder.name}")
+    return part_of(evaluate(sorted(folder.glob("*/run.txt")), task), task.id)
+
+
+def _field() -> str:
+    """Returns the front page of the gallery without its frame."""
+    _, _, rest = _gallery()[PAGE_FILE].partition('<main id="main">')
+    return re.sub(r"\n\s*", "\n", rest.partition("</main>")[0])
+
+
 def _commands() -> str:
     """Returns the help of every command, each in a section."""
     sections = [_help("touche", cli, None)]
@@ -134,4 +166,8 @@ def _help(name: str, command: click.Command, parent: click.Context | None) -> st
     return f"## {name}\n\n```text\n{command.get_help(context)}\n```\n"
 
 
-_GENERATED: Mapping[str, Callable[[], str]] = {"baselines": tables.overview, "commands": _commands}
+_GENERATED: Mapping[str, Callable[[], str]] = {
+    "baselines": tables.overview,
+    "commands": _commands,
+    "field": _field,
+}

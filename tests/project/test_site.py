@@ -1,30 +1,27 @@
 """The documentation as a site: built without a warning, a page for each baseline, nothing from elsewhere."""
 
 import json
-import os
 import re
-import subprocess
-import sys
+import shutil
 from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from pages import type_in
 from touche import baselines
 from touche.cli import FIRST, MORE
+from touche.tasks import all_tasks
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("demo")]
 LINK = re.compile(r'<(?:link|script|img|iframe|source)\b[^>]*\b(?:src|href)="?(https?:[^" >]*)')
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("built") / "site"
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(folder)]
-    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "TOUCHE_REPOSITORY": "https://example.org/o/n"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout + done.stderr) == (0, "")
-    return folder
+def site(after_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    shutil.copytree(after_demo, folder := tmp_path_factory.mktemp("built") / "clone")
+    told = type_in(folder, "make site", TOUCHE_REPOSITORY="https://example.org/o/n")
+    assert [line for line in told.splitlines() if "mkdocs build" not in line] == []
+    return folder / "build" / "site"
 
 
 def test_each_baseline_has_a_page_with_its_options_and_scores(site: Path) -> None:
@@ -47,6 +44,16 @@ def test_every_command_has_a_section(site: Path) -> None:
     for name in (*FIRST, *MORE):
         assert f'id="touche-{name}"' in page
     assert "--keep-statistics" in page and 'id="touche-data-fetch"' in page
+
+
+def test_the_gallery_leads_to_tasks_and_from_these_to_the_toy_collection(site: Path) -> None:
+    front = (site / "gallery" / "index.html").read_text()
+    pages = re.findall(r'<h2><a href="([^"]*)">', front)
+    assert len(pages) == sum(bool(task.published) for task in all_tasks().values())
+    assert {path.name for path in (site / "gallery").glob("*.html")} >= {*pages, "index.html"}
+    task = (site / "gallery" / "touche-2022-task-2.html").read_text()
+    assert 'href="spot-check--passages.html"' in task and 'href="index.html"' in task
+    assert ">touche-bm25<" in re.sub(r"\s+", "", (site / "gallery" / "spot-check--passages.html").read_text())
 
 
 def test_formulas_are_typeset_and_links_lead_to_pages_or_to_the_repository(site: Path) -> None:

@@ -36,7 +36,8 @@ class Reports:
         task = replace(task, **{"published": rows, "corpora": {"full": Corpus("nowhere")}} | changes)
         self.monkeypatch.setattr(tasks, "task", lambda _: task)
         self.monkeypatch.setattr(tasks, "datasets", dict)
-        self.monkeypatch.setattr("touche.regression.reruns.published_scores", list)  # those of real tasks
+        for module in ("regression.reruns", "report.content"):  # those of real tasks
+            self.monkeypatch.setattr(f"touche.{module}.published_scores", list)
         return task
 
     def part(self, *runs: str, dataset: str = "made-up", reference: str | None = None) -> TaskReport:

@@ -19,6 +19,7 @@ from touche import tasks
 from touche.errors import ToucheError
 from touche.formats.documents import Argument, Document, Sentence
 from touche.formats.pages import Page as WebPage
+from touche.regression.reruns import published_scores
 from touche.report import TaskReport, plots
 from touche.report.content import _board, _twins
 from touche.report.page import RENDERING_FILE
@@ -294,6 +295,41 @@ def test_the_page_and_its_plots_are_the_same_every_time(
         reports.page(part, name)
         contents.append({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()})
     assert contents[0] == contents[1] and len(contents[0]) == 1 + 4 * 2  # two formats of each plot
+
+
+def test_a_strip_has_every_published_run_on_a_scale_that_begins_below_the_worst(reports: Reports) -> None:
+    """Those far below all others are named, and do not press the others together."""
+    values = [0.9, 0.88, 0.87, 0.86, 0.86, 0.861, 0.8, 0.02]
+    reports.task(*(published(f"T{n}", value) for n, value in enumerate(values)))
+    strip = reports.part(run_of("1 x", "2 x", "3 x", "4 x")).views[0].strip
+    assert strip.bounds == (0.8, 0.9) and [place.name for place in strip.below] == ["T7"]
+    points = {point.place.name: (point.x, point.level) for point in strip.points}
+    assert (points["T0"], points["T7"], points["T6"]) == ((100, 0), (0, 0), (0, 1))
+    assert sorted(points[name][1] for name in ("T3", "T4", "T5")) == [0, 1, 2]
+    assert strip.median.name in ("T3", "T4") and len(points) == len(values)
+    reports.task(published("A", 0.5), published("B", 0.4))
+    strip = reports.part(run_of(*ALL)).views[0].strip
+    assert strip.bounds == (0.4, 0.5) and strip.median.name == "B" and strip.below == []
+
+
+def test_the_scale_of_a_leaderboard_leaves_out_what_is_far_below(reports: Reports) -> None:
+    rows = [published(f"T{n}", 0.7 + n / 100, low=0.6, high=0.9) for n in range(9)]
+    reports.task(*rows, published("Zero", 0.0, low=0.0, high=0.05))
+    view = reports.part(run_of(*ALL)).views[0]
+    assert view.bounds == (0.6, 1.0) and "Zero" in [place.name for place in view.board]
+
+
+@pytest.mark.usefixtures("plain")
+def test_rows_that_can_be_rerun_have_their_command(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
+    (entry,) = (each for each in published_scores() if each.value == 0.469)
+    row = published("Boots", 0.469, tag="BM25-Baseline", baseline=True, evaluator="touche")
+    reports.task(row, published("Zorro", 0.5, tag="BM25"))
+    monkeypatch.setattr("touche.report.content.published_scores", lambda: [entry])
+    part = reports.part(run_of(*ALL))
+    (place,) = next(view for view in part.views if view.evaluator == "touche").reruns
+    assert (place.name, place.rerun.baseline, place.rerun.tolerance) == ("Boots", "bm25", entry.tolerance)
+    html = reports.page(part).read_text()
+    assert "touche run bm25 -i touche-2022-task-2 -o out</code>" in html and part.reruns == ["bm25"]
 
 
 def test_a_dollar_in_a_tag_is_a_dollar_in_plots(part: TaskReport, tmp_path: Path) -> None:

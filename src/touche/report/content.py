@@ -17,13 +17,15 @@ from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, evaluate
 from touche.evaluation.stances import StanceEvaluation
 from touche.io.opening import md5
-from touche.regression.reruns import tags_of
+from touche.regression.expected import ExpectedScore
+from touche.regression.reruns import command_of, published_scores, rerun_of, tags_of
 from touche.report.records import (
     BASELINE,
     GIVEN,
     PUBLISHED,
     Depth,
     Place,
+    Rerun,
     RunFile,
     StanceView,
     TaskReport,
@@ -100,25 +102,30 @@ def _missing(corpora: Sequence[Corpus], available: Corpus | None, wanted: Set[st
 
 
 def published_parts() -> Iterator[TaskReport]:
-    """Yields a part for each task with published results; with runs where these and their judgments exist.
+    """Yields a part for each task with published results or runs, those with the organizers' baselines first.
 
     Where a run or judgments are unusable, a warning says so, and the part has the published results alone.
     """
-    for task in tasks.all_tasks().values():
+    reruns = published_scores()
+    for task in sorted(tasks.all_tasks().values(), key=_lacks_baselines):
         rows_of = _by_dimension(row for row in task.published if row.measure == task.measure.name)
         views = {
-            dimension: View(dimension, "as published", "", "", _board([], rows, {}), {}, [])
+            dimension: View(dimension, "as published", "", "", _board([], rows, {}, reruns), {}, [])
             for dimension, rows in rows_of.items()
         }
         stance = _stance_view(task, [])
         alone = TaskReport(task.id, task, [], "", [*views.values()], {}, "", {}, {}, [], stance=stance)
-        paths = locate("runs", task.id).iterdir() if rows_of and at_hand("runs", task.id) else ()
+        paths = locate("runs", task.id).iterdir() if at_hand("runs", task.id) else ()
         runs = sorted(path for path in paths if path.suffix in (".run", ".txt"))
         try:
             part = part_of(evaluate(runs, task), task.id) if runs else alone
         except ToucheError as error:
             part = replace(alone, warnings=[f"the runs at hand are left out: {error}"])
-        yield from [part] if rows_of else []
+        yield from [part] if rows_of or runs else []
+
+
+def _lacks_baselines(task: Task) -> bool:
+    return not any(row.baseline for row in task.published)
 
 
 def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
@@ -162,6 +169,7 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
     """The views, that with most published results first; and which runs could not be compared."""
     task, views, faults = runs[0].task, list[View](), list[str]()
     twins = {dimension: _twins_of(each) for dimension, each in _by_dimension(runs).items()}
+    reruns = published_scores() if task.published else []
     for evaluator in runs[0].evaluations:
         compared, untested = comparisons(runs, evaluator) if len({run.path for run in runs}) > 1 else ([], [])
         faults += untested
@@ -171,7 +179,7 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
             views.append(
                 View(
                     *(dimension, evaluator, qrels, md5(locate("qrels", qrels))),
-                    _board(places, comparable(task, dimension, evaluator), twins[dimension]),
+                    _board(places, comparable(task, dimension, evaluator), twins[dimension], reruns),
                     {run.name: run.topic_scores[evaluator] for run in of_dimension},
                     [comparison for comparison in compared if comparison.dimension == dimension],
                     _depths(of_dimension, evaluator),
@@ -197,7 +205,10 @@ def _stance_view(task: Task, runs: Sequence[Evaluated]) -> StanceView | None:
 
 
 def _board(
-    given: Sequence[Place], published: Sequence[Published], twins: Mapping[str, Published]
+    given: Sequence[Place],
+    published: Sequence[Published],
+    twins: Mapping[str, Published],
+    reruns: Sequence[ExpectedScore] = (),
 ) -> list[Place]:
     """Returns the leaderboard, best first; a run with a published twin is there once."""
     listed, rows = shortlist(published), list[Place]()
@@ -205,11 +216,15 @@ def _board(
         figures = row.value, row.low, row.high, None, row.sources[0], row.tag, row.interval_note
         kind = BASELINE if row.baseline else PUBLISHED
         of_team = (row.team_value, row.team_results) if row.team_results else None
-        rows.append(Place(name, kind, *figures, row in listed, results=row.results, of_team=of_team))
+        score = rerun_of(row, reruns)
+        rerun = Rerun(score.baseline, command_of(score), score.tolerance) if score else None
+        rows.append(
+            Place(name, kind, *figures, row in listed, results=row.results, of_team=of_team, rerun=rerun)
+        )
     of_row = dict(zip(published, rows, strict=True))
     own = {name: of_row[row] for name, row in twins.items() if row in of_row}
     board = [
-        replace(place, tag="", team=twin.name, published=twin.value)
+        replace(place, tag="", team=twin.name, published=twin.value, rerun=twin.rerun)
         if (twin := own.get(place.name))
         else replace(place, tag="")
         for place in given

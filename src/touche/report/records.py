@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import chain
 from math import ceil, floor
 from pathlib import Path
+from statistics import quantiles
 
 from touche.evaluation.comparison import Comparison
 from touche.evaluation.evaluators import Evaluation
@@ -15,8 +16,27 @@ from touche.evaluation.scores import TopicScore, in_order
 from touche.evaluation.stances import StanceEvaluation
 from touche.regression.running import Outcome
 from touche.tasks import Measure, Task
+from touche.tasks.records import SPOT_CHECK
+
+_POINT = 1.6  # the width of a point, in hundredths of a strip
+_FAR = 3  # interquartile ranges below the first quartile (Tukey 1977)
 
 GIVEN, BASELINE, PUBLISHED = "given", "baseline", "published"
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """How a published result is rerun here.
+
+    Attributes:
+        baseline: the name of the baseline.
+        command: the command line.
+        tolerance: how far the rerun's score may differ.
+    """
+
+    baseline: str
+    command: str
+    tolerance: float
 
 
 @dataclass(frozen=True)
@@ -40,6 +60,7 @@ class Place:
             there; where nothing is published, among the given. Runs level to the printed digits share it.
         results: N of detected stances; None for rankings.
         of_team: the published macro F1 and N of all runs of the team together, of detected stances.
+        rerun: how a published result is rerun here; None where it cannot be.
     """
 
     name: str
@@ -58,6 +79,7 @@ class Place:
     number: int = 1
     results: int | None = None
     of_team: tuple[float | None, int] | None = None
+    rerun: Rerun | None = None
 
     @property
     def printed(self) -> float:
@@ -165,13 +187,24 @@ class View:
         """The topics that one of the runs has a score for, in their order."""
         return sorted({*chain.from_iterable(self.topic_scores.values())}, key=in_order)
 
+    @property
+    def reruns(self) -> list[Place]:
+        """The rows that can be rerun here."""
+        return [place for place in self.board if place.rerun]
+
     @cached_property
     def bounds(self) -> tuple[float, float]:
-        """From where to where the intervals of the leaderboard reach, in tenths."""
-        places = [end for place in self.board for end in (place.low, place.value, place.high)]
-        ends = [end for end in places if end is not None]
+        """The scale of the leaderboard in tenths: of all intervals but those of runs that are far below."""
+        fence = _fence([place.printed for place in self.board])
+        places = [place for place in self.board if place.printed >= fence]
+        ends = [end for each in places for end in (each.low, each.value, each.high) if end is not None]
         low, high = floor(10 * min(ends, default=0.0)) / 10, ceil(10 * max(ends, default=1.0)) / 10
         return low, max(high, low + 0.1)
+
+    @cached_property
+    def strip(self) -> "Strip":
+        """All published runs as points on a line; only where some are."""
+        return Strip([place for place in self.board if place.kind != GIVEN or place.team])
 
     def mean(self, run: str) -> Place:
         """The row of a run that was given."""
@@ -192,6 +225,60 @@ class View:
     def of(self, run: str) -> list[Comparison]:
         """The comparisons of a run with the others."""
         return [each for each in self.comparisons if run in (each.run_a, each.run_b)]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A run on a strip.
+
+    Attributes:
+        place: the row of the leaderboard.
+        x: the position from 0 to 100; 0 for a run that is below the scale.
+        level: the position above the line, so that points do not cover each other.
+    """
+
+    place: Place
+    x: float
+    level: int
+
+
+@dataclass(frozen=True)
+class Strip:
+    """All published runs of one dimension as points on a line.
+
+    Attributes:
+        places: the runs, best first; at least one.
+    """
+
+    places: Sequence[Place]
+
+    @cached_property
+    def bounds(self) -> tuple[float, float]:
+        """The ends of the scale, in twentieths; runs that are far below all others are below the scale."""
+        fence = _fence(values := [place.printed for place in self.places])
+        low = floor(20 * min(value for value in values if value >= fence)) / 20
+        return low, max(ceil(20 * max(values)) / 20, low + 0.05)
+
+    @property
+    def below(self) -> list[Place]:
+        """The runs below the scale."""
+        return [place for place in self.places if place.printed < self.bounds[0]]
+
+    @property
+    def median(self) -> Place:
+        """The run in the middle; of two, the lower one."""
+        return self.places[len(self.places) // 2]
+
+    @property
+    def points(self) -> list[Point]:
+        """The points, from left to right, stacked where they would overlap."""
+        low, high = self.bounds
+        points: list[Point] = []
+        for place in reversed(self.places):
+            x = round(100 * max(0.0, place.printed - low) / (high - low), 2)
+            taken = {point.level for point in points if x - point.x < _POINT}
+            points.append(Point(place, x, min(set(range(len(taken) + 1)) - taken)))
+        return points
 
 
 @dataclass(frozen=True)
@@ -222,6 +309,12 @@ class StanceView:
     runs: Mapping[str, StanceEvaluation] = field(default_factory=dict)
     compared: Sequence[Comparison] = ()
     notes: Sequence[str] = ()
+
+    @cached_property
+    def strip(self) -> Strip | None:
+        """The published runs as points on a line; None where nothing is published."""
+        published = [place for place in self.board if place.kind != GIVEN or place.team]
+        return Strip(published) if published else None
 
 
 @dataclass(frozen=True)
@@ -274,6 +367,20 @@ class TaskReport:
         return list(dict.fromkeys(view.evaluator for view in self.views))
 
     @property
+    def published_views(self) -> list[View]:
+        """Of each dimension the view with the most published results, where it has some."""
+        first: dict[str, View] = {}
+        for view in self.views:
+            first.setdefault(view.dimension, view)
+        return [view for view in first.values() if view.published]
+
+    @property
+    def reruns(self) -> list[str]:
+        """The baselines that rerun a published result of the task."""
+        boards = [view.board for view in self.published_views] + ([self.stance.board] if self.stance else [])
+        return sorted({place.rerun.baseline for board in boards for place in board if place.rerun})
+
+    @property
     def letters(self) -> dict[str, str]:
         """The letters of each run, by its name."""
         return {run.name: run.letters for run in self.runs}
@@ -295,6 +402,14 @@ class TaskReport:
         return sorted((run.name for run in self.runs), key=lambda run: self.mean_place(run, evaluator))
 
 
+def _fence(values: Sequence[float]) -> float:
+    """Returns the value below which a run is far below all others."""
+    if len(values) < 4:
+        return min(values, default=0.0)
+    first, _, third = quantiles(values, n=4)
+    return first - _FAR * (third - first)
+
+
 @dataclass(frozen=True)
 class Report:
     """A whole report.
@@ -314,6 +429,11 @@ class Report:
     outcomes: Sequence[Outcome] = ()
     remarks: Sequence[str] = ()
     gallery: bool = False
+
+    def toy_of(self, part: TaskReport) -> TaskReport | None:
+        """The part on the toy collection that ranks the same kind of documents as a task."""
+        toys = (each for each in self.parts if each.dataset.startswith(SPOT_CHECK))
+        return next((each for each in toys if each.task.rules.unit == part.task.rules.unit), None)
 
     @property
     def divided(self) -> bool:
