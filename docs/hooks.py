@@ -34,7 +34,9 @@ _CODE, _TAG, _SPACE = (
     re.compile("<[^>]*>"),
     re.compile(r"\s+"),
 )
-_PLAIN = re.compile('<span (?:class="(?:n|o|p|w|nb|kc)"|title="[^"]*")>([^<]*)</span>|(?<=internal") title="[^"]*"')
+_PLAIN = re.compile(
+    '<span (?:class="(?:n|o|p|w|nb|kc)"|title="[^"]*")>([^<]*)</span>|(?<=internal") title="[^"]*"'
+)
 _FOLDER, _README = "reference/baselines", "README.md"
 
 
