@@ -258,3 +258,65 @@ def test_a_file_that_is_no_run_is_given_up_before_its_findings_fill_the_memory(
     code, _, err = touche("lint", path, "--task", "spot-check/passages")
     assert (code, err.count("\n")) == (2, 1)
     assert f"{path}:100001: more than 100000 of its lines are broken" in err
+
+
+def runs_of_teams(write: Write, counts: dict[str, int]) -> list[Path]:
+    """Runs in the folders of their teams, each with a tag of its own."""
+    return [
+        write(f"{team}/{team.lower()}-{number}.txt", f"52 Q0 a 1 1 {team}-{number}\n")
+        for team, count in counts.items()
+        for number in range(count)
+    ]
+
+
+def test_each_folder_is_a_team_that_may_submit_so_many_runs(touche: Touche, write: Write) -> None:
+    paths = runs_of_teams(write, {"Asuna": 5, "Katana": 6, "Levi": 1})
+    arguments = (*paths, "--task", "touche-2021-task-2", "--format", "json")
+    together = json.loads(touche("lint", *arguments)[1])
+    assert [each["run"] for each in together] == [str(path) for path in paths[5:]]
+    code, out, _ = touche("lint", *arguments, "--team-per-folder")
+    (only,) = json.loads(out)
+    assert (code, only["code"], only["run"]) == (1, "too-many-runs", str(paths[10]))
+    assert only["message"].startswith("6 runs of the team ") and "Katana" in only["message"]
+
+
+def test_folders_that_only_share_a_name_are_different_teams(touche: Touche, write: Write) -> None:
+    paths = [write(f"{n % 2}/out/{n}.txt", f"52 Q0 a 1 1 t{n}\n") for n in range(10)]
+    code, out, _ = touche("lint", *paths, "--task", "touche-2021-task-2", "--team-per-folder")
+    assert (code, out) == (0, "10 runs of 2 teams: 0 errors, 0 warnings\n")
+    one = [Path(f"{paths[0].parent}/../out/{path.name}") if n else path for n, path in enumerate(paths[::2])]
+    more = write("0/out/more.txt", "52 Q0 a 1 1 more\n")
+    code, out, _ = touche("lint", *one, more, "--task", "touche-2021-task-2", "--team-per-folder")
+    assert code == 1 and "6 runs of the team" in out
+
+
+def test_teams_are_told_by_the_names_of_their_runs(touche: Touche, write: Write) -> None:
+    paths = [
+        write(f"all/{team}-{number}.txt", f"52 Q0 a 1 1 {team if number < 2 else number}{team}\n")
+        for team in ("asuna", "katana")
+        for number in range(4)
+    ]
+    teams = ("--team", "Asuna=asuna-*", "--team", "Katana=*/all/katana-?.txt")
+    code, out, _ = touche("lint", *paths, "--task", "touche-2021-task-2", *teams)
+    # The first two of each team share a tag; those of different teams may.
+    assert code == 0 and out.count("[shared-tag]") == 2
+    assert out.endswith("8 runs of 2 teams: 0 errors, 2 warnings\n")
+
+
+@pytest.mark.parametrize(
+    ("teams", "problem"),
+    [
+        (("--team", "Asuna=asuna-*"), "katana-0.txt is of no team"),
+        (("--team", "All=*", "--team", "Asuna=asuna-*"), "of the teams All and Asuna"),
+        (("--team", "All=*", "--team", "Levi=levi-*"), "'levi-*'"),
+        (("--team", "Asuna"), "'Asuna'"),
+        (("--team", "=asuna-*"), "'=asuna-*'"),
+        (("--team", "All=*", "--team-per-folder"), "exclude"),
+    ],
+)
+def test_teams_that_do_not_fit_the_runs_are_refused(
+    touche: Touche, write: Write, teams: tuple[str, ...], problem: str
+) -> None:
+    paths = runs_of_teams(write, {"Asuna": 2, "Katana": 1})
+    code, out, said = touche("lint", *paths, "--task", "touche-2021-task-2", *teams)
+    assert (code, out) == (2, "") and problem in said and said.count("\n") == 1

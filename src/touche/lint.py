@@ -3,6 +3,7 @@
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain, groupby, pairwise
 from os.path import realpath  # that of Path raises where links lead round in circles
@@ -106,13 +107,16 @@ class _Known:
     results: int | None = None
 
 
-def lint(paths: Sequence[Path], task: Task, corpus: Corpus) -> tuple[list[Finding], list[str]]:
-    """Checks the runs of one team's submission against the rules of a task.
+def lint(
+    paths: Sequence[Path], task: Task, corpus: Corpus, teams: Mapping[Path, str] | None = None
+) -> tuple[list[Finding], list[str]]:
+    """Checks runs against the rules of a task.
 
     Args:
         paths: the run files.
         task: the task that they are for.
         corpus: the collection that they rank.
+        teams: the team of each file, from ``teams_by_folder`` or ``teams_named``; None if all are of one.
 
     Returns:
         The findings, file by file in the order of the lines; and notes: one sentence for each check that
@@ -128,11 +132,48 @@ def lint(paths: Sequence[Path], task: Task, corpus: Corpus) -> tuple[list[Findin
     cutoff = task.measure.cutoff or MAX_DEPTH  # of scores; without one, to the end of the longest run
     notes += [note for run in runs for note in _missing_topics(run, known)]
     notes += [note for run in runs for note in _tie_note(run, cutoff, task)]
-    findings = _of_submission(runs, task.rules)
+    findings = list[Finding]()
+    for team in dict.fromkeys(teams.values() if teams else [""]):
+        of_team = [run for run in runs if not teams or teams[run.path] == team]
+        findings += _of_submission(of_team, task.rules, team)
     for run in runs:
         of_task = _topics(run, task.rules, known), _wrong_lines(run, task.rules, known)
         findings += run.findings(chain(_format_breaches(run, cutoff), *of_task))
     return findings, notes
+
+
+def teams_by_folder(paths: Iterable[Path]) -> dict[Path, str]:
+    """The team of each run file: the folder that it is in.
+
+    Args:
+        paths: the run files.
+    """
+    return {path: realpath(path.parent) for path in paths}
+
+
+def teams_named(paths: Sequence[Path], patterns: Sequence[tuple[str, str]]) -> dict[Path, str]:
+    """The team of each run file, by its name.
+
+    Args:
+        paths: the run files.
+        patterns: teams, each with what the names of its files are like, such as ``("Katana", "katana-*")``;
+            a pattern with a slash is for whole paths.
+
+    Raises:
+        ToucheError: if a file is of no team or of several, or a pattern fits no file.
+    """
+    teams: dict[Path, str] = {}
+    for team, pattern in patterns:
+        fitting = [path for path in paths if fnmatchcase(str(path) if "/" in pattern else path.name, pattern)]
+        if not fitting:
+            raise ToucheError(f"no run of the team {team} is like {pattern!r}; correct the pattern")
+        for path in fitting:
+            if teams.setdefault(path, team) != team:
+                problem = f"{path} is of the teams {teams[path]} and {team}"
+                raise ToucheError(f"{problem}; make their patterns more specific")
+    if others := [path for path in paths if path not in teams]:
+        raise ToucheError(f"{others[0]} is of no team; name its team by --team NAME=PATTERN, or leave it out")
+    return teams
 
 
 def lint_format(path: Path) -> list[Finding]:
@@ -210,12 +251,14 @@ def _ids_in(document: AnyDocument, rules: Rules) -> list[str]:
     return [*dict.fromkeys([*(sentence.id for sentence in document.sentences or ()), conclusion])]
 
 
-def _of_submission(runs: Sequence[_Run], rules: Rules) -> list[Finding]:
+def _of_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Finding]:
     """What breaks a rule about all runs of a team."""
     findings, first = list[Finding](), dict[str, Path]()
     for run in runs[rules.max_runs :] if rules.max_runs else ():
-        message = f"{len(runs)} runs, but a team may submit {rules.max_runs}"
-        breach = "too-many-runs", None, message, "leave it out, or lint each team by itself"
+        of_team = f" of the team {team}" if team else ""
+        message = f"{len(runs)} runs{of_team}, but a team may submit {rules.max_runs}"
+        otherwise = "" if team else ", or distinguish teams by --team-per-folder or --team"
+        breach = "too-many-runs", None, message, f"leave it out{otherwise}"
         findings += run.findings([breach])
     for run in runs:
         for number, line in run.lines[:1]:

@@ -10,7 +10,8 @@ from touche import tasks
 from touche.cli.commands import command, option
 from touche.cli.options import RUNS, task
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, counted, paint, print_records
-from touche.lint import ERROR, WARNING, Finding
+from touche.io.identifiers import quoted
+from touche.lint import ERROR, WARNING, Finding, teams_by_folder, teams_named
 from touche.lint import lint as find
 from touche.progress import say
 
@@ -18,20 +19,48 @@ _COLOURS = {ERROR: BAD, WARNING: DOUBTFUL}
 _SHOWN = 5  # findings of a code in a file
 
 
+_TEAM = "A team and its files, such as 'Katana=katana-*'; repeat the option for each team."
+
+
+def _patterns(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Reads teams such as Katana=katana-*."""
+    patterns = [(name.strip(), pattern) for name, _, pattern in (text.partition("=") for text in texts)]
+    for text, (name, pattern) in zip(texts, patterns, strict=True):
+        if not (name and pattern):
+            problem = f"{quoted(text)} names no team or no files; write it as 'Katana=katana-*'."
+            raise click.BadParameter(problem, ctx, param)
+    return patterns
+
+
 @command(
     "touche lint out/bm25/run.txt --task spot-check/arguments",
     RUNS,
     task(required=True),
+    option("--team-per-folder", "Treat the runs in each folder as those of one team."),
+    option("--team teams NAME=PATTERN", _TEAM, multiple=True, callback=_patterns),
     option("--all show_all", f"Every finding in the text, not only {_SHOWN} of each kind and file."),
     option("--format style", choices=("table", "json")),
 )
-def lint(runs: Sequence[Path], task_id: str, show_all: bool, style: str) -> int:
+def lint(
+    runs: Sequence[Path],
+    task_id: str,
+    team_per_folder: bool,
+    teams: Sequence[tuple[str, str]],
+    show_all: bool,
+    style: str,
+) -> int:
     """Check the RUNs of a submission against the rules of the task, line by line.
+
+    All RUNs are of one team, unless --team-per-folder or --team distinguishes teams. A team may submit a
+    limited number of runs, each with a tag of its own.
 
     Exits with 1 if a rule is broken. Document ids are checked where the corpus is at hand; TASK can be the id
     of a dataset, such as touche-2020-task-1/sample, to check against another corpus.
     """
-    findings, notes = find(runs, *tasks.dataset(task_id))
+    if teams and team_per_folder:
+        raise click.UsageError("--team and --team-per-folder exclude each other; leave one of them out")
+    by_run = teams_named(runs, teams) if teams else teams_by_folder(runs) if team_per_folder else None
+    findings, notes = find(runs, *tasks.dataset(task_id), by_run)
     if style == "json":
         print_records(Finding, findings, style)
     else:
@@ -39,7 +68,8 @@ def lint(runs: Sequence[Path], task_id: str, show_all: bool, style: str) -> int:
             paint(*parts)
         counts = Counter(finding.severity for finding in findings)
         summary = f"{counted(counts[ERROR], 'error')}, {counted(counts[WARNING], 'warning')}"
-        click.echo(f"{counted(len(runs), 'run')}: {summary}")
+        of_teams = f" of {counted(len(set(by_run.values())), 'team')}" if by_run else ""
+        click.echo(f"{counted(len(runs), 'run')}{of_teams}: {summary}")
     for note in notes:
         say(f"note: {note}")
     return BROKEN if any(finding.severity == ERROR for finding in findings) else 0

@@ -61,7 +61,7 @@ def tuned(
         raise ToucheError(f"{problem}; leave some out, or name --weights")
     shares, qrels = shares_of(runs, method), qrels_of(task, dimension)
     judged = sorted(shares.keys() & qrels.keys(), key=in_order)
-    among = {topic: qrels[topic] for topic in judged}
+    among = Qrels((topic, qrels[topic]) for topic in judged)
     grid = list(simplex(len(runs), STEPS))
     values = {
         weights: _values(shares, method, weights, depth, among, task.measure_for(dimension))
