@@ -1,4 +1,7 @@
-"""Errors on workers: which Spark should retry on another worker, and which would happen there again."""
+"""Errors on workers: which Spark should retry on another worker, and which would happen there again.
+
+Spark decides how often it retries (``spark.task.maxFailures``); ``touche.cluster.session`` has our settings.
+"""
 
 import gzip
 import re

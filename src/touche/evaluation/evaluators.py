@@ -72,6 +72,7 @@ def trec_eval(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluat
     Order by score (as float32; versions since September 2023 read double) descending, ties by document id
     descending; labels below 0 are 0, and the gain is the label, 0 for unjudged documents; a topic of the
     qrels that the run lacks counts 0. RR@k is ``-M k -m recip_rank``.
+    ``touche.formats.runs.in_order_of_score`` makes the order.
 
     Raises:
         ToucheError: if the run has no topic of the qrels.

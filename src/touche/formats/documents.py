@@ -1,4 +1,7 @@
-"""Documents of each kind that readers yield."""
+"""Documents of each kind that readers yield.
+
+Each reader is a module of this package. ``touche.collection.discovery`` lists them by file name.
+"""
 
 from dataclasses import dataclass
 

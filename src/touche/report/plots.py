@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+# The same blue and orange as in templates/style.css.
 _BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#767676"
 _STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",

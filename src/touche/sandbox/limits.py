@@ -1,4 +1,7 @@
-"""Names of runners and limits of containers; a module of its own, because an image needs only this part."""
+"""Names of runners and limits of containers; a module of its own, because an image needs only this part.
+
+``touche.sandbox.runs`` passes them to a container, with fixed restrictions such as no network.
+"""
 
 from dataclasses import dataclass
 

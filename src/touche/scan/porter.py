@@ -1,4 +1,7 @@
-"""Porter's stemmer (Porter 1980) with the endings bli and logi, as in Lucene and Porter's later programs."""
+"""Porter's stemmer (Porter 1980) with the endings bli and logi, as in Lucene and Porter's later programs.
+
+``touche.scan.tokens`` defines the analysis ``english``, which uses it.
+"""
 
 _STEP_2 = (
     ("ational", "ate"), ("tional", "tion"), ("enci", "ence"), ("anci", "ance"), ("izer", "ize"),

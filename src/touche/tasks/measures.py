@@ -1,6 +1,6 @@
 """Measures in the notation of ir_measures, such as ``nDCG@5``, ``AP`` and ``P(rel=2)@10``, and macro F1.
 
-``touche.evaluation.evaluators`` and ``stances`` compute them.
+``_problems`` admits a measure here. ``touche.evaluation.evaluators`` and ``stances`` compute it.
 """
 
 import ast
