@@ -6,12 +6,21 @@ A baseline is a function decorated by ``baseline``, which makes ``Rankings`` of 
   and of any document its ``premises_of`` and ``conclusion_of``
 * what it ranks by: ``scan`` (no index), ``lucene`` (Lucene itself), ``pairs`` (of sentences; embeddings)
 * what it complains with: ``check_range``, ``ToucheError``
-* what runs are worth: ``run``, ``evaluate``, ``compare``, ``published``; which settings are best: ``sweep``
+* a task with its data: ``task``
+* the forms of runs and qrels: ``AnyRun``, ``AnyQrels``; what they become: ``Run``, ``Qrels``,
+  by ``run_of`` and ``qrels_of``
+* what the commands do: ``run``, ``evaluate``, ``compare``, ``overlap``, ``fuse``, ``lint``, ``identify``,
+  ``report``, ``regress``, ``sweep``, ``published``; a result is a ``Table`` or has a ``frame()`` as well
+
+No function prints or exits, and warnings are Python warnings. To switch progress bars off, write
+``logging.getLogger("touche").setLevel("WARNING")``.
 
 All names here are told in docs/reference/python.md; what else the package holds is for the command line.
 """
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,14 +37,29 @@ if TYPE_CHECKING:
     from touche.evaluation.frames import compare as compare
     from touche.evaluation.frames import evaluate as evaluate
     from touche.evaluation.frames import published as published
+    from touche.formats.columns import Run as Run
     from touche.formats.documents import AnyDocument as AnyDocument
     from touche.formats.documents import Argument as Argument
     from touche.formats.documents import Document as Document
     from touche.formats.documents import Sentence as Sentence
     from touche.formats.documents import conclusion_of as conclusion_of
     from touche.formats.documents import premises_of as premises_of
+    from touche.formats.forms import AnyQrels as AnyQrels
+    from touche.formats.forms import AnyRun as AnyRun
+    from touche.formats.forms import qrels_of as qrels_of
+    from touche.formats.forms import run_of as run_of
+    from touche.formats.framed import Table as Table
     from touche.formats.pages import Page as Page
+    from touche.formats.qrels import Qrels as Qrels
     from touche.formats.topics import Topic as Topic
+    from touche.library import TaskData as TaskData
+    from touche.library import fuse as fuse
+    from touche.library import identify as identify
+    from touche.library import lint as lint
+    from touche.library import overlap as overlap
+    from touche.library import regress as regress
+    from touche.library import report as report
+    from touche.library import task as task
     from touche.tuning.frames import sweep as sweep
 
 _HOMES = {
@@ -44,13 +68,29 @@ _HOMES = {
     "collection.documents": "Documents",
     "errors": "ToucheError check_range",
     "evaluation.frames": "compare evaluate published",
+    "formats.columns": "Run",
     "formats.documents": "AnyDocument Argument Document Sentence conclusion_of premises_of",
+    "formats.forms": "AnyQrels AnyRun qrels_of run_of",
+    "formats.framed": "Table",
     "formats.pages": "Page",
+    "formats.qrels": "Qrels",
     "formats.topics": "Topic",
+    "library": "TaskData fuse identify lint overlap regress report task",
     "tuning.frames": "sweep",
 }
 _MODULES = ("lucene", "pairs", "scan")
 __all__ = sorted([*" ".join(_HOMES.values()).split(), *_MODULES])
+
+
+class _Library(ModuleType):
+    """Keeps functions that have the name of a package, such as ``touche.report``, when that is imported."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in __all__ and name not in _MODULES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Library
 
 
 def __getattr__(name: str) -> Any:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -120,7 +121,7 @@ def test_the_command_prints_the_answer_as_a_table_and_as_json(
         "run.tsv", "".join(f"{each.topic}\t{each.document}\t{each.score!r}\n" for each in by_baseline("bm25"))
     )
     made = of_bm25()
-    monkeypatch.setattr("touche.identify.answer", lambda sample: made)
+    monkeypatch.setattr(import_module("touche.identify"), "answer", lambda sample: made)
     code, out, err = touche("identify", run, "--task", "spot-check/arguments")
     assert (code, err) == (0, "") and made.first_line in out.splitlines()
     for title in ("The best hypotheses", "Fitted numbers", "Documents with a term in text", "Topics"):

@@ -1,5 +1,6 @@
 """Parameters inferred from scores: round values, and N and df from computed weights."""
 
+from importlib import import_module
 from math import log, log2
 
 import numpy as np
@@ -26,7 +27,7 @@ def given_away(
     monkeypatch: pytest.MonkeyPatch, weights: list[float], deviation: float, c0: float = 0.3
 ) -> DocumentFrequencies | None:
     """Returns the inference from weights with these standard errors, among few document counts."""
-    monkeypatch.setattr("touche.identify.parameters._LARGEST", 500_000)
+    monkeypatch.setattr(import_module("touche.identify.parameters"), "_LARGEST", 500_000)
     made, names = made_counts(1, terms=len(weights)), tuple(map(str, DF[: len(weights)]))
     counts = Counts(made.rows, made.terms, made.tf, made.qtf, made.lengths, names)
     problem = Problem(Hypothesis(BM25, STANDARD, TEXT), (counts,), np.zeros(12))

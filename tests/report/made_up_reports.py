@@ -1,6 +1,7 @@
 """A made-up task and reports on runs of it."""
 
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -71,4 +72,4 @@ def part(reports: Reports) -> TaskReport:
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Writes pages without other files, which take most of the time."""
-    monkeypatch.setattr("touche.report.page._beside", lambda *_: {})
+    monkeypatch.setattr(import_module("touche.report.page"), "_beside", lambda *_: {})

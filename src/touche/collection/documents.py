@@ -2,16 +2,19 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from touche.collection.parts import Parts, Readings
-from touche.errors import InputError, ToucheError
+from touche.errors import InputError, ToucheError, imported
 from touche.formats.documents import AnyDocument
 from touche.formats.pages import Parser
 from touche.formats.pieces import Piece
 from touche.formats.statistics import StatisticsFiles
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _T = TypeVar("_T")
 
@@ -50,6 +53,15 @@ class Documents(ABC):
     @abstractmethod
     def __iter__(self) -> Iterator[AnyDocument]:
         """Yields every document."""
+
+    def frame(self) -> "DataFrame":
+        """Returns all documents as a pandas DataFrame with a row for each, which need to fit into memory.
+
+        Raises:
+            ToucheError: if pandas is not installed, or a document cannot be read.
+        """
+        pandas = imported("pandas", "analysis")
+        return pandas.DataFrame([_record(document) for document in self])
 
     def pieces(self) -> Iterator[Piece] | None:
         """Returns pieces that other processes can parse, or None if the collection cannot be split."""
@@ -134,3 +146,8 @@ class MissingDocuments(Documents):
     def __iter__(self) -> Iterator[Any]:
         """Raises the error."""
         raise self.error
+
+
+def _record(document: AnyDocument) -> dict[str, Any]:
+    names = [field.name for field in fields(document) if not field.name.startswith("_")]
+    return {name: getattr(document, name) for name in names} | {"text": document.text}

@@ -84,13 +84,15 @@ class ScoredOverlap(Overlap):
     delta_ri: float | None
 
 
-def overlaps(paths: Sequence[Path]) -> Iterator[Overlap]:
+def overlaps(runs: Sequence[Path | Run]) -> Iterator[Overlap]:
     """Every two of several runs.
 
     Raises:
         ToucheError: if there are fewer than two, one is unusable, or two have no topic in common.
     """
-    for (a, of_a), (b, of_b) in _pairs({path: rankings(read_run(path)) for path in paths}, paths):
+    read = [run if isinstance(run, Run) else read_run(run) for run in runs]
+    paths = [run.path for run in read]
+    for (a, of_a), (b, of_b) in _pairs({run.path: rankings(run) for run in read}, paths):
         yield overlap(of_a, of_b, (str(a), str(b)))
 
 

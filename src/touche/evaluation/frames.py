@@ -1,78 +1,85 @@
-"""Scores, comparisons and published results as pandas DataFrames, with the columns of the JSON records."""
+"""Scores, comparisons and published results, as records and as DataFrames."""
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import replace
+from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 from touche import tasks
-from touche.errors import ToucheError, imported
+from touche.errors import ToucheError
 from touche.evaluation import scores
-from touche.evaluation.comparison import Comparison, TopicDifference, comparisons, topic_differences
+from touche.evaluation.comparison import (
+    Comparison,
+    TopicDifference,
+    comparisons,
+    run_named,
+    topic_differences,
+)
 from touche.evaluation.evaluators import EVALUATORS
-from touche.evaluation.notes import warnings_of
+from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
-from touche.formats.forms import runs_of
+from touche.formats.forms import AnyQrels, AnyRun, qrels_of, runs_of
+from touche.formats.framed import Table
+from touche.io.temporary import temporary_folder
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
-    from pandas import DataFrame
-
-Runs: TypeAlias = "str | PathLike[str] | DataFrame | Sequence[str | PathLike[str] | DataFrame]"
 
 
 def evaluate(
-    runs: Runs,
+    runs: AnyRun | Sequence[AnyRun],
     task: str | None = None,
     evaluator: str = "both",
     *,
     per_topic: bool = False,
     pairs: Literal["exact", "any-order"] = "exact",
     measure: "str | Measure | None" = None,
-    qrels: str | PathLike[str] | None = None,
-) -> "DataFrame":
+    qrels: AnyQrels = None,
+) -> Table[Any]:
     """Scores runs in every dimension of a task.
 
     Args:
-        runs: the path of a run file, or a frame as ``touche.run`` and PyTerrier give it: the columns qid,
-            docno, score and, if documents are not in the order of their scores, rank; or several of these. A
-            frame is called by the tag in its ``attrs``.
+        runs: one run or several, each in one of the forms of ``touche.AnyRun``: a path, a frame of PyTerrier
+            or ir_measures, scores by topic and document, or records.
         task: the id of the task; None where there are judgments alone.
         evaluator: ``trec_eval``, ``touche`` or ``both``.
         per_topic: a row for each topic instead of the means.
         pairs: ``any-order`` for a second score, for which a pair that is judged in the other order counts.
         measure: another measure than that of the task, of ir_measures or in its notation: ``nDCG@10``.
-        qrels: the path of other judgments than those of the task.
+        qrels: other relevance judgments than those of the task, in one of the forms of ``touche.AnyQrels``.
 
     Returns:
-        A row for each run, dimension, evaluator (and topic); columns as the attributes of
-        ``touche.evaluation.scores.Score`` or ``TopicScore``. It prints whole. What puts scores in doubt is a
-        Python warning.
+        A record for each run, dimension, evaluator (and topic): a ``touche.evaluation.scores.Score`` or
+        ``TopicScore``; ``frame()`` makes a DataFrame of them. Doubts about scores are Python warnings. The
+        notes say why the evaluators differ, and the rank on the leaderboard.
 
     Raises:
-        ToucheError: if a file or frame is unusable or judgments are not at hand.
+        ToucheError: if a run is unusable, or qrels are missing.
     """
     _check("evaluator", evaluator, [*EVALUATORS, "both"])
     _check("pairs", pairs, ["exact", "any-order"])
     evaluators = [] if evaluator == "both" else [evaluator]
     evaluated = _score(runs, (task, measure, qrels), evaluators, any_order=pairs == "any-order")
-    if per_topic:
-        return _frame(TopicScore, [row for run in evaluated for row in run.all_topic_scores])
-    return _frame(Score, [row for run in evaluated for row in run.scores.values()])
+    kind: type[Any] = TopicScore if per_topic else Score
+    of_runs = (run.all_topic_scores if per_topic else run.scores.values() for run in evaluated)
+    records = tuple(chain.from_iterable(of_runs))
+    return Table(kind, records, tuple(warnings_of(evaluated)), tuple(notes_of(evaluated)))
 
 
 def compare(
-    runs: Runs,
+    runs: AnyRun | Sequence[AnyRun],
     task: str | None = None,
     evaluator: str = "trec_eval",
     *,
     per_topic: bool = False,
     measure: "str | Measure | None" = None,
-    qrels: str | PathLike[str] | None = None,
+    qrels: AnyQrels = None,
     randomisation: bool = False,
-) -> "DataFrame":
+    reference: str | None = None,
+) -> Table[Any]:
     """Compares every two of the runs in every dimension of a task.
 
     Args:
@@ -81,51 +88,64 @@ def compare(
         evaluator: ``trec_eval`` or ``touche``.
         per_topic: a row for each topic, the largest differences of a pair first.
         measure: another measure than that of the task, as for ``evaluate``.
-        qrels: the path of other judgments than those of the task.
-        randomisation: whether the randomisation test is made beside the t-test.
+        qrels: other relevance judgments than those of the task, in one of the forms of ``touche.AnyQrels``.
+        randomisation: whether the randomisation test is made next to the t-test.
+        reference: the tag or path of the run that each other run is compared with, instead of every two.
 
     Returns:
-        Columns as the attributes of ``touche.evaluation.comparison.Comparison`` or ``TopicDifference``. It
-        prints whole.
+        Records: ``touche.evaluation.comparison.Comparison`` or ``TopicDifference``; ``frame()`` makes a
+        DataFrame of them.
 
     Raises:
-        ToucheError: if a file or frame is unusable, or judgments are not at hand.
+        ToucheError: if a run is unusable, or qrels are missing.
     """
     _check("evaluator", evaluator, EVALUATORS)
     evaluated = _score(runs, (task, measure, qrels), [evaluator])
-    compared, faults = comparisons(evaluated, evaluator, randomisation=randomisation)
+    second = run_named(reference, evaluated) if reference else None
+    compared, faults = comparisons(evaluated, evaluator, second, randomisation=randomisation)
     for text in faults:
         warnings.warn(text, stacklevel=2)
     if per_topic:
-        return _frame(TopicDifference, topic_differences(evaluated, evaluator))
-    return _frame(Comparison, compared)
+        return Table(TopicDifference, tuple(topic_differences(evaluated, evaluator, second)))
+    return Table(Comparison, tuple(compared), (*faults, *warnings_of(evaluated)))
 
 
-def published(task: str | None = None) -> "DataFrame":
+def published(task: str | None = None) -> Table[tasks.Published]:
     """The published results of a task, or of all.
 
     Args:
         task: the id of the task; None for all.
 
     Returns:
-        Columns as the attributes of ``touche.tasks.Published``, the best result of each dimension first;
-        detected stances, whose ``measure`` is another one, come last.
+        Records of ``touche.tasks.Published``, the best result of each dimension first; detected stances,
+        which have another measure, come last. ``frame()`` makes a DataFrame of them.
 
     Raises:
         ToucheError: if there is no such task.
     """
     chosen = [tasks.task(task)] if task else tasks.all_tasks().values()
-    return _frame(tasks.Published, [row for card in chosen for row in card.published])
+    return Table(tasks.Published, tuple(row for card in chosen for row in card.published))
 
 
 def _score(
     runs: Any, scored_by: tuple[Any, Any, Any], evaluators: Iterable[str], any_order: bool = False
 ) -> list[Evaluated]:
-    """Evaluates files and frames; a frame is called by its tag, and a number if others have it."""
+    """Evaluates runs of any form; qrels that are in no file are written into one."""
     task, measure, qrels = scored_by
-    measure = measure and str(measure)  # also one of ir_measures, which is written as it is called
-    scored = tasks.task_scored_by(task, measure, qrels and Path(qrels))
-    evaluated = scores.evaluate(runs_of(runs), scored, evaluators, any_order=any_order)
+    measure = measure and str(measure)  # also an object of ir_measures
+    in_file = qrels is None or isinstance(qrels, str | PathLike)
+    with temporary_folder("touche-qrels-") as folder:
+        path = (
+            Path(qrels)
+            if in_file and qrels
+            else None
+            if in_file
+            else qrels_of(qrels).write(folder / "qrels.txt")
+        )
+        scored = tasks.task_scored_by(task, measure, path)
+        evaluated = scores.evaluate(runs_of(runs), scored, evaluators, any_order=any_order)
+    if not in_file:
+        evaluated = [replace(run, qrels="qrels") for run in evaluated]
     for text in warnings_of(evaluated):
         warnings.warn(text, stacklevel=3)
     return evaluated
@@ -134,10 +154,3 @@ def _score(
 def _check(option: str, value: str, known: Iterable[str]) -> None:
     if value not in known:
         raise ToucheError(f"{option} = {value!r} is not known here; choose among {', '.join(known)}")
-
-
-def _frame(kind: type[Any], rows: Sequence[Any]) -> "DataFrame":
-    imported("pandas", "analysis")
-    from touche.evaluation.untruncated import UntruncatedFrame  # here, because it imports pandas
-
-    return UntruncatedFrame([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])

@@ -235,9 +235,13 @@ class Run(Sequence[RunLine], Framed):
         Raises:
             ToucheError: if it cannot be written.
         """
+        write_whole(Path(path), self.text())
+
+    def text(self) -> str:
+        """Returns the lines of a run file."""
         columns = self.topics, self.stances, self.documents, self.ranks, self.scores.tolist(), self.tags
         lines = (" ".join(map(str, line)) for line in zip(*columns, strict=True))
-        write_whole(Path(path), "".join(f"{line}\n" for line in lines))
+        return "".join(f"{line}\n" for line in lines)
 
     @property
     def tag(self) -> str:

@@ -1,24 +1,70 @@
-"""Results that can be used like their DataFrames."""
+"""Results that have a DataFrame, and can be used like it."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from touche.errors import imported
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+_T = TypeVar("_T")
 
 
 class Framed:
     """A result with a frame, whose columns and methods it has as well, such as ``result.to_csv()``."""
 
     def frame(self) -> "DataFrame":
-        """The result as a pandas DataFrame."""
+        """Returns the result as a pandas DataFrame."""
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
         return str(self.frame()._repr_html_())
 
-    if not TYPE_CHECKING:  # which would let any attribute pass
+    if not TYPE_CHECKING:  # because type checkers would accept any attribute
 
         def __getattr__(self, name: str) -> Any:
-            if name.startswith("_"):  # as copy and pickle ask
+            if name.startswith("_"):  # copy and pickle look for such names
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             return getattr(self.frame(), name)
+
+
+@dataclass(frozen=True)
+class Table(Sequence[_T], Framed):
+    """Records of one type.
+
+    Attributes:
+        kind: the type of the records.
+        records: the records.
+        warnings: sentences on what makes the records doubtful.
+        notes: sentences that explain the records.
+    """
+
+    kind: type[_T]
+    records: tuple[_T, ...]
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __getitem__(self, place: Any) -> Any:
+        """Returns a record or a slice of the records; with anything else, what the frame has."""
+        return self.records[place] if isinstance(place, int | slice) else self.frame()[place]
+
+    def frame(self) -> "DataFrame":
+        """Returns a pandas DataFrame with a row for each record; it prints without omissions.
+
+        Raises:
+            ToucheError: if pandas is not installed.
+        """
+        imported("pandas", "analysis")
+        from touche.formats.untruncated import UntruncatedFrame  # here, because it imports pandas
+
+        rows = [getattr(record, "record", None) or asdict(record) for record in self.records]  # type: ignore[call-overload]
+        names = [field.name for field in fields(self.kind)]  # type: ignore[arg-type]
+        return UntruncatedFrame(rows, columns=None if hasattr(self.kind, "record") else names)
+
+    def __repr__(self) -> str:
+        return repr(self.frame())

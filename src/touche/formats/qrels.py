@@ -9,6 +9,7 @@ from touche.errors import InputError, imported
 from touche.formats.runs import split_columns
 from touche.io.identifiers import quoted
 from touche.io.opening import read_lines
+from touche.io.writing import write_whole
 
 if TYPE_CHECKING:
     from ir_measures import Qrel
@@ -38,6 +39,16 @@ class Qrels(dict[str, dict[str, int]]):
         if self.setdefault(topic, {}).setdefault(document, label) != label:
             problem = f"document {document!r} of topic {topic} has two grades"
             raise InputError(path, problem, "remove one of the two", line)
+
+    def write(self, path: Path) -> Path:
+        """Writes a file of qrels in TREC's format; returns its path.
+
+        Raises:
+            ToucheError: if it cannot be written.
+        """
+        lines = (f"{topic} 0 {id} {grade}\n" for topic, of in self.items() for id, grade in of.items())
+        write_whole(path, "".join(lines))
+        return path
 
     def records(self) -> "list[Qrel]":
         """The judgments as records of ir_measures: query_id, doc_id, relevance, iteration."""

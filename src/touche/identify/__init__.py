@@ -5,11 +5,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 from touche.data import places
+from touche.formats.columns import Run
 from touche.identify.answer import Answer, answer
 from touche.identify.samples import read_scores, sample_of
 
 
-def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float] = MappingProxyType({})) -> Answer:
+def identify(
+    run: Path | Run, dataset: str, mean_lengths: Mapping[str, float] = MappingProxyType({})
+) -> Answer:
     """Searches for what made a run, with the documents of a dataset.
 
     Of the documents that both have, at most 150 of a topic are taken. In a script this belongs below
@@ -25,5 +28,5 @@ def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float] = Mappin
         ToucheError: if the run is broken, the dataset is not at hand, or they have no document in common,
             or a mean length is that of a field that they lack.
     """
-    lines, source = read_scores(run), places.open_dataset(dataset)
+    lines, source = run if isinstance(run, Run) else read_scores(run), places.open_dataset(dataset)
     return answer(sample_of(lines, source.topics, source.documents, dataset, mean_lengths))

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from touche.formats.framed import Table
 from touche.identify.counts import Analysis
 from touche.identify.fitting import MET, Fit
 from touche.identify.hypotheses import BM25_OR_TFIDF
@@ -13,6 +15,9 @@ from touche.identify.models import BM25
 from touche.identify.parameters import DocumentFrequencies, Number, document_frequencies, shared_numbers
 from touche.identify.samples import Sample
 from touche.identify.search import search
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 NOTHING = "No hypothesis stands out."
 WITHIN = (1e-5, 1e-4, 1e-3)
@@ -106,6 +111,14 @@ class Answer:
     collections: Mapping[str, DocumentFrequencies]
     topics: tuple[TopicShare, ...]
     worst: tuple[Miss, ...]
+
+    def frame(self) -> "DataFrame":
+        """Returns the best hypotheses as a pandas DataFrame, the first one being the answer if it stands out.
+
+        Raises:
+            ToucheError: if pandas is not installed.
+        """
+        return Table(Candidate, self.candidates).frame()
 
     @property
     def first_line(self) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from string import ascii_uppercase
 from typing import TypeVar
 
@@ -16,7 +17,7 @@ from touche.evaluation.leaderboard import DIGITS, comparable, names, shortlist
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, evaluate
 from touche.evaluation.stances import StanceEvaluation
-from touche.io.opening import md5
+from touche.io.opening import is_file, md5
 from touche.regression.expected import ExpectedScore
 from touche.regression.reruns import command_of, published_scores, rerun_of, tags_of
 from touche.report.records import (
@@ -132,7 +133,12 @@ def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
     """The runs with letters that stand for them: A to Z, then AA and so on."""
     letters = ("".join(word) for length in (1, 2, 3) for word in product(ascii_uppercase, repeat=length))
     named = zip(runs, letters, strict=False)
-    return [RunFile(run.name, letter, run.path, md5(run.path)) for run, letter in named]
+    return [RunFile(run.name, letter, run.path, _digest(run.path)) for run, letter in named]
+
+
+def _digest(path: Path) -> str:
+    """Returns the md5 of a run file; empty for a run that is in no file."""
+    return md5(path) if is_file(path) else ""
 
 
 def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | None) -> str:

@@ -176,6 +176,6 @@ class Sweep:
 
 def _frame(records: Sequence[Mapping[str, Any]]) -> "DataFrame":
     imported("pandas", "analysis")
-    from touche.evaluation.untruncated import UntruncatedFrame  # here, because it imports pandas
+    from touche.formats.untruncated import UntruncatedFrame  # here, because it imports pandas
 
     return UntruncatedFrame(records)
