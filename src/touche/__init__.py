@@ -6,7 +6,7 @@ A baseline is a function decorated by ``baseline``, which makes ``Rankings`` of 
   and of any document its ``premises_of`` and ``conclusion_of``
 * what it ranks by: ``scan`` (no index), ``lucene`` (Lucene itself), ``pairs`` (of sentences; embeddings)
 * what it complains with: ``check_range``, ``ToucheError``
-* a task with its data: ``task``
+* a task with its data: ``task`` returns ``TaskData``
 * the forms of runs and qrels: ``AnyRun``, ``AnyQrels``; what they become: ``Run``, ``Qrels``,
   by ``run_of`` and ``qrels_of``
 * what the commands do: ``run``, ``evaluate``, ``compare``, ``overlap``, ``fuse``, ``lint``, ``identify``,

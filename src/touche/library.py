@@ -132,12 +132,20 @@ def overlap(
     return Table(ScoredOverlap, tuple(records), tuple(warnings_of(evaluated)))
 
 
-def fuse(runs: Sequence[AnyRun], method: str = "rrf", *, depth: int = MAX_DEPTH, tag: str = "") -> Run:
+def fuse(
+    runs: Sequence[AnyRun],
+    method: str = "rrf",
+    *,
+    weights: Sequence[float] | None = None,
+    depth: int = MAX_DEPTH,
+    tag: str = "",
+) -> Run:
     """Fuses runs into one, which ranks high what several of them rank high.
 
     Args:
         runs: at least two runs.
-        method: ``rrf``, ``combsum`` or ``combmnz``.
+        method: ``rrf``, ``combsum``, ``combmnz``, ``z-score`` or ``rbc``.
+        weights: a weight for each run, by which its shares are multiplied; None for equal weights.
         depth: how many documents the fused run has per topic.
         tag: the name of the fused run; by default ``touche-`` and the method.
 
@@ -152,19 +160,20 @@ def fuse(runs: Sequence[AnyRun], method: str = "rrf", *, depth: int = MAX_DEPTH,
     for text in fusion.doubts_of(read):
         python_warnings.warn(text, stacklevel=2)
     tag, lines = tag or f"touche-{method}", list[RunLine]()
-    for topic, hits in fusion.fused_rankings(read, fusion.METHODS[method], depth):
+    for topic, hits in fusion.fused_rankings(read, fusion.METHODS[method], depth, weights):
         for rank, hit in enumerate(hits, 1):
             stance = hit[2] if len(hit) == 3 else UNKNOWN
             lines.append(RunLine(topic.number, stance, hit[0], rank, hit[1], tag))
     return Run.of(lines, tag)
 
 
-def lint(runs: AnyRun | Sequence[AnyRun], task: str) -> Table[Finding]:
+def lint(runs: AnyRun | Sequence[AnyRun], task: str, *, teams: Sequence[str] | None = None) -> Table[Finding]:
     """Checks the runs of a submission against the rules of a task.
 
     Args:
         runs: one run or several, as files or in any other form.
         task: the id of the task, or of a dataset with another corpus.
+        teams: the team of each run; None if all are of one team.
 
     Returns:
         The findings, with the severity ``error`` or ``warning``. The notes name impossible checks.
@@ -175,7 +184,10 @@ def lint(runs: AnyRun | Sequence[AnyRun], task: str) -> Table[Finding]:
     paths = [
         run if isinstance(run, Path) else Held.of(str(run.path), run.text().encode()) for run in runs_of(runs)
     ]
-    findings, notes = linted(paths, *tasks.dataset(task))
+    if teams is not None and len(teams) != len(paths):
+        raise ToucheError(f"{len(paths)} runs have {len(teams)} teams; name the team of each run")
+    by_run = dict(zip(paths, teams, strict=True)) if teams else None
+    findings, notes = linted(paths, *tasks.dataset(task), by_run)
     return Table(Finding, tuple(findings), notes=tuple(notes))
 
 

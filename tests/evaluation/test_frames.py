@@ -161,4 +161,4 @@ def test_without_pandas_the_error_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(ToucheError, match=rf"get it with: pip install --editable '{ROOT}\[analysis\]'"):
-        package.evaluate(runs, TASK)
+        package.evaluate(runs, TASK).frame()

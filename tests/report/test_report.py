@@ -1,5 +1,6 @@
 """The report's content and its files; tests/report/test_browser.py opens it."""
 
+from importlib import import_module
 import gzip
 import json
 import re
@@ -324,7 +325,7 @@ def test_rows_that_can_be_rerun_have_their_command(reports: Reports, monkeypatch
     (entry,) = (each for each in published_scores() if each.value == 0.469)
     row = published("Boots", 0.469, tag="BM25-Baseline", baseline=True, evaluator="touche")
     reports.task(row, published("Zorro", 0.5, tag="BM25"))
-    monkeypatch.setattr("touche.report.content.published_scores", lambda: [entry])
+    monkeypatch.setattr(import_module("touche.report.content"), "published_scores", lambda: [entry])
     part = reports.part(run_of(*ALL))
     (place,) = next(view for view in part.views if view.evaluator == "touche").reruns
     assert (place.name, place.rerun.baseline, place.rerun.tolerance) == ("Boots", "bm25", entry.tolerance)

@@ -137,7 +137,12 @@ class Run(Sequence[RunLine], Framed):
 
     @classmethod
     def of(cls, lines: Iterable[RunLine], path: Path | str = "run") -> "Run":
-        """Makes a run of lines; a run stays as it is."""
+        """Makes a run of lines; a run stays as it is.
+
+        Args:
+            lines: the lines, in their order.
+            path: the file, or the name of a run that is in no file.
+        """
         if isinstance(lines, Run):
             return lines
         columns = Columns()
@@ -169,12 +174,20 @@ class Run(Sequence[RunLine], Framed):
     __hash__ = None  # type: ignore[assignment]
 
     def take(self, places: Any) -> "Run":
-        """Returns the lines at these places."""
+        """Returns some of the lines.
+
+        Args:
+            places: the places of the lines, from 0.
+        """
         columns = ((name, getattr(self, name)) for name in _COLUMNS)
         return Run(self.path, **{name: column[places] for name, column in columns})
 
     def called(self, name: str) -> "Run":
-        """Returns the run with another name, which is also its tag."""
+        """Returns the run with another name, which is also its tag.
+
+        Args:
+            name: the name.
+        """
         return replace(self, path=Path(name), tags=Words.of([name] * len(self)))
 
     def ranked_by_score(self) -> "Run":
@@ -232,6 +245,9 @@ class Run(Sequence[RunLine], Framed):
     def write(self, path: str | PathLike[str]) -> None:
         """Writes a run file.
 
+        Args:
+            path: the file.
+
         Raises:
             ToucheError: if it cannot be written.
         """
@@ -275,7 +291,11 @@ class Run(Sequence[RunLine], Framed):
         return self._grouped(np.lexsort((self.ranks, -self.rounded, self.topics.codes)))
 
     def order_of(self, scores: NDArray[Any]) -> Order:
-        """The lines of each topic by descending scores, ties by document id descending."""
+        """Returns the lines of each topic by descending scores, ties by document id descending.
+
+        Args:
+            scores: a score for each line.
+        """
         order = np.lexsort((-scores, self.topics.codes))
         values, topics = scores[order], self.topics.codes[order]
         follows = np.append((values[1:] == values[:-1]) & (topics[1:] == topics[:-1]), False)
@@ -286,7 +306,12 @@ class Run(Sequence[RunLine], Framed):
         return self._grouped(order, lambda place: (scores[place], self.documents[place]), reverse=True)
 
     def documents_of(self, order: Order, depth: int | None = None) -> dict[str, list[str]]:
-        """Returns the first documents of each topic."""
+        """Returns the documents of each topic.
+
+        Args:
+            order: the lines of each topic, such as ``by_score`` or ``by_rank``.
+            depth: the number of documents of a topic; None for all.
+        """
         return {topic: self.documents[places[:depth]].tolist() for topic, places in order.items()}
 
     def _grouped(

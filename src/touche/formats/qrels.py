@@ -31,7 +31,7 @@ class Qrels(dict[str, dict[str, int]]):
 
         Args:
             topic, document, label: the judgment.
-            path, line: where it is, for the error.
+            path, line: its file and line, for error messages.
 
         Raises:
             InputError: if the document has another grade already.
@@ -42,6 +42,9 @@ class Qrels(dict[str, dict[str, int]]):
 
     def write(self, path: Path) -> Path:
         """Writes a file of qrels in TREC's format; returns its path.
+
+        Args:
+            path: the file.
 
         Raises:
             ToucheError: if it cannot be written.

@@ -1,0 +1,127 @@
+"""The functions of the library: each returns what its command prints, for runs in any form."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import touche as package
+from conftest import ROOT, Touche, Write
+from spotcheck import run_text
+from touche.errors import ToucheError
+
+TASK = "spot-check/passages"
+pytestmark = pytest.mark.filterwarnings("ignore:.*and count as wrong")  # runs without stances
+
+
+@pytest.fixture
+def runs(write: Write) -> list[Path]:
+    return [write("a.txt", run_text(tag="a")), write("b.txt", run_text(["11", "12"], tag="b"))]
+
+
+def records_of(table: Any) -> list[dict[str, Any]]:
+    assert dataclasses.is_dataclass(table) and len(table.frame()) == len(table)
+    return json.loads(json.dumps([dataclasses.asdict(record) for record in table]))
+
+
+def test_functions_return_the_records_of_their_commands(touche: Touche, runs: list[Path]) -> None:
+    for command, options, table in (
+        ("evaluate", [], package.evaluate(runs, TASK)),
+        ("compare", ["--reference", "a"], package.compare(runs, TASK, reference="a")),
+        ("overlap", [], package.overlap(runs, TASK)),
+        ("lint", [], package.lint(runs, TASK)),
+    ):
+        out = touche(command, *runs, "--task", TASK, *options, "--format", "json")[1]
+        assert records_of(table) == json.loads(out), command
+    assert records_of(package.overlap(runs)) == json.loads(touche("overlap", *runs, "--format", "json")[1])
+
+
+def test_overlaps_have_effects_with_a_baseline(touche: Touche, runs: list[Path], write: Write) -> None:
+    baseline = write("c.txt", run_text(["13"], tag="c")), write("d.txt", run_text(["14"], tag="d"))
+    out = touche("overlap", *runs, "--task", TASK, "--baseline", *baseline, "--format", "json")[1]
+    table = package.overlap(runs, TASK, baseline=baseline)
+    assert records_of(table) == json.loads(out) and table[0].effect_ratio is not None
+    for wrong in ({"task": None}, {"runs": [*runs, runs[0]]}):
+        with pytest.raises(ToucheError, match="needs two runs and a task"):
+            package.overlap(**{"runs": runs, "task": TASK, "baseline": baseline} | wrong)
+
+
+def test_runs_in_memory_count_as_their_files(runs: list[Path]) -> None:
+    first, second = map(package.run_of, runs)
+    forms = [first.frame().assign(rank=first.frame()["rank"]), second]
+    of_files = package.evaluate(runs, TASK).frame().drop(columns="run")
+    assert package.evaluate(forms, TASK).frame().drop(columns="run").equals(of_files)
+    assert package.overlap([first.as_dict(), second])[0].rbo == package.overlap(runs)[0].rbo
+    codes = [finding.code for finding in package.lint(runs, TASK)]
+    assert [finding.code for finding in package.lint([first, second], TASK)] == codes
+
+
+def test_the_fused_run_is_the_one_that_is_written(touche: Touche, runs: list[Path], tmp_path: Path) -> None:
+    touche("fuse", *runs, "-o", tmp_path, "--method", "combsum", "--weights", "0.7,0.3", "--depth", "3")
+    written = package.run_of(tmp_path / "run.txt")
+    fused = package.fuse(runs, "combsum", weights=[0.7, 0.3], depth=3)
+    assert fused.rounded.tolist() == written.rounded.tolist() and fused.tag == written.tag
+    assert fused.documents_of(fused.by_rank) == written.documents_of(written.by_rank)
+    assert max(fused.ranks) == 3
+    assert package.fuse(runs, tag="mine").tag == "mine"
+    with pytest.raises(ToucheError, match="there is no method 'rrff'; did you mean rrf"):
+        package.fuse(runs, "rrff")
+    with pytest.raises(ToucheError, match="at least two runs"):
+        package.fuse(runs[:1])
+
+
+def test_qrels_of_any_form_score_as_their_file(runs: list[Path]) -> None:
+    path = ROOT / "qrels" / "spot-check-passages-relevance.qrels"
+    qrels = package.qrels_of(path)
+    scores = package.evaluate(runs, qrels=path, measure="AP")
+    for form in (qrels, qrels.frame(), qrels.records()):
+        found = package.evaluate(runs, qrels=form, measure="AP")
+        assert [each.mean for each in found] == [each.mean for each in scores]
+        assert {each.qrels for each in found} == {"qrels"}
+
+
+def test_a_task_has_its_data_as_records_and_as_frames() -> None:
+    task = package.task(TASK)
+    assert [topic.number for topic in task.topics] == task.topics.frame()["number"].tolist()
+    assert sorted(task.qrels) == sorted(task.card.qrels) and "relevance" in task.qrels
+    qrels = task.qrels["relevance"]
+    assert len(qrels.frame()) == sum(map(len, qrels.values())) > 0
+    documents = [document.id for document in task.documents]
+    assert task.documents.frame()["id"].tolist() == documents and len(documents) > 9
+    assert package.task("touche-2022-task-1").published.frame().shape[0] == 123
+    with pytest.raises(ToucheError, match="has no dimension 'relevanc'; did you mean relevance"):
+        task.qrels["relevanc"]
+    with pytest.raises(ToucheError, match="no task 'nothing'"):
+        package.task("nothing")
+
+
+def test_a_report_on_runs_in_memory_is_written(runs: list[Path], tmp_path: Path) -> None:
+    page = package.report([package.run_of(runs[0]), package.run_of(runs[1]).frame()], tmp_path / "page", TASK)
+    assert page == tmp_path / "page" / "index.html" and "in no file" in page.read_text(encoding="utf-8")
+
+
+def test_a_regression_has_a_record_for_each_expected_value() -> None:
+    outcomes = package.regress("bm25", TASK)
+    assert {outcome.verdict for outcome in outcomes} == {"passed"}
+    assert set(outcomes.frame()["dataset"]) == {TASK}
+    with pytest.raises(ToucheError, match="no runner 'nowhere'"):
+        package.regress("bm25", TASK, runner="nowhere")  # type: ignore[arg-type]
+
+
+def test_functions_stay_functions_when_packages_of_their_name_are_imported() -> None:
+    code = "import touche.report.page, touche.lint, touche.identify, touche; from touche.lint import CODES; "
+    code += "print(*(type(each).__name__ for each in (touche.report, touche.lint, touche.identify)))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.split() == ["function"] * 3
+
+
+def test_a_table_is_a_list_and_has_what_its_frame_has(runs: list[Path]) -> None:
+    table = package.evaluate(runs, TASK, "trec_eval", measure="nDCG@5")
+    assert table["mean"].tolist() == [each.mean for each in table] and table[:1][0] == table[0]
+    assert table.to_dict("records")[0]["tag"] == "a" and next(iter(table.columns)) == "run"
+    assert "<table" in table._repr_html_() and repr(table) == repr(table.frame())
+    assert package.run_of(runs[0])["docno"].tolist() == package.run_of(runs[0]).frame()["docno"].tolist()
