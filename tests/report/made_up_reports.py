@@ -38,7 +38,7 @@ class Reports:
         self.monkeypatch.setattr(tasks, "task", lambda _: task)
         self.monkeypatch.setattr(tasks, "datasets", dict)
         for module in ("regression.reruns", "report.content"):  # those of real tasks
-            self.monkeypatch.setattr(f"touche.{module}.published_scores", list)
+            self.monkeypatch.setattr(import_module(f"touche.{module}"), "published_scores", list)
         return task
 
     def part(self, *runs: str, dataset: str = "made-up", reference: str | None = None) -> TaskReport:

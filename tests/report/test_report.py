@@ -1,11 +1,11 @@
 """The report's content and its files; tests/report/test_browser.py opens it."""
 
-from importlib import import_module
 import gzip
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from math import log2
 from pathlib import Path
 
