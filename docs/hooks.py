@@ -71,8 +71,19 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 def on_post_page(output: str, **_: Any) -> str:
     """Makes a page smaller: collapses white space outside code, and removes marks without a colour."""
-    parts = _CODE.split(_PLAIN.sub(lambda found: found[1] or "", output))
+    parts = _CODE.split(_PLAIN.sub(lambda found: found[1] or "", _named(output)))
     return "".join(part if part.startswith(("<pre", "<script")) else _SPACE.sub(" ", part) for part in parts)
+
+
+def on_post_template(output_content: str, **_: Any) -> str:
+    """Does the same for the page on missing pages as for others."""
+    return _named(output_content)
+
+
+def _named(html: str) -> str:
+    """Gives the parts of the search names for screen readers, which the theme lacks."""
+    html = html.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+    return html.replace('id="__search"', 'id="__search" aria-label="Search"')
 
 
 def on_post_build(config: MkDocsConfig) -> None:
