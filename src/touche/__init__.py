@@ -1,21 +1,21 @@
-"""Every published baseline of the Touché shared tasks, ready to rerun, and what is needed to check them.
+"""Every published baseline of the Touché shared tasks, ready to rerun, and the tools that check them.
 
-A baseline is a function decorated by ``baseline``, which makes ``Rankings`` of ``Topics`` and ``Documents``.
+A baseline is a function with the decorator ``baseline``. It yields ``Rankings`` for ``Topics`` and ``Documents``.
 
-* what it ranks: ``Topic``; ``AnyDocument``, which is a ``Document``, ``Argument`` or ``Page``; ``Sentence``;
-  and of any document its ``premises_of`` and ``conclusion_of``
-* what it ranks by: ``scan`` (no index), ``lucene`` (Lucene itself), ``pairs`` (of sentences; embeddings)
-* what it complains with: ``check_range``, ``ToucheError``
+* documents and topics: ``Topic``; ``AnyDocument``, which is a ``Document``, ``Argument`` or ``Page``;
+  ``Sentence``; ``premises_of`` and ``conclusion_of`` any document
+* engines: ``scan`` (no index), ``lucene`` (Lucene itself), ``pairs`` (sentence pairs and embeddings)
+* checks and errors of a baseline: ``check_range``, ``ToucheError``
 * a task with its data: ``task`` returns ``TaskData``
-* the forms of runs and qrels: ``AnyRun``, ``AnyQrels``; what they become: ``Run``, ``Qrels``,
-  by ``run_of`` and ``qrels_of``
-* what the commands do: ``run``, ``evaluate``, ``compare``, ``overlap``, ``fuse``, ``lint``, ``identify``,
-  ``report``, ``regress``, ``sweep``, ``published``; a result is a ``Table`` or has a ``frame()`` as well
+* runs and qrels in any usual form: ``AnyRun`` and ``AnyQrels``; ``run_of`` and ``qrels_of`` make a ``Run`` and
+  ``Qrels`` of them
+* a function for each command: ``run``, ``evaluate``, ``compare``, ``overlap``, ``fuse``, ``lint``, ``identify``,
+  ``report``, ``regress``, ``sweep``, ``published``; results are a ``Table`` or have ``frame()``
 
 No function prints or exits, and warnings are Python warnings. To switch progress bars off, write
 ``logging.getLogger("touche").setLevel("WARNING")``.
 
-All names here are told in docs/reference/python.md; what else the package holds is for the command line.
+The page "Python API" of the documentation describes all names. Other modules belong to the command line.
 """
 
 import sys
@@ -94,7 +94,7 @@ sys.modules[__name__].__class__ = _Library
 
 
 def __getattr__(name: str) -> Any:
-    # Once they are asked for: the command minds signals before it imports what takes time.
+    # Imports wait until a name is used, because the command handles signals before slow imports.
     for home, names in _HOMES.items():
         if name in names.split():
             return getattr(import_module(f"{__name__}.{home}"), name)
