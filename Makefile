@@ -36,7 +36,7 @@ test: $(READY)
 	$(PYTEST) -m "not slow and not nightly" $(CHOSEN)
 
 # Run all tests with random examples, including slow and nightly tests, and those for containers and PySpark.
-test-all: $(READY) $(VENV)/spark
+test-all: $(READY) $(VENV)/spark $(VENV)/peers
 	$(PYTEST) --hypothesis-profile nightly $(CHOSEN)
 
 # Run the workflows of GitHub Actions here, which takes hours. ONLY=test.yml or ONLY=test.yml:lint runs a part.
@@ -115,3 +115,7 @@ $(READY): $(DEMO) pyserini.txt
 # Not with the rest, as it is of 456 MB; its tests are skipped where it cannot be installed, or Java 17 is missing.
 $(VENV)/spark: $(READY)
 	@$(PIP) --editable ".[spark]" && touch $@ || echo "PySpark cannot be installed"
+
+# Tests compare with ranx and run pipelines of PyTerrier; both need much that nothing else does.
+$(VENV)/peers: $(READY)
+	@$(PIP) --editable ".[pyterrier]" ranx && touch $@ || echo "PyTerrier and ranx cannot be installed"

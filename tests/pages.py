@@ -46,6 +46,7 @@ CLIENT = "takes TIRA's client 17 s: tests/data/test_for_tira.py does it with the
 MODEL = "downloads a model: tests/sandbox builds and runs the image with a small one"
 MEASURED = "takes minutes and a quiet machine; tests/project/test_site.py checks the pages"
 SPARK = "needs PySpark and Java 17: tests/cluster runs it"
+PYTERRIER = "needs PyTerrier: tests/baselines/test_pyterrier.py runs the same file"
 SLURM = "needs Slurm; the page itself tries the same script without it"
 SET_UP = "changes the set-up of the one who types it"
 PACKAGE = "needs the package index: tests/project/test_package.py installs what is built here"
@@ -64,6 +65,7 @@ ELSEWHERE = {  # by a part of the command; the first match counts
     "^pip|^source|bashrc$": SET_UP,
     "--runner spark": SPARK,
     "/ceph/": SLURM,
+    r"\./pipeline|out/pipeline": PYTERRIER,
     r"\$TOUCHE_DATA| official/|^touche run .*-i touche-202[0-3]": OFFICIAL,
 }
 

@@ -11,6 +11,7 @@ A baseline is a function with the decorator ``baseline``. It yields ``Rankings``
   ``Qrels`` of them
 * a function for each command: ``run``, ``evaluate``, ``compare``, ``overlap``, ``fuse``, ``lint``, ``identify``,
   ``report``, ``regress``, ``sweep``, ``published``; results are a ``Table`` or have ``frame()``
+* a transformer of PyTerrier: ``pyterrier``
 
 No function prints or exits, and warnings are Python warnings. To switch progress bars off, write
 ``logging.getLogger("touche").setLevel("WARNING")``.
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from touche.baselines.method import Rankings as Rankings
     from touche.baselines.method import Topics as Topics
     from touche.baselines.method import baseline as baseline
+    from touche.baselines.pyterrier import pyterrier as pyterrier
     from touche.collection.documents import Documents as Documents
     from touche.errors import ToucheError as ToucheError
     from touche.errors import check_range as check_range
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "baselines.frames": "run",
     "baselines.method": "Rankings Topics baseline",
+    "baselines.pyterrier": "pyterrier",
     "collection.documents": "Documents",
     "errors": "ToucheError check_range",
     "evaluation.frames": "compare evaluate published",

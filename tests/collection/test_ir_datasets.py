@@ -5,18 +5,21 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import ir_datasets
 import pytest
 
 from archives import record
-from conftest import Write
+from conftest import Touche, Write
 from touche.collection.discovery import find
 from touche.collection.ir_datasets import IrDataset, document_of
+from touche.data.places import opened
 from touche.errors import ToucheError
 from touche.formats.documents import Argument, Document, Sentence
 from touche.formats.pages import RawPage, Skipped
+from touche.formats.topics import Topic
 
 TOPICS = "<topics><topic><number>1</number><title>One?</title></topic></topics>"
 HTML = b"<title>Cats</title><p>Cats hunt birds."
@@ -150,3 +153,48 @@ def test_clueweb12_is_read_through_ir_datasets_with_spam_ranks_beside_the_topics
     write("home/clueweb09/corpus/ClueWeb09_English_1/en0000/00.warc.gz", record("e", HTML, version="0.18"))
     write("home/clueweb09/corpus/ClueWeb09_German_1/de0000/00.warc.gz", record("d", HTML, version="0.18"))
     assert output("clueweb09/en").startswith("['e']")
+
+
+def test_a_dataset_of_ir_datasets_has_topics_and_documents(
+    write: Write, register: Callable[..., None], tmp_path: Path, touche: Touche
+) -> None:
+    queries = write("queries.tsv", "q1\tDo cats  hunt?\nq2\tno hit\n")
+    register(
+        "touche-test/task", docs_tsv=write("docs.tsv", "d1\tcats hunt\nd2\tother\n"), queries_tsv=queries
+    )
+    source = opened("irds:touche-test/task")
+    assert source.topics == (Topic("q1", "Do cats hunt?"), Topic("q2", "no hit"))
+    assert [document.id for document in source.documents] == ["d1", "d2"]
+    code, _, said = touche("run", "bm25", "-i", "irds:touche-test/task", "-o", tmp_path / "out")
+    assert code == 0 and "2 topics and documents from touche-test/task (ir_datasets)" in said
+    assert (tmp_path / "out" / "run.txt").read_text().startswith("q1 Q0 d1 1 ")
+
+
+@pytest.mark.parametrize(
+    ("id", "files", "problem"),
+    [
+        ("touche-none", {}, "ir_datasets has no corpus 'touche-none'"),
+        ("touche-test", {"docs_tsv": "d1\ttext\n"}, "'touche-test' of ir_datasets has no topics"),
+        ("touche-test", {"queries_tsv": "q1\ttext\n"}, "has no documents"),
+        (
+            "touche-test",
+            {"docs_tsv": "d1\tt\n", "queries_tsv": "q1\tx\nq1\ty\n"},
+            "topic 'q1' occurs a second",
+        ),
+    ],
+)
+def test_a_dataset_without_topics_or_documents_is_an_error(
+    write: Write, register: Callable[..., None], id: str, files: dict[str, str], problem: str
+) -> None:
+    if files:
+        register(id, **{kind: write(f"{kind}.tsv", text) for kind, text in files.items()})
+    with pytest.raises(ToucheError, match=problem):
+        opened(f"irds:{id}")
+
+
+def test_a_query_of_touche_keeps_what_the_organizers_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
+    fields = {"query_id": "1", "title": "A or\nB?", "objects": ("a", "b"), "description": "One\n two."}
+    query = SimpleNamespace(**fields, narrative=None)
+    dataset = SimpleNamespace(has_docs=lambda: True, has_queries=lambda: True, queries_iter=lambda: [query])
+    monkeypatch.setitem(ir_datasets.registry._registered, "touche-test", dataset)
+    assert IrDataset("touche-test").topics() == [Topic("1", "A or B?", ("a", "b"), "One two.")]

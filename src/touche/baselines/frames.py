@@ -26,7 +26,8 @@ def run(
     Args:
         baseline: the name of a shipped one, the path of a folder with a baseline.py, or a function that is
             decorated by ``baseline``.
-        dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
+        dataset: the id of a dataset, such as ``spot-check/arguments``; ``irds:`` and the id of one of
+            ir_datasets, which downloads it; or the path of an input directory.
         options: those of the baseline, by their names; the others are at their defaults.
 
     Returns:

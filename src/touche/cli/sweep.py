@@ -25,7 +25,7 @@ from touche.errors import ToucheError
 from touche.evaluation.cross_validation import FOLDS
 from touche.evaluation.evaluators import EVALUATORS
 from touche.io.writing import write_whole
-from touche.tasks import task_scored_by
+from touche.tasks import datasets, task_scored_by
 
 if TYPE_CHECKING:
     from touche.tuning.results import Sweep
@@ -117,7 +117,7 @@ def sweep_baseline(
 
     if not (given or scoring["task_id"]):
         raise ToucheError("neither a task nor an input is named; name --task, or -i and --qrels")
-    own_task = given if given and not Path(given).exists() else None
+    own_task = given if given in datasets() else None
     task = task_scored_by(**scoring | {"task_id": scoring["task_id"] or own_task})
     ranker = baselines.load(name)
     grid = {option: values_of(ranker.options[option], text) for option, text in texts.items()}

@@ -12,6 +12,7 @@ from touche.collection.files import not_empty
 from touche.errors import ToucheError, one_line
 from touche.formats.documents import AnyDocument, Argument, Document, Sentence
 from touche.formats.pages import RawPage, Skipped
+from touche.formats.topics import Topic
 from touche.formats.warc import page_of_response, read_warc
 from touche.io.identifiers import new_id
 from touche.progress import watched
@@ -57,6 +58,19 @@ class IrDataset(Documents):
         """
         problem = ToucheError(f"{self.id!r} of ir_datasets is empty; download the corpus again")
         yield from parsed(not_empty(self._read(), problem), self.parser)
+
+    def topics(self) -> list[Topic]:
+        """Returns the topics; ir_datasets downloads them first if they are missing.
+
+        Raises:
+            ToucheError: if ir_datasets does not know the id, it has no topics, or they cannot be fetched.
+        """
+        dataset, seen = self._dataset(), set[str]()
+        if not dataset.has_queries():
+            problem = f"{self.id!r} of ir_datasets has no topics"
+            raise ToucheError(f"{problem}; name a task of it, such as argsme/2020-04-01/touche-2021-task-1")
+        with self._one_error():
+            return [_topic_of(query, seen, self.id) for query in dataset.queries_iter()]
 
     def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
         from ir_datasets.formats import WarcDocs
@@ -107,6 +121,17 @@ class IrDataset(Documents):
             reason = f"{type(error).__name__}: {shorten(str(error), _LONGEST)}"
             problem = f"ir_datasets cannot read {self.id!r} ({reason})"
             raise ToucheError(f"{problem}; https://ir-datasets.com explains how to get the corpus") from error
+
+
+def _topic_of(query: Any, seen: set[str], id: str) -> Topic:
+    """Converts a query of ir_datasets, whose text has many names."""
+    title = getattr(query, "title", None) or query.default_text()
+    description, narrative = (getattr(query, name, None) or "" for name in ("description", "narrative"))
+    objects = getattr(query, "objects", ())
+    compared = tuple(objects) if isinstance(objects, list | tuple) else ()
+    number = new_id(query.query_id, "topic", seen, id)
+    title, description, narrative = (" ".join(text.split()) for text in (title, description, narrative))
+    return Topic(number, title, compared, description, narrative)
 
 
 def document_of(record: Any) -> AnyDocument | RawPage | Skipped:

@@ -17,6 +17,9 @@ from touche.io.writing import cache_folder
 from touche.origin import clone
 from touche.tasks import STANCE, Corpus, Task
 
+IR_DATASETS = "irds:"
+"""Prefix of the ids of ir_datasets, as in PyTerrier."""
+
 
 def shipped() -> Path | None:
     """Returns the folder of shipped baselines, topics, qrels and corpora: the clone's, or the package's.
@@ -104,19 +107,31 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
     """Returns the input that a path or an id names.
 
     Args:
-        name: the path of an input directory, or the id of a dataset.
+        name: the path of an input directory, the id of a dataset, or ``irds:`` and the id of one of
+            ir_datasets.
         corpus: the id of a corpus of ir_datasets, for a directory that has only topics.
         needs_documents: whether a directory has to contain documents.
 
     Raises:
         ToucheError: if the directory or dataset is unknown or unusable.
     """
+    if name.startswith(IR_DATASETS):
+        if corpus is not None:
+            raise ToucheError(f"{name} has its own corpus; omit --corpus")
+        return _of_ir_datasets(name.removeprefix(IR_DATASETS))
     if Path(name).exists():
         return find(Path(name), corpus, needs_documents=needs_documents)
     check_exists(name)
     if corpus is not None:
         raise ToucheError(f"the dataset {name} has its own corpus; omit --corpus")
     return open_dataset(name)
+
+
+def _of_ir_datasets(id: str) -> Input:
+    """Topics and documents of a dataset of ir_datasets, which downloads what is missing."""
+    documents = IrDataset(id)
+    topics = tuple(documents.topics())
+    return Input(topics, documents, f"{len(topics)} topics and {documents}")
 
 
 def check_exists(name: str) -> None:

@@ -61,7 +61,7 @@ def sweep(
             raise ToucheError(f"{value!r} is not known here; choose among {', '.join(known)}")
     ranker = baseline if isinstance(baseline, Baseline) else load(fspath(baseline))
     settings = settings_of(ranker.options, grid)
-    own_task = None if Path(dataset).exists() else fspath(dataset)
+    own_task = dataset if isinstance(dataset, str) and dataset in tasks.datasets() else None
     name = None if measure is None else str(measure)
     scored_by = tasks.task_scored_by(task or own_task, name, Path(qrels) if qrels else None)
     given = opened(fspath(dataset), needs_documents=ranker.needs_documents)

@@ -1,0 +1,43 @@
+"""Baselines as transformers of PyTerrier (Macdonald and Tonellotto 2020)."""
+
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+from touche.baselines.loader import load
+from touche.baselines.method import Baseline
+from touche.baselines.options import checked
+from touche.data.places import opened
+from touche.errors import imported
+
+if TYPE_CHECKING:
+    from pyterrier import Transformer
+
+
+def pyterrier(
+    baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str] | None = None, **options: Any
+) -> "Transformer":
+    """Makes a transformer of PyTerrier from a baseline; it needs no Java, unless the baseline does.
+
+    * With a dataset it retrieves: from a frame with the columns qid and query to one with docno, score and
+      rank. If the frame has docno, it re-ranks these documents by the statistics of the whole dataset.
+    * Without a dataset it re-ranks the documents of the frame, which needs the columns docno and text.
+
+    Args:
+        baseline: the name of a shipped one, the path of a folder with a baseline.py, or a function that is
+            decorated by ``baseline``.
+        dataset: the id of a dataset, such as ``spot-check/arguments``; ``irds:`` and the id of one of
+            ir_datasets; the path of an input directory; or None.
+        options: options of the baseline by name; the others have their defaults.
+
+    Raises:
+        ToucheError: if PyTerrier is not installed, or there is no such baseline, dataset or option.
+    """
+    imported("pyterrier", "pyterrier")
+    from touche.baselines.transformer import BaselineTransformer  # here, because it imports PyTerrier
+
+    ranker = baseline if isinstance(baseline, Baseline) else load(fspath(baseline))
+    values = checked(ranker.options, options)
+    documents = None
+    if dataset is not None:
+        documents = opened(fspath(dataset), needs_documents=ranker.needs_documents).documents
+    return BaselineTransformer(ranker, values, documents)

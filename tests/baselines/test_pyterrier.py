@@ -1,0 +1,129 @@
+"""Baselines in PyTerrier's pipelines, without Java."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import touche
+from conftest import ROOT
+from pages import steps
+from touche.data.places import opened
+from touche.errors import ToucheError
+from touche.formats.qrels import read_qrels
+
+RECIPES = ROOT / "docs" / "how-to" / "recipes.md"
+
+pt = pytest.importorskip("pyterrier", reason="needs PyTerrier: pip install --editable '.[pyterrier]'")
+
+DATASET = "spot-check/arguments"
+QRELS = read_qrels(ROOT / "qrels" / "spot-check-arguments-relevance.qrels").frame()
+
+
+@pytest.fixture(scope="module")
+def topics() -> Any:
+    return pd.DataFrame([{"qid": topic.number, "query": topic.title} for topic in opened(DATASET).topics])
+
+
+@pytest.fixture(scope="module")
+def text() -> Any:
+    """PyTerrier's transformer that adds the texts of documents."""
+    texts = {document.id: document.text for document in opened(DATASET).documents}
+    return pt.apply.text(lambda row: texts[row["docno"]])
+
+
+def test_an_experiment_compares_baselines_and_a_reranker_of_pyterrier(topics: Any, text: Any) -> None:
+    bm25, dirichletlm = touche.pyterrier("bm25", DATASET, k1=1.2), touche.pyterrier("dirichletlm", DATASET)
+    passages = pt.text.sliding(length=20, stride=10, text_attr="text", prepend_attr=None)
+    by_passage = bm25 % 20 >> text >> passages >> touche.pyterrier("bm25") >> pt.text.max_passage()
+    systems = [bm25, dirichletlm, by_passage]
+    found = pt.Experiment(
+        systems, topics, QRELS, ["ndcg_cut.5"], names=["bm25", "dlm", "passages"], verbose=False
+    )
+    assert not pt.java.started()
+    runs = {"bm25": touche.run("bm25", DATASET, k1=1.2), "dlm": touche.run("dirichletlm", DATASET)}
+    (measure,) = (name for name in found.columns if name != "name")
+    by_name = dict(zip(found["name"], found[measure], strict=True))
+    for name, run in runs.items():
+        assert by_name[name] == pytest.approx(touche.evaluate(run, DATASET, "trec_eval")["mean"][0], abs=1e-9)
+    assert 0.5 < by_name["passages"] < 1 and by_name["passages"] not in (by_name["bm25"], by_name["dlm"])
+
+
+def test_a_transformer_ranks_as_touche_run_does_and_keeps_other_columns(topics: Any) -> None:
+    frame = touche.pyterrier("bm25", DATASET, depth=7)(topics.assign(origin="title"))
+    run = touche.run("bm25", DATASET, depth=7)
+    for column in ("qid", "docno", "rank", "score"):
+        assert list(frame[column]) == list(run[column])
+    assert set(frame["origin"]) == {"title"} and set(frame["query"]) == set(topics["query"])
+
+
+def test_a_dataset_reranks_candidates_by_its_own_statistics(topics: Any) -> None:
+    whole = touche.pyterrier("bm25", DATASET)(topics)
+    tenth = whole[whole["rank"] % 10 == 3].sample(frac=1, random_state=1)
+    again = touche.pyterrier("bm25", DATASET)(tenth.assign(score=0.0))
+    scores = whole.set_index(["qid", "docno"])["score"]
+    assert len(again) == len(tenth)
+    for row in again.itertuples():
+        assert row.score == scores[row.qid, row.docno]
+    assert all(list(group["rank"]) == list(range(len(group))) for _, group in again.groupby("qid"))
+
+
+def test_texts_of_a_frame_are_reranked_by_their_own_statistics(topics: Any, text: Any) -> None:
+    first = text(touche.pyterrier("dirichletlm", DATASET, depth=10)(topics[:1]))
+    found = touche.pyterrier("bm25")(first)
+    documents = [touche.Document(row.docno, row.text) for row in first.itertuples()]
+    topic = touche.Topic(topics["qid"][0], topics["query"][0])
+    hits = next(iter(touche.scan.rank([topic], documents, touche.scan.bm25(0.9, 0.4), analysis="english")))[1]
+    assert list(zip(found["docno"], found["score"], strict=True)) == hits
+    assert list(found["text"]) == [
+        dict(zip(first["docno"], first["text"], strict=True))[id] for id, _ in hits
+    ]
+
+
+def test_frames_without_rows_and_ids_that_are_numbers_are_ranked(topics: Any) -> None:
+    ranker = touche.pyterrier("bm25", DATASET)
+    assert list(ranker(topics[:0]).columns) == ["qid", "query", "docno", "score", "rank"]
+    assert pt.inspect.transformer_outputs(touche.pyterrier("bm25"), ["qid", "query", "docno", "text"])
+    frame = pd.DataFrame({"qid": [1, 1], "query": "cats", "docno": [5, 6], "text": ["cats", "dogs"]})
+    found = touche.pyterrier("bm25")(frame)
+    assert found[["qid", "docno", "rank"]].to_dict("records") == [{"qid": "1", "docno": "5", "rank": 0}]
+
+
+def test_a_transformer_shows_the_options_that_differ_from_their_defaults() -> None:
+    assert (
+        repr(touche.pyterrier("dirichletlm", DATASET, mu=500)) == "touche.pyterrier('dirichletlm', mu=500.0)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "problem"),
+    [
+        (("no-baseline",), {}, "no-baseline"),
+        (("bm25",), {"k3": 1}, "k3"),
+        (("bm25", "no-dataset"), {}, "no-dataset"),
+    ],
+)
+def test_unknown_names_are_errors_at_once(arguments: Any, options: Any, problem: str) -> None:
+    with pytest.raises(ToucheError, match=problem):
+        touche.pyterrier(*arguments, **options)
+
+
+def test_frames_that_cannot_be_ranked_are_refused(topics: Any) -> None:
+    with pytest.raises(pt.validate.InputValidationError, match="text"):
+        touche.pyterrier("bm25")(topics)
+    twice = pd.DataFrame({"qid": ["1", "1"], "query": ["cats", "dogs"]})
+    with pytest.raises(ToucheError, match="topic 1 has two queries"):
+        touche.pyterrier("bm25", DATASET)(twice)
+
+
+def test_the_recipe_of_a_pipeline_is_a_baseline(tmp_path: Path) -> None:
+    """The commands around it are not run with the other recipes, because they need PyTerrier."""
+    (file,) = (step for step in steps(RECIPES) if step.path == "pipeline/baseline.py")
+    path = tmp_path / file.path
+    path.parent.mkdir()
+    path.write_text(file.text)
+    page = RECIPES.read_text()
+    score = touche.evaluate(touche.run(path.parent, DATASET), DATASET, "trec_eval")
+    assert f"touche-pipeline  relevance  trec_eval   {score['mean'][0]:.3f}" in page
+    assert touche.run(path.parent, DATASET, passage=1000)["docno"][0]
