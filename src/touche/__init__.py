@@ -1,16 +1,18 @@
 """Every published baseline of the Touché shared tasks, ready to rerun, and the tools that check them.
 
-A baseline is a function with the decorator ``baseline``. It yields ``Rankings`` for ``Topics`` and ``Documents``.
+A baseline is a function with the decorator ``baseline``. It yields ``Rankings`` for ``Topics`` and
+``Documents``.
 
 * documents and topics: ``Topic``; ``AnyDocument``, which is a ``Document``, ``Argument`` or ``Page``;
   ``Sentence``; ``premises_of`` and ``conclusion_of`` any document
 * engines: ``scan`` (no index), ``lucene`` (Lucene itself), ``pairs`` (sentence pairs and embeddings)
 * checks and errors of a baseline: ``check_range``, ``ToucheError``
 * a task with its data: ``task`` returns ``TaskData``
-* runs and qrels in any usual form: ``AnyRun`` and ``AnyQrels``; ``run_of`` and ``qrels_of`` make a ``Run`` and
-  ``Qrels`` of them
-* a function for each command: ``run``, ``evaluate``, ``compare``, ``overlap``, ``fuse``, ``lint``, ``identify``,
-  ``report``, ``regress``, ``sweep``, ``published``; results are a ``Table`` or have ``frame()``
+* runs and qrels in any usual form: ``AnyRun`` and ``AnyQrels``; ``run_of`` and ``qrels_of`` make a ``Run``
+  and ``Qrels`` of them
+* a function for each command: ``run``, ``evaluate``, ``compare``, ``overlap``, ``fuse``, ``lint``,
+  ``identify``, ``report``, ``regress``, ``sweep``, ``published``; ``wide`` makes a table for papers; results
+  are a ``Table`` or have ``frame()``
 * a transformer of PyTerrier: ``pyterrier``
 
 No function prints or exits, and warnings are Python warnings. To switch progress bars off, write
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from touche.evaluation.frames import compare as compare
     from touche.evaluation.frames import evaluate as evaluate
     from touche.evaluation.frames import published as published
+    from touche.evaluation.frames import wide as wide
     from touche.formats.columns import Run as Run
     from touche.formats.documents import AnyDocument as AnyDocument
     from touche.formats.documents import Argument as Argument
@@ -70,7 +73,7 @@ _HOMES = {
     "baselines.pyterrier": "pyterrier",
     "collection.documents": "Documents",
     "errors": "ToucheError check_range",
-    "evaluation.frames": "compare evaluate published",
+    "evaluation.frames": "compare evaluate published wide",
     "formats.columns": "Run",
     "formats.documents": "AnyDocument Argument Document Sentence conclusion_of premises_of",
     "formats.forms": "AnyQrels AnyRun qrels_of run_of",

@@ -7,27 +7,29 @@ from typing import Any
 import click
 
 from touche.cli.commands import command, option
-from touche.cli.options import RUNS, SCORING
-from touche.cli.output import counted, print_records, show_records, warn
+from touche.cli.evaluate import STYLES, WIDE
+from touche.cli.options import RUNS, SCORING_BY_SEVERAL
+from touche.cli.output import counted, print_records, show_records, show_wide, warn
 from touche.errors import ToucheError
 from touche.evaluation import comparison
 from touche.evaluation.comparison import Comparison, TopicDifference
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.notes import warnings_of
-from touche.evaluation.scores import evaluate
+from touche.evaluation.scores import evaluate_by
 from touche.evaluation.significance import SIGNIFICANT
-from touche.tasks import task_scored_by
+from touche.evaluation.wide import wide_table
+from touche.tasks import tasks_scored_by
 
 
 @command(
     "touche compare out/bm25/run.txt out/dph/run.txt --task spot-check/arguments",
     RUNS,
-    *SCORING,
+    *SCORING_BY_SEVERAL,
     option("--evaluator", "Whose scores are compared.", EVALUATORS, default="trec_eval"),
     option("--reference RUN", "Compare each RUN with this one, a file or a tag, instead of every two."),
     option("--per-topic", "Print the difference on every topic instead."),
     option("--randomisation", "The paired randomisation test beside the t-test."),
-    option("--format style", choices=("table", "json", "csv")),
+    option("--format style", choices=STYLES),
 )
 def compare(
     runs: Sequence[Path],
@@ -44,31 +46,48 @@ def compare(
     the table, which --reference makes fewer; a star marks corrected ones below 0.05. d is Cohen's d of the
     paired scores.
     """
-    evaluated = evaluate(runs, task_scored_by(**scoring), [evaluator])
-    second = comparison.run_named(reference, evaluated) if reference else None
-    compared, faults = comparison.comparisons(evaluated, evaluator, second, randomisation=randomisation)
-    warn(*faults)
+    by_measure = evaluate_by(runs, tasks_scored_by(**scoring), [evaluator])
+    warnings = dict.fromkeys(text for group in by_measure for text in warnings_of(group))
+    if style in WIDE:
+        if per_topic or randomisation:
+            raise ToucheError("latex and markdown have the means and the t-test; leave the other options out")
+        show_wide(wide_table(by_measure, reference, every_two=True), style)
+        warn(*warnings)
+        return
+    compared, topics = list[Comparison](), list[TopicDifference]()
+    for group in by_measure:
+        second = comparison.run_named(reference, group) if reference else None
+        of_measure, faults = comparison.comparisons(group, evaluator, second, randomisation=randomisation)
+        warn(*faults)
+        compared += of_measure
+        topics += comparison.topic_differences(group, evaluator, second) if per_topic else []
     if not compared:
         raise ToucheError("there is nothing to compare; give runs that share two scored topics at least")
-    topics = comparison.topic_differences(evaluated, evaluator, second) if per_topic else []
     if style != "table":
         print_records(TopicDifference if per_topic else Comparison, topics if per_topic else compared, style)
     elif per_topic:
+        measure, cells = ("measure|", "{measure}|") if len(by_measure) > 1 else ("", "")
         show_records(
-            "A|B|dimension|topic|A - B|A|B|title",
-            "{run_a}|{run_b}|{dimension}|{topic}|{difference:+.3f}|{value_a:.3f}|{value_b:.3f}|{title}",
+            f"A|B|dimension|{measure}topic|A - B|A|B|title",
+            f"{{run_a}}|{{run_b}}|{{dimension}}|{cells}{{topic}}|{{difference:+.3f}}|{{value_a:.3f}}"
+            "|{value_b:.3f}|{title}",
             map(vars, topics),
         )
     else:
-        tested = [comparison for comparison in compared if comparison.results is None]
-        of_stances = [comparison for comparison in compared if comparison.results is not None]
-        if tested:
-            _show_tests(tested)
-        if tested and of_stances:
+        _show(compared)
+    warn(*warnings)
+
+
+def _show(compared: Sequence[Comparison]) -> None:
+    """Prints a table for each measure."""
+    for number, measure in enumerate(dict.fromkeys(pair.measure for pair in compared)):
+        of_measure = [pair for pair in compared if pair.measure == measure]
+        if number:
             click.echo()
-        if of_stances:
-            _show_stances(of_stances)
-    warn(*warnings_of(evaluated))
+        if of_measure[0].results is None:
+            _show_tests(of_measure)
+        else:
+            _show_stances(of_measure)
 
 
 def _show_stances(compared: Sequence[Comparison]) -> None:

@@ -7,30 +7,40 @@ from typing import Any
 import click
 
 from touche.cli.commands import command, option
-from touche.cli.options import RUNS, SCORING
-from touche.cli.output import print_records, show_records, tell, warn
+from touche.cli.options import RUNS, SCORING_BY_SEVERAL
+from touche.cli.output import print_records, show_records, show_wide, tell, warn
 from touche.errors import ToucheError
 from touche.evaluation import scores
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
 from touche.evaluation.stances import StanceEvaluation
-from touche.tasks import MACRO_F1, Measure, task_scored_by
+from touche.evaluation.wide import wide_table
+from touche.tasks import MACRO_F1, Measure, tasks_scored_by
 
+WIDE = ("latex", "markdown")
+STYLES = ("table", "json", "csv", *WIDE)
 _EVALUATOR = f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), or both."
 
 
 @command(
     "touche evaluate out/bm25/run.txt --task spot-check/arguments",
     RUNS,
-    *SCORING,
+    *SCORING_BY_SEVERAL,
     option("--evaluator", _EVALUATOR, ["both", *EVALUATORS]),
     option("--per-topic", "A line for each topic instead of the means."),
     option("--pairs", "any-order: also a score that counts reversed pairs.", ["exact", "any-order"]),
-    option("--format style", choices=("table", "json", "csv")),
+    option("--reference RUN", "Mark significant differences from this run, a file or a tag."),
+    option("--format style", choices=STYLES),
 )
 def evaluate(
-    runs: Sequence[Path], evaluator: str, per_topic: bool, pairs: str, style: str, **scoring: Any
+    runs: Sequence[Path],
+    evaluator: str,
+    per_topic: bool,
+    pairs: str,
+    reference: str | None,
+    style: str,
+    **scoring: Any,
 ) -> None:
     """Score run files by the task's measure, such as nDCG@5, in every dimension, with intervals.
 
@@ -40,24 +50,33 @@ def evaluate(
     kind are scored by the judgments of --qrels.
     """
     evaluators = () if evaluator == "both" else [evaluator]
-    evaluated = scores.evaluate(runs, task_scored_by(**scoring), evaluators, any_order=pairs == "any-order")
+    by_measure = scores.evaluate_by(
+        runs, tasks_scored_by(**scoring), evaluators, any_order=pairs == "any-order"
+    )
+    evaluated = [run for group in by_measure for run in group]
+    is_wide = style in WIDE or (style == "table" and not per_topic and (len(by_measure) > 1 or reference))
+    if (reference and not is_wide) or (per_topic and style in WIDE):
+        problem = "tables with a row for each run" if per_topic else "the formats table, latex and markdown"
+        raise ToucheError(f"--reference and the formats latex and markdown are for {problem}; leave one out")
     task, out = evaluated[0].task, click.echo if style == "table" else tell
     if per_topic and not any(run.is_ranking for run in evaluated):
         raise ToucheError("stances have no scores of topics; leave --per-topic out")
     rows = [(run, score) for run in evaluated for score in _scores(run, per_topic)]
-    if style == "table":
+    if is_wide:
+        show_wide(wide_table(by_measure, reference), style)
+    elif style == "table":
         ranked = [(run, score) for run, score in rows if run.is_ranking]
         stances = [run for run in evaluated if not (run.is_ranking or per_topic)]
-        if ranked:
-            _show(ranked, task.measure, per_topic)
+        for measure in dict.fromkeys(run.measure for run, _ in ranked):
+            _show([row for row in ranked if row[0].measure == measure], measure, per_topic)
         if ranked and stances:
             click.echo()
         if stances:
             _show_stances(stances)
     else:
         print_records(TopicScore if per_topic else Score, (score for _, score in rows), style)
-    warn(*warnings_of(evaluated))
-    for text in notes_of(evaluated):
+    warn(*dict.fromkeys(text for group in by_measure for text in warnings_of(group)))
+    for text in dict.fromkeys(text for group in by_measure for text in notes_of(group)):
         out(text)
     if task.results_note:
         out(f"{task.id}: {task.results_note}")

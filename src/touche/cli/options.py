@@ -33,6 +33,12 @@ def _one_measure(ctx: click.Context, param: click.Parameter, measures: Sequence[
     return measures[0] if measures else None
 
 
+def _measures(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> list[str | None]:
+    """Reads lists of measures; without any there is one, that of the task."""
+    measures = dict.fromkeys(measure for text in texts for measure in tasks.measures_in(text))
+    return [*measures] or [None]
+
+
 def _checked(fits: Callable[[str], Any], problem: str) -> Callable[..., str | None]:
     """Makes a callback that refuses a value."""
 
@@ -77,6 +83,14 @@ SCORING: list[click.Parameter] = [
     task(),
     option("--measure MEASURE", _MEASURE, multiple=True, callback=_one_measure),
     option("--qrels FILE", "Other judgments than the task's; the name of the file is that of the dimension."),
+]
+
+
+_MEASURES = "Other measures than the task's, as in ir_measures, such as nDCG@10,AP; can be repeated."
+SCORING_BY_SEVERAL = [
+    SCORING[0],
+    option("--measure measures LIST", _MEASURES, multiple=True, callback=_measures),
+    *SCORING[2:],
 ]
 
 

@@ -18,6 +18,9 @@ from touche.errors import one_line
 from touche.progress import say
 
 if TYPE_CHECKING:
+    from touche.evaluation.wide import WideTable
+
+if TYPE_CHECKING:
     from touche.evaluation.cross_validation import CrossValidation, Fold
 
 BROKEN, UNUSABLE = 1, 2  # exit codes: a score or a rule; an input
@@ -118,6 +121,16 @@ def _table(columns: Sequence[_Column], colours: Mapping[str, str]) -> Any:
     for row in zip(*(each.cells for each in columns), strict=True):
         table.add_row(*(Text(cell, colours.get(cell.partition(":")[0], "")) for cell in row))
     return table
+
+
+def show_wide(table: "WideTable", style: str) -> None:
+    """Prints a table with a row for each run: ``table``, ``latex`` or ``markdown``."""
+    if style == "table":
+        show(["run", *table.columns], table.text_rows())
+        click.echo(f"\n{table.note}" if table.note else "")
+    else:
+        click.echo(table.latex() if style == "latex" else table.markdown())
+    warn(*table.warnings)
 
 
 def paint(*parts: tuple[str, str]) -> None:

@@ -21,6 +21,7 @@ from touche.evaluation.comparison import (
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
+from touche.evaluation.wide import WideTable, wide_table
 from touche.formats.forms import AnyQrels, AnyRun, qrels_of, runs_of
 from touche.formats.framed import Table
 from touche.io.temporary import temporary_folder
@@ -36,7 +37,7 @@ def evaluate(
     *,
     per_topic: bool = False,
     pairs: Literal["exact", "any-order"] = "exact",
-    measure: "str | Measure | None" = None,
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
     qrels: AnyQrels = None,
 ) -> Table[Any]:
     """Scores runs in every dimension of a task.
@@ -48,7 +49,8 @@ def evaluate(
         evaluator: ``trec_eval``, ``touche`` or ``both``.
         per_topic: a row for each topic instead of the means.
         pairs: ``any-order`` for a second score, for which a pair that is judged in the other order counts.
-        measure: another measure than that of the task, of ir_measures or in its notation: ``nDCG@10``.
+        measure: another measure than that of the task, of ir_measures or in its notation: ``nDCG@10``; or
+            several: ``nDCG@5,AP``.
         qrels: other relevance judgments than those of the task, in one of the forms of ``touche.AnyQrels``.
 
     Returns:
@@ -62,11 +64,12 @@ def evaluate(
     _check("evaluator", evaluator, [*EVALUATORS, "both"])
     _check("pairs", pairs, ["exact", "any-order"])
     evaluators = [] if evaluator == "both" else [evaluator]
-    evaluated = _score(runs, (task, measure, qrels), evaluators, any_order=pairs == "any-order")
+    by_measure = _score(runs, (task, measure, qrels), evaluators, any_order=pairs == "any-order")
     kind: type[Any] = TopicScore if per_topic else Score
-    of_runs = (run.all_topic_scores if per_topic else run.scores.values() for run in evaluated)
+    of_runs = (run.all_topic_scores if per_topic else run.scores.values() for run in chain(*by_measure))
     records = tuple(chain.from_iterable(of_runs))
-    return Table(kind, records, tuple(warnings_of(evaluated)), tuple(notes_of(evaluated)))
+    notes = dict.fromkeys(text for group in by_measure for text in notes_of(group))
+    return Table(kind, records, _warnings(by_measure), tuple(notes))
 
 
 def compare(
@@ -75,7 +78,7 @@ def compare(
     evaluator: str = "trec_eval",
     *,
     per_topic: bool = False,
-    measure: "str | Measure | None" = None,
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
     qrels: AnyQrels = None,
     randomisation: bool = False,
     reference: str | None = None,
@@ -100,14 +103,45 @@ def compare(
         ToucheError: if a run is unusable, or qrels are missing.
     """
     _check("evaluator", evaluator, EVALUATORS)
-    evaluated = _score(runs, (task, measure, qrels), [evaluator])
-    second = run_named(reference, evaluated) if reference else None
-    compared, faults = comparisons(evaluated, evaluator, second, randomisation=randomisation)
+    by_measure = _score(runs, (task, measure, qrels), [evaluator])
+    compared, topics, faults = list[Comparison](), list[TopicDifference](), list[str]()
+    for evaluated in by_measure:
+        second = run_named(reference, evaluated) if reference else None
+        records, untested = comparisons(evaluated, evaluator, second, randomisation=randomisation)
+        compared += records
+        faults += untested
+        topics += topic_differences(evaluated, evaluator, second) if per_topic else []
     for text in faults:
         warnings.warn(text, stacklevel=2)
+    about = (*faults, *_warnings(by_measure))
     if per_topic:
-        return Table(TopicDifference, tuple(topic_differences(evaluated, evaluator, second)))
-    return Table(Comparison, tuple(compared), (*faults, *warnings_of(evaluated)))
+        return Table(TopicDifference, tuple(topics), about)
+    return Table(Comparison, tuple(compared), about)
+
+
+def wide(
+    runs: AnyRun | Sequence[AnyRun],
+    task: str | None = None,
+    evaluator: str = "both",
+    *,
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+    reference: str | None = None,
+    every_two: bool = False,
+) -> WideTable:
+    """Scores runs in a table with a row for each run, for papers: ``wide(...).latex()``.
+
+    Args:
+        runs, task, evaluator, measure, qrels: as for ``evaluate``.
+        reference: the tag or path of the run from which significant differences are marked.
+        every_two: whether letters mark the runs with significantly lower scores.
+
+    Raises:
+        ToucheError: as ``evaluate`` and ``compare``.
+    """
+    _check("evaluator", evaluator, [*EVALUATORS, "both"])
+    by_measure = _score(runs, (task, measure, qrels), [] if evaluator == "both" else [evaluator])
+    return wide_table(by_measure, reference, every_two)
 
 
 def published(task: str | None = None) -> Table[tasks.Published]:
@@ -129,26 +163,25 @@ def published(task: str | None = None) -> Table[tasks.Published]:
 
 def _score(
     runs: Any, scored_by: tuple[Any, Any, Any], evaluators: Iterable[str], any_order: bool = False
-) -> list[Evaluated]:
-    """Evaluates runs of any form; qrels that are in no file are written into one."""
+) -> list[list[Evaluated]]:
+    """Evaluates runs of any form by each measure; qrels that are in no file are written into one."""
     task, measure, qrels = scored_by
-    measure = measure and str(measure)  # also an object of ir_measures
+    given = measure if isinstance(measure, list | tuple) else [measure]  # texts, or objects of ir_measures
+    measures = [name for each in given for name in (tasks.measures_in(str(each)) if each else [None])]
     in_file = qrels is None or isinstance(qrels, str | PathLike)
     with temporary_folder("touche-qrels-") as folder:
-        path = (
-            Path(qrels)
-            if in_file and qrels
-            else None
-            if in_file
-            else qrels_of(qrels).write(folder / "qrels.txt")
-        )
-        scored = tasks.task_scored_by(task, measure, path)
-        evaluated = scores.evaluate(runs_of(runs), scored, evaluators, any_order=any_order)
+        path = (Path(qrels) if qrels else None) if in_file else qrels_of(qrels).write(folder / "qrels.txt")
+        scored = tasks.tasks_scored_by(task, measures, path)
+        by_measure = scores.evaluate_by(runs_of(runs), scored, evaluators, any_order=any_order)
     if not in_file:
-        evaluated = [replace(run, qrels="qrels") for run in evaluated]
-    for text in warnings_of(evaluated):
+        by_measure = [[replace(run, qrels="qrels") for run in group] for group in by_measure]
+    for text in _warnings(by_measure):
         warnings.warn(text, stacklevel=3)
-    return evaluated
+    return by_measure
+
+
+def _warnings(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for group in by_measure for text in warnings_of(group)))
 
 
 def _check(option: str, value: str, known: Iterable[str]) -> None:

@@ -207,6 +207,32 @@ def evaluate(
     return with_names(records)
 
 
+def evaluate_by(
+    runs: Sequence[Path | Run],
+    tasks: Sequence[Task],
+    evaluators: Iterable[str] = (),
+    *,
+    any_order: bool = False,
+) -> list[list[Evaluated]]:
+    """Evaluates runs by several measures; reads each file once.
+
+    Args:
+        runs: the run files, or runs that have been read.
+        tasks: the same task with each measure.
+        evaluators, any_order: as for ``evaluate``.
+
+    Returns:
+        The records by each measure.
+
+    Raises:
+        ToucheError: as ``evaluate``.
+    """
+    evaluators = [*evaluators]
+    if len(tasks) > 1:
+        runs = [run if isinstance(run, Run) else read_run(run) for run in runs]
+    return [evaluate(runs, task, evaluators, any_order=any_order) for task in tasks]
+
+
 def _scored(task: Task) -> list[str]:
     """The dimensions; missing judgments of stances are a warning, because rankings can be scored without."""
     file = task.qrels[STANCE].file if STANCE in task.qrels else ""

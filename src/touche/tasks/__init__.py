@@ -16,7 +16,7 @@ from touche.errors import InputError, ToucheError, choice
 from touche.io.opening import is_file
 from touche.io.toml import read_toml
 from touche.tasks.cards import read_card
-from touche.tasks.measures import MACRO_F1, Measure, measure_of
+from touche.tasks.measures import MACRO_F1, Measure, measure_of, measures_in
 from touche.tasks.records import CUTOFF, PAIR, STANCE, Corpus, Judgments, Published, Rules, Task, id_of
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Rules",
     "Task",
     "measure_of",
+    "measures_in",
 ]
 
 _FOLDER = Path(__file__).parent
@@ -114,6 +115,21 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
     if of_stances and not (chosen.stances and chosen.qrels):
         raise ToucheError(f"{MACRO_F1} needs judged stances; name a --task that has some")
     return chosen if of_stances else replace(chosen, measure=own)
+
+
+def tasks_scored_by(
+    task_id: str | None, measures: Iterable[str | None], qrels: Path | None = None
+) -> list[Task]:
+    """Returns a task once for each measure.
+
+    Args:
+        task_id, qrels: as for ``task_scored_by``.
+        measures: the measures; None for that of the task.
+
+    Raises:
+        ToucheError: as ``task_scored_by``.
+    """
+    return [task_scored_by(task_id, measure, qrels) for measure in measures]
 
 
 def datasets() -> list[str]:

@@ -62,6 +62,18 @@ class Measure:
 MACRO_F1 = Measure("macro F1")  # for detected stances, which are not ranked
 
 
+def measures_in(text: str) -> list[str]:
+    """Splits a list of measures, such as ``nDCG@5,P(rel=2)@10``, at the commas outside of brackets."""
+    depth, parts = 0, [""]
+    for character in text:
+        depth += (character in "({[") - (character in ")}]")
+        if character == "," and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts]
+
+
 @cache
 def measure_of(text: str) -> Measure:
     """Returns the measure with a name; ``NDCG(cutoff=5)`` becomes ``nDCG@5``, as in ir_measures.

@@ -1,0 +1,119 @@
+"""Tables with a row for each run: the best values, the marks of tests, and what LaTeX and Markdown need."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import touche as package
+from conftest import Touche, Write
+from spotcheck import run_text
+from touche.errors import ToucheError
+from touche.evaluation.wide import Cell, WideTable
+from touche.tasks.measures import measures_in
+
+TASK = "spot-check/arguments"
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[package.Run]:
+    """A good run, the same with its documents in the opposite order, and one that ranks by chance."""
+    good = package.run("bm25", TASK)
+    bad = package.run_of({t: {d: -s for d, s in of.items()} for t, of in good.as_dict().items()})
+    return [good, bad.called("bad_run"), package.run("dph", TASK)]
+
+
+def test_measures_are_separated_by_commas_outside_of_brackets() -> None:
+    assert measures_in("nDCG(gains={1:1,2:3})@5, AP,P(rel=2)@10") == [
+        "nDCG(gains={1:1,2:3})@5",
+        "AP",
+        "P(rel=2)@10",
+    ]
+    assert measures_in("AP,") == ["AP", ""] and measures_in("a),b") == ["a)", "b"]
+
+
+def test_a_table_has_the_scores_of_every_measure_and_bold_best_ones(runs: list[package.Run]) -> None:
+    table = package.wide(runs, TASK, "trec_eval", measure=["nDCG@5", "AP"])
+    assert table.columns == ("nDCG@5", "AP") and list(table.rows) == [run.tag for run in runs]
+    for column, measure in enumerate(table.columns):
+        means = [score.mean for score in package.evaluate(runs, TASK, "trec_eval", measure=measure)]
+        cells = [cells[column] for cells in table.rows.values()]
+        assert [cell.value for cell in cells] == means
+        assert [cell.best for cell in cells] == [round(mean, 3) == round(max(means), 3) for mean in means]
+        assert not any(cell.marks for cell in cells)
+    assert table.frame()["AP"].tolist() == means and not table.note
+
+
+def test_marks_are_the_significant_comparisons(runs: list[package.Run]) -> None:
+    compared = package.compare(runs, TASK, measure="nDCG@5,AP", reference="bad_run")
+    table = package.wide(runs, TASK, "trec_eval", measure="nDCG@5,AP", reference="bad_run")
+    significant = {(pair.run_a, pair.measure) for pair in compared if pair.significant}
+    marked = {
+        (run, c)
+        for run, cells in table.rows.items()
+        for c, cell in zip(table.columns, cells, strict=True)
+        if cell.marks
+    }
+    assert marked == significant != set() and "bad_run" in table.note
+    every_two = package.wide(runs, TASK, "trec_eval", measure="nDCG@5", every_two=True)
+    assert list(every_two.letters.values()) == ["a", "b", "c"]
+    higher = {
+        (pair.run_a, pair.run_b) if pair.difference > 0 else (pair.run_b, pair.run_a)
+        for pair in package.compare(runs, TASK, measure="nDCG@5")
+        if pair.significant
+    }
+    letters = {(run, mark) for run, (cell,) in every_two.rows.items() for mark in cell.marks}
+    assert letters == {(run, every_two.letters[other]) for run, other in higher} != set()
+    with pytest.raises(ToucheError, match="there is no run 'nobody'"):
+        package.wide(runs, TASK, reference="nobody")
+
+
+def test_columns_name_what_distinguishes_them(write: Write) -> None:
+    path = write("run.txt", run_text())
+    with pytest.warns(UserWarning):
+        table = package.wide(path, "spot-check/passages")
+    assert table.columns[0] == "nDCG@5 relevance (trec_eval)" and "macro F1 stance" in table.columns
+
+
+def test_latex_and_markdown_escape_names_and_mark_values() -> None:
+    rows = {
+        "a_b|c&d": (Cell(0.51249, True, ("†",)), Cell(None, False, ())),
+        "e": (Cell(0.1, False, ()), Cell(1.0, True, ())),
+    }
+    table = WideTable(("nDCG@5", "P(rel=2)_x"), rows, {}, "† better", ())
+    assert table.markdown().splitlines() == [
+        "| run | nDCG@5 | P(rel=2)_x |",
+        "| --- | ---: | ---: |",
+        r"| a_b\|c&d | **0.512**<sup>†</sup> | – |",
+        "| e | 0.100 | **1.000** |",
+        "",
+        "† better",
+    ]
+    latex = table.latex().splitlines()
+    assert latex[0] == r"\begin{tabular}{lrr}" and latex[2] == r"run & nDCG@5 & P(rel=2)\_x \\"
+    assert latex[4] == r"a\_b|c\&d & \textbf{0.512}$^{\dagger}$ & -- \\" and latex[-1] == "% † better"
+
+
+def test_the_commands_print_the_table(touche: Touche, runs: list[package.Run], tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.txt" for number in range(3)]
+    for run, path in zip(runs, paths, strict=True):
+        run.write(path)
+    scoring = "--task", TASK, "--measure", "nDCG@5,AP", "--measure", "R@100"
+    table = package.wide(paths, TASK, measure="nDCG@5,AP,R@100", reference="bad_run")
+    for style, text in (("latex", table.latex()), ("markdown", table.markdown())):
+        assert (
+            touche("evaluate", *paths, *scoring, "--reference", "bad_run", "--format", style)[1]
+            == f"{text}\n"
+        )
+    every_two = package.wide(paths, TASK, "trec_eval", measure="nDCG@5,AP,R@100", every_two=True)
+    assert touche("compare", *paths, *scoring, "--format", "markdown")[1] == f"{every_two.markdown()}\n"
+    out = touche("evaluate", *paths, *scoring)[1].splitlines()
+    assert out[0].split()[:2] == ["run", "nDCG@5"] and all(run.tag in "".join(out[1:4]) for run in runs)
+    records = json.loads(touche("evaluate", *paths, *scoring, "--format", "json")[1])
+    assert [each["measure"] for each in records] == ["nDCG@5"] * 6 + ["AP"] * 3 + ["R@100"] * 3
+    records = json.loads(touche("compare", *paths, *scoring, "--format", "json")[1])
+    assert [each["measure"] for each in records] == ["nDCG@5"] * 3 + ["AP"] * 3 + ["R@100"] * 3
+    for options in (["--per-topic", "--format", "latex"], ["--format", "csv", "--reference", "bad_run"]):
+        code, _, err = touche("evaluate", *paths, *scoring, *options)
+        assert code == 2 and "leave one out" in err
+    assert touche("evaluate", *paths, "--task", TASK, "--measure", "AP,,R@100")[0] == 2
