@@ -34,8 +34,12 @@ _CODE, _TAG, _SPACE = (
     re.compile("<[^>]*>"),
     re.compile(r"\s+"),
 )
-_PLAIN = re.compile(
-    '<span (?:class="(?:n|o|p|w|nb|kc)"|title="[^"]*")>([^<]*)</span>|(?<=internal") title="[^"]*"'
+_PLAIN = re.compile(  # marks that change nothing on the page of the Python API, but are half of it
+    '<span (?:class="(?:n|o|p|w|nb|kc)"|title="[^"]*")>([^<]*)</span>'
+    r'|<div class="doc-md-description">\s*<p>((?:(?!</?(?:p|div)).)*)</p>\s*</div>'
+    '|(?<=<a) class="autorefs autorefs-internal"(?: title="[^"]*")?'
+    '|(?<=<li) class="doc[^"]*"|(?<=<div) class="doc (?!doc-sig)[^"]*"|(?<=<span) class="doc doc[^"]*"',
+    re.DOTALL,
 )
 _FOLDER, _README = "reference/baselines", "README.md"
 
@@ -71,7 +75,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 def on_post_page(output: str, **_: Any) -> str:
     """Makes a page smaller: collapses white space outside code, and removes marks without a colour."""
-    parts = _CODE.split(_PLAIN.sub(lambda found: found[1] or "", _named(output)))
+    parts = _CODE.split(_PLAIN.sub(lambda found: found[1] or found[2] or "", _named(output)))
     return "".join(part if part.startswith(("<pre", "<script")) else _SPACE.sub(" ", part) for part in parts)
 
 

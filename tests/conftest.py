@@ -5,6 +5,7 @@ import gzip
 import logging
 import os
 import pty
+import shutil
 import struct
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from tempfile import TemporaryDirectory
 
 import hypothesis
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 from tiny_bert import make_tiny
 from touche import cli, origin
@@ -132,6 +134,20 @@ def after_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = workspace(tmp_path_factory.mktemp("demo"))
     (folder / "demo.txt").write_text(type_in(folder, "make demo"), encoding="utf-8")
     return folder
+
+
+@pytest.fixture
+def chromium() -> Iterator[Browser]:
+    """A real browser."""
+    names = "chromium", "google-chrome", "chromium-browser"
+    program = next(filter(None, map(shutil.which, names)), None)
+    if program is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)("needs Chromium: apt-get install chromium")
+    with sync_playwright() as playwright:
+        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        browser = playwright.chromium.launch(executable_path=program, args=arguments)
+        yield browser
+        browser.close()
 
 
 OFFICIAL = os.environ.get("TOUCHE_DATA")

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from pages import type_in
 from touche import baselines
@@ -80,3 +81,18 @@ def test_the_search_index_has_words_and_no_tags(site: Path) -> None:
     sections = {section["location"]: section["text"] for section in index["docs"]}
     assert "organizers' script" in sections["explanation/scores.html#two-evaluators"]
     assert not [place for place, text in sections.items() if re.search("</?(p|li|code)>", text)]
+
+
+def test_search_works_from_disk_and_no_page_is_wider_than_a_phone(site: Path, chromium: Browser) -> None:
+    tab = chromium.new_page(viewport={"width": 390, "height": 800})
+    heard: list[str] = []
+    tab.on("console", lambda message: heard.append(message.text))
+    tab.on("request", lambda request: heard.append(request.url) if "file:" not in request.url[:5] else None)
+    for path in [*site.glob("*/*.html"), site / "index.html"]:
+        tab.goto(path.as_uri())
+        assert tab.evaluate("document.documentElement.scrollWidth") == 390, path.name
+    tab.keyboard.press("s")
+    tab.keyboard.type("dirichlet")
+    tab.locator(".md-search-result__link").first.wait_for()
+    assert "matching documents" in tab.locator(".md-search-result__meta").inner_text()
+    assert [line for line in heard if not line.startswith(("data:", "blob:"))] == []

@@ -1,15 +1,13 @@
 """Reports in a real browser: switches, sorting and opening, at every width, and without scripts."""
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 
 import pytest
 from made_up_reports import Reports, published
+from playwright.sync_api import Browser
 from playwright.sync_api import Page as Tab
-from playwright.sync_api import sync_playwright
 
 from conftest import Touche, Write
 from spotcheck import run_of
@@ -18,33 +16,26 @@ from touche.report import TaskReport
 
 pytest_plugins = ["made_up_reports"]
 pytestmark = pytest.mark.slow
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))), None)
 Browse = Callable[..., Tab]
 
 
 @pytest.fixture
-def browse() -> Iterator[Browse]:
+def browse(chromium: Browser) -> Iterator[Browse]:
     """Opens pages in Chromium; at the end there are no errors and no requests."""
-    if CHROMIUM is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("needs Chromium: apt-get install chromium")
     heard: list[str] = []
     known = ["data:,"]
-    with sync_playwright() as playwright:
-        arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
 
-        def opened(path: Path, scripts: bool = True) -> Tab:
-            known.extend(each.as_uri() for each in path.parent.glob("*.html"))
-            size = {"width": 1200, "height": 900}
-            page = browser.new_page(viewport=size, java_script_enabled=scripts)
-            page.on("console", lambda message: heard.append(message.text))
-            page.on("pageerror", lambda error: heard.append(str(error)))
-            page.on("request", lambda request: heard.append(request.url))
-            page.goto(path.as_uri())
-            return page
+    def opened(path: Path, scripts: bool = True) -> Tab:
+        known.extend(each.as_uri() for each in path.parent.glob("*.html"))
+        size = {"width": 1200, "height": 900}
+        page = chromium.new_page(viewport=size, java_script_enabled=scripts)
+        page.on("console", lambda message: heard.append(message.text))
+        page.on("pageerror", lambda error: heard.append(str(error)))
+        page.on("request", lambda request: heard.append(request.url))
+        page.goto(path.as_uri())
+        return page
 
-        yield opened
-        browser.close()
+    yield opened
     assert [line for line in heard if line not in known] == []
 
 
