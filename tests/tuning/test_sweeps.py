@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import touche
 from conftest import Write
 from touche import baselines, tasks
 from touche.baselines.method import Baseline
@@ -199,6 +200,25 @@ def test_other_code_other_input_and_other_files_of_options_are_run_again(
     assert swept(baselines.load(str(folder)), grid, output).made == 0
     words.write_text("b\n")
     assert swept(baselines.load(str(folder)), grid, output).made == 2
+
+
+def counting(word: str) -> Baseline:
+    @touche.baseline
+    def mine(topics: touche.Topics, documents: touche.Documents, *, least: int = 1) -> touche.Rankings:
+        yield topics[0], [(each.id, 1.0) for each in documents if each.text.count(word) >= least]
+
+    return mine
+
+
+@pytest.mark.filterwarnings("ignore:mine. nothing found")
+def test_runs_of_a_function_are_always_repeated_because_its_code_is_not_known(tmp_path: Path) -> None:
+    for word in ("car", "city"):  # two functions of one name, as in a notebook whose cell is run again
+        mine = counting(word)
+        found = touche.sweep(mine, DATASET, {"least": [1, 2]}, output=tmp_path)
+        assert found.made == 2
+        for setting in found.settings:
+            run = touche.run(mine, DATASET, **setting.options)
+            assert len((setting.folder / "run.txt").read_text().splitlines()) == len(run)
 
 
 def test_two_settings_that_would_share_a_folder_are_refused(

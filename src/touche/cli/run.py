@@ -79,7 +79,8 @@ _REQUIRED = partial(_READ, required=True)
 _READ_HERE = partial(_READ, runners=(HERE, SPARK))  # a sandbox sees only its input and writes only run.txt
 _ON_SPARK = partial(option, section=OUTSIDE[1], runners=(SPARK,))
 _FOLDER = click.Path(file_okay=False, readable=False)
-_DATASET = ", or the id of a dataset at hand, such as spot-check/arguments" if baselines.names() else ""
+_DATASETS = ", or the id of a dataset, such as spot-check/arguments, or irds: and an id of ir_datasets"
+_DATASET = _DATASETS if baselines.names() else ""
 _COMMON_OPTIONS: list[click.Parameter] = [
     _REQUIRED("-i --input given INPUT", f"Input directory{_DATASET}.", type=INPUT, envvar=INPUT_VARIABLE),
     _REQUIRED("-o --output DIR", "Directory for run.txt.", type=_FOLDER, envvar=OUTPUT_VARIABLE),

@@ -140,6 +140,8 @@ def check_exists(name: str) -> None:
     Raises:
         ToucheError: if neither exists.
     """
+    if name.startswith(IR_DATASETS):
+        raise ToucheError(f"{name}: images are without ir_datasets; omit --runner")
     if not Path(name).is_dir() and name not in tasks.datasets():
         problem = f"{name}: no such directory or dataset"
         raise ToucheError(f"{problem}; {choice(name, tasks.datasets()) if shipped() else 'name a folder'}")
