@@ -94,6 +94,18 @@ def test_arguments_of_ir_datasets_keep_their_parts() -> None:
     assert document_of(processed).sentences == (Sentence("S1-A1__CONC__1", "c"),)  # type: ignore[union-attr]
 
 
+def test_titles_of_ir_datasets_are_fields() -> None:
+    """As in BEIR's own files."""
+    from ir_datasets.datasets.beir import BeirTitleDoc, BeirToucheDoc
+    from ir_datasets.formats import GenericDoc
+
+    assert document_of(BeirToucheDoc("a", "x y", "t", "CON", "")) == Argument("a", "t", ("x y",), "CON")
+    assert document_of(BeirToucheDoc("a", "x y", "", "PRO", "")) == Argument("a", "", ("x y",), "PRO")
+    assert document_of(BeirToucheDoc("a", "x", "", "", "")) == Document("a", "x")
+    assert document_of(BeirTitleDoc("a", "x", "t")) == Argument("a", "t", ("x",))
+    assert document_of(GenericDoc("a", "x")) == Document("a", "x")
+
+
 def test_web_pages_of_ir_datasets_are_as_in_an_archive() -> None:
     """The record class of ir_datasets for web pages; those of .gov have headers as strings."""
     from ir_datasets.formats import WarcDoc

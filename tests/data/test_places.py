@@ -106,3 +106,13 @@ def test_a_corpus_of_ir_datasets_is_read(
         places.open_dataset("touche-2022-task-2")  # it would otherwise be downloaded
     with pytest.raises(NotAtHandError, match="corpora/touche-2022-task-2-sample is missing"):
         places.open_dataset("touche-2022-task-2/sample")
+
+
+def test_a_missing_data_set_of_beir_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """ir_datasets would download it."""
+    topics = tmp_path / "topics" / tasks.task("beir-webis-touche2020-v2").topics
+    topics.parent.mkdir()
+    topics.write_text('{"_id": "1", "text": "t"}\n')
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    with pytest.raises(NotAtHandError, match=r"get it with: touche data fetch beir-webis-touche2020-v2"):
+        places.open_dataset("beir-webis-touche2020-v2")

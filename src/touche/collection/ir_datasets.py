@@ -141,7 +141,7 @@ def document_of(record: Any) -> AnyDocument | RawPage | Skipped:
         http = headers.encode("latin-1", "replace") if isinstance(headers, str) else headers
         return page_of_response(record.doc_id, record.url, http.rstrip() + b"\r\n\r\n" + record.body)
     if not hasattr(record, "premises"):
-        return Document(record.doc_id, record.default_text())
+        return _of_fields(record)
     sentences = getattr(record, "sentences", None)
     return Argument(
         id=record.doc_id,
@@ -152,3 +152,13 @@ def document_of(record: Any) -> AnyDocument | RawPage | Skipped:
         page=getattr(record, "source_text", None) or "",
         discussion=record.topic,
     )
+
+
+def _of_fields(record: Any) -> AnyDocument:
+    """Converts a record with title and text as formats/beir.py does; any other record becomes its text."""
+    if not (hasattr(record, "title") and hasattr(record, "text")):
+        return Document(record.doc_id, record.default_text())
+    title, text, stance = (getattr(record, name, None) or "" for name in ("title", "text", "stance"))
+    if not (title or stance):
+        return Document(record.doc_id, text)
+    return Argument(record.doc_id, title, (text,), stance)
