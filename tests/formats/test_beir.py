@@ -92,16 +92,36 @@ def test_a_data_set_is_an_input(write: Write) -> None:
 
 
 @pytest.mark.parametrize(
+    "metadata",
+    [
+        *({"type": "page"}, {"type": "argument", "premises": ["a"]}, {"page": 3}, {"fields": ["a"]}),
+        *({"stance": None}, {"stance": [1]}, {"discussion": "d"}, {"url": "u"}, {"touche": "2020"}),
+        *("{}", '{"stance": "PRO"}', [1], 3, None),
+    ],
+)
+def test_metadata_of_other_projects_is_ignored(write: Write, metadata: object) -> None:
+    records = [
+        {"_id": "a", "title": "t", "text": "x", "metadata": metadata},
+        {"_id": "b", "text": "y", "metadata": metadata},
+    ]
+    path = write("corpus.jsonl", "".join(f"{json.dumps(record)}\n" for record in records))
+    documents = list(documents_in(pieces_of_beir_corpus(path), set()))
+    assert documents == [Argument("a", "t", ("x",)), Document("b", "y")]
+
+
+@pytest.mark.parametrize(
     ("line", "problem"),
     [
         ('{"title": "t", "text": "x"}', "_id"),
         ('{"_id": "b", "title": "t"}', "text"),
         ('{"_id": "b", "title": [3], "text": "x"}', "title"),
-        ('{"_id": "b", "text": "x", "metadata": {"stance": [1]}}', "stance"),
         ('{"_id": "a", "text": "x"}', "'a'"),
         ("{", "JSON"),
-        ('{"_id": "b", "text": "x", "metadata": {"type": "page", "fields": {"nose": "x"}}}', "nose"),
-        ('{"_id": "b", "text": "x", "metadata": [1]}', "metadata"),
+        (
+            '{"_id": "b", "text": "x", "metadata": {"touche": {"type": "page", "fields": {"nose": "x"}}}}',
+            "nose",
+        ),
+        ('{"_id": "b", "text": "x", "metadata": {"touche": {"page": 3}}}', "page"),
     ],
 )
 def test_a_broken_line_is_named(write: Write, line: str, problem: str) -> None:

@@ -17,19 +17,20 @@ from touche.formats.qrels import Qrels
 from touche.formats.topics import Topic
 from touche.io.json_lines import text_field
 
+_OWN = "touche"  # the key of this project's values in a document's metadata
+
 
 class _Metadata(msgspec.Struct, omit_defaults=True):
-    """Values of a document beyond its title and text, in files that this project has written.
+    """Values of a document beyond its title, text and stance, in files that this project has written.
 
     Attributes:
         type: ``argument`` or ``page``; empty for a document, and in files of other projects.
-        stance, page, discussion, sentences: those of an argument.
+        page, discussion, sentences: those of an argument.
         premises: those of an argument that has several or none; a single premise is the text.
         fields: those of a page.
     """
 
     type: str = ""
-    stance: str = ""
     page: str = ""
     discussion: str = ""
     premises: tuple[str, ...] | None = None
@@ -41,24 +42,25 @@ def pieces_of_beir_corpus(path: Path) -> Iterator[Piece]:
     """Yields BEIR's corpus.jsonl in pieces: ``{"_id", "title", "text", "metadata"}`` on each line.
 
     The title becomes the conclusion of an argument, and the text its premises. A record with only a text
-    becomes a document.
+    becomes a document. Of the metadata, only a stance and the values written by ``corpus_line`` are used.
     """
     return pieces_of_jsonl(path, "_id", _document_of)
 
 
 def corpus_line(document: AnyDocument) -> str:
     """Returns a document's line in corpus.jsonl; reading this line restores the document."""
-    title, metadata = "", _Metadata()
+    title, metadata, stance = "", _Metadata(), ""
     if isinstance(document, Argument):
-        title, parts = document.conclusion, document.sentences
-        metadata = _Metadata("argument", document.stance, document.page, document.discussion)
+        title, stance, parts = document.conclusion, document.stance, document.sentences
+        metadata = _Metadata("argument", document.page, document.discussion)
         metadata.premises = None if len(document.premises) == 1 else document.premises
         metadata.sentences = None if parts is None else tuple((part.id, part.text) for part in parts)
     elif isinstance(document, Page):
         fields = {name: value for name, value in asdict(document).items() if name not in ("id", "rules")}
         title, metadata = document.title or "", _Metadata("page", fields=fields)
+    values = {"stance": stance, _OWN: msgspec.to_builtins(metadata)}
     record = {"_id": document.id, "title": title, "text": premises_of(document)}
-    return json.dumps(record | {"metadata": msgspec.to_builtins(metadata)}) + "\n"
+    return json.dumps(record | {"metadata": {key: value for key, value in values.items() if value}}) + "\n"
 
 
 def query_line(topic: Topic) -> str:
@@ -78,15 +80,23 @@ def judgment_lines(qrels: Qrels) -> Iterator[str]:
 def _document_of(id: str, record: dict[str, Any], path: Path, line: int) -> AnyDocument:
     text = text_field(record, "text", path, line)
     title = text_field(record, "title", path, line) if record.get("title") is not None else ""
+    others = _object_in(record, "metadata")
+    stance = others["stance"] if isinstance(others.get("stance"), str) else ""
     try:
-        metadata = msgspec.convert(record.get("metadata") or {}, _Metadata)
+        metadata = msgspec.convert(_object_in(others, _OWN), _Metadata)
         if metadata.type == "page":
             return Page(id, **metadata.fields)
     except (msgspec.ValidationError, TypeError) as error:
-        raise InputError(path, f"metadata: {error}", "correct or remove it", line) from error
-    if not (title or metadata.stance or metadata.type):
+        raise InputError(path, f"metadata of {_OWN}: {error}", "convert the data set again", line) from error
+    if not (title or stance or metadata.type):
         return Document(id, text)
     parts = metadata.sentences
     sentences = None if parts is None else tuple(Sentence(*part) for part in parts)
     premises = (text,) if metadata.premises is None else metadata.premises
-    return Argument(id, title, premises, metadata.stance, sentences, metadata.page, metadata.discussion)
+    return Argument(id, title, premises, stance, sentences, metadata.page, metadata.discussion)
+
+
+def _object_in(record: dict[str, Any], key: str) -> dict[str, Any]:
+    """Returns a field that is an object; empty for any other value, because other projects write them."""
+    value = record.get(key)
+    return value if isinstance(value, dict) else {}
