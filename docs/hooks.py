@@ -18,6 +18,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+import cells
 import tables
 from touche import baselines, tasks
 from touche.cli import FIRST, MORE, cli
@@ -41,6 +42,7 @@ _PLAIN = re.compile(  # marks that change nothing on the page of the Python API,
     '|(?<=<li) class="doc[^"]*"|(?<=<div) class="doc (?!doc-sig)[^"]*"|(?<=<span) class="doc doc[^"]*"',
     re.DOTALL,
 )
+_NOTEBOOKS = tables.ROOT / "docs" / "notebooks"
 _FOLDER, _README = "reference/baselines", "README.md"
 
 
@@ -52,12 +54,15 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Makes a page for each baseline, and one for each task with published results."""
+    """Makes a page for each baseline, each task with published results, and each notebook."""
     for name in baselines.names():
         files.append(File.generated(config, f"{_FOLDER}/{name}.md", content=_page_of(name)))
     for name, page in _gallery().items():
         if name != PAGE_FILE:
             files.append(File.generated(config, f"gallery/{name}", content=page))
+    for notebook in sorted(_NOTEBOOKS.glob("*.ipynb")):
+        page = f"{_NOTEBOOKS.name}/{notebook.stem}.md"
+        files.append(File.generated(config, page, content=cells.page_of(notebook)))
     style = files_of("touche.report").joinpath("templates", "field.css").read_text(encoding="utf-8")
     files.append(File.generated(config, "assets/field.css", content=style))
 
@@ -129,6 +134,8 @@ def _address(target: str, page: str) -> str:
     path = normpath(join(dirname(source), path))
     if baseline := re.fullmatch(rf"baselines/([\w-]+)(?:/{_README})?", path):
         path = f"docs/{_FOLDER}/{baseline[1]}.md"
+    if path.startswith(f"docs/{_NOTEBOOKS.name}/"):
+        path = path.replace(".ipynb", ".md")
     if path.startswith("docs/"):
         return relpath(path.removeprefix("docs/"), dirname(page)) + hash + anchor
     return f"{REPOSITORY}/blob/main/{path}{hash}{anchor}" if REPOSITORY else ""

@@ -1,0 +1,89 @@
+"""Notebooks without Jupyter: python docs/cells.py NOTEBOOK... executes each and stores its outputs."""
+
+import ast
+import json
+import os
+import re
+import sys
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import Any
+
+from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
+
+Output = dict[str, Any]
+
+
+def page_of(notebook: Path) -> str:
+    """Returns a notebook with its stored outputs as Markdown, and a link to the file."""
+    parts, headings = list[str](), list[str]()
+    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            headings += re.findall(r"^#+ (.*)", source, re.MULTILINE)
+            parts.append(source)
+        else:
+            parts += [
+                _fenced("python", source),
+                *(_shown(output, headings[-1]) for output in cell["outputs"]),
+            ]
+    return "\n\n".join([*parts, f'<a href="{notebook.name}" download>Download this notebook</a>\n'])
+
+
+def _shown(output: Output, heading: str) -> str:
+    data = output.get("data", {})
+    if picture := data.get("image/png"):
+        return f'<img alt="Figure: {heading}" src="data:image/png;base64,{picture.strip()}">'
+    return _fenced("text", "".join(output.get("text") or data["text/plain"]))
+
+
+def _fenced(language: str, text: str) -> str:
+    return f"```{language}\n{text.rstrip()}\n```"
+
+
+def execute(notebook: Path) -> None:
+    """Executes the cells of a notebook in order, and stores their outputs in the file."""
+    content = json.loads(notebook.read_text(encoding="utf-8"))
+    names: dict[str, Any] = {}
+    code = (cell for cell in content["cells"] if cell["cell_type"] == "code")
+    for number, cell in enumerate(code, 1):
+        outputs = [*_outputs("".join(cell["source"]), names, number)]
+        cell |= {"execution_count": number, "outputs": outputs}
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    notebook.write_text(text + "\n", encoding="utf-8")
+
+
+def _outputs(source: str, names: dict[str, Any], number: int) -> Iterator[Output]:
+    """Yields the printed text, the value of the last line if it has one, and the open figures."""
+    *body, end = ast.parse(source).body
+    last = ast.Expression(end.value) if isinstance(end, ast.Expr) else None
+    body += [] if last else [end]
+    with redirect_stdout(StringIO()) as printed:
+        exec(compile(ast.Module(body, []), "cell", "exec"), names)
+        value = eval(compile(last, "cell", "eval"), names) if last else None
+    if text := printed.getvalue():
+        yield {"output_type": "stream", "name": "stdout", "text": text.splitlines(keepends=True)}
+    if value is not None:
+        yield {"output_type": "execute_result", "execution_count": number, "metadata": {}} | _data(value)
+    for figure in map(plt.figure, plt.get_fignums()):
+        yield {"output_type": "display_data", "metadata": {}} | _data(figure)
+    plt.close("all")
+
+
+def _data(value: Any) -> Output:
+    data: dict[str, Any] = {"text/plain": repr(value).splitlines(keepends=True)}
+    if isinstance(value, Figure):
+        value.savefig(png := BytesIO(), format="png", metadata={"Software": None})
+        data["image/png"] = b64encode(png.getvalue()).decode()
+    return {"data": data}
+
+
+if __name__ == "__main__":
+    os.environ["COLUMNS"] = "100"
+    plt.switch_backend("agg")
+    for path in sys.argv[1:]:
+        execute(Path(path))
