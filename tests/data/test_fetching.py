@@ -191,7 +191,25 @@ def test_a_file_of_a_mirror_is_verified_if_its_md5_is_published(home: Path, writ
     (mirror / "a.zip").write_bytes(archive)
     assert fetch(wanted, mirror).word == "fetched"  # the file that can be verified is preferred
     assert fetch(source("https://example.org/b", path="qrels/b"), mirror).word == "not in the mirror"
-    assert fetch(source(path="corpora/clueweb12")).word == "needs a licence"
+
+
+def test_a_corpus_needs_a_licence_only_if_its_record_requires_an_agreement(tmp_path: Path) -> None:
+    record = {"title": "a", "url": "https://example.org", "licence": "b", "agreement": ["corpora/a"]}
+    record["by_hand"] = {"corpora/b/c.jsonl": "https://example.org/c.jsonl", "corpora/d": ""}
+    statuses = {source.path: fetch(source, folder=tmp_path) for source in _sources_of(record, {})}
+    assert statuses["corpora/a"].word == "needs a licence"
+    assert {statuses[path].word for path in ("corpora/b/c.jsonl", "corpora/d")} == {"not fetched"}
+    remark = statuses["corpora/b/c.jsonl"].remark
+    assert "https://example.org/c.jsonl" in remark and str(tmp_path / "corpora/b/c.jsonl") in remark
+    assert "unknown" in statuses["corpora/d"].remark
+
+
+def test_files_of_beirs_v3_have_addresses_of_one_revision() -> None:
+    files = [each for each in official(["beir-webis-touche2020-v3"]) if each.by_hand]
+    assert [each.path.partition("/")[0] for each in files] == ["qrels", "corpora"]
+    for each in files:
+        assert re.fullmatch(re.escape(each.page) + "/resolve/[0-9a-f]{40}/.+", each.by_hand)
+        assert not (each.agreement or each.url)
 
 
 def test_every_file_that_a_card_names_has_a_source_with_md5_and_size() -> None:

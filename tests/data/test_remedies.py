@@ -95,6 +95,8 @@ def test_of_several_datasets_those_are_advised_that_can_be_fetched() -> None:
     assert remedies.remedy_for(asked[1:2]).startswith("its publisher requires an agreement; apply at ")
     assert remedies.remedy_for(asked[3:]).startswith("images do not contain the toy collection")
     assert "save it under this name, and set TOUCHE_DATA" in remedies.remedy("topics/touche-2023-task-2.xml")
+    by_hand = remedies.remedy_for(["beir-webis-touche2020-v3"])
+    assert "/corpus.jsonl, save it as corpora/beir-webis-touche2020-v3/corpus.jsonl, and set" in by_hand
 
 
 def test_what_cannot_be_verified_is_fetched_first(touche: Touche, monkeypatch: pytest.MonkeyPatch) -> None:

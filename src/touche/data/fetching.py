@@ -36,10 +36,12 @@ class Source:
         title: the publication that contains it.
         page: the publication's web page.
         licence: the publication's licence.
-        url: the address; empty if the publisher requires an agreement, or the address is unknown.
+        url: the address; empty if the file cannot be fetched.
         md5: the publisher's checksum of the file, or of its archive.
         size: bytes to download.
         member: the name of the file in its archive; empty if the file itself is published.
+        agreement: whether the publisher requires an agreement.
+        by_hand: the address of a file whose md5 is unknown, so that you have to download it yourself.
     """
 
     path: str
@@ -50,6 +52,8 @@ class Source:
     md5: str = ""
     size: int = 0
     member: str = ""
+    agreement: bool = False
+    by_hand: str = ""
 
     @property
     def kind(self) -> str:
@@ -119,10 +123,10 @@ def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None
         raise RefusedError(path, status.remark, "delete the file, then fetch it again")
     if status.word != MISSING:
         return Status(source.path, "available", status.remark)
-    if not source.url and source.kind == "corpora":
+    if source.agreement:
         return Status(source.path, "needs a licence", f"apply at {source.page}, then save the corpus there")
     if not source.url:
-        return Status(source.path, "not fetched", f"its address is unknown; see {source.page}")
+        return Status(source.path, "not fetched", _why_not_fetched(source, folder or home()))
     folder = folder or home()
     target = folder / source.path
     if mirror is not None:
@@ -187,8 +191,10 @@ def _sources_of(record: dict[str, Any], listed: dict[str, Any]) -> Iterator[Sour
         else:
             download = file["url"], file["md5"], file["size"]
         yield Source(path, *about, *download, file.get("member", ""))
-    for path in (*record.get("by_hand", ()), *([record["corpus"]] if "corpus" in record else ())):
-        yield Source(path, *about)
+    for path, address in record.get("by_hand", {}).items():
+        yield Source(path, *about, by_hand=address)
+    for path in record.get("agreement", ()):
+        yield Source(path, *about, agreement=True)
 
 
 def _in_mirror(source: Source, mirror: Path) -> Path | None:
@@ -259,6 +265,14 @@ def _member(name: str, archive: Path) -> Iterator[IO[bytes]]:
             yield file
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, RuntimeError, zlib.error) as error:
         raise RefusedError(archive, f"broken archive ({error})", "download it again") from error
+
+
+def _why_not_fetched(source: Source, folder: Path) -> str:
+    if not source.by_hand:
+        return f"its address is unknown; see {source.page}"
+    return (
+        f"no md5 is known, so fetch it yourself: download {source.by_hand}, save it as {folder / source.path}"
+    )
 
 
 def _why_not_verified(source: Source) -> str:

@@ -36,11 +36,11 @@ def remedy(path: str) -> str:
     if path.partition("/")[2].startswith(SPOT_CHECK):
         return _SHIPPED
     for record in records():
-        if record.get("corpus") == path:
+        if path in record.get("agreement", ()):
             return f"its publisher requires an agreement; apply at {record['url']}, and {ELSEWHERE}"
-        if path in record.get("by_hand", ()):
-            by_hand = f"download it from {record['url']}, save it under this name"
-            return f"its address is unknown; {by_hand}, and {ELSEWHERE}"
+        for file, address in record.get("by_hand", {}).items():
+            if f"{file}/".startswith(f"{path}/"):
+                return _by_hand(file, address, record["url"])
     if _is_published(path):
         light = "" if path.startswith("corpora/") else " --no-corpora"
         command = f"touche data fetch {_task_with(path) or '--all'}" + light
@@ -66,6 +66,14 @@ def in_bytes(size: float) -> str:
             return f"{size:.0f} {unit}"
         size = size / 1000
     return f"{size:.1f} GB"
+
+
+def _by_hand(file: str, address: str, page: str) -> str:
+    """Returns how to get a file that cannot be fetched."""
+    if address:
+        download = f"no md5 is known, so fetch it yourself: download {address}"
+        return f"{download}, save it as {file}, and {ELSEWHERE}"
+    return f"its address is unknown; download it from {page}, save it under this name, and {ELSEWHERE}"
 
 
 def _is_published(path: str) -> bool:
