@@ -200,6 +200,7 @@ def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = Mapp
         run: a run, or the path of a file ``*.tsv`` with topic, document and score on each line.
         task: the id of a dataset, such as ``touche-2021-task-1/sample``; a part of the documents is enough.
         mean_lengths: the mean number of tokens of fields in the whole collection, if you know it.
+            An argument needs those of premises and conclusion, in BEIR's format of text and title.
 
     Returns:
         The answer; its ``frame()`` has the best hypotheses.

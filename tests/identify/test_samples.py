@@ -14,7 +14,15 @@ from touche.formats.documents import Argument, Document
 from touche.formats.topics import Topic
 from touche.identify.hypotheses import Hypothesis
 from touche.identify.models import BM25
-from touche.identify.samples import PER_TOPIC, decimals_of, fields_of, read_scores, sample_of
+from touche.identify.samples import (
+    ONE_FIELD,
+    PER_TOPIC,
+    Sample,
+    decimals_of,
+    fields_of,
+    read_scores,
+    sample_of,
+)
 from touche.identify.search import fits_of
 
 
@@ -65,6 +73,45 @@ def test_a_known_mean_length_is_that_of_a_field() -> None:
     (known,) = fits_of(Hypothesis(BM25, STANDARD, ("text",)), [made])
     (free,) = fits_of(Hypothesis(BM25, STANDARD, ("text",)), [replace(made, mean_lengths={})])
     assert (known.problem.mean_lengths, free.problem.mean_lengths) == ((2.0,), ())
+
+
+BOTH = {"premises": 3.0, "conclusion": 2.0}
+
+
+@pytest.mark.parametrize(
+    "lengths", [BOTH, {"text": 3.0, "title": 2.0}, {"premises": 3.0, "title": 2.0}, {**BOTH, ONE_FIELD: 5.0}]
+)
+def test_mean_lengths_of_arguments_have_the_names_of_their_parts_or_those_of_beir(
+    lengths: dict[str, float],
+) -> None:
+    known = arguments(lengths).mean_lengths
+    assert {name: known[name] for name in BOTH} == BOTH and len(known) == len(lengths)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "problem"),
+    [
+        ({"premises": 3.0}, "without 'conclusion'"),
+        ({"title": 2.0}, "without 'premises'"),
+        ({ONE_FIELD: 5.0, "text": 3.0}, "without 'conclusion'"),
+        ({**BOTH, "title": 2.0}, "'conclusion' twice"),
+        ({**BOTH, "titles": 2.0}, "no field 'titles'"),
+    ],
+)
+def test_a_part_of_the_mean_lengths_is_an_error_because_it_would_have_no_effect(
+    lengths: dict[str, float], problem: str
+) -> None:
+    with pytest.raises(ToucheError, match=problem):
+        arguments(lengths)
+
+
+def test_the_mean_length_of_both_parts_as_one_field_is_enough_for_it() -> None:
+    assert arguments({ONE_FIELD: 5.0}).mean_lengths == {ONE_FIELD: 5.0}
+
+
+def arguments(mean_lengths: dict[str, float]) -> Sample:
+    documents, topics = [Argument("a", "Cats win.", ("They do.",))], [Topic("1", "Cats?")]
+    return sample_of([line("1", "a")], topics, documents, "made up", mean_lengths)
 
 
 def test_arguments_have_their_parts_as_fields_and_both_as_one() -> None:

@@ -34,7 +34,7 @@ def _mean_lengths(ctx: click.Context, param: click.Parameter, values: Sequence[s
 
 
 _is_number = re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII).fullmatch
-_MEAN_LENGTH = "Mean tokens of a field in the whole collection. Those of all fields determine k1 and b."
+_MEAN_LENGTH = "Mean number of tokens of a field; pass it for each field."
 
 
 @command(

@@ -21,12 +21,13 @@ def identify(
     Args:
         run: a run, or a file ``*.tsv`` with topic, document and score on each line.
         dataset: such as ``touche-2021-task-1/sample``; a part of the documents is enough.
-        mean_lengths: the mean number of tokens of fields in the whole collection, as far as they are known.
+        mean_lengths: the mean number of tokens of fields in the whole collection, if they are known. An
+            argument needs those of premises and conclusion; BEIR's names text and title are accepted.
             Lucene averages over the documents that have a token in the field.
 
     Raises:
         ToucheError: if the run is broken, the dataset is not at hand, or they have no document in common,
-            or a mean length is that of a field that they lack.
+            a mean length is that of a field that they lack, or only one of an argument's parts has one.
     """
     lines, source = run if isinstance(run, Run) else read_scores(run), places.open_dataset(dataset)
     return answer(sample_of(lines, source.topics, source.documents, dataset, mean_lengths))

@@ -1,6 +1,6 @@
 """The scores of a run, sampled from the documents that are available locally."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +21,9 @@ PER_TOPIC = 150  # documents; more make a fit slower, not surer
 _SEED = "touche identify"
 _ULP = float(np.finfo(np.float32).eps)
 _MOST_DECIMALS = 7
+ONE_FIELD = "premises and conclusion in one field"
+_PARTS = ("premises", "conclusion")
+_OF_BEIR = {"text": "premises", "title": "conclusion"}
 _ROUNDED = 0.9  # the share of the scores that has to agree with a number of decimals
 
 Array = npt.NDArray[np.float64]
@@ -77,7 +80,8 @@ def sample_of(
     """Samples the documents of a run that a dataset has: at most ``PER_TOPIC`` of a topic, always the same.
 
     Raises:
-        ToucheError: if there is none, or a mean length is that of a field that they lack.
+        ToucheError: if there is none, a mean length is that of a field that they lack, or only one of an
+            argument's parts has a mean length.
     """
     titles = {topic.number: topic.title for topic in topics}
     lines = [line for line in run if line.topic in titles]
@@ -88,8 +92,6 @@ def sample_of(
         problem = f"{source} has none of the documents that the run names for its topics"
         raise ToucheError(f"{problem}; name the dataset that the run was made on")
     names = texts[chosen[0].document]
-    for name in mean_lengths.keys() - names.keys():
-        raise ToucheError(f"the documents have no field {name!r}; {choice(name, names)}")
     scores = np.array([line.score for line in chosen])
     decimals = decimals_of(scores)
     return Sample(
@@ -101,7 +103,7 @@ def sample_of(
         {name: tuple(texts[line.document][name] for line in chosen) for name in names},
         titles,
         len(lines),
-        mean_lengths,
+        _checked_lengths(mean_lengths, names),
     )
 
 
@@ -111,9 +113,25 @@ def fields_of(document: AnyDocument) -> dict[str, str]:
         return {
             "premises": " ".join(document.premises),
             "conclusion": document.conclusion,
-            "premises and conclusion in one field": document.text,
+            ONE_FIELD: document.text,
         }
     return {"text": document.text}
+
+
+def _checked_lengths(lengths: Mapping[str, float], fields: Collection[str]) -> Mapping[str, float]:
+    """Returns mean lengths by the names of fields: of an argument, those of both parts or of neither."""
+    named: dict[str, float] = {}
+    for name, length in lengths.items():
+        field = name if name in fields else _OF_BEIR.get(name, name)
+        if field not in fields:
+            raise ToucheError(f"the documents have no field {name!r}; {choice(name, fields)}")
+        if field in named:
+            raise ToucheError(f"the mean lengths have {field!r} twice; leave one of them out")
+        named[field] = length
+    for missing in {*_PARTS} - named.keys() if named.keys() & {*_PARTS} else ():
+        problem = f"the mean lengths are without {missing!r}, so the other one has no effect"
+        raise ToucheError(f"{problem}; specify both")
+    return named
 
 
 def decimals_of(scores: Array) -> int:
