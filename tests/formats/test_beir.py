@@ -19,7 +19,7 @@ from touche.formats.documents import AnyDocument, Argument, Document, Sentence, 
 from touche.formats.pages import Page
 from touche.formats.pieces import documents_in
 from touche.formats.qrels import read_qrels
-from touche.formats.topics import read_queries_jsonl
+from touche.formats.topics import Topic, read_queries_jsonl
 from touche.tasks import task, task_scored_by
 
 HEADER = "query-id\tcorpus-id\tscore\n"
@@ -78,7 +78,7 @@ def test_a_converted_dataset_is_the_same_input(touche: Touche, tmp_path: Path, p
     }
     assert read_qrels(tmp_path / "beir" / "qrels" / "test.tsv") == positive
     code, _, err = touche("data", "convert", f"spot-check/{part}", "-o", tmp_path / "beir")
-    assert code == 2 and "not empty" in err
+    assert code == 2 and "not an empty folder" in err
 
 
 def test_a_data_set_is_an_input(write: Write) -> None:
@@ -128,6 +128,14 @@ def test_a_broken_line_is_named(write: Write, line: str, problem: str) -> None:
     path = write("corpus.jsonl", f'{{"_id": "a", "text": "x"}}\n{line}\n')
     with pytest.raises(InputError, match=f"corpus.jsonl:2: .*{problem}"):
         list(documents_in(pieces_of_beir_corpus(path), set()))
+
+
+@pytest.mark.parametrize(
+    "metadata", [{"description": 3}, {"narrative": ["n"]}, {"objects": {"a": 1}}, {"objects": [1]}, "{}", [1]]
+)
+def test_metadata_of_queries_of_other_projects_is_ignored(write: Write, metadata: object) -> None:
+    path = write("queries.jsonl", json.dumps({"_id": "1", "text": "t", "metadata": metadata}))
+    assert read_queries_jsonl(path) == [Topic("1", "t")]
 
 
 def test_queries_need_a_text(write: Write) -> None:

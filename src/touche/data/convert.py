@@ -1,14 +1,21 @@
 """Converts datasets to the format of BEIR."""
 
-from collections.abc import Iterable
+import logging
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 
-from touche.data.places import at_hand, open_dataset, qrels_of
-from touche.errors import InputError
+from touche.data.places import open_dataset, qrels_of
+from touche.errors import InputError, NotAtHandError
 from touche.formats.beir import corpus_line, judgment_lines, query_line
 from touche.io.writing import make_folder, whole
 from touche.progress import watched
-from touche.tasks import STANCE, dataset
+from touche.tasks import STANCE, Task, dataset
+
+_log = logging.getLogger(__name__)
 
 
 def write_beir(dataset_id: str, folder: Path) -> list[Path]:
@@ -17,7 +24,8 @@ def write_beir(dataset_id: str, folder: Path) -> list[Path]:
     Args:
         dataset_id: the id of a task or dataset whose topics and corpus are available.
         folder: the folder for corpus.jsonl, queries.jsonl and qrels/. The qrels of the task's first dimension
-            are test.tsv; other files have the names of their dimensions.
+            are test.tsv; other files have the names of their dimensions. Missing qrels are a warning.
+            The folder appears whole or not at all.
 
     Returns:
         The written files.
@@ -27,18 +35,47 @@ def write_beir(dataset_id: str, folder: Path) -> list[Path]:
         NotAtHandError: if topics or corpus are missing.
         ToucheError: if one of the files is broken.
     """
-    if folder.exists() and any(folder.iterdir()):
-        raise InputError(folder, "the folder is not empty", "name a new folder")
-    found, (task, _) = open_dataset(dataset_id), dataset(dataset_id)
-    ranked = [name for name in task.qrels if name != STANCE and at_hand("qrels", task.qrels[name].file)]
-    judged = {name: qrels_of(task, name) for name in ranked}
-    make_folder(folder / "qrels")
-    documents = watched(found.documents, "writing", "documents", None)
-    files: dict[str, Iterable[str]] = {"queries.jsonl": map(query_line, found.topics)}
-    for place, (dimension, qrels) in enumerate(judged.items()):
-        files[f"qrels/{'test' if place == 0 else dimension}.tsv"] = judgment_lines(qrels)
-    files["corpus.jsonl"] = map(corpus_line, documents)
-    for name, lines in files.items():
-        with whole(folder / name) as file:
-            file.writelines(line.encode() for line in lines)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(folder, "not an empty folder", "name a new folder")
+    source, (task, _) = open_dataset(dataset_id), dataset(dataset_id)
+    files: dict[str, Iterable[str]] = {"queries.jsonl": map(query_line, source.topics), **_judgments(task)}
+    files["corpus.jsonl"] = map(corpus_line, watched(source.documents, "writing", "documents", None))
+    with _whole_folder(folder) as part:
+        make_folder(part / "qrels")
+        for name, lines in files.items():
+            with whole(part / name) as file:
+                file.writelines(line.encode() for line in lines)
     return [folder / name for name in files]
+
+
+def _judgments(task: Task) -> dict[str, Iterable[str]]:
+    """Returns the lines of each file of qrels; warns about those that are left out."""
+    files: dict[str, Iterable[str]] = {}
+    for place, dimension in enumerate(task.qrels):
+        name = f"qrels/{dimension if place else 'test'}.tsv"
+        if dimension == STANCE:
+            _log.warning("BEIR's format has no stances, so that %s is not written", name)
+            continue
+        try:
+            files[name] = judgment_lines(qrels_of(task, dimension))
+        except NotAtHandError as error:
+            _log.warning("%s is not written: %s", name, error)
+    return files
+
+
+@contextmanager
+def _whole_folder(folder: Path) -> Iterator[Path]:
+    """Gives a hidden folder beside a new or empty one, whose place it takes in the end.
+
+    Only a process that is killed leaves it behind; you can remove it.
+    """
+    target = Path(os.path.realpath(folder))
+    part = target.with_name(f".{target.name}.{token_hex(8)}.part")
+    try:
+        yield part
+        try:
+            part.replace(target)
+        except OSError as error:  # such as a mount point
+            raise InputError(folder, f"cannot be replaced ({error.strerror})", "name a new folder") from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)

@@ -77,8 +77,16 @@ def read_queries_jsonl(path: Path) -> list[Topic]:
 def _of_tira(fields: dict[str, Any]) -> dict[str, Any]:
     """Returns the fields of a line with TIRA's names, also for a line of BEIR."""
     is_beir = "_id" in fields and "qid" not in fields
-    named = {"qid": fields.get("_id"), "query": fields.get("text"), "original_query": fields.get("metadata")}
-    return named if is_beir else fields
+    if not is_beir:
+        return fields
+    metadata = fields.get("metadata")
+    details = metadata.items() if isinstance(metadata, dict) else ()
+    texts = {name: value for name, value in details if isinstance(value, str) or _is_objects(name, value)}
+    return {"qid": fields.get("_id"), "query": fields.get("text"), "original_query": texts}
+
+
+def _is_objects(name: str, value: Any) -> bool:
+    return name == "objects" and isinstance(value, list) and all(isinstance(part, str) for part in value)
 
 
 def _not_empty(topics: list[Topic], path: Path, remedy: str) -> list[Topic]:
