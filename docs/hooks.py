@@ -112,7 +112,8 @@ def _page_of(name: str) -> str:
 
 
 def _formula(latex: str) -> str:
-    upright = re.sub(r"(?<![\\A-Za-z])([a-z]{2,})(?![A-Za-z])", r"\\mathrm{\1}", latex)  # tf is a name, not t times f
+    # tf is a name, not t times f.
+    upright = re.sub(r"(?<![\\A-Za-z])([a-z]{2,})(?![A-Za-z])", r"\\mathrm{\1}", latex)
     formula = convert(upright, display="block")
     return f'<div class="formula" tabindex="0" role="group" aria-label="Formula">{formula}</div>'
 
