@@ -31,7 +31,7 @@ def dense(
     precision: the type of the numbers in the embeddings of documents.
     depth: how many documents are returned per topic.
     """
-    check_range("candidates", candidates, 0, 10_000)
+    check_range("candidates", candidates, 0, 1000)  # their texts are in memory
     folder = Path(keep_embeddings) if keep_embeddings else None
     if folder:
         make_folder(folder)

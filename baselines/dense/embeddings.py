@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from touche import AnyDocument, Documents, conclusion_of, pairs, premises_of
 from touche.errors import InputError
-from touche.io.writing import whole
+from touche.io.writing import check_writable, whole
 from touche.pairs.embeddings import CHECKSUMS, DIMENSIONS, LENGTH
 from touche.progress import bar
 
@@ -57,6 +57,8 @@ class Embeddings:
                 path = self.folder / self._name(texts) if self.folder else None
                 vectors = self._stored(path, len(texts)) if path else None
                 if vectors is None:
+                    if shown is None and self.folder:
+                        check_writable(self.folder)  # a complete folder may be read-only
                     if shown is None:  # here, because counting takes as long as a run with stored blocks
                         shown = stack.enter_context(
                             bar("embedding", "documents", lambda: sum(1 for _ in documents), done=count)

@@ -1,5 +1,6 @@
 """The baseline dense: embeddings that are stored, exact search, and what it ranks."""
 
+import errno
 import hashlib
 import json
 import logging
@@ -22,6 +23,7 @@ from neighbours import neighbour
 from touche import Documents, baselines
 from touche.formats.documents import AnyDocument, Argument, Document
 from touche.formats.topics import Topic
+from touche.io import writing
 from touche.pairs import embeddings as minilm
 
 embeddings, nearest = neighbour("dense", "embeddings"), neighbour("dense", "nearest")
@@ -295,7 +297,7 @@ def test_a_second_run_reads_stored_embeddings(
         if number == 2:
             monkeypatch.setattr(embeddings, "_store", lambda *block: pytest.fail("a block is written again"))
         output = tmp_path / f"out-{number}"
-        arguments = ("-i", "spot-check/passages", "-o", output, "--tag", "dense", *options)
+        arguments = ("-i", "spot-check/passages", "-o", output, *options)
         assert touche("run", "dense", *arguments)[0] == 0
         runs.append((output / "run.txt").read_text())
     assert runs[0] == runs[1] == runs[2] and runs[0]
@@ -348,6 +350,34 @@ def test_a_folder_that_cannot_be_used_is_refused_before_anything_is_embedded(
     arguments = ("-i", "spot-check/passages", "-o", tmp_path / "out", "--keep-embeddings", file)
     code, _, err = touche("run", "dense", *arguments)
     assert code == 2 and f"{file}: cannot be made" in err
+
+
+def test_a_folder_must_be_writable_only_if_a_block_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, vectors, _ = embedded(tmp_path)
+
+    def refuse(**place: Path) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(writing, "TemporaryFile", refuse)
+    assert (embedded(tmp_path)[1] == vectors).all()
+    monkeypatch.setattr(Encoder, "embed", lambda *texts: pytest.fail("texts are embedded"))
+    with pytest.raises(embeddings.InputError, match=r"cannot be written \(Read-only file system\)"):
+        embedded(tmp_path, [*TEXTS, "new"])
+
+
+@pytest.mark.skipif(not Path("/sys/kernel").is_dir(), reason="needs a folder that nobody can write")
+def test_a_folder_that_nobody_can_write_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Encoder, "embed", lambda *texts: pytest.fail("texts are embedded"))
+    with pytest.raises(embeddings.InputError, match=r"/sys/kernel: cannot be written"):
+        embedded(Path("/sys/kernel"))
+
+
+def test_candidates_fit_into_memory(touche: Touche, tmp_path: Path) -> None:
+    arguments = ("-i", "spot-check/passages", "-o", tmp_path / "out", "--candidates", "1001")
+    code, _, err = touche("run", "dense", *arguments)
+    assert code == 2 and "candidates = 1001 is out of range" in err
 
 
 def test_a_block_that_cannot_be_read_is_named(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from conftest import ROOT, Touche, Write
 from oracles.formulas import Collection, dlh, dph, pl2
 from touche import Documents, Rankings, Topics, baseline, baselines, lucene
 from touche.baselines import arguments_of
+from touche.baselines.method import tag_of
 from touche.collection.discovery import Input
 from touche.errors import ToucheError
 from touche.formats.argsme import read_argsme_json
@@ -100,6 +101,7 @@ def test_a_baseline_knows_its_name_options_and_tag() -> None:
     assert longest_first.option_help == {"unit": "what is counted."}
     tag = longest_first.tag({"depth": 3, "unit": "all words"})
     assert tag == "touche-longest-first-depth=3-unit=all_words"
+    assert tag_of("dense", {"keep_embeddings": "/tmp/e", "depth": 3}) == "touche-dense-depth=3"
 
 
 def test_a_baseline_can_be_called_and_run(tmp_path: Path) -> None:

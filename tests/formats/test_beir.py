@@ -150,6 +150,29 @@ def test_judgments_have_a_header_and_three_columns(write: Write) -> None:
             read_qrels(write("test.tsv", text))
 
 
+def test_ids_with_blanks_are_split_at_tabs(write: Write) -> None:
+    assert read_qrels(write("test.tsv", f"{HEADER}1\ta b\t2\n")) == {"1": {"a b": 2}}
+    with pytest.raises(InputError, match=r"test.tsv:2: .*2 columns instead of 3"):
+        read_qrels(write("test.tsv", f"{HEADER}1\t\t2\n"))
+    assert read_qrels(write("blanks.tsv", HEADER.replace("\t", " ") + "1 a 2\n")) == {"1": {"a": 2}}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_beir"),
+    [
+        ("test.tsv.gz", "1\ta b\tc\t2\n", True),
+        ("test.tsv", "1\ta\n", True),
+        ("a.qrels", "1 a 2\n", True),
+        ("a.qrels", "1 a\n", False),
+        ("test.tsv", "1 0 a 2\n1 a 2\n", False),
+    ],
+)
+def test_a_missing_header_is_named(write: Write, name: str, text: str, is_beir: bool) -> None:
+    with pytest.raises(InputError) as error:
+        read_qrels(write(name, text))
+    assert ("begin with: query-id corpus-id score" in str(error.value)) == is_beir
+
+
 def test_a_measure_belongs_to_a_table(touche: Touche) -> None:
     rows = [row for row in task("beir-webis-touche2020-v2").published if row.tag == "flat"]
     assert {row.measure: row.value for row in rows} == {"nDCG@10": 0.4422, "R@100": 0.5822, "R@1000": 0.8621}

@@ -125,7 +125,10 @@ class Baseline:
                 yield about, line.strip() if about else line
 
     def tag(self, options: dict[str, Any]) -> str:
-        """Returns the tag of a run: the name, and options that differ from their defaults; without blanks."""
+        """Returns the tag of a run: the name, and options that differ from their defaults; without blanks.
+
+        Options whose names begin with ``keep_`` are left out.
+        """
         return tag_of(self.name, self.changed(options))
 
     def changed(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -134,8 +137,12 @@ class Baseline:
 
 
 def tag_of(name: str, changed: Mapping[str, Any]) -> str:
-    """Returns the tag of a run from the baseline's name and the changed options."""
-    words = [f"{option}={_word(value)}" for option, value in changed.items()]
+    """Returns the tag of a run from the baseline's name and the changed options.
+
+    Options such as ``keep_embeddings`` are left out, because they store values and change no ranking.
+    """
+    ranking = {option: value for option, value in changed.items() if not option.startswith("keep_")}
+    words = [f"{option}={_word(value)}" for option, value in ranking.items()]
     return "_".join("-".join((f"touche-{name}", *words)).split())
 
 

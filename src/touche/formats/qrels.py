@@ -127,13 +127,16 @@ def read_stances(path: Path, stances: Sequence[str], excluded_topics: Collection
 
 
 def _read(path: Path, excluded_topics: Collection[str], label_of: Callable[[str, int], int]) -> Qrels:
-    qrels, names = Qrels(), _TREC
+    qrels, names, has_tabs = Qrels(), _TREC, False
     for line, text in read_lines(path):
-        columns = split_columns(text)
+        columns = _columns_at_tabs(text) if has_tabs else split_columns(text)
         if line == 1 and columns == _BEIR:
-            names = _BEIR
+            names, has_tabs = _BEIR, "\t" in text
             continue
         if len(columns) != len(names):
+            if line == 1 and (len(columns) == len(_BEIR) or ".tsv" in path.suffixes):
+                problem = f"{len(columns)} columns without BEIR's header"
+                raise InputError(path, problem, f"begin with: {' '.join(_BEIR)}", line)
             problem = f"{len(columns)} columns instead of {len(names)}"
             raise InputError(path, problem, f"write: {' '.join(names)}", line)
         topic, document, column = columns[0], columns[-2], columns[-1]
@@ -142,6 +145,11 @@ def _read(path: Path, excluded_topics: Collection[str], label_of: Callable[[str,
     if not qrels:
         raise InputError(path, "no judgments in this file", _OTHER_FILE)
     return qrels
+
+
+def _columns_at_tabs(text: str) -> list[str]:
+    """Splits a line at tabs, because BEIR's ids may have blanks; leaves out empty columns."""
+    return [column for part in text.split("\t") if (column := part.strip())]
 
 
 def _unknown(path: Path, value: str, known: Collection[object], line: int) -> InputError:

@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
+from tempfile import TemporaryFile
 from typing import IO
 
 from touche.errors import InputError
@@ -22,6 +23,20 @@ def make_folder(path: Path) -> None:
     except OSError as error:
         problem = f"cannot be made ({error.strerror})"
         raise InputError(path, problem, "choose another directory") from error
+
+
+def check_writable(folder: Path) -> None:
+    """Checks that files can be made in a folder.
+
+    Raises:
+        InputError: if they cannot.
+    """
+    try:
+        TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise InputError(
+            folder, f"cannot be written ({error.strerror})", "choose another directory"
+        ) from error
 
 
 def write_whole(path: Path, text: str) -> None:
