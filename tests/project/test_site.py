@@ -57,6 +57,16 @@ def test_the_gallery_leads_to_tasks_and_from_these_to_the_toy_collection(site: P
     assert ">touche-bm25<" in re.sub(r"\s+", "", (site / "gallery" / "spot-check--passages.html").read_text())
 
 
+def test_notebooks_are_pages_with_their_outputs(site: Path) -> None:
+    pages = {path.stem: path.read_text() for path in (site / "notebooks").glob("*.html")}
+    assert pages.keys() == {path.stem for path in (site / "notebooks").glob("*.ipynb")} > {"settings"}
+    assert 'href="differences.html"' in pages["baseline"]
+    assert 'href="../how-to/tune.html"' in pages["settings"]
+    assert 'alt="Figure: Try all settings" src="data:image/png;base64,' in pages["settings"]
+    assert "cross-validated mean: 0." in pages["settings"]
+    assert 'href="../notebooks/settings.html"' in (site / "how-to" / "tune.html").read_text()
+
+
 def test_formulas_are_typeset_and_links_lead_to_pages_or_to_the_repository(site: Path) -> None:
     pages = {path.relative_to(site).as_posix(): path.read_text() for path in site.rglob("*.html")}
     assert "<math " in pages["reference/baselines/dirichletlm.html"]
