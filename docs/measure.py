@@ -40,7 +40,7 @@ def measure() -> Mapping[str, Any]:
     """Runs the image of every baseline on its spot check, and on the samples that the tables show.
 
     Raises:
-        ToucheError: if Docker, an image or the samples are not at hand, or a run fails.
+        ToucheError: if Docker, an image or the samples are missing, or a run fails.
     """
     images.build("docker", tables.in_order(), _say)
     shown = [each for name in tables.in_order() for each in tables.scores(name) if tables.is_shown(each)]

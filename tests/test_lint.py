@@ -131,9 +131,9 @@ def test_more_runs_than_a_team_may_submit(write: Write) -> None:
     assert [(each.code, each.run) for each in findings] == [
         ("too-many-runs", str(path)) for path in paths[5:]
     ]
-    assert [note.partition(" as ")[2] for note in notes] == [
-        "topics/touche-2021-task-2.xml is not at hand",
-        "corpora/clueweb12 is not at hand",
+    assert [note.partition(" because ")[2] for note in notes] == [
+        "topics/touche-2021-task-2.xml is missing",
+        "corpora/clueweb12 is missing",
     ]
     assert lint(paths, tasks.task("touche-2020-task-2"), task.corpora["full"])[0] == []  # no limit was stated
 
@@ -161,9 +161,7 @@ def test_blanks_in_a_tag_are_one_warning_that_says_what_trec_eval_makes_of_them(
     path = write("run.txt", lines(*(line(rank, -rank, tag='"Colbert edinburg"') for rank in range(1, 9))))
     (finding,), _ = lint([path], *tasks.dataset(TASK))
     assert (finding.severity, finding.line) == (WARNING, 1)
-    assert (
-        "in 8 lines: trec_eval takes '\"Colbert' for the tag '\"Colbert edinburg\"', and" in finding.message
-    )
+    assert "in 8 lines: trec_eval reads only '\"Colbert' of '\"Colbert edinburg\"', and" in finding.message
 
 
 def tied(*scores: float, topic: int = 11) -> str:
@@ -176,11 +174,11 @@ def tied(*scores: float, topic: int = 11) -> str:
     ("text", "note"),
     [
         (tied(9, 8, 7, 6, 5, 4), None),
-        (tied(9, 8, 7, 6, 5, 5), "in 1 topics; they change the first 5 results, so nDCG@5, of 1"),
-        (tied(9, 8, 7, 6, 5, 4, 4), "in 1 topics; they change the first 5 results, so nDCG@5, of none"),
+        (tied(9, 8, 7, 6, 5, 5), "in 1 topics; this changes the first 5 results, and so nDCG@5, of 1"),
+        (tied(9, 8, 7, 6, 5, 4, 4), "in 1 topics; this changes the first 5 results, and so nDCG@5, of none"),
         (
             tied(1, 1) + tied(9, 8, 7, 6, 5, 4, 4, 3, 3, topic=12),
-            "in 2 topics; they change the first 5 results, so nDCG@5, of 1",
+            "in 2 topics; this changes the first 5 results, and so nDCG@5, of 1",
         ),
     ],
 )
@@ -189,12 +187,12 @@ def test_ties_tell_whether_they_reach_the_cutoff_and_in_how_many_topics(
 ) -> None:
     path, (task, corpus) = write("run.txt", text), tasks.dataset(TASK)
     findings, notes = lint([path], task, corpus)
-    ties = [each.partition(" than the ranks ")[2] for each in notes if " has ties " in each]
+    ties = [each.partition(" from the ranks ")[2] for each in notes if " has ties " in each]
     assert ties == list(filter(None, [note]))
     changed = [each.message.endswith("as float32, which changes the first 5") for each in findings]
     assert sum(changed) == (1 if note and note.endswith("1") else 0)
     _, notes = lint([path], replace(task, measure=tasks.measure_of("nDCG@10")), corpus)
-    assert not note or f"they change the first 10 results, so nDCG@10, of {note.split()[1]}" in notes[-1]
+    assert not note or f"this changes the first 10 results, and so nDCG@10, of {note.split()[1]}" in notes[-1]
 
 
 def test_a_tie_that_is_cut_off_below_what_trec_eval_turns_round_changes_nothing(write: Write) -> None:
@@ -219,7 +217,7 @@ def test_what_the_program_writes_passes_with_no_finding(
 def test_the_command_names_file_line_severity_remedy_and_code(touche: Touche, write: Write) -> None:
     path = write("run.txt", BROKEN["a document twice"][0])
     code, out, _ = touche("lint", path, "--task", TASK)
-    finding = f"{IDS[1]!r} stands in line 1 already for topic 11; remove one of the two [duplicate-document]"
+    finding = f"{IDS[1]!r} is already in line 1 for topic 11; remove one of the two [duplicate-document]"
     assert (code, out) == (1, f"{path}:4: error: {finding}\n1 run: 1 error, 0 warnings\n")
 
 
@@ -228,7 +226,7 @@ def test_two_runs_of_a_submission_with_one_tag(write: Write) -> None:
     task = tasks.task(TASK)
     findings, _ = lint(paths, task, task.corpora["full"])
     assert [(each.code, each.run, each.line) for each in findings] == [("shared-tag", str(paths[1]), 1)]
-    with pytest.raises(ToucheError, match="a run file is given twice"):
+    with pytest.raises(ToucheError, match="a run file is passed twice"):
         lint([paths[0], paths[0]], task, task.corpora["full"])
 
 
@@ -243,7 +241,7 @@ def test_many_findings_of_a_kind_are_cut_short_unless_all_are_wanted(touche: Tou
     path = write("run.txt", lines(*(line(rank, -rank, f"x{rank}") for rank in range(1, 9))))
     out = touche("lint", path, "--task", TASK)[1].splitlines()
     assert len(out) == 7
-    assert out[5] == f"{path}: 3 more of [unknown-document]; --all shows them"
+    assert out[5] == f"{path}: 3 more of [unknown-document]; show all with --all"
     assert len(touche("lint", path, "--task", TASK, "--all")[1].splitlines()) == 9
     records = json.loads(touche("lint", path, "--task", TASK, "--format", "json")[1])
     assert len(records) == 8
@@ -257,7 +255,7 @@ def test_a_file_that_is_no_run_is_given_up_before_its_findings_fill_the_memory(
     path = write("run.txt", "\n" * 1_000_000)
     code, _, err = touche("lint", path, "--task", "spot-check/passages")
     assert (code, err.count("\n")) == (2, 1)
-    assert f"{path}:100001: more than 100000 of its lines are broken" in err
+    assert f"{path}:100001: more than 100000 broken lines" in err
 
 
 def runs_of_teams(write: Write, counts: dict[str, int]) -> list[Path]:
@@ -306,8 +304,8 @@ def test_teams_are_told_by_the_names_of_their_runs(touche: Touche, write: Write)
 @pytest.mark.parametrize(
     ("teams", "problem"),
     [
-        (("--team", "Asuna=asuna-*"), "katana-0.txt is of no team"),
-        (("--team", "All=*", "--team", "Asuna=asuna-*"), "of the teams All and Asuna"),
+        (("--team", "Asuna=asuna-*"), "katana-0.txt belongs to no team"),
+        (("--team", "All=*", "--team", "Asuna=asuna-*"), "to the teams All and Asuna"),
         (("--team", "All=*", "--team", "Levi=levi-*"), "'levi-*'"),
         (("--team", "Asuna"), "'Asuna'"),
         (("--team", "=asuna-*"), "'=asuna-*'"),

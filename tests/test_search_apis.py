@@ -300,7 +300,7 @@ def test_a_server_that_does_not_answer_in_time(server: Server, monkeypatch: Patc
 @both
 def test_a_cache_that_cannot_be_written_is_one_line(search: Search, server: Server, write: Write) -> None:
     write("cache", "")
-    with pytest.raises(ToucheError, match=r"cannot be made \(Not a directory\)"):
+    with pytest.raises(ToucheError, match=r"cannot be created \(Not a directory\)"):
         search("q", 10)
     assert server.asked == []
 

@@ -141,8 +141,7 @@ class _Sloppy:
     """Lucene's SloppyPhraseMatcher: the last word advances until all words are close together.
 
     Equal words never have the same position: if they meet, the lesser word advances. Words also advance while
-        they
-    wait in the queue, so that their order depends on Lucene's PriorityQueue; heapq has another order.
+    they wait in the queue, so that their order depends on Lucene's PriorityQueue; heapq has another order.
     """
 
     def __init__(self, places: Sequence[Sequence[int]], terms: Sequence[int]) -> None:

@@ -1,4 +1,4 @@
-"""Dense: documents by the cosine of their embedding with the title's, by all-MiniLM-L6-v2."""
+"""Dense: ranks documents by the cosine of their embedding with the title's, by all-MiniLM-L6-v2."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from touche import Documents, Rankings, Topics, baseline, pairs, scan
 from touche.errors import check_range
 from touche.io.writing import make_folder
 
-K1, B = 0.9, 0.4  # those of bm25
+K1, B = 0.9, 0.4  # as in bm25
 
 
 @baseline
@@ -24,12 +24,12 @@ def dense(
     precision: Literal["float32", "float16"] = "float32",
     depth: int = 1000,
 ) -> Rankings:
-    """Ranks documents by the cosine of their embedding with that of the topic's title.
+    """Ranks documents by the cosine of their embedding with the embedding of the topic's title.
 
     candidates: the number of BM25's best documents to rank per topic; 0 ranks all documents.
     keep_embeddings: a folder for the embeddings of documents; later runs read them from there.
     precision: the type of the numbers in the embeddings of documents.
-    depth: how many documents are returned per topic.
+    depth: maximum number of documents per topic.
     """
     check_range("candidates", candidates, 0, 1000)  # their texts are in memory
     folder = Path(keep_embeddings) if keep_embeddings else None
@@ -45,7 +45,7 @@ def dense(
 
 
 def best_of_bm25(topics: Topics, documents: Documents, count: int) -> tuple[Topics, Documents]:
-    """The same topics, each with BM25's best documents as its candidates, and these documents."""
+    """Returns the topics, each with BM25's best documents as candidates, and these documents."""
     ranked = scan.rank(topics, documents, scan.bm25(K1, B), analysis="english", depth=count)
     restricted = [replace(topic, candidates=frozenset(id for id, _ in hits)) for topic, hits in ranked]
     ids = {id for topic in restricted for id in topic.candidates or ()}

@@ -1,4 +1,4 @@
-"""Embeddings of a collection in blocks, each of which can be stored in a file and is then computed once."""
+"""Embeddings of a collection in blocks; a block stored in a file is computed once."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ from touche.progress import bar
 
 Vectors = npt.NDArray[np.floating]
 
-_BLOCK = 1024  # documents; as many are computed again after a run was killed
+_BLOCK = 1024  # documents; a killed run loses at most one block
 _DIGEST = hashlib.sha256().digest_size
 _log = logging.getLogger("touche.dense")
 
@@ -30,14 +30,14 @@ _log = logging.getLogger("touche.dense")
 class Embeddings:
     """The embeddings of documents.
 
-    The name of a stored block is the sha256 of model, precision and texts. It holds the vectors of its texts
-    in their order, little-endian, and then the sha256 of its name and vectors, so that a block that is
-    damaged or renamed is not used.
+    The file name of a block is the sha256 of model, precision and texts. The file contains
+    the vectors in the order of the texts, little-endian, then the sha256 of name and vectors. So damaged or
+    renamed blocks are not used.
 
     Attributes:
-        encoder: the model.
-        precision: the type of their numbers.
-        folder: where blocks are stored, or None.
+        encoder: model.
+        precision: type of the embeddings' numbers.
+        folder: folder of stored blocks, or None.
     """
 
     encoder: pairs.Encoder
@@ -76,17 +76,17 @@ class Embeddings:
         return np.dtype(self.precision).newbyteorder("<")
 
     def _name(self, texts: Sequence[str]) -> str:
-        """The name of the file of a block."""
+        """Returns the file name of a block."""
         about = {"files": CHECKSUMS, "length": LENGTH, "precision": self.precision}
         digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
         for text in texts:
             encoded = text.encode(errors="surrogatepass")
-            digest.update(b"%d:" % len(encoded))  # so that texts do not run together
+            digest.update(b"%d:" % len(encoded))  # so that texts stay separate
             digest.update(encoded)
         return f"{digest.hexdigest()}.{self.precision}"
 
     def _stored(self, path: Path, count: int) -> Vectors | None:
-        """The vectors of a stored block; None if there is none, or a damaged one."""
+        """Returns the vectors of a stored block; None if the file is missing or damaged."""
         try:
             size = path.stat().st_size
             content = np.memmap(path, np.uint8, "r") if size else np.zeros(0, np.uint8)
@@ -104,7 +104,7 @@ class Embeddings:
 
 
 def text_of(document: AnyDocument) -> str:
-    """What of a document is embedded: title and text (conclusion and premises), with a blank between."""
+    """Returns the embedded text of a document: title and text, or conclusion and premises."""
     return f"{conclusion_of(document)} {premises_of(document)}".strip()
 
 

@@ -1,4 +1,4 @@
-"""Exact search: the documents whose embeddings are nearest to a title's, in one pass over all of them."""
+"""Exact search for the embeddings nearest to a title's, in one pass over all documents."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,16 +10,16 @@ from touche.formats.topics import Topic
 
 Vectors = npt.NDArray[np.floating]
 
-_DIGITS = 6  # of a cosine, because further ones depend on the processor and on the other texts of a batch
+_DIGITS = 6  # of a cosine; further digits depend on the processor and on the other texts of a batch
 
 
 class Nearest:
-    """The best documents of each topic among those added so far.
+    """Best documents of each topic among the added documents.
 
     Args:
-        topics: the topics; of one with candidates only these are ranked.
-        titles: the embeddings of their titles, of length 1.
-        depth: the number of documents per topic.
+        topics: topics; for a topic with candidates, only these are ranked.
+        titles: embeddings of the topics' titles, of length 1.
+        depth: maximum number of documents per topic.
     """
 
     def __init__(self, topics: Topics, titles: Vectors, depth: int) -> None:
@@ -30,8 +30,8 @@ class Nearest:
         """Adds documents.
 
         Args:
-            ids: their ids.
-            vectors: their embeddings, of length 1: documents x dimensions.
+            ids: ids of the documents.
+            vectors: embeddings of length 1, documents x dimensions.
         """
         products = vectors.astype(np.float32) @ self._titles.T
         cosines = np.round(products.astype(np.float64), _DIGITS)
@@ -43,6 +43,6 @@ class Nearest:
             self._best[number] = sorted([*best, *wanted], reverse=True)[: self._depth]
 
     def rankings(self) -> Iterator[tuple[Topic, list[tuple[str, float]]]]:
-        """Yields each topic with its (document id, cosine) pairs, best first, ties by id descending."""
+        """Yields each topic with its (document id, cosine) pairs, best first, ties by descending id."""
         for topic, best in zip(self._topics, self._best, strict=True):
             yield topic, [(id, cosine) for cosine, id in best]

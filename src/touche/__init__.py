@@ -4,12 +4,12 @@ A baseline is a function with the decorator ``baseline``. It yields ``Rankings``
 ``Documents``.
 
 * documents and topics: ``Topic``; ``AnyDocument``, which is a ``Document``, ``Argument`` or ``Page``;
-  ``Sentence``; ``premises_of`` and ``conclusion_of`` any document
+  ``Sentence``; ``premises_of`` and ``conclusion_of`` return parts of any document
 * engines: ``scan`` (no index), ``lucene`` (Lucene itself), ``pairs`` (sentence pairs and embeddings)
 * checks and errors of a baseline: ``check_range``, ``ToucheError``
 * a task with its data: ``task`` returns ``TaskData``
-* runs and qrels in any usual form: ``AnyRun`` and ``AnyQrels``; ``run_of`` and ``qrels_of`` make a ``Run``
-  and ``Qrels`` of them
+* runs and qrels in any usual form: ``AnyRun`` and ``AnyQrels``; ``run_of`` and ``qrels_of`` convert them
+  to ``Run`` and ``Qrels``
 * a function for each command: ``run``, ``evaluate``, ``compare``, ``overlap``, ``fuse``, ``lint``,
   ``identify``, ``report``, ``regress``, ``sweep``, ``published``; ``wide`` makes a table for papers; results
   are a ``Table`` or have ``frame()``
@@ -89,7 +89,7 @@ __all__ = sorted([*" ".join(_HOMES.values()).split(), *_MODULES])
 
 
 class _Library(ModuleType):
-    """Keeps functions that have the name of a package, such as ``touche.report``, when that is imported."""
+    """Protects functions named like a package, such as ``touche.report``, when the package is imported."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not (name in __all__ and name not in _MODULES and isinstance(value, ModuleType)):

@@ -1,4 +1,4 @@
-"""The ``touche`` command, also as ``python -m touche``: it minds signals before it imports large modules."""
+"""The ``touche`` command, also for ``python -m touche``; it handles signals before large imports."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from typing import Any
 def main() -> None:
     """Runs the command; before and after its work, a signal ends the process at once."""
     _mind_signals()
-    # Or each process that Python starts, as by multiprocessing, would import modules of the current folder.
+    # Otherwise Python processes, as of multiprocessing, would import modules of the current folder.
     os.environ["PYTHONSAFEPATH"] = "1"
     from touche import cli
 
@@ -21,12 +21,12 @@ def main() -> None:
 
 def _mind_signals() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as for a job in the background
+        if signal.getsignal(number) != signal.SIG_IGN:  # a background job ignores them
             signal.signal(number, _end)
 
 
 def _end(number: int, frame: Any = None) -> None:
-    """Not by an exception, which an import or the end of the interpreter would show, or swallow."""
+    """Ends the process directly, because imports and the interpreter's exit print or swallow exceptions."""
     with suppress(OSError):
         os.write(2, b"touche: interrupted\n" if number == signal.SIGINT else b"touche: terminated\n")
     os._exit(128 + number)

@@ -42,7 +42,7 @@ class NotInstalledError(ToucheError):
     """A package of an optional dependency that is not installed."""
 
 
-class NotAtHandError(ToucheError):
+class MissingDataError(ToucheError):
     """A data file that is in none of the searched folders."""
 
 

@@ -1,4 +1,4 @@
-"""Several runs as one: fused, so that what several rank high is high, or joined from parts of a whole."""
+"""Fusion of several runs, and joining of runs on parts of a collection."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,8 +14,8 @@ from touche.io.opening import md5
 from touche.tira.outputs import METADATA_FILE, Hit
 from touche.tira.provenance import statistics_of
 
-K = 60  # of reciprocal rank fusion, as in its paper: the larger, the less the first ranks stand out
-PHI = 0.95  # of rank-biased centroids: the chance to read on; 0.8, for one, is 0 as float32 from rank 460 on
+K = 60  # of reciprocal rank fusion, as in its paper; a larger K levels the ranks
+PHI = 0.95  # of rank-biased centroids: the chance to read on; with 0.8, rank 460 is 0 as float32
 
 Hits = list[tuple[str, float]]
 Ranking = tuple[Topic, list[Hit]]
@@ -23,30 +23,30 @@ Ranking = tuple[Topic, list[Hit]]
 
 @dataclass(frozen=True)
 class Method:
-    """How runs are fused.
+    """A method of fusion.
 
     Attributes:
-        given: what a run gives its documents of a topic.
-        combined: the score of a document, of what it got from each run that has it.
+        shares: computes a run's shares for its documents of a topic.
+        combine: computes a document's score from its shares of the runs that have it.
     """
 
-    given: Callable[[Sequence[RunLine]], Mapping[str, float]]
-    combined: Callable[[Sequence[float]], float]
+    shares: Callable[[Sequence[RunLine]], Mapping[str, float]]
+    combine: Callable[[Sequence[float]], float]
 
 
 Shares = Mapping[str, Mapping[str, Mapping[int, float]]]
-"""What documents get, by topic, document and the place of the run."""
+"""Shares of documents, by topic, document and index of the run."""
 
 
 def fused(
     runs: Iterable[Iterable[RunLine]], method: Method, weights: Sequence[float] | None = None
 ) -> Iterator[tuple[str, Hits]]:
-    """Fuses runs, whatever their order.
+    """Fuses runs, in any order.
 
     Args:
-        runs: the runs; a topic that only some of them have is fused of these.
+        runs: runs; a topic that only some runs have is fused from these.
         method: one of ``METHODS``.
-        weights: what the shares of each run are multiplied by; a run of weight 0 is left out.
+        weights: factor of each run's shares; a run with weight 0 is ignored.
 
     Yields:
         Each topic, in the order of the runs, with all its (document id, score) pairs in no order.
@@ -55,7 +55,7 @@ def fused(
 
 
 def shares_of(runs: Iterable[Iterable[RunLine]], method: Method) -> Shares:
-    """What each run gives its documents, before any weight.
+    """Returns each run's shares for its documents, without weights.
 
     Args:
         runs: the runs.
@@ -64,18 +64,18 @@ def shares_of(runs: Iterable[Iterable[RunLine]], method: Method) -> Shares:
     topics: dict[str, dict[str, dict[int, float]]] = {}
     for place, run in enumerate(runs):
         for topic, lines in by_topic(run).items():
-            for document, share in method.given(lines).items():
+            for document, share in method.shares(lines).items():
                 topics.setdefault(topic, {}).setdefault(document, {})[place] = share
     return topics
 
 
 def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) -> Iterator[tuple[str, Hits]]:
-    """Combines what runs give; yields each topic with its (document id, score) pairs.
+    """Combines shares into scores; yields each topic with its (document id, score) pairs.
 
     Args:
-        shares: what ``shares_of`` returns.
+        shares: result of ``shares_of``.
         method: the same method.
-        weights: one for each run, or None for all alike.
+        weights: one per run, or None for equal weights.
     """
     for topic, documents in shares.items():
         hits = []
@@ -86,7 +86,7 @@ def weighted(shares: Shares, method: Method, weights: Sequence[float] | None) ->
                 if weights is None or weights[place]
             ]
             if got:
-                hits.append((document, method.combined(got)))
+                hits.append((document, method.combine(got)))
         if hits:
             yield topic, hits
 
@@ -99,18 +99,18 @@ def check_weights(weights: Sequence[float], runs: int) -> None:
         runs: the number of runs.
 
     Raises:
-        ParameterError: unless there is a weight for each run, finite, none below 0 and one above 0.
+        ParameterError: if the number of weights is wrong, a weight is negative or not finite, or all are 0.
     """
     if len(weights) != runs:
-        raise ParameterError(f"{len(weights)} weights for {runs} runs; name one for each, such as 0.7,0.3")
+        raise ParameterError(f"{len(weights)} weights for {runs} runs; pass one per run, such as 0.7,0.3")
     if wrong := [weight for weight in weights if not (isfinite(weight) and weight >= 0)]:
-        raise ParameterError(f"the weight {wrong[0]:g} is not a finite number from 0; correct it")
+        raise ParameterError(f"the weight {wrong[0]:g} is negative or not finite; correct it")
     if not any(weights):
-        raise ParameterError("all weights are 0; give one run a weight above 0")
+        raise ParameterError("all weights are 0; use at least one weight above 0")
 
 
 def reciprocal_ranks(lines: Sequence[RunLine]) -> dict[str, float]:
-    """1 / (60 + rank), the ranks being those that trec_eval derives of the scores (Cormack et al. 2009).
+    """Returns 1 / (60 + rank), with trec_eval's ranks by score (Cormack et al. 2009).
 
     Args:
         lines: all lines of a topic.
@@ -119,7 +119,7 @@ def reciprocal_ranks(lines: Sequence[RunLine]) -> dict[str, float]:
 
 
 def rank_biased(lines: Sequence[RunLine]) -> dict[str, float]:
-    """(1 - 0.95) 0.95^(rank - 1), by the same ranks: rank-biased centroids (Bailey et al. 2017).
+    """Returns (1 - 0.95) 0.95^(rank - 1), with the same ranks: rank-biased centroids (Bailey et al. 2017).
 
     Args:
         lines: all lines of a topic.
@@ -128,9 +128,9 @@ def rank_biased(lines: Sequence[RunLine]) -> dict[str, float]:
 
 
 def normalised(lines: Sequence[RunLine]) -> dict[str, float]:
-    """(score - lowest) / (highest - lowest), 0 for the last document and 1 for the first (Lee 1997).
+    """Returns (score - lowest) / (highest - lowest), 0 for the last document and 1 for the first (Lee 1997).
 
-    So runs count alike, whatever the range of their scores. Scores that are all equal become 1.
+    So runs with different ranges of scores count equally. If all scores are equal, they become 1.
 
     Args:
         lines: all lines of a topic.
@@ -141,9 +141,9 @@ def normalised(lines: Sequence[RunLine]) -> dict[str, float]:
 
 
 def standardised(lines: Sequence[RunLine]) -> dict[str, float]:
-    """(score - mean) / standard deviation of the population: z-scores (Montague and Aslam 2001).
+    """Returns (score - mean) / standard deviation of the population: z-scores (Montague and Aslam 2001).
 
-    A run gives its mean document 0, as much as one that it lacks. Scores that are all equal become 0.
+    A document with the mean score gets 0, like a document that the run lacks. Equal scores become 0.
 
     Args:
         lines: all lines of a topic.
@@ -156,7 +156,7 @@ def standardised(lines: Sequence[RunLine]) -> dict[str, float]:
 
 
 def times_runs(shares: Sequence[float]) -> float:
-    """The sum, times how many runs have the document: CombMNZ (Fox and Shaw 1994)."""
+    """Returns the sum, times the number of runs with the document: CombMNZ (Fox and Shaw 1994)."""
     return len(shares) * fsum(shares)
 
 
@@ -172,13 +172,13 @@ METHODS = {
 def fused_rankings(
     runs: Sequence[Sequence[RunLine]], method: Method, depth: int, weights: Sequence[float] | None = None
 ) -> Iterator[Ranking]:
-    """Fuses runs into the rankings of one; a stance is that of the first run that has the document.
+    """Fuses runs into rankings; a document's stance comes from the first run that has it.
 
     Args:
         runs: the runs.
         method: one of ``METHODS``.
-        depth: how many documents are returned per topic.
-        weights: one for each run, or None for all alike.
+        depth: maximum number of documents per topic.
+        weights: one per run, or None for equal weights.
 
     Raises:
         ParameterError: if the weights are unusable.
@@ -191,7 +191,7 @@ def fused_rankings(
 def ranked(
     topics: Iterable[tuple[str, Hits]], runs: Sequence[Sequence[RunLine]], depth: int
 ) -> Iterator[Ranking]:
-    """Cuts fused topics, and gives their documents the stances that they have in the runs."""
+    """Truncates fused topics, and adds the documents' stances from the runs."""
     stances = {(line.topic, line.document): line.stance for run in reversed(runs) for line in run}
     for topic, hits in topics:
         best = ranking(hits, depth)
@@ -199,26 +199,26 @@ def ranked(
 
 
 def doubts_of(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:
-    """Says by what runs of different tasks are recognized."""
+    """Yields warnings if the runs seem to be of different tasks."""
     topics = [{line.topic for line in run} for run in runs]
     if alone := set[str]().union(*topics) - topics[0].intersection(*topics):
         noun = "topic" if len(alone) == 1 else "topics"
-        yield f"{len(alone)} {noun} in some of the runs only; are all of one task?"
+        yield f"{len(alone)} {noun} in only some of the runs; check that all are of one task"
     documents = Counter(pair for run in runs for pair in {(line.topic, line.document) for line in run})
     if max(documents.values()) < 2:
-        yield "no two runs have a document of a topic in common; are all of one task?"
+        yield "no two runs share a document of a topic; check that all are of one task"
 
 
 def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[str, list[Ranking]]:
-    """Joins runs of one baseline on parts of a collection; returns their tag and the rankings.
+    """Joins runs of one baseline on parts of a collection; returns their tag and rankings.
 
     Args:
-        paths: the run files; one on a part without any term of the topics is empty.
-        topics: those of the runs.
-        depth: how many documents are returned per topic.
+        paths: run files; a run is empty if its part has no term of the topics.
+        topics: topics of the runs.
+        depth: maximum number of documents per topic.
 
     Raises:
-        InputError: if a run has another topic, or another tag than the first.
+        InputError: if a run has an unknown topic, or another tag than the first run.
         ToucheError: if all runs are empty.
     """
     best: dict[str, list[RunLine]] = {topic.number: [] for topic in topics}
@@ -229,7 +229,7 @@ def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[
         for line in lines:
             if line.topic not in best:
                 raise InputError(
-                    path, f"topic {line.topic} is not in the input", "give the topics of the runs"
+                    path, f"topic {line.topic} is not in the input", "pass the topics of the runs"
                 )
             if line.tag != tag:
                 remedy = "join runs of one baseline and its options"
@@ -237,7 +237,7 @@ def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[
             best[line.topic].append(line)
         best = {number: [*in_order_of_score(lines)[:depth]] for number, lines in best.items()}
     if not tag:
-        raise ToucheError("all runs are empty; check what wrote them")
+        raise ToucheError("all runs are empty; check how they were written")
     hits: list[list[Hit]] = [
         [(line.document, line.score, line.stance) for line in best[topic.number]] for topic in topics
     ]
@@ -245,18 +245,18 @@ def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[
 
 
 def check_ranked_by(statistics: Path, paths: Sequence[Path]) -> None:
-    """Checks that the scores of runs compare, because they are by the same statistics.
+    """Checks that runs are ranked by the same statistics, so that their scores are comparable.
 
     Raises:
-        InputError: naming the run that is missing or ranked by others.
+        InputError: if a run is missing, or is ranked by other statistics.
     """
     if (parts := parts_of(statistics)) > len(paths):
-        problem = f"the sum of {parts} parts, and {len(paths)} of their runs are given"
-        raise InputError(statistics, problem, "give those of all parts")
+        problem = f"the sum of {parts} parts, but {len(paths)} runs are passed"
+        raise InputError(statistics, problem, "pass the runs of all parts")
     digest = md5(statistics)
     for path in paths:
         if not path.is_file():
-            raise InputError(path, "no such file", "give the run.txt of each part")
+            raise InputError(path, "no such file", "pass the run.txt of each part")
         if statistics_of(path.with_name(METADATA_FILE)) != digest:
-            remedy = "run the baseline with --statistics, and leave ir-metadata.yml beside run.txt"
+            remedy = "run the baseline with --statistics, and leave ir-metadata.yml next to run.txt"
             raise InputError(path, f"not ranked by {statistics}", remedy)

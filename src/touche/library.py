@@ -1,4 +1,4 @@
-"""What the commands do, from Python: each function returns what its command prints."""
+"""The commands as Python functions: each returns what its command prints."""
 
 import warnings as python_warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from touche import fusion, tasks
 from touche.collection.documents import Documents
-from touche.data.places import at_hand, locate, open_dataset, qrels_of
+from touche.data.places import is_available, locate, open_dataset, qrels_of
 from touche.errors import ToucheError, choice
 from touche.evaluation import agreement
 from touche.evaluation.agreement import Overlap, ScoredOverlap
@@ -74,7 +74,7 @@ class TaskData:
     @cached_property
     def topics(self) -> Table[Topic]:
         """The topics; ``topics.frame()`` has a row for each."""
-        is_file = at_hand("topics", self.card.topics)  # BEIR has topics in the folder of the corpus
+        is_file = is_available("topics", self.card.topics)  # BEIR has topics in the folder of the corpus
         topics = read_topics(locate("topics", self.card.topics)) if is_file else open_dataset(self.id).topics
         return Table(Topic, tuple(topics))
 
@@ -109,15 +109,15 @@ def task(id: str) -> TaskData:
 def overlap(
     runs: Sequence[AnyRun], task: str | None = None, *, baseline: tuple[AnyRun, AnyRun] | None = None
 ) -> Table[Overlap]:
-    """Compares every two runs by their documents and, with a task, by their scores.
+    """Compares each pair of runs by their documents and, with a task, by their scores.
 
     Args:
         runs: at least two runs, an original before its rerun.
-        task: the id of the task whose qrels score the runs; None compares only documents.
+        task: the id of the task whose qrels score the runs; None compares only the documents.
         baseline: the run that the first run improves on, and the rerun of that run. It needs a task.
 
     Raises:
-        ToucheError: if a run is unusable, two runs have no topic in common, or qrels are missing.
+        ToucheError: if a run is unusable, two runs share no topic, or qrels are missing.
     """
     both = [*baseline] if baseline else []
     named = runs_of([*runs, *both])
@@ -140,13 +140,13 @@ def fuse(
     depth: int = MAX_DEPTH,
     tag: str = "",
 ) -> Run:
-    """Fuses runs into one, which ranks high what several of them rank high.
+    """Fuses runs into one; documents that several runs rank high come first.
 
     Args:
         runs: at least two runs.
         method: ``rrf``, ``combsum``, ``combmnz``, ``z-score`` or ``rbc``.
-        weights: a weight for each run, by which its shares are multiplied; None for equal weights.
-        depth: how many documents the fused run has per topic.
+        weights: factors of the runs' scores, one per run; None for equal weights.
+        depth: maximum number of documents per topic.
         tag: the name of the fused run; by default ``touche-`` and the method.
 
     Raises:
@@ -199,14 +199,14 @@ def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = Mapp
     Args:
         run: a run, or the path of a file ``*.tsv`` with topic, document and score on each line.
         task: the id of a dataset, such as ``touche-2021-task-1/sample``; a part of the documents is enough.
-        mean_lengths: the mean number of tokens of fields in the whole collection, if you know it.
-            An argument needs those of premises and conclusion, in BEIR's format of text and title.
+        mean_lengths: known mean lengths of fields in the whole collection, in tokens. Arguments need
+            both premises and conclusion, in BEIR's format text and title.
 
     Returns:
         The answer; its ``frame()`` has the best hypotheses.
 
     Raises:
-        ToucheError: if the run or the dataset is unusable, or they have no document in common.
+        ToucheError: if the run or the dataset is unusable, or both have no common document.
     """
     from touche.identify import identify as identified  # here, because it imports scipy
 
@@ -223,7 +223,7 @@ def report(
     qrels: str | PathLike[str] | None = None,
     reference: str | None = None,
 ) -> Path:
-    """Writes a page on runs: their ranks among the published results, run against run, topic by topic.
+    """Writes a page on runs: ranks among published results, run comparisons, and topic scores.
 
     Args:
         runs: one run or several.
@@ -269,7 +269,7 @@ def regress(
     Raises:
         ToucheError: if there is no such baseline or dataset.
     """
-    from touche.regression import running  # here, because few need the sandbox
+    from touche.regression import running  # here, because few callers need it
     from touche.sandbox.limits import Limits
     from touche.sandbox.runs import RUNNERS
 

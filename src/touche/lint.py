@@ -1,4 +1,4 @@
-"""The linter for runs: every line that breaks a rule of the task."""
+"""Linter for runs: every line that breaks a rule of the task."""
 
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain, groupby, pairwise
-from os.path import realpath  # that of Path raises where links lead round in circles
+from os.path import realpath  # Path.resolve raises for circular links
 from pathlib import Path
 
 import numpy as np
 
 from touche.collection.discovery import find_documents
-from touche.data.places import corpus_at_hand, locate, locate_corpus
-from touche.errors import InputError, NotAtHandError, ToucheError
+from touche.data.places import has_corpus, locate, locate_corpus
+from touche.errors import InputError, MissingDataError, ToucheError
 from touche.formats.documents import AnyDocument, Argument
 from touche.formats.runs import MAX_DEPTH, LineError, RunLine, parse_line, split_columns
 from touche.formats.topics import read_topics
 from touche.io.opening import decoded_lines, open_binary
 from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
 
-ERROR, WARNING = "error", "warning"  # an error breaks a rule; a warning changes no rule, but may mislead
+ERROR, WARNING = "error", "warning"  # an error breaks a rule; a warning breaks none, but may mislead
 
 _WARNINGS = "rank-start rank-gap tie-order blank-in-tag several-tags shared-tag".split()
 _ERRORS = (
@@ -29,7 +29,7 @@ _ERRORS = (
 ).split()
 CODES = dict.fromkeys(_ERRORS, ERROR) | dict.fromkeys(
     _WARNINGS, WARNING
-)  # what can be found, how severe it is
+)  # codes of findings with their severity
 
 _MOST_BROKEN = 100_000  # lines; a run has 50,000
 
@@ -40,15 +40,15 @@ Tie = tuple[RunLine, int, RunLine, int]
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is wrong with a run.
+    """A problem of a run.
 
     Attributes:
-        code: what, as a key of ``CODES``.
+        code: a key of ``CODES``.
         severity: ``error`` or ``warning``.
-        run: the path of the run.
-        line: the number of the line, or None where it is about the whole run.
-        message: what is wrong.
-        remedy: what to do about it.
+        run: path of the run.
+        line: number of the line; None for the whole run.
+        message: the problem.
+        remedy: how to solve it.
     """
 
     code: str
@@ -61,7 +61,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class _Run:
-    """A run file: the lines that can be read, and what is wrong with the others."""
+    """A run file: its readable lines, and the problems of the others."""
 
     path: Path
     lines: Sequence[Numbered]
@@ -69,7 +69,7 @@ class _Run:
 
     @cached_property
     def rankings(self) -> Mapping[str, Sequence[Numbered]]:
-        """The lines of each topic in the order of their ranks."""
+        """Lines of each topic in the order of their ranks."""
         topics: dict[str, list[Numbered]] = {}
         for number, line in self.lines:
             topics.setdefault(line.topic, []).append((number, line))
@@ -77,15 +77,15 @@ class _Run:
 
     @cached_property
     def ties(self) -> Sequence[Tie]:
-        """Lines with one score as float32 whose ranks are not in the order of trec_eval.
+        """Lines with equal scores as float32 whose ranks differ from trec_eval's order.
 
-        Of each such group: the first line that trec_eval puts below the next one; number and line of that
-        one; and the first rank at which trec_eval sees another document.
+        A tuple per group of equal scores: the first line that trec_eval puts below the next line, then the
+        number and content of that next line. Last is the first rank at which trec_eval has another document.
         """
         return [tie for lines in self.rankings.values() for tie in _ties_of(lines)]
 
     def findings(self, breaches: Iterable[Breach]) -> list[Finding]:
-        """What is wrong, in the order of the lines."""
+        """Returns findings in the order of the lines."""
         return [
             Finding(code, CODES[code], str(self.path), line, message, remedy)
             for code, line, message, remedy in sorted(breaches, key=lambda breach: breach[1] or 0)
@@ -94,12 +94,12 @@ class _Run:
 
 @dataclass(frozen=True)
 class _Known:
-    """What the runs are checked against, as far as it is available locally.
+    """Data to check runs against; None if it is missing.
 
     Attributes:
-        topics: the numbers of the topics, or None.
-        documents: which of the ids in the runs are in the corpus, or None.
-        results: how many results the corpus has for a topic, counted up to the minimum; or None.
+        topics: numbers of the topics.
+        documents: ids of the runs that are in the corpus.
+        results: number of results that the corpus has for a topic, counted up to the minimum.
     """
 
     topics: frozenset[str] | None
@@ -113,23 +113,23 @@ def lint(
     """Checks runs against the rules of a task.
 
     Args:
-        paths: the run files.
-        task: the task that they are for.
-        corpus: the collection that they rank.
-        teams: the team of each file, from ``teams_by_folder`` or ``teams_named``; None if all are of one.
+        paths: run files.
+        task: task of the runs.
+        corpus: collection that the runs rank.
+        teams: team of each file, from ``teams_by_folder`` or ``teams_named``; None for one team.
 
     Returns:
-        The findings, file by file in the order of the lines; and notes: one sentence for each check that
-        could not be made because its data is missing, on topics that a run lacks, and on its ties.
+        The findings, file by file in the order of the lines. Also notes: a sentence for each check that was
+        impossible because its data is missing, for topics that a run lacks, and for its ties.
 
     Raises:
-        ToucheError: if a file cannot be read as text or is given twice, or topics or corpus are broken.
+        ToucheError: if a file cannot be read as text or is passed twice, or topics or corpus are broken.
     """
     if len(set(map(realpath, paths))) < len(paths):
-        raise ToucheError("a run file is given twice; give each once")
+        raise ToucheError("a run file is passed twice; pass each file once")
     runs = [_read(path) for path in paths]
     known, notes = _known(runs, task, corpus)
-    cutoff = task.measure.cutoff or MAX_DEPTH  # of scores; without one, to the end of the longest run
+    cutoff = task.measure.cutoff or MAX_DEPTH  # of scores; without a cutoff, the length of the longest run
     notes += [note for run in runs for note in _missing_topics(run, known)]
     notes += [note for run in runs for note in _tie_note(run, cutoff, task)]
     findings = list[Finding]()
@@ -143,41 +143,41 @@ def lint(
 
 
 def teams_by_folder(paths: Iterable[Path]) -> dict[Path, str]:
-    """The team of each run file: the folder that it is in.
+    """Returns the team of each run file, which is its folder.
 
     Args:
-        paths: the run files.
+        paths: run files.
     """
     return {path: realpath(path.parent) for path in paths}
 
 
 def teams_named(paths: Sequence[Path], patterns: Sequence[tuple[str, str]]) -> dict[Path, str]:
-    """The team of each run file, by its name.
+    """Returns the team of each run file, by the file's name.
 
     Args:
-        paths: the run files.
-        patterns: teams, each with what the names of its files are like, such as ``("Katana", "katana-*")``;
-            a pattern with a slash is for whole paths.
+        paths: run files.
+        patterns: teams with patterns of their file names, such as ``("Katana", "katana-*")``; a pattern with
+            a slash matches whole paths.
 
     Raises:
-        ToucheError: if a file is of no team or of several, or a pattern fits no file.
+        ToucheError: if a file belongs to no team or to several, or a pattern matches no file.
     """
     teams: dict[Path, str] = {}
     for team, pattern in patterns:
         fitting = [path for path in paths if fnmatchcase(str(path) if "/" in pattern else path.name, pattern)]
         if not fitting:
-            raise ToucheError(f"no run of the team {team} is like {pattern!r}; correct the pattern")
+            raise ToucheError(f"no run matches {pattern!r} of the team {team}; correct the pattern")
         for path in fitting:
             if teams.setdefault(path, team) != team:
-                problem = f"{path} is of the teams {teams[path]} and {team}"
+                problem = f"{path} belongs to the teams {teams[path]} and {team}"
                 raise ToucheError(f"{problem}; make their patterns more specific")
     if others := [path for path in paths if path not in teams]:
-        raise ToucheError(f"{others[0]} is of no team; name its team by --team NAME=PATTERN, or leave it out")
+        raise ToucheError(f"{others[0]} belongs to no team; add --team NAME=PATTERN, or omit the file")
     return teams
 
 
 def lint_format(path: Path) -> list[Finding]:
-    """Checks what must hold for a run of any task: its lines, and that ranks and scores agree.
+    """Checks the rules for runs of any task: the format of lines, and that ranks and scores agree.
 
     Raises:
         ToucheError: if the file cannot be read as text.
@@ -187,7 +187,7 @@ def lint_format(path: Path) -> list[Finding]:
 
 
 def _format_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
-    """What breaks a rule of every task."""
+    """Returns breaches of the rules of every task."""
     return chain(run.broken, _duplicate_documents(run), _ranks(run), _tags(run), _tie_breaches(run, cutoff))
 
 
@@ -196,7 +196,7 @@ def _read(path: Path) -> _Run:
     broken: list[Breach] = []
     with open_binary(path) as file:
         if file.read(len(BOM_UTF8)) == BOM_UTF8:
-            remedy = "save the file without it; trec_eval takes it for a part of the topic"
+            remedy = "save the file without it; trec_eval treats it as part of the topic"
             broken.append(("byte-order-mark", 1, "the file begins with a byte order mark", remedy))
     for number, text in enumerate(decoded_lines(path), 1):
         try:
@@ -204,10 +204,10 @@ def _read(path: Path) -> _Run:
         except LineError as error:
             broken.append((error.column, number, error.problem, error.remedy))
         if len(broken) > _MOST_BROKEN:
-            problem = f"more than {_MOST_BROKEN} of its lines are broken"
+            problem = f"more than {_MOST_BROKEN} broken lines"
             raise InputError(path, problem, "check that this is a run", number)
     if not lines and not broken:
-        broken.append(("empty-run", None, "the run is empty", "check what wrote it"))
+        broken.append(("empty-run", None, "the run is empty", "check how it was written"))
     return _Run(path, lines, broken)
 
 
@@ -215,11 +215,11 @@ def _known(runs: Iterable[_Run], task: Task, corpus: Corpus) -> tuple[_Known, li
     notes = []
     try:
         topics = frozenset(topic.number for topic in read_topics(locate("topics", task.topics)))
-    except NotAtHandError:
+    except MissingDataError:
         topics = None
-        notes.append(f"topics are not checked, as topics/{task.topics} is not at hand")
-    if not corpus_at_hand(corpus):
-        notes.append(f"document ids are not checked, as corpora/{corpus.directory} is not at hand")
+        notes.append(f"topics are not checked, because topics/{task.topics} is missing")
+    if not has_corpus(corpus):
+        notes.append(f"document ids are not checked, because corpora/{corpus.directory} is missing")
         return _Known(topics), notes
     wanted = {id for run in runs for _, line in run.lines for id in _ids(line.document, task.rules)}
     present, results = _look_up(wanted, find_documents(locate_corpus(corpus)), task.rules)
@@ -227,7 +227,7 @@ def _known(runs: Iterable[_Run], task: Task, corpus: Corpus) -> tuple[_Known, li
 
 
 def _look_up(wanted: set[str], documents: Iterable[AnyDocument], rules: Rules) -> tuple[set[str], int]:
-    """Reads the corpus no further than is needed to find all ids and to know that it has enough results."""
+    """Reads the corpus until all ids are found and it is known to have enough results."""
     present: set[str] = set()
     units = 0
     for document in documents:
@@ -244,7 +244,7 @@ def _ids(document: str, rules: Rules) -> list[str]:
 
 
 def _ids_in(document: AnyDocument, rules: Rules) -> list[str]:
-    """The ids that a run may hold of a document; a conclusion has one even where it is not a sentence."""
+    """Returns the ids of a document that a run may contain; every conclusion has an id."""
     if rules.unit != PAIR or not isinstance(document, Argument):
         return [document.id]
     conclusion = f"{document.id}__CONC__1"
@@ -252,35 +252,37 @@ def _ids_in(document: AnyDocument, rules: Rules) -> list[str]:
 
 
 def _of_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Finding]:
-    """What breaks a rule about all runs of a team."""
+    """Returns breaches of rules about all runs of a team."""
     findings, first = list[Finding](), dict[str, Path]()
     for run in runs[rules.max_runs :] if rules.max_runs else ():
         of_team = f" of the team {team}" if team else ""
         message = f"{len(runs)} runs{of_team}, but a team may submit {rules.max_runs}"
         otherwise = "" if team else ", or distinguish teams by --team-per-folder or --team"
-        breach = "too-many-runs", None, message, f"leave it out{otherwise}"
+        breach = "too-many-runs", None, message, f"omit this run{otherwise}"
         findings += run.findings([breach])
     for run in runs:
         for number, line in run.lines[:1]:
             if first.setdefault(line.tag, run.path) != run.path:
-                message = f"it has the tag {line.tag!r} of {first[line.tag]}"
-                findings += run.findings([("shared-tag", number, message, "give each run its own tag")])
+                message = f"the tag {line.tag!r} is also that of {first[line.tag]}"
+                findings += run.findings(
+                    [("shared-tag", number, message, "use a different tag for each run")]
+                )
     return findings
 
 
 def _missing_topics(run: _Run, known: _Known) -> Iterator[str]:
-    """Not a finding, because a run may find nothing; but it costs points."""
+    """Yields a note, not a finding, because a run may return nothing, although missing topics cost points."""
     if missing := (known.topics or frozenset()) - run.rankings.keys():
         listed = ", ".join(sorted(missing, key=lambda topic: (len(topic), topic)))
         yield f"{run.path} has no results for topics {listed}; trec_eval counts them as 0"
 
 
 def _wrong_lines(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
-    """Lines that by themselves break a rule of the task."""
+    """Yields breaches of the task's rules by single lines."""
     for number, line in run.lines:
         ids = _ids(line.document, rules)
         if known.documents is not None and not known.documents.issuperset(ids):
-            yield "unknown-document", number, f"{line.document!r} is not in the corpus", "give its ids"
+            yield "unknown-document", number, f"{line.document!r} is not in the corpus", "use its ids"
         if rules.unit == PAIR and (len(ids) != 2 or "" in ids or ids[0] == ids[1]):
             message = f"{line.document!r} is not a pair of two different sentences"
             yield "no-pair", number, message, "write two sentence ids, joined by a comma"
@@ -294,7 +296,7 @@ def _duplicate_documents(run: _Run) -> Iterator[Breach]:
     for number, line in run.lines:
         first = seen.setdefault((line.topic, line.document), number)
         if first != number:
-            message = f"{line.document!r} stands in line {first} already for topic {line.topic}"
+            message = f"{line.document!r} is already in line {first} for topic {line.topic}"
             yield "duplicate-document", number, message, "remove one of the two"
 
 
@@ -303,23 +305,25 @@ def _ranks(run: _Run) -> Iterator[Breach]:
     repeated = [lines[1] for lines in rankings if len(lines) > 1]
     if repeated and all(lines[0][1].rank == lines[-1][1].rank for lines in rankings):
         number, line = repeated[0]
-        message = f"all lines of a topic have one rank, those of topic {line.topic} rank {line.rank}"
-        yield "rank-repeated", number, message, "count the lines of each topic from 1"
+        message = f"all lines of a topic have the same rank, such as rank {line.rank} in topic {line.topic}"
+        yield "rank-repeated", number, message, "number the lines of each topic from 1"
         return
     if late := [lines[0] for lines in rankings if lines[0][1].rank != 1]:
         number, first = late[0]
-        message = f"the ranks of {len(late)} topics do not start at 1, those of {first.topic} at {first.rank}"
-        yield "rank-start", number, message, "count from 1"
+        message = (
+            f"the ranks of {len(late)} topics do not start at 1; topic {first.topic} starts at {first.rank}"
+        )
+        yield "rank-start", number, message, "start at 1"
     for (_, above), (number, below) in chain.from_iterable(map(pairwise, rankings)):
         if below.rank == above.rank:
-            message = f"rank {below.rank} stands twice in topic {below.topic}"
-            yield "rank-repeated", number, message, "give each line a rank of its own"
+            message = f"rank {below.rank} occurs twice in topic {below.topic}"
+            yield "rank-repeated", number, message, "give each line its own rank"
         elif below.rank > above.rank + 1:
             message = f"rank {below.rank} comes after rank {above.rank} in topic {below.topic}"
             yield "rank-gap", number, message, "give each line the next rank"
         if below.rank > above.rank and np.float32(below.score) > np.float32(above.score):
             place = f"score {below.score} at rank {below.rank} of topic {below.topic}"
-            remedy = "rank by descending score; trec_eval goes by the scores"
+            remedy = "rank by descending score; trec_eval uses the scores"
             yield "score-increasing", number, f"{place} is above {above.score}", remedy
 
 
@@ -337,7 +341,7 @@ def _ties_of(ranking: Sequence[Numbered]) -> Iterator[Tie]:
 
 
 def _tie_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
-    """Equal scores, as float32, are a finding only where trec_eval's order is not the one of the ranks."""
+    """Yields equal scores as float32 only if trec_eval's order differs from the ranks."""
     for above, number, below, depth in run.ties:
         documents = f"{above.document!r} and {below.document!r}"
         both = f"topic {above.topic}: {documents} are both {np.float32(above.score)} as float32"
@@ -347,16 +351,16 @@ def _tie_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
 
 
 def _tie_note(run: _Run, cutoff: int, task: Task) -> Iterator[str]:
-    """Whether ties matter to the scores, which look no further than the cutoff."""
+    """Yields a note on whether ties change the scores, which depend on ranks up to the cutoff."""
     if run.ties:
         changed = len({above.topic for above, *_, depth in run.ties if depth <= cutoff}) or "none"
         topics = len({above.topic for above, *_ in run.ties})
-        ties = f"{run.path} has ties that trec_eval puts in another order than the ranks in {topics} topics"
-        yield f"{ties}; they change the first {cutoff} results, so {task.measure}, of {changed}"
+        ties = f"{run.path} has ties that trec_eval orders differently from the ranks in {topics} topics"
+        yield f"{ties}; this changes the first {cutoff} results, and so {task.measure}, of {changed}"
 
 
 def _topics(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
-    """Topics that the task does not have, or with too many or too few results."""
+    """Yields topics that the task lacks, or with too many or too few results."""
     least = rules.min_results if known.results is None else min(rules.min_results, known.results)
     for topic in dict.fromkeys([*run.rankings, *sorted(known.topics or ())]):
         numbers = sorted(number for number, _ in run.rankings.get(topic, ()))
@@ -365,21 +369,28 @@ def _topics(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
             message = f"topic {topic!r} is not a topic of the task ({len(numbers)} lines)"
             yield "unknown-topic", numbers[0], message, "remove its lines"
         if len(numbers) > rules.max_results:
-            message = f"{results}; {rules.max_results} are the most"
+            message = f"{results}, but at most {rules.max_results} are allowed"
             yield "too-many-results", numbers[rules.max_results], message, "cut the list"
         if len(numbers) < least:
             line = numbers[-1] if numbers else None
-            yield "too-few-results", line, f"{results}; {least} are the least", "return more results"
+            yield (
+                "too-few-results",
+                line,
+                f"{results}, but at least {least} are required",
+                "return more results",
+            )
 
 
 def _tags(run: _Run) -> Iterator[Breach]:
     if blanks := [(number, line.tag) for number, line in run.lines if len(split_columns(line.tag)) > 1]:
         number, tag = blanks[0]
-        word = f"trec_eval takes {split_columns(tag)[0]!r} for the tag {tag!r}, and ir_measures refuses them"
-        message = f"there are blanks in the tag, in {len(blanks)} lines: {word}"
+        word = (
+            f"trec_eval reads only {split_columns(tag)[0]!r} of {tag!r}, and ir_measures refuses such lines"
+        )
+        message = f"the tag has blanks in {len(blanks)} lines: {word}"
         yield "blank-in-tag", number, message, "write a tag without blanks"
     tags: dict[str, int] = {}
     for number, line in run.lines:
         if tags.setdefault(line.tag, number) == number and len(tags) > 1:
             message = f"tag {line.tag!r}, but {next(iter(tags))!r} before"
-            yield "several-tags", number, message, "give the whole run one tag"
+            yield "several-tags", number, message, "use one tag for the whole run"

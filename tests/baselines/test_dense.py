@@ -349,7 +349,7 @@ def test_a_folder_that_cannot_be_used_is_refused_before_anything_is_embedded(
     file = write("file", "")
     arguments = ("-i", "spot-check/passages", "-o", tmp_path / "out", "--keep-embeddings", file)
     code, _, err = touche("run", "dense", *arguments)
-    assert code == 2 and f"{file}: cannot be made" in err
+    assert code == 2 and f"{file}: cannot be created" in err
 
 
 def test_a_folder_must_be_writable_only_if_a_block_is_missing(

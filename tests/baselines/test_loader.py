@@ -366,14 +366,14 @@ REFUSED = {
     SOURCE + OTHER: "2 baselines in this file; decorate one",
     with_body("pass"): "the baseline mine returned None",
     with_body("raise __import__('touche').ToucheError('no; do it')"): "touche: no; do it",
-    with_body("raise SystemExit"): "mine ended the program with exit code 0, and no run",
+    with_body("raise SystemExit"): "mine ended the program with exit code 0 before it wrote run",
     **{
         SOURCE.replace("(topics, documents)", parameters): "baseline.py:2: the parameters of mine are not "
         for parameters in ("()", "(topics)", "(topics, documents, extra)")
     },
-    with_options("no_loud=1, loud=True"): "an option cannot be called 'loud', as --no-loud is taken",
+    with_options("no_loud=1, loud=True"): "an option cannot be called 'loud', because --no-loud is taken",
     **{
-        with_options(f"{name}=1"): f"baseline.py:2: an option cannot be called {name!r}, as "
+        with_options(f"{name}=1"): f"baseline.py:2: an option cannot be called {name!r}, because "
         for name in ("given", "output", "seconds", "time_limit", "quiet", "help")
     },
     **{
@@ -441,7 +441,7 @@ def test_a_folder_with_the_name_of_a_shipped_baseline_is_told_from_it(
     write("bm25/Dockerfile", "FROM touche/base\nCOPY *.py /opt/baselines/bm25/\n")
     monkeypatch.chdir(tmp_path)
     command = ("-i", "spot-check/passages", "-o", "out")
-    assert "warning: ./bm25 is not that of touche-baselines" in touche("run", "./bm25", *command)[2]
+    assert "warning: ./bm25 is not the shipped baseline" in touche("run", "./bm25", *command)[2]
     assert "warning" not in touche("run", "bm25", *command)[2]
     with pytest.raises(ToucheError, match="would replace touche/bm25"):
         check_name(tmp_path / "bm25")

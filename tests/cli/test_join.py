@@ -36,9 +36,7 @@ def test_two_passes_over_parts_come_to_the_run_on_the_whole(
     runs = [each / "second" / "run.txt" for each in parts]
     options = ("-i", parts[0], "-o", tmp_path / "joined", "--depth", depth, "--statistics", sums)
     assert touche("join", "runs", *runs, *options)[0] == 0
-    assert (
-        "the sum of 3 parts, and 2 of their runs are given" in touche("join", "runs", *runs[1:], *options)[2]
-    )
+    assert "the sum of 3 parts, but 2 runs are passed" in touche("join", "runs", *runs[1:], *options)[2]
     runs[1].unlink()
     assert "run.txt: no such file" in touche("join", "runs", *runs, *options)[2]
     assert touche(*run, "-i", whole, "-o", whole)[0] == 0
@@ -72,7 +70,7 @@ def refused(touche: Touche, tmp_path: Path) -> Refused:
     ("runs", "by", "topics", "error"),
     [
         ([0], "bm25", "corpora", "corpora: no topics in this"),
-        ([0, 0], "bm25", "", "given twice"),
+        ([0, 0], "bm25", "", "passed twice"),
         ([1], "bm25", "", "keep-statistics/bm25/run.txt: not ranked by"),
         ([0], "dirichletlm", "", "statistics/bm25/run.txt: not ranked by"),
         ([0], "nothing", "", "nothing.json: cannot be read"),
@@ -105,7 +103,7 @@ def test_statistics_that_do_not_belong_together_are_refused_and_those_that_have_
     for analysis in ('"plural"', '"english"'):
         other.write_text(text.replace('"english"', analysis).replace('"ban"', '"ben"'))
         assert refused("fields, analyses or terms differ", "join", "statistics", one, other)
-    assert refused("given twice", "join", "statistics", one, one)
+    assert refused("passed twice", "join", "statistics", one, one)
     options = ("-i", "spot-check/arguments", "--statistics", other)
     for some, fewer in (('"documents":270', '"documents":260'), ('"ban":[28,43]', '"ban":[28,42]')):
         assert some in text

@@ -68,7 +68,7 @@ def test_verdicts_and_severities_have_colours_unless_the_user_wants_none(write: 
     regress = ("-m", "touche", "regress", "bm25", "--dataset", "touche-2022-task-2")
     run = write("run.txt", RUN + "1 Q0 a 2 1 t\n")
     lint = ("-m", "touche", "lint", run, "--task", "spot-check/arguments")
-    assert "\x1b[33mnot at hand" in on_terminal(*regress)
+    assert "\x1b[33mmissing" in on_terminal(*regress)
     assert ": \x1b[31merror\x1b[0m: 'a' is not in the corpus" in on_terminal(*lint)
     assert "\x1b[3" not in on_terminal(*regress, NO_COLOR="1") + on_terminal(*lint, NO_COLOR="1")
 
@@ -155,15 +155,15 @@ SPOT_CHECKS = [f"spot-check/{part}" for part in ("arguments", "pages", "pairs", 
     ("arguments", "message"),
     [
         (["run", "bm25", "-o", "x"], f"Choose among {', '.join(SPOT_CHECKS)}, or name a folder. (see:"),
-        (["evaluate", "run.txt"], f"name --task, one of {', '.join(tasks.ids())}, or --qrels"),
+        (["evaluate", "run.txt"], f"pass --task, one of {', '.join(tasks.ids())}, or --qrels"),
         (["evaluat", "run.txt"], "Did you mean 'evaluate'?"),
         (
-            ["evaluate", "r", "--task", "t", "--measure", "AP", "--measure", "RR"],
-            "AP and RR: give one measure",
+            ["report", "r", "--measure", "AP", "--measure", "RR", "-o", "x"],
+            "AP and RR: pass one measure",
         ),
         (["evaluate", "run.txt", "--taks", "x"], "'--task'"),
-        (["--quiet", "--verbose", "tasks"], "--quiet and --verbose exclude each other; leave"),
-        (["--quiet", "tasks", "--verbose"], "--quiet and --verbose exclude each other; leave"),
+        (["--quiet", "--verbose", "tasks"], "--quiet and --verbose exclude each other; omit"),
+        (["--quiet", "tasks", "--verbose"], "--quiet and --verbose exclude each other; omit"),
     ],
 )
 def test_usage_errors_help(touche: Touche, arguments: list[str], message: str) -> None:

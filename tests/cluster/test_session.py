@@ -37,11 +37,11 @@ def test_the_log_of_a_spark_that_failed_stays(monkeypatch: pytest.MonkeyPatch, t
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ("-i s3a://bucket/corpus", "add --runner spark, or give a folder"),
-        ("-i s3a://bucket/corpus --corpus argsme/2020-04-01 --runner spark", "leave --corpus out"),
+        ("-i s3a://bucket/corpus", "add --runner spark, or pass a folder"),
+        ("-i s3a://bucket/corpus --corpus argsme/2020-04-01 --runner spark", "omit --corpus"),
         ("--keep-fields s3a://bucket/fields", "s3a://bucket/fields: only Spark opens addresses"),
-        ("--keep-fields x --runner spark --resume", "leave it or --keep-fields out"),
-        ("--master yarn", "has no effect on the runner local; leave it out, or choose spark"),
+        ("--keep-fields x --runner spark --resume", "omit --resume or --keep-fields"),
+        ("--master yarn", "has no effect on the runner local; omit it, or choose spark"),
     ],
 )
 def test_options_that_exclude_each_other_are_refused(touche: Touche, options: str, error: str) -> None:

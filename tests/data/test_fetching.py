@@ -274,7 +274,7 @@ def test_when_one_file_is_refused_the_rest_is_fetched(
 
 def test_no_large_download_begins_unasked(touche: Touche, two: None, home: Path) -> None:
     code, _, err = touche("data", "fetch")
-    assert code == 2 and "all data is 800 kB to download; name a DATASET, or add --all" in err
+    assert code == 2 and "all data is a download of 800 kB; pass a DATASET, or add --all" in err
 
 
 def test_what_is_fetched_can_go_to_another_folder(
@@ -288,10 +288,10 @@ def test_what_is_fetched_can_go_to_another_folder(
     code, out, err = touche("data", "fetch", "--from", mirror, "--to", tmp_path / "my data")
     assert (code, out.count("fetched (md5")) == (0, 2)
     assert err.splitlines()[0].endswith(f"(800 kB) to {tmp_path}/my data")
-    assert err.splitlines()[-1] == f"to use it: export TOUCHE_DATA='{tmp_path}/my data'"
+    assert err.splitlines()[-1] == f"to use the data: export TOUCHE_DATA='{tmp_path}/my data'"
     monkeypatch.setenv("TOUCHE_DATA", str(mirror))
     err = touche("data", "fetch", "--from", mirror, "--to", tmp_path / "my data")[2]
-    assert err.splitlines()[-1] == f"""to use it: export TOUCHE_DATA='{tmp_path}/my data':"$TOUCHE_DATA\""""
+    assert err.splitlines()[-1].endswith(f"""TOUCHE_DATA='{tmp_path}/my data':"$TOUCHE_DATA\"""")
     written = sorted(path.name for path in (tmp_path / "my data").rglob("*") if path.is_file())
     assert written == ["a.qrels", "b.qrels", "p.qrels"] and not (home / "qrels" / "b.qrels").exists()
     write("my data/qrels/a.qrels", "forged")
@@ -335,4 +335,4 @@ def test_named_samples_that_a_mirror_lacks_are_an_error(
 ) -> None:
     code, out, err = touche("data", "fetch", "touche-2020-task-1/sample", "--from", tmp_path)
     assert code == 2 and "qrels/a.qrels: not in the mirror" in out
-    assert "corpora/argsme-2020-04-01-sample is not published; take it --from where it is" in err
+    assert "corpora/argsme-2020-04-01-sample is not published; pass the folder that contains it" in err

@@ -6,7 +6,7 @@ from conftest import ROOT, Write
 from touche import origin, tasks
 from touche.collection.ir_datasets import IrDataset
 from touche.data import places
-from touche.errors import InputError, NotAtHandError, ToucheError
+from touche.errors import InputError, MissingDataError, ToucheError
 
 
 def test_without_a_clone_what_ships_is_in_the_package_and_fetched_data_in_the_cache(
@@ -49,35 +49,35 @@ def test_what_is_nowhere_is_named_with_all_places(monkeypatch: pytest.MonkeyPatc
     name = "touche-task1-2022-quality-dedup.qrels"
     command = "touche data fetch touche-2022-task-1 --no-corpora"
     remedy = f"get it with: {command}, or set TOUCHE_DATA to a folder that has it"
-    with pytest.raises(NotAtHandError, match=rf"{name} is missing \({searched}\); {remedy}$"):
+    with pytest.raises(MissingDataError, match=rf"{name} is missing \({searched}\); {remedy}$"):
         places.locate("qrels", name)
-    with pytest.raises(NotAtHandError, match=r"\); it is not published; set TOUCHE_DATA to a folder"):
+    with pytest.raises(MissingDataError, match=r"\); it is not published; set TOUCHE_DATA to a folder"):
         places.locate("corpora", "argsme-2020-04-01-processed-sample")
-    with pytest.raises(NotAtHandError, match="images do not contain the toy collection; a clone of"):
+    with pytest.raises(MissingDataError, match="images do not contain the toy collection; a clone of"):
         places.locate("topics", "spot-check-nothing.xml")
     monkeypatch.setenv("TOUCHE_DATA", f"{tmp_path}:/nowhere")
     with pytest.raises(ToucheError, match="TOUCHE_DATA names '/nowhere', which is not a folder"):
         places.locate("qrels", "a.qrels")
 
 
-def test_a_corpus_is_at_hand_as_a_whole(
+def test_a_corpus_is_available_as_a_whole(
     monkeypatch: pytest.MonkeyPatch, write: Write, tmp_path: Path
 ) -> None:
     """An interrupted fetch must not pass for the whole corpus."""
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
     corpus = tasks.Corpus("three", files=("a.json", "b.json", "c.json"))
-    assert not places.corpus_at_hand(corpus)
+    assert not places.has_corpus(corpus)
     (tmp_path / "corpora" / "three").mkdir(parents=True)
-    with pytest.raises(NotAtHandError, match="corpora/three is empty; it is not published; set"):
+    with pytest.raises(MissingDataError, match="corpora/three is empty; it is not published; set"):
         places.locate_corpus(corpus)
     for name in ("a.json", "c.json"):
         write(f"corpora/three/{name}", "[]")
-    with pytest.raises(NotAtHandError, match=r"corpora/three is incomplete, without b\.json"):
+    with pytest.raises(MissingDataError, match=r"corpora/three is incomplete, without b\.json"):
         places.locate_corpus(corpus)
     write("corpora/three/b.json", "[]")
-    assert places.corpus_at_hand(corpus)
+    assert places.has_corpus(corpus)
     write("corpora/packed/all.json.gz", "[]")  # with other names of files
-    assert places.corpus_at_hand(tasks.Corpus("packed", files=("a.json", "b.json")))
+    assert places.has_corpus(tasks.Corpus("packed", files=("a.json", "b.json")))
 
 
 def test_a_broken_topics_file_is_an_error(
@@ -102,9 +102,9 @@ def test_a_corpus_of_ir_datasets_is_read(
     ranks = write("topics/spam-ranks.txt.gz", "73 a\n")
     documents = places.open_dataset("touche-2021-task-2").documents
     assert documents == IrDataset(id="clueweb12", side_files=(ranks,))
-    with pytest.raises(NotAtHandError, match=r"get it with: touche data fetch touche-2022-task-2"):
+    with pytest.raises(MissingDataError, match=r"get it with: touche data fetch touche-2022-task-2"):
         places.open_dataset("touche-2022-task-2")  # it would otherwise be downloaded
-    with pytest.raises(NotAtHandError, match="corpora/touche-2022-task-2-sample is missing"):
+    with pytest.raises(MissingDataError, match="corpora/touche-2022-task-2-sample is missing"):
         places.open_dataset("touche-2022-task-2/sample")
 
 
@@ -114,5 +114,5 @@ def test_a_missing_data_set_of_beir_is_an_error(monkeypatch: pytest.MonkeyPatch,
     topics.parent.mkdir()
     topics.write_text('{"_id": "1", "text": "t"}\n')
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
-    with pytest.raises(NotAtHandError, match=r"get it with: touche data fetch beir-webis-touche2020-v2"):
+    with pytest.raises(MissingDataError, match=r"get it with: touche data fetch beir-webis-touche2020-v2"):
         places.open_dataset("beir-webis-touche2020-v2")

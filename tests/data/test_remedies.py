@@ -13,7 +13,7 @@ from touche import tasks
 from touche.cli.data import fetch_
 from touche.data import places, remedies
 from touche.data.fetching import official
-from touche.errors import NotAtHandError
+from touche.errors import MissingDataError
 from touche.sandbox import runs
 
 FILES = sorted(
@@ -44,7 +44,7 @@ def test_a_file_is_fetched_as_advised_or_nothing_is_advised(monkeypatch: pytest.
     monkeypatch.setattr(places, "clone", lambda: None)
     published = [each.path for each in official() if each.url]
     for path in FILES:
-        with pytest.raises(NotAtHandError) as caught:
+        with pytest.raises(MissingDataError) as caught:
             places.locate(*path.split("/"))
         fetched = fetched_by(str(caught.value))
         assert {each for each in published if f"{each}/".startswith(f"{path}/")} <= {*fetched}
@@ -77,7 +77,7 @@ def test_the_rest_of_a_corpus_is_fetched_as_advised_or_nothing_is_advised(
     folders = [root / "corpora" / corpus.directory for root in (tmp_path, places.home())]
     for folder in folders:
         folder.mkdir(parents=True)
-        with pytest.raises(NotAtHandError) as caught:
+        with pytest.raises(MissingDataError) as caught:
             places.locate_corpus(corpus)
         text = str(caught.value)
         assert text.startswith(f"{folder} is empty; ") and published <= {*fetched_by(text)}
@@ -103,7 +103,8 @@ def test_what_cannot_be_verified_is_fetched_first(touche: Touche, monkeypatch: p
     monkeypatch.setattr(places, "clone", lambda: None)
     code, _, err = touche("data", "verify", "touche-2022-task-2", "touche-2022-task-2/sample")
     assert code == 2 and err.endswith("get them with: touche data fetch touche-2022-task-2\n")
-    message = "touche: nothing of spot-check/pages is published, so nothing was verified; name other data\n"
+    problem = "spot-check/pages: nothing was verified, because no file is published"
+    message = f"touche: {problem}; choose other data\n"
     assert touche("data", "verify", "spot-check/pages") == (2, "", message)
 
 
@@ -112,14 +113,14 @@ def test_a_missing_dataset_has_a_size(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(places, "clone", lambda: None)
     job = runs.Job("bm25", (), "touche-2022-task-2", tmp_path)
     ask = {"Python": lambda: places.opened(job.given), "container": lambda: runs._mounts(job)}
-    with pytest.raises(NotAtHandError, match=r"touche data fetch touche-2022-task-2 \(286 MB\), or set"):
+    with pytest.raises(MissingDataError, match=r"touche data fetch touche-2022-task-2 \(286 MB\), or set"):
         ask[runner]()
     with monkeypatch.context() as image:  # an image has no ir_datasets, and fetches nothing
         image.setitem(sys.modules, "ir_datasets.util", None)
-        with pytest.raises(NotAtHandError, match="is missing"):
+        with pytest.raises(MissingDataError, match="is missing"):
             ask[runner]()
     (places.home() / "corpora" / tasks.dataset(job.given)[1].directory).mkdir(parents=True)
     (topics := places.home() / "topics").mkdir()
     shutil.copy(ROOT / "topics" / "spot-check-passages.xml", topics / "touche-2022-task-2.xml")
-    with pytest.raises(NotAtHandError, match="is empty; get it with"):
+    with pytest.raises(MissingDataError, match="is empty; get it with"):
         ask[runner]()

@@ -172,12 +172,12 @@ def test_every_dimension_has_its_scores_and_the_order_is_shown_once(write: Write
 
 def test_runs_that_cannot_be_compared(write: Write, touche: Touche) -> None:
     a = run(write, "a", t1="ab")
-    with pytest.raises(ToucheError, match="fewer than two runs"):
+    with pytest.raises(ToucheError, match="at least two runs"):
         list(overlaps([a]))
     with pytest.raises(ToucheError, match="have no topic in common"):
         list(overlaps([a, run(write, "b", t2="ab")]))
     for runs in ([a, a], [a, a, a, "--task", "spot-check/passages"]):
         code, _, err = touche("overlap", *runs, "--baseline", a, a)
-        assert (code, err.count("\n")) == (2, 1) and "give two RUNs and --task" in err
+        assert (code, err.count("\n")) == (2, 1) and "pass two RUNs and --task" in err
     code, _, err = touche("overlap", write("best.txt", run_text()), "--task", "spot-check/passages")
-    assert code == 2 and "fewer than two runs" in err
+    assert code == 2 and "at least two runs" in err

@@ -53,9 +53,9 @@ def test_what_puts_a_score_in_doubt_is_a_warning(write: Write) -> None:
 
 
 def test_an_unknown_evaluator_is_an_error(runs: list[Path]) -> None:
-    with pytest.raises(ToucheError, match="evaluator = 'both' is not known here"):
+    with pytest.raises(ToucheError, match="evaluator = 'both' is unknown"):
         package.compare(runs, TASK, "both")
-    with pytest.raises(ToucheError, match="evaluator = 'ndcg' is not known here"):
+    with pytest.raises(ToucheError, match="evaluator = 'ndcg' is unknown"):
         package.evaluate(runs, TASK, "ndcg")
 
 

@@ -43,7 +43,7 @@ def test_the_neighbours_and_the_baseline_are_named(value: float, sentence: str) 
         (0.4, [OWN], "below the baseline O 0.600"),  # neither the highest nor the lowest
         (0.1, [BEST, SECOND, row("A", 0.2)], "below A 0.200, the lowest published"),
         (0.3, [BEST, SECOND, row("A", 0.2)], "between B 0.700 and A 0.200; 2 of 3 published runs"),
-        (0.1, [replace(BEST, evaluator=None)], "below A 0.900; with which evaluator the published ones were"),
+        (0.1, [replace(BEST, evaluator=None)], "below A 0.900; the evaluator of the published scores"),
     ],
 )
 def test_a_standing_among_few(value: float, rows: list[Published], sentence: str) -> None:

@@ -19,18 +19,21 @@ def notes(run: Evaluated) -> list[str]:
     [
         (run_text(["11", "12"], strangers=1) + run_text(["13", "14"]), []),  # 2 of 20 unjudged
         (run_text(strangers=1), ["less than 90% of the top 5 is judged: trec_eval counts"]),  # 4 of 20
-        (run_text() + "99 Q0 a 1 1 t\n", ["there are no judgments for topic 99 of the run, which do not"]),
+        (
+            run_text() + "99 Q0 a 1 1 t\n",
+            ["there are no judgments for topic 99 of the run, so these results do not"],
+        ),
         (
             run_text(["11", "12", "13"]),
             ["the run has no results for topic 14, which trec_eval counts as 0 and touche leaves out; "],
         ),
         (
             run_text().replace(" 2 8 t", " 1 8 t"),
-            ["ranks stand twice in topics 11, 12, 13, 14, which touche"],
+            ["ranks occur twice in topics 11, 12, 13, 14; touche"],
         ),
         (
             run_text() + "99 Q0 a 1 1 u\n",
-            ["the file has 2 tags, 't' the first; is it one run?", "there are no"],
+            ["the file has 2 tags, the first is 't'; check that it is one run", "there are no"],
         ),
     ],
 )
@@ -62,7 +65,7 @@ def test_published_values_are_mentioned_only_where_there_are_some_of_the_measure
         (run_text(), []),
         (
             run_text(["11", "12", "13"]),
-            ["touche is 0.2500 above trec_eval: +0.2500 as topics that the run lacks are left out ({})"],
+            ["touche is 0.2500 above trec_eval: +0.2500 because topics that the run lacks are left out ({})"],
         ),
     ],
 )
@@ -87,7 +90,7 @@ def test_a_tenth_is_not_more_than_a_tenth(write: Write, monkeypatch: pytest.Monk
     [
         ("abcdevwxyz", "less than 90% of the top 5 in the order of trec_eval is judged: "),
         ("abuvwxyz", "less than 90% of the top 5 is judged: "),
-        ("uvwxyz", "nothing of the top 5 is judged: "),
+        ("uvwxyz", "none of the top 5 is judged: "),
     ],
 )
 def test_the_order_in_which_something_is_unjudged_is_named(
@@ -97,13 +100,13 @@ def test_the_order_in_which_something_is_unjudged_is_named(
     ranked = "".join(f"1 Q0 {id} {rank} {rank} t\n" for rank, id in enumerate(documents, 1))
     (run,) = evaluate([write("run.txt", ranked)], task)
     warning = next(doubts(run))
-    assert warning.startswith(problem) and warning.endswith("run's task") == ("nothing" in problem)
+    assert warning.startswith(problem) and warning.endswith("run's task") == ("none" in problem)
 
 
 def test_what_touche_leaves_out_is_named(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     task = made_up(write, monkeypatch, ["1", "2"], relevance="a")
     (run,) = evaluate([write("run.txt", run_of("1 a b", "2 u v w x y a"))], task, ["touche"])
-    why = "nothing in the top 5 is judged, or nothing known is relevant"
+    why = "none of the top 5 is judged, or no relevant document is known"
     assert f"touche leaves out topic 2: {why}" in list(doubts(run))
 
 
@@ -111,7 +114,7 @@ def test_what_becomes_of_unjudged_documents_is_said_as_the_measure_has_it(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task = made_up(write, monkeypatch, topics=("1",), relevance="a")
-    counted, left_out = "counts an unjudged document as not relevant", "takes an unjudged document out"
+    counted, left_out = "counts unjudged documents as not relevant", "removes unjudged documents"
     path = write("run.txt", run_of("1 x a b"))
     for name, effect in (("Bpref", left_out), ("P(judged_only=True)@2", left_out), ("AP", counted)):
         (run,) = evaluate([path], replace(task, measure=tasks.measure_of(name)))
@@ -124,7 +127,7 @@ def test_near_ties_are_told_for_any_measure(write: Write, monkeypatch: pytest.Mo
     path = write("run.txt", "1 Q0 a 1 1.0000000001 t\n1 Q0 b 2 1 t\n")
     for name, change in (("RR", "-0.5000 in RR"), ("nDCG@5", "-0.3691 in nDCG@5")):  # 1 / log2(3) - 1
         (run,) = evaluate([path], replace(task, measure=tasks.measure_of(name)))
-        assert list(doubts(run))[-1].endswith(f"order topic 1 otherwise ({change})")
+        assert list(doubts(run))[-1].endswith(f"order topic 1 differently ({change})")
 
 
 @pytest.mark.parametrize(
@@ -135,7 +138,7 @@ def test_near_ties_are_told_for_any_measure(write: Write, monkeypatch: pytest.Mo
         (
             "1 a b",
             "touche",
-            "published values are of nDCG@5 by trec_eval; only the same measure, judgments and",
+            "published values are of nDCG@5 by trec_eval; only values of the same measure",
         ),
     ],
 )

@@ -46,7 +46,7 @@ def test_the_measure_is_that_of_the_task(write: Write, monkeypatch: pytest.Monke
         assert run.topic_scores["trec_eval"]["1"].judged == judged
         assert f"less than 90% of the top {cutoff} is judged" in warnings_of([run])[0]
     difference = 1 / log2(6) - 1 / log2(8)  # at rank 5 without x and y
-    assert f"{difference:+.4f} as 5 unjudged documents of the top 10 are taken out" in notes_of([run])[0]
+    assert f"{difference:+.4f} because 5 unjudged documents of the top 10 are removed" in notes_of([run])[0]
 
 
 def test_another_measure_is_followed_by_every_figure(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +71,7 @@ def test_judgments_of_ones_own(touche: Touche, write: Write) -> None:
     assert lines[0].split() == "run dimension evaluator RR@10 95% interval Judged@10 topics".split()
     assert lines[1].split() == "mine my.labels trec_eval 0.750 0.500 to 1.000 1.00 2".split()
     assert lines[3] == f"my.labels is judged by {qrels}" and lines[4].startswith(
-        "RR@10 is scored by trec_eval"
+        "RR@10 is scored only by trec_eval"
     )
     (record, *_) = json.loads(touche("evaluate", run, "--qrels", qrels, "--format", "json")[1])
     assert (record["task"], record["qrels"], record["measure"]) == ("my.labels.qrels", str(qrels), "nDCG@5")
@@ -93,7 +93,7 @@ def test_judgments_of_ones_own_for_a_task_stand_beside_no_published_value(
     ("options", "message"),
     [
         (["--measure", "map"], "measure 'map' is not known"),
-        (["--measure", "P@5", "--evaluator", "touche"], "the organizers' script, does not have P@5; take"),
+        (["--measure", "P@5", "--evaluator", "touche"], "the organizers' script, lacks P@5; use"),
         (["--qrels", "nothing.qrels"], "nothing.qrels: no such file of qrels"),
     ],
 )
@@ -116,15 +116,15 @@ def test_two_runs_with_one_tag_are_told_apart_by_their_paths(write: Write) -> No
     paths = [write(f"{name}.txt", run_text(tag=name[0])) for name in ("a1", "a2", "b")]
     found = evaluate(paths, SPOT)
     assert [run.name for run in found] == [str(paths[0]), str(paths[1]), "b"]
-    same = "several runs have the tag 'a', so that they are named by their paths"
+    same = "several runs have the tag 'a', so they are named by their paths"
     assert warnings_of(found) == [f"{paths[0]}, {paths[1]}, relevance: {same}"]
 
 
 def test_runs_that_cannot_be_evaluated(write: Write) -> None:
     path = write("run.txt", run_text())
     for paths, any_order, message in (
-        ([], False, "no run is given"),
-        ([path, path.parent / "." / "run.txt"], False, "a run file is given twice"),
+        ([], False, "no run is passed"),
+        ([path, path.parent / "." / "run.txt"], False, "a run file is passed twice"),
         ([path], True, "does not rank pairs"),
     ):
         with pytest.raises(ToucheError, match=message):

@@ -9,7 +9,7 @@ from sklearn.metrics import confusion_matrix, precision_recall_fscore_support
 
 from conftest import Touche, Write
 from touche import tasks
-from touche.errors import InputError, NotAtHandError, ToucheError
+from touche.errors import InputError, MissingDataError, ToucheError
 from touche.evaluation.comparison import comparisons
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import evaluate
@@ -89,7 +89,7 @@ def test_runs_are_compared_on_what_both_have() -> None:
     right, worse, interval = stance_difference(run, wrong, judged, LABELS)
     assert (right.results, right.mean, worse.mean) == (7, 1.0, 0.0)
     assert interval[0] > 0 and interval[1] == 1.0
-    with pytest.raises(ToucheError, match="in common"):
+    with pytest.raises(ToucheError, match="in both runs"):
         stance_difference(run[:1], wrong, judged, LABELS)
 
 
@@ -135,7 +135,7 @@ def test_values_over_other_documents_do_not_compare(runs: list[Path]) -> None:
     both = [runs[0], Run.of(shorter, runs[1])]
     evaluated = evaluate(both, replace(task, published=published))
     assert any("(touche-bm25 111, touche-stance-lexicon" in text for text in notes_of(evaluated))
-    assert any("only the same N compares" in text for text in notes_of(evaluated))
+    assert any("compare only equal N" in text for text in notes_of(evaluated))
 
 
 def test_labels_that_are_no_stance_are_counted(runs: list[Path]) -> None:
@@ -194,15 +194,15 @@ def test_missing_judgments_of_stances_are_a_warning(
     path = write("run.txt", "1 PRO a 1 1 t\n")
     assert [run.dimension for run in evaluate([path], tasks.task("small"))] == ["relevance"]
     assert "qrels/s.qrels is missing" in caplog.text
-    with pytest.raises(NotAtHandError):
+    with pytest.raises(MissingDataError):
         evaluate([path], tasks.task_scored_by("small", "macro F1"))
 
 
 @pytest.mark.parametrize(
     ("command", "word"),
     [
-        ("evaluate RUN --task small --evaluator touche", "take trec_eval"),
-        ("compare RUN OTHER --task small --evaluator touche", "take trec_eval"),
+        ("evaluate RUN --task small --evaluator touche", "use only trec_eval"),
+        ("compare RUN OTHER --task small --evaluator touche", "use only trec_eval"),
         ("evaluate RUN --task touche-2022-task-1 --measure macro_F1", "judged stances"),
         ("evaluate RUN --task small --measure macro_F1 --per-topic", "per-topic"),
         ("report RUN --task small --measure macro_F1 -o OUT", "rankings"),

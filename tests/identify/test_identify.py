@@ -133,7 +133,7 @@ def test_the_command_prints_the_answer_as_a_table_and_as_json(
 
 def test_the_command_names_what_is_wrong_with_its_arguments(touche: Touche, write: Write) -> None:
     code, out, err = touche("identify", write("a.run", "1 Q0 x 1 1 t\n"), "--task", "spot-check/arguments")
-    assert (code, out) == (2, "") and err.count("\n") == 1 and "name the dataset" in err
+    assert (code, out) == (2, "") and err.count("\n") == 1 and "pass the dataset" in err
     arguments = ["identify", write("a.run", "1 Q0 x 1 1 t\n"), "--task", "spot-check/arguments"]
     for value in ("text", "=3", "text=", "text=0", "text=-1", "text=nan", "text=1e3", f"text={'9' * 400}"):
         code, _, err = touche(*arguments, "--mean-length", value)

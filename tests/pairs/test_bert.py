@@ -142,14 +142,14 @@ NARROW = np.zeros((8, 4), np.float32)
 BROKEN = {
     "no object": ("config.json", b"[]", r"model is broken, .*\(TypeError"),
     "no BERT": ("config.json", b'{"model_type": "bert"}', r"model is broken, .*\(KeyError: 'hidden_size'"),
-    "another model": ("config.json", with_config(model_type="roberta"), "config.json: this is no BERT model"),
+    "another model": ("config.json", with_config(model_type="roberta"), "config.json: not a BERT model"),
     "more layers": ("config.json", with_config(num_hidden_layers=3), "broken, .*KeyError: 'encoder.layer.2"),
     "other heads": ("config.json", with_config(num_attention_heads=3), "model is broken"),
     "other width": ("config.json", with_config(hidden_size=16), "model is broken"),
     "no tokenizer": ("tokenizer.json", b"{}", r"model is broken, .*\(Exception"),
     "no weights": ("model.safetensors", b"12345678" * 3, r"model is broken, .*\(SafetensorError"),
     "missing": ("model.safetensors", None, "model.safetensors: no such file"),
-    "few words": ("model.safetensors", with_weights(word_embeddings=NARROW.T), "tokenizer knows more words"),
+    "few words": ("model.safetensors", with_weights(word_embeddings=NARROW.T), "tokenizer has more words"),
     "no head": (
         "model.safetensors",
         with_weights(seq_relationship=None),

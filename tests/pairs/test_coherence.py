@@ -48,8 +48,8 @@ def test_the_score_of_a_pair_is_relevance_and_coherence_less_the_penalty() -> No
 
 def test_a_model_is_for_next_sentences_only() -> None:
     for name, model, words in (
-        ("nsp", "", "nsp needs a model; name the folder"),
-        ("embedding", "x", "takes none"),
+        ("nsp", "", "nsp needs a model; pass the folder"),
+        ("embedding", "x", "takes no model"),
     ):
         with pytest.raises(ParameterError, match=words):
             coherence.measure_named(name, model)

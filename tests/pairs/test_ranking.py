@@ -153,12 +153,12 @@ def test_a_topic_with_few_pairs_has_all_of_them_and_a_warning(
     write("in/args_processed.csv", f'{head}\n{one.id},,"{premises}",{{}},"{sentences}"\n')
     code, _, err = touche("run", "dirichletlm-pairs", "-i", tmp_path / "in", "-o", tmp_path / "out")
     assert code == 0
-    assert "touche: warning: fewer than 100 pairs can be made for topics 1 (3)\n" in err
+    assert "touche: warning: topics with fewer than 100 possible pairs: 1 (3)\n" in err
     lines = (tmp_path / "out" / "run.txt").read_text().splitlines()
     assert lines[0].startswith("1 CON S1-A1__PREMISE__1,S1-A1__PREMISE__3 1 ") and len(lines) == 3
     for name, depth, warning in (
         ("dirichletlm-pairs", 3, ""),
-        ("argsrank", 40, "fewer than 40 pairs can be"),
+        ("argsrank", 40, "topics with fewer than 40"),
     ):
         options = ("-i", tmp_path / "in", "-o", tmp_path / "out", "--depth", str(depth))
         err = touche("run", name, *options)[2]

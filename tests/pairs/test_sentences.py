@@ -25,6 +25,6 @@ def test_what_is_split_stays_as_it_is_and_what_is_no_argument_is_refused() -> No
     given = Argument("S1-A1", "a b", ("c. d.",), sentences=(Sentence("S1-A1__CONC__1", "a b"),))
     assert list(arguments_in_sentences([given])) == [given]
     with pytest.raises(
-        ToucheError, match="document 'd' is no argument, and has no sentences to pair; give args_p"
+        ToucheError, match=r"document .d. is not an argument, so it has no sentences to pair; pass args_p"
     ):
         list(arguments_in_sentences([Document("d", "text")]))

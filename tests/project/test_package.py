@@ -201,7 +201,7 @@ def test_files_of_the_installed_package_are_not_rewritten(installed: Path, tmp_p
         command = "regress bm25 --dataset spot-check/passages --update"
         code, said = told(command, tmp_path, sys.executable, PYTHONPATH=str(installed))
         assert code == 1 and "pinned = 0.4\n" in expected.read_text()
-        assert "expected.toml: a file of the installed package; change it in a clone" in " ".join(
+        assert "expected.toml: it belongs to the installed package; change it in a clone" in " ".join(
             said.split()
         )
     finally:

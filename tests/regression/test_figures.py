@@ -36,7 +36,7 @@ def test_coherence_is_that_of_the_five_with_the_highest_scores() -> None:
 
 
 def test_what_is_no_pair_or_not_in_the_corpus_is_named() -> None:
-    with pytest.raises(ToucheError, match="S1-A1 is no pair of sentences"):
+    with pytest.raises(ToucheError, match="S1-A1 is not a pair of sentences"):
         figures.within_one_argument([line("1", "S1-A1", 1.0)], DOCUMENTS)
     with pytest.raises(ToucheError, match="sentence d__PREMISE__1 is not in the corpus"):
         figures.coherence([line("1", "a__b__PREMISE__1,d__PREMISE__1", 1.0)], DOCUMENTS)

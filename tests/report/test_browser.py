@@ -227,7 +227,7 @@ def test_without_a_script_all_but_choosing_is_there(path: Path, browse: Browse) 
     assert caption.endswith("of each topic: quality, trec_eval, as differences from A")
 
 
-def test_the_gallery_has_every_task_and_the_runs_at_hand(
+def test_the_gallery_has_every_task_and_the_available_runs(
     touche: Touche, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browse: Browse
 ) -> None:
     task = tasks.task("touche-2022-task-2")
@@ -251,7 +251,7 @@ def test_the_gallery_has_every_task_and_the_runs_at_hand(
     assert field.locator(".line").first.locator("span").count() == 26
     said = field.inner_text()
     assert "Best Captain Levi" in said and "Baseline Puss in Boots 0.469" in said
-    assert "Rerun here bm25. 1 run at hand" in said
+    assert "Rerun here bm25. 1 run available" in said
     tab.get_by_role("link", name=task.id).click()
     captions = tab.locator("table.board:visible caption, table.stances:visible caption").all_inner_texts()
     assert [caption.split(",")[0] for caption in captions][:2] == ["relevance", "stance"]
@@ -259,5 +259,5 @@ def test_the_gallery_has_every_task_and_the_runs_at_hand(
     assert ["Judged@5" in header for header in headers] == [True, False]
     tab.get_by_role("link", name="Published results of Touché").click()
     tab.get_by_role("link", name="touche-2021-task-1").click()
-    assert "the runs at hand are left out: qrels/" in tab.locator(".warning").inner_text()
+    assert "the available runs are omitted: qrels/" in tab.locator(".warning").inner_text()
     assert tab.locator(".board:visible tbody tr:visible").count() == 23

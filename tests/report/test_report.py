@@ -88,7 +88,7 @@ def test_a_given_run_that_is_a_published_one_stands_on_the_board_once(reports: R
     assert board == [(1, '"Mask-2021"', "Zorro"), (2, "cat", ""), (2, "Boots", "")]
     assert part.reference == "cat"  # the task's baseline by its tag, even if it is not the best
     assert reports.part(*runs, reference='"Mask-2021"').reference == '"Mask-2021"'
-    with pytest.raises(ToucheError, match="no run 'cta'"):
+    with pytest.raises(ToucheError, match="no run is called 'cta'"):
         reports.part(*runs, reference="cta")
 
 
@@ -384,7 +384,7 @@ def test_one_run_needs_no_comparison(touche: Touche, write: Write, tmp_path: Pat
 def test_faults_are_one_line(touche: Touche, write: Write, tmp_path: Path) -> None:
     command = ("report", write("file", run_text()), "--task", "spot-check/passages", "-o")
     code, _, err = touche(*command, tmp_path / "file" / "out")
-    assert code == 2 and f"{tmp_path}/file/out: cannot be made (Not a directory)" in err
+    assert code == 2 and f"{tmp_path}/file/out: cannot be created (Not a directory)" in err
     assert "twice" in touche(*command[:2], *command[1:], tmp_path / "out")[2]
     gallery = touche(*command[:2], "--all-published", "-o", tmp_path / "out")
     assert gallery[0] == 2 and "--all-published takes no RUNs" in gallery[2]
@@ -415,9 +415,9 @@ def test_a_regression_that_fails_has_its_report(touche: Touche, write: Write, tm
     )
     code, _, _ = touche("regress", baseline, "--report", tmp_path / "out")
     assert code == 1 and ">too low<" in (tmp_path / "out" / "index.html").read_text()
-    assert "nothing of the top 5 is judged" in (tmp_path / "out" / "spot-check--passages.html").read_text()
+    assert "none of the top 5 is judged" in (tmp_path / "out" / "spot-check--passages.html").read_text()
     _, _, err = touche("regress", baseline, "--report", write("file", "") / "out")
-    assert err.startswith(f"touche: {tmp_path}/file/out: cannot be made (Not a directory)")
+    assert err.startswith(f"touche: {tmp_path}/file/out: cannot be created (Not a directory)")
 
 
 def luminance(red: int, green: int, blue: int) -> float:

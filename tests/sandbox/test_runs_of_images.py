@@ -418,8 +418,8 @@ def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Pat
 @pytest.mark.parametrize(
     ("runner", "option", "value", "error"),
     [
-        ("docker", "--memory", "4gb", "'4gb' is no amount of memory"),
-        ("docker", "--memory", "0g", "'0g' is no amount of memory"),
+        ("docker", "--memory", "4gb", "'4gb' is not an amount of memory"),
+        ("docker", "--memory", "0g", "'0g' is not an amount of memory"),
         ("docker", "--corpus", "argsme/2020-04-01", "--corpus has no effect on the runner docker"),
         ("local", "--cpus", "1", "--cpus has no effect on the runner local"),
         ("local", "--time-limit", "1", "--time-limit has no effect on the runner local"),

@@ -21,7 +21,7 @@ def value(model: models.Formula, tf: float, length: float, term: Term) -> float:
 
 
 def test_terriers_models_by_hand() -> None:
-    """Step by step, as no package at hand has these models: Lucene has neither DPH nor DLH, nor PL2 any more.
+    """Step by step, because no installed package has these models: Lucene lacks DPH, DLH and now PL2.
 
     tf = 2 in 8 tokens, f = 1/4; 64 documents of 16 tokens, the term in them 4 times: 2 * 16 / 8 * 64 / 4 is
     2^6, and log2(2 pi * 2 * 3/4) = log2(9.424778) = 3.236459, half of it 1.618229.

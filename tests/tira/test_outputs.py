@@ -93,7 +93,7 @@ def test_whatever_is_yielded_is_read_back_or_refused_and_leaves_no_run(
 
 
 def test_an_output_directory_that_cannot_be_made_or_written_is_named(write: Write, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be made"):
+    with pytest.raises(InputError, match="cannot be created"):
         outputs.prepare_output(write("file", "") / "out")
     with pytest.raises(InputError, match=r"run\.txt: cannot be written"):
         outputs.prepare_output(Path("/proc"))

@@ -1,4 +1,4 @@
-"""A baseline run from Python: the ranking as a pandas DataFrame."""
+"""Baselines run from Python, with the ranking as a pandas DataFrame."""
 
 import warnings
 from os import PathLike, fspath
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 def run(
     baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str], **options: Any
 ) -> "DataFrame":
-    """Runs a baseline; what ``touche run`` writes into run.txt, as a frame.
+    """Runs a baseline and returns the run as a frame, like ``touche run`` in run.txt.
 
     Args:
-        baseline: the name of a shipped one, the path of a folder with a baseline.py, or a function that is
+        baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
             decorated by ``baseline``.
-        dataset: the id of a dataset, such as ``spot-check/arguments``; ``irds:`` and the id of one of
-            ir_datasets, which downloads it; or the path of an input directory.
-        options: those of the baseline, by their names; the others are at their defaults.
+        dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
+            ``irds:`` and an id of ir_datasets downloads that dataset.
+        options: options of the baseline by name; other options have their defaults.
 
     Returns:
         A row for each hit, with the columns of PyTerrier: qid and docno, texts; rank, from 0; score. The tag
-        is ``frame.attrs["tag"]``. A topic for which nothing was found is a Python warning.
+        is ``frame.attrs["tag"]``. A topic without results is a Python warning.
 
     Raises:
         ToucheError: if there is no such baseline, dataset or option, or the input is unusable.

@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 def pyterrier(
     baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str] | None = None, **options: Any
 ) -> "Transformer":
-    """Makes a transformer of PyTerrier from a baseline; it needs no Java, unless the baseline does.
+    """Returns a baseline as a PyTerrier transformer, which needs Java only if the baseline does.
 
-    * With a dataset it retrieves: from a frame with the columns qid and query to one with docno, score and
-      rank. If the frame has docno, it re-ranks these documents by the statistics of the whole dataset.
+    * With a dataset, it retrieves: it adds docno, score and rank to a frame with qid and query. If the
+      frame has docno, it re-ranks these documents by the statistics of the whole dataset.
     * Without a dataset it re-ranks the documents of the frame, which needs the columns docno and text.
 
     Args:
-        baseline: the name of a shipped one, the path of a folder with a baseline.py, or a function that is
+        baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
             decorated by ``baseline``.
-        dataset: the id of a dataset, such as ``spot-check/arguments``; ``irds:`` and the id of one of
-            ir_datasets; the path of an input directory; or None.
-        options: options of the baseline by name; the others have their defaults.
+        dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
+            ``irds:`` and an id of ir_datasets downloads that dataset. None re-ranks.
+        options: options of the baseline by name; other options have their defaults.
 
     Raises:
         ToucheError: if PyTerrier is not installed, or there is no such baseline, dataset or option.

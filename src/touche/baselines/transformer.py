@@ -1,4 +1,4 @@
-"""The transformer of PyTerrier that a baseline is; imported only where PyTerrier is installed."""
+"""Baselines as PyTerrier transformers; imported only if PyTerrier is installed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,16 +17,16 @@ _SCORES = ["score", "rank"]
 
 
 class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
-    """Ranks by a baseline.
+    """A transformer that ranks by a baseline.
 
     Attributes:
         ranker: the baseline.
-        options: values for all of its options.
+        options: values of all its options.
         documents: the collection; None if the frames have the documents.
     """
 
     def __init__(self, ranker: Baseline, options: Mapping[str, Any], documents: Documents | None) -> None:
-        """Ranks by a baseline; arguments as the attributes."""
+        """Creates the transformer; arguments as the attributes."""
         super().__init__()
         self.ranker, self.options, self.documents = ranker, options, documents
 
@@ -43,7 +43,7 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
                 also needs text.
 
         Returns:
-            The input's columns with docno, score and rank, from 0. Documents that are not found are missing.
+            The input's columns with docno, score and rank, from 0. Documents without a score are missing.
         """
         with pt.validate.any(inp, context=self) as v:
             if self.documents is not None:
@@ -59,7 +59,7 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
         return found.merge(kept.astype(dict.fromkeys(keys, str)), on=keys, how="left")[columns]
 
     def _ranked(self, texts: DataFrame, is_ranked: bool) -> DataFrame:
-        """A row with qid, docno, score and rank for each document."""
+        """Returns a row with qid, docno, score and rank for each document."""
         topics = _topics(texts, is_ranked)
         documents = self.documents
         if documents is None:
@@ -75,12 +75,12 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
 
 
 def _topics(frame: DataFrame, is_ranked: bool) -> list[Topic]:
-    """The topics of a frame, each once, with the documents that are to be re-ranked."""
+    """Returns the topics of a frame, each once, with the documents to re-rank."""
     candidates: dict[str, set[str]] = {}
     titles: dict[str, str] = {}
     for row in frame.to_dict("records"):
         if titles.setdefault(row["qid"], row["query"]) != row["query"]:
-            raise ToucheError(f"topic {row['qid']} has two queries; give each query a qid of its own")
+            raise ToucheError(f"topic {row['qid']} has two queries; use a different qid for each query")
         if is_ranked:
             candidates.setdefault(row["qid"], set()).add(row["docno"])
     return [

@@ -17,16 +17,16 @@ from touche.errors import ToucheError
 from touche.progress import say
 
 UNUSABLE, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes
-FIRST = ("run", "evaluate", "compare", "report", "new")  # what a newcomer needs
+FIRST = ("run", "evaluate", "compare", "report", "new")  # what a newcomer needs first
 MORE = tuple("sweep fuse join overlap identify lint regress tasks data images completion".split())
-VARIABLE = "_TOUCHE_COMPLETE"  # by which the shell asks the command what may follow
-_SENTENCE = 200  # characters; the first one of a help is shown whole
+VARIABLE = "_TOUCHE_COMPLETE"  # the environment variable of shell completion
+_SENTENCE = 200  # characters; the first sentence of a help is never cut
 
 
 class Teaching(Group):
-    """Its help shows the commands that a newcomer needs first, each with its example.
+    """A command whose help first shows what a newcomer needs, each command with its example.
 
-    A command is imported once it is asked for: what others need would take longer than a small run.
+    A command is imported when it is used, because importing all takes longer than a small run.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -54,24 +54,24 @@ class Teaching(Group):
 @click.group(cls=Teaching, context_settings={"show_default": True})
 @click.version_option(package_name="touche-baselines")
 def cli() -> None:
-    """Reruns the baselines of the Touché shared tasks and scores runs as the organizers did."""
+    """Rerun the baselines of the Touché shared tasks, and score runs as the organizers did."""
 
 
 class _Said(logging.Handler):
-    """Lines of the library's loggers, which leave a progress bar whole."""
+    """Prints log lines of the library without breaking a progress bar."""
 
     def emit(self, record: logging.LogRecord) -> None:
         say(f"touche: {record.levelname.lower()}: {record.getMessage()}")
 
 
 def main() -> None:
-    """Runs the command line; an error is one line on standard error."""
+    """Runs the command line, and prints an error as one line on standard error."""
     logger = logging.getLogger("touche")
     logger.handlers, logger.propagate = [_Said()], True
     logger.setLevel(logging.INFO)
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115 (None if it is closed)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # what neither Latin-1 nor UTF-8 can say
+        sys.stdout.reconfigure(errors="backslashreplace")  # characters that the encoding lacks
     try:
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) != signal.SIG_IGN:
@@ -95,11 +95,11 @@ def main() -> None:
 
 
 class _Stopped(SystemExit):
-    """A signal, as an exception, so that nothing is left behind."""
+    """A signal as an exception, so that temporary files are deleted."""
 
 
 def _stop(number: int, frame: Any) -> None:
-    signal.signal(number, signal.SIG_DFL)  # a second one is not waited for
+    signal.signal(number, signal.SIG_DFL)  # a second signal ends the process at once
     raise _Stopped(128 + number)
 
 

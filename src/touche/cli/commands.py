@@ -1,4 +1,4 @@
-"""What commands are made of: arguments, options and ids. Each shows an example, and says little or much."""
+"""Arguments, options and ids of commands; every command has an example, --quiet and --verbose."""
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
@@ -17,16 +17,16 @@ _log = logging.getLogger("touche")
 _Ids = Callable[[], Iterable[str]]
 
 
-OUTSIDE = ("Runner and containers", "Spark")  # headings of options that an image has no use for
+OUTSIDE = ("Runner and containers", "Spark")  # sections of options that are useless in an image
 PATH = click.Path(path_type=Path, readable=False)
 
 
 class Option(click.Option):
-    """An option below a heading of the help; some have an effect on some runners only.
+    """An option in a section of the help; some options affect only some runners.
 
     Args:
-        section: the heading.
-        runners: the names of the runners; none if the runner does not matter.
+        section: title of the section.
+        runners: names of the runners that the option affects; empty if it affects all.
     """
 
     def __init__(self, *args: Any, section: str = "Options", runners: Sequence[str] = (), **kw: Any) -> None:
@@ -35,14 +35,14 @@ class Option(click.Option):
 
 
 def option(usage: str, help: str = "", choices: Iterable[str] = (), **settings: Any) -> Option:
-    """Makes an option as a usage line has it, such as ``-o --output DIR``.
+    """Creates an option from a usage line, such as ``-o --output DIR``.
 
     Args:
-        usage: how it is written, the name of its value in Python if that is another one, and its placeholder.
-            FILE and DIR are paths. Without a placeholder, a type and choices it is a flag.
-        help: what it is for.
-        choices: its values, the first by default.
-        settings: of click.
+        usage: names of the option, the Python name of its value if that differs, and its placeholder.
+            FILE and DIR are paths. An option without placeholder, type and choices is a flag.
+        help: help text.
+        choices: allowed values; the first is the default.
+        settings: further arguments of ``click.Option``.
     """
     names = [word for word in usage.split() if not word.isupper()]
     placeholder = " ".join(filter(str.isupper, usage.split())) or None
@@ -56,7 +56,7 @@ def option(usage: str, help: str = "", choices: Iterable[str] = (), **settings: 
 
 
 def argument(name: str, usage: str, **settings: Any) -> click.Argument:
-    """Makes an argument as a usage line has it: ``RUN`` is required, ``[RUN...]`` is none, one or several."""
+    """Creates an argument from a usage line: ``RUN`` is required, ``[RUN...]`` takes any number of values."""
     count = -1 if "..." in usage else 1
     return click.Argument([name], nargs=count, required=usage[0] != "[", metavar=usage, **settings)
 
@@ -66,22 +66,22 @@ def _set_level(context: click.Context, level: click.Parameter, is_on: bool) -> N
     if is_on:
         chosen.add(str(level.name))
         if len(chosen) > 1:
-            raise click.UsageError("--quiet and --verbose exclude each other; leave one of them out", context)
+            raise click.UsageError("--quiet and --verbose exclude each other; omit one of them", context)
         _log.setLevel(logging.WARNING if level.name == "quiet" else logging.DEBUG)
 
 
 _level = partial(option, expose_value=False, callback=_set_level)
 _LEVELS = [
-    _level("--quiet", "Say nothing but results, warnings and errors."),
-    _level("--verbose", "Say also what is read, indexed and called, and where an error came up."),
+    _level("--quiet", "Print only results, warnings and errors."),
+    _level("--verbose", "Also print what is read, indexed and called, and tracebacks of errors."),
 ]
 
 
 class Command(click.Command):
-    """A command that also takes --quiet and --verbose, and ends its help with an example.
+    """A command that also takes --quiet and --verbose, and whose help ends with an example.
 
     Args:
-        example: command lines that work, one after the other.
+        example: command lines that work, one per line.
     """
 
     def __init__(self, *args: Any, example: str = "", **kwargs: Any) -> None:
@@ -110,7 +110,7 @@ class Command(click.Command):
 
 
 class Group(click.Group, Command):
-    """A command of commands."""
+    """A command with subcommands."""
 
     command_class = Command
 
@@ -118,24 +118,24 @@ class Group(click.Group, Command):
 def command(
     example: str, *params: click.Parameter, cls: type[Command] = Command
 ) -> Callable[[Callable[..., Any]], Command]:
-    """Makes a command of a function.
+    """Returns a decorator that turns a function into a command.
 
     Args:
-        example: of ``Command``.
-        params: its arguments and options.
-        cls: its class.
+        example: as in ``Command``.
+        params: arguments and options.
+        cls: class of the command.
     """
     return click.command(cls=cls, example=example, params=[*params])
 
 
 class Ids(click.ParamType[str]):
-    """An argument or option that is an id, of which the shell completes those there are.
+    """An argument or option that is an id, which the shell completes.
 
     Args:
-        name: what it is the id of.
-        known: tells the ids.
-        folders: whether it can be the path of a folder as well.
-        named: tells the ids among which an error says to choose; by default all.
+        name: what the id identifies.
+        known: returns the ids.
+        folders: whether the path of a folder is also valid.
+        named: returns the ids that an error message lists; by default all.
     """
 
     def __init__(self, name: str, known: _Ids, *, folders: bool = False, named: _Ids | None = None) -> None:
@@ -152,19 +152,19 @@ class Ids(click.ParamType[str]):
     ) -> list[CompletionItem]:
         found = [each for each in self._known() if each.startswith(incomplete)]
         if self._folders and not found:
-            return [CompletionItem(incomplete, type="dir")]  # the shell's own completion, which can go deeper
+            return [CompletionItem(incomplete, type="dir")]  # which the shell completes at any depth
         # Path.glob would drop a leading ./
         folders = glob(f"{escape(incomplete)}*/") if self._folders and incomplete else []  # noqa: PTH207
         return [CompletionItem(each) for each in found + folders]
 
 
-def _datasets_at_hand() -> list[str]:
-    from touche.data import places  # here, for it takes as long to import as what most commands do
+def _available_datasets() -> list[str]:
+    from touche.data import places  # here, because the import takes as long as most commands
 
-    return places.datasets_at_hand()
+    return places.available_datasets()
 
 
 TASK_ID = Ids("task", tasks.ids)
 DATASET_ID = Ids("dataset", tasks.datasets)
-INPUT = Ids("input", tasks.datasets, folders=True, named=_datasets_at_hand)
+INPUT = Ids("input", tasks.datasets, folders=True, named=_available_datasets)
 BASELINE = Ids("baseline", baselines.names, folders=True)

@@ -25,10 +25,10 @@ from touche.tasks import tasks_scored_by
     "touche compare out/bm25/run.txt out/dph/run.txt --task spot-check/arguments",
     RUNS,
     *SCORING_BY_SEVERAL,
-    option("--evaluator", "Whose scores are compared.", EVALUATORS, default="trec_eval"),
-    option("--reference RUN", "Compare each RUN with this one, a file or a tag, instead of every two."),
-    option("--per-topic", "Print the difference on every topic instead."),
-    option("--randomisation", "The paired randomisation test beside the t-test."),
+    option("--evaluator", "Evaluator whose scores are compared.", EVALUATORS, default="trec_eval"),
+    option("--reference RUN", "Compare each RUN with this file or tag, instead of all pairs."),
+    option("--per-topic", "Print the difference on each topic instead."),
+    option("--randomisation", "Add the paired randomisation test."),
     option("--format style", choices=STYLES),
 )
 def compare(
@@ -40,17 +40,17 @@ def compare(
     style: str,
     **scoring: Any,
 ) -> None:
-    """Compare the RUNs: differences with their intervals, and a paired test.
+    """Compare RUNs by their differences, with intervals and a paired test.
 
-    p is two-sided, of the paired t-test, as it is and corrected by the method of Holm for all comparisons of
-    the table, which --reference makes fewer; a star marks corrected ones below 0.05. d is Cohen's d of the
-    paired scores.
+    p is the two-sided p-value of the paired t-test. Holm's method corrects it for all comparisons of the
+    table; --reference needs fewer comparisons. A star marks corrected p-values below 0.05. d is Cohen's d of
+    the paired scores.
     """
     by_measure = evaluate_by(runs, tasks_scored_by(**scoring), [evaluator])
     warnings = dict.fromkeys(text for group in by_measure for text in warnings_of(group))
     if style in WIDE:
         if per_topic or randomisation:
-            raise ToucheError("latex and markdown have the means and the t-test; leave the other options out")
+            raise ToucheError("latex and markdown have the means and the t-test; omit the other options")
         show_wide(wide_table(by_measure, reference, every_two=True), style)
         warn(*warnings)
         return
@@ -62,7 +62,7 @@ def compare(
         compared += of_measure
         topics += comparison.topic_differences(group, evaluator, second) if per_topic else []
     if not compared:
-        raise ToucheError("there is nothing to compare; give runs that share two scored topics at least")
+        raise ToucheError("nothing to compare; pass runs that share at least two scored topics")
     if style != "table":
         print_records(TopicDifference if per_topic else Comparison, topics if per_topic else compared, style)
     elif per_topic:
@@ -113,7 +113,7 @@ def _show_tests(compared: Sequence[Comparison]) -> None:
     )
     rows = counted(len(compared), "row")
     measured = f"{first.measure} of {first.evaluator}"
-    click.echo(f"\n{measured}; Holm's correction is for {rows}, intervals are not corrected")
+    click.echo(f"\n{measured}; Holm's correction covers {rows}, intervals are not corrected")
     any_star = any(each.significant for each in compared)
-    which = "* significant:" if any_star else "no difference is significant: none"
-    click.echo(f"{which} below {SIGNIFICANT} by the paired t-test, corrected")
+    which = "* significant:" if any_star else "no significant difference: no"
+    click.echo(f"{which} corrected p of the paired t-test below {SIGNIFICANT}")

@@ -13,9 +13,9 @@ from touche.cli.commands import command
 )
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the script by which a shell completes commands, baselines, options, ids and paths.
+    """Print a script that makes a shell complete commands, baselines, options, ids and paths.
 
-    Install it once, with one line, and open a new shell:
+    Install the script once, then open a new shell:
 
     \b
     bash: touche completion bash >> ~/.bashrc

@@ -28,9 +28,9 @@ _EVALUATOR = f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), o
     RUNS,
     *SCORING_BY_SEVERAL,
     option("--evaluator", _EVALUATOR, ["both", *EVALUATORS]),
-    option("--per-topic", "A line for each topic instead of the means."),
-    option("--pairs", "any-order: also a score that counts reversed pairs.", ["exact", "any-order"]),
-    option("--reference RUN", "Mark significant differences from this run, a file or a tag."),
+    option("--per-topic", "Print the scores of each topic instead of the means."),
+    option("--pairs", "any-order: also print a score that counts reversed pairs.", ["exact", "any-order"]),
+    option("--reference RUN", "Mark significant differences from this file or tag."),
     option("--format style", choices=STYLES),
 )
 def evaluate(
@@ -42,12 +42,12 @@ def evaluate(
     style: str,
     **scoring: Any,
 ) -> None:
-    """Score run files by the task's measure, such as nDCG@5, in every dimension, with intervals.
+    """Score RUNs by the task's measure, such as nDCG@5, in every dimension, with intervals.
 
-    Detected stances are scored by macro F1 over the N documents with a judged stance.
-    Beside it stands the share of judged results, such as Judged@5. It ends by saying why the two evaluators
-    differ, if they do, and where each run stands among the published results. Without --task, runs of any
-    kind are scored by the judgments of --qrels.
+    Detected stances are scored by macro F1 over the N documents with a judged stance. The table also has
+    the share of judged results, such as Judged@5. Lines below it explain differences between the
+    evaluators, and name each run's rank among the published results. Without --task, the judgments of
+    --qrels score runs of any kind.
     """
     evaluators = () if evaluator == "both" else [evaluator]
     by_measure = scores.evaluate_by(
@@ -57,10 +57,10 @@ def evaluate(
     is_wide = style in WIDE or (style == "table" and not per_topic and (len(by_measure) > 1 or reference))
     if (reference and not is_wide) or (per_topic and style in WIDE):
         problem = "tables with a row for each run" if per_topic else "the formats table, latex and markdown"
-        raise ToucheError(f"--reference and the formats latex and markdown are for {problem}; leave one out")
+        raise ToucheError(f"--reference and the formats latex and markdown need {problem}; omit one")
     task, out = evaluated[0].task, click.echo if style == "table" else tell
     if per_topic and not any(run.is_ranking for run in evaluated):
-        raise ToucheError("stances have no scores of topics; leave --per-topic out")
+        raise ToucheError("stances have no topic scores; omit --per-topic")
     rows = [(run, score) for run in evaluated for score in _scores(run, per_topic)]
     if is_wide:
         show_wide(wide_table(by_measure, reference), style)
@@ -101,7 +101,7 @@ def _show(rows: Sequence[tuple[Evaluated, Score | TopicScore]], measure: Measure
 
 
 def _show_stances(runs: Sequence[Evaluated]) -> None:
-    """The scores of detected stances, and those of each stance."""
+    """Prints the scores of detected stances, and of each stance."""
     template = "{name}|stance|{mean:.3f}|{low:.3f} to {high:.3f}|{results:,}|{topics}"
     scores = [(run.name, run.scores["touche"]) for run in runs]
     rows = [vars(score) | {"name": name} | _interval(score) for name, score in scores]
@@ -120,5 +120,5 @@ def _show_stances(runs: Sequence[Evaluated]) -> None:
 
 
 def _interval(score: Score | TopicScore) -> dict[str, None]:
-    """One topic has no interval."""
+    """Removes the interval of a single topic."""
     return {"low": None} if isinstance(score, Score) and score.topics < 2 else {}

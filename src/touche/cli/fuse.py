@@ -39,13 +39,13 @@ def _numbers(ctx: click.Context, param: click.Parameter, text: str | None) -> li
     option("--method", choices=METHODS),
     option(
         "--weights LIST",
-        "A weight for each RUN, such as 0.7,0.3, by which its shares are multiplied.",
+        "Weight of each RUN's scores, such as 0.7,0.3.",
         callback=_numbers,
     ),
     DEPTH,
     option("--tune", "Tune the weights of each topic on other topics.", [_NO_TUNING, *FOLDS]),
     *SCORING,
-    option("--dimension NAME", "What the weights are tuned for; by default the task's first."),
+    option("--dimension NAME", "Dimension to tune for; by default the task's first."),
 )
 def fuse(
     runs: Sequence[Path],
@@ -59,35 +59,35 @@ def fuse(
     dimension: str | None,
     **scoring: Any,
 ) -> None:
-    """Fuse two or more RUNs into one, which ranks high what several of them rank high.
+    """Fuse two or more RUNs into one; documents that several RUNs rank high come first.
 
     \b
-    rrf: reciprocal rank fusion (Cormack et al. 2009), the sum of 1 / (60 + rank) over the runs that
-         have a document. The ranks are those of the scores, as trec_eval orders them.
-    combsum: the sum of the scores (Fox and Shaw 1994). As scores of two systems have no range in common,
-         those of a topic become 0 for a run's last document and 1 for its first (min-max, Lee 1997).
-    combmnz: that sum, times how many runs have the document (Fox and Shaw 1994).
+    rrf: reciprocal rank fusion (Cormack et al. 2009), the sum of 1 / (60 + rank) over the runs with the
+         document. Ranks follow trec_eval's order by score.
+    combsum: the sum of the scores (Fox and Shaw 1994). Each topic's scores are scaled first: 0 for a run's
+         last document and 1 for its first (min-max, Lee 1997).
+    combmnz: combsum times the number of runs with the document (Fox and Shaw 1994).
     z-score: the sum of (score - mean) / standard deviation (Montague and Aslam 2001). A document that a
-         run lacks counts as one with its mean score.
+         run lacks gets its mean score.
     rbc: rank-biased centroids (Bailey et al. 2017), the sum of 0.05 * 0.95^(rank - 1).
 
-    A run that lacks a document gives it nothing, and a topic that some runs lack is fused of the others. Ties
-    are ordered by document id descending. A stance is that of the first RUN that has the document. A RUN of
-    weight 0 is left out.
+    A run adds nothing to a document that it lacks. A topic that some runs lack is fused from the other runs.
+    Ties are ordered by descending document id. A document's stance comes from the first RUN that has the
+    document. A RUN with weight 0 is ignored.
 
-    --tune tries all weights that are tenths and add up to 1, and fuses each topic with those that are best on
-    other topics. So no topic has a say in its own weights, and the run's score is the cross-validated one.
+    --tune tries all weights in steps of 0.1 that add up to 1. It fuses each topic with the weights that are
+    best on other topics. So no topic affects its own weights, and the run's score is cross-validated.
     """
     if len(runs) < 2:
-        raise click.UsageError("one run is nothing to fuse; give two or more")
+        raise click.UsageError("fusion needs at least two runs; pass another RUN")
     if tune == _NO_TUNING and (dimension or any(scoring.values())):
         raise click.UsageError("--task, --measure, --qrels and --dimension are for tuning; add --tune")
     if tune != _NO_TUNING and weights:
-        raise click.UsageError("--weights and --tune exclude each other; leave one of them out")
+        raise click.UsageError("--weights and --tune exclude each other; omit one of them")
     tag = tag or f"touche-{method}"
     target = output / RUN_FILE
     if target.resolve() in [path.resolve() for path in runs]:
-        raise InputError(target, "one of the runs would be written over", "choose another directory")
+        raise InputError(target, "this run would be overwritten", "choose another directory")
     started = datetime.now(UTC)
     read, data = [read_run(path) for path in each_once(runs)], data_of_runs(runs)
     warn(*doubts_of(read))
@@ -118,7 +118,7 @@ def _tuned(
     dimension: str | None,
     scoring: dict[str, Any],
 ) -> tuple[Sequence[Ranking], dict[str, Any]]:
-    """Fuses with tuned weights, and prints them; returns the rankings and the options for the metadata."""
+    """Tunes and prints weights; returns the fused rankings and the options for the metadata."""
     from touche.tuning.weights import tuned  # here, because it takes long to import
 
     task = task_scored_by(**scoring)

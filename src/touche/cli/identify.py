@@ -28,7 +28,7 @@ def _mean_lengths(ctx: click.Context, param: click.Parameter, values: Sequence[s
             problem = f"{param.opts[0]} {quoted(value)} is not a field and its mean number of tokens"
             raise click.UsageError(f"{problem}; write it as text=193.93", ctx)
         if name in lengths:
-            raise click.UsageError(f"{param.opts[0]} has {quoted(name)} twice; leave one of them out", ctx)
+            raise click.UsageError(f"{param.opts[0]} has {quoted(name)} twice; omit one of them", ctx)
         lengths[name] = float(number)
     return lengths
 
@@ -45,11 +45,11 @@ _MEAN_LENGTH = "Mean number of tokens of a field; pass it for each field."
     option("--format style", choices=("table", "json")),
 )
 def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: str) -> None:
-    """Find out what made a RUN: model, analysis, fields, lengths and parameters, from its scores.
+    """Infer a RUN's retrieval model, analysis, fields, lengths and parameters from its scores.
 
-    Hypotheses are fitted to the scores of the documents of TASK that are at hand, at most 150 of a topic. A
-    part of the documents is enough. The best one is the answer if it stands out. RUN can also be a file
-    *.tsv with topic, document and score. It takes minutes, and needs the extra lucene.
+    Hypotheses are fitted to the scores of available documents of TASK, at most 150 per topic. A part of the
+    documents is enough. The best hypothesis is the answer if it stands out. RUN can also be a *.tsv file with
+    topic, document and score. The command takes minutes and needs the extra lucene.
     """
     answer = identified(run, dataset, mean_lengths)
     if style == "json":
@@ -63,7 +63,7 @@ def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: 
         click.echo(sentence)
     first, names = answer.candidates[0], "|".join(f"{within:g}" for within in WITHIN)
     shares = "|".join(f"{{shares[{number}]:.3f}}" for number in range(len(WITHIN)))
-    click.echo("\nThe best hypotheses (p free numbers, n documents; shares of the scores that are met)")
+    click.echo("\nThe best hypotheses (p free numbers, n documents; shares of reproduced scores)")
     show_records(
         f"n|p|p/n|{names}|median|hypothesis|",
         f"{{documents}}|{{free_numbers}}|{{floor:.3f}}|{shares}|{{median:.0e}}|{{hypothesis}}|{{doubt}}",
@@ -75,11 +75,11 @@ def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: 
 
 
 def _doubt(candidate: Candidate, first: Candidate) -> str:
-    return "" if candidate.told_apart or candidate is first else "cannot be told from the first"
+    return "" if candidate.differs or candidate is first else "does not differ significantly from the first"
 
 
 def _details(answer: Answer) -> Iterator[tuple[str, str, str, Iterable[Mapping[str, Any]]]]:
-    """The title, header, template and rows of each table of what was fitted."""
+    """Yields the title, header, template and rows of each table of fitted values."""
     fitted = "{name}|{value:.7g}|{round:g}|{note}"
     yield "Fitted numbers", "number|fitted|round|", fitted, map(vars, answer.numbers)
     for field, collection in answer.collections.items():
@@ -90,4 +90,4 @@ def _details(answer: Answer) -> Iterator[tuple[str, str, str, Iterable[Mapping[s
     yield "Topics", "topic|n|share|title", topics, map(vars, answer.topics)
     worst = "{topic}|{document}|{score:.6f}|{predicted:.6f}|{explained}"
     header = "topic|document|score|predicted|would be explained by"
-    yield "Scores that are missed most", header, worst, map(vars, answer.worst)
+    yield "Scores with the largest errors", header, worst, map(vars, answer.worst)

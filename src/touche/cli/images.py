@@ -17,18 +17,18 @@ _PARAMS = [argument("names", "[BASELINE...]", type=BASELINE), option("--runner",
 
 @click.group(cls=Group, example="touche images list")
 def images() -> None:
-    """The container images of the baselines."""
+    """Build or list the container images of baselines."""
 
 
 @images.command(example="touche images build bm25", params=_PARAMS)
 def build(names: Sequence[str], runner: str) -> None:
-    """Build the base image and those of all BASELINEs, or of some."""
+    """Build the base image and the images of BASELINEs, by default of all."""
     built.build(runner, names or baselines.names(), tell)
 
 
 @images.command("list", example="touche images list --runner podman", params=_PARAMS)
 def list_(names: Sequence[str], runner: str) -> None:
-    """Show the image of each baseline, or of some, whether it is there, and where it is published."""
+    """Show each BASELINE's image, whether it is built, and where it is published."""
     folders = [baselines.folder_of(name).resolve() for name in names or baselines.names()]
     rows = [_row(folder, runner) for folder in folders]
     show(("baseline", "image", "size", "published"), rows, {"not built": DOUBTFUL})

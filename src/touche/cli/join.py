@@ -17,19 +17,19 @@ from touche.tira.outputs import RUN_FILE, write_run
 
 @click.group(cls=Group, example="touche join statistics parts/*.json -o all.json")
 def join() -> None:
-    """Join what was found in the parts of a collection.
+    """Join statistics or runs of the parts of a collection.
 
-    A collection that is too large for one machine, and without Spark, is ranked in two passes over its parts,
-    each in an input directory of its own: run --keep-statistics on each, and join the statistics; then run
-    --statistics on each, and join the runs.
+    Without Spark, a collection that is too large for one machine is ranked in two passes over its parts. Each
+    part is an input directory. First run --keep-statistics on each part and join the statistics. Then run
+    --statistics on each part and join the runs.
     """
 
 
-_STATISTICS = [argument("files", "FILE...", type=PATH), output("File for their sum.", "FILE")]
+_STATISTICS = [argument("files", "FILE...", type=PATH), output("File for the sum.", "FILE")]
 _RUNS: list[click.Parameter] = [
     argument("files", "RUN...", type=PATH),
     option("-i --input given INPUT", "Input directory with the topics.", type=PATH, required=True),
-    option("--statistics FILE", "Those that the runs were given.", required=True),
+    option("--statistics FILE", "Statistics that the runs used.", required=True),
     output(),
     DEPTH,
 ]
@@ -37,7 +37,7 @@ _RUNS: list[click.Parameter] = [
 
 @join.command(example="touche join statistics parts/*.json -o all.json", params=_STATISTICS)
 def statistics(files: Sequence[Path], output: Path) -> None:
-    """Add up the statistics of parts that have no document in common."""
+    """Add up the statistics of parts that share no document."""
     sums = joined([(path, read_statistics(path)) for path in each_once(files)])
     write_statistics(output, sums, parts=sum(map(parts_of, files)))
     documents = max(each.documents for each in sums.values())
@@ -46,7 +46,7 @@ def statistics(files: Sequence[Path], output: Path) -> None:
 
 @join.command(example="touche join runs parts/*/run.txt -i INPUT --statistics all.json -o out", params=_RUNS)
 def runs(files: Sequence[Path], given: Path, statistics: Path, output: Path, depth: int) -> None:
-    """Join runs of one baseline on parts, by the statistics of the whole, to the run on the whole."""
+    """Join a baseline's runs on parts, ranked by joined statistics, into a run on the whole collection."""
     topics = find(given, needs_documents=False).topics
     check_ranked_by(statistics, each_once(files))
     tag, rankings = joined_runs(files, topics, depth)

@@ -16,7 +16,7 @@ from touche.lint import lint as find
 from touche.progress import say
 
 _COLOURS = {ERROR: BAD, WARNING: DOUBTFUL}
-_SHOWN = 5  # findings of a code in a file
+_SHOWN = 5  # findings of each code per file
 
 
 _TEAM = "A team and its files, such as 'Katana=katana-*'; repeat the option for each team."
@@ -38,7 +38,7 @@ def _patterns(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) 
     task(required=True),
     option("--team-per-folder", "Treat the runs in each folder as those of one team."),
     option("--team teams NAME=PATTERN", _TEAM, multiple=True, callback=_patterns),
-    option("--all show_all", f"Every finding in the text, not only {_SHOWN} of each kind and file."),
+    option("--all show_all", f"Show every finding, not only {_SHOWN} per kind and file."),
     option("--format style", choices=("table", "json")),
 )
 def lint(
@@ -52,13 +52,13 @@ def lint(
     """Check the RUNs of a submission against the rules of the task, line by line.
 
     All RUNs are of one team, unless --team-per-folder or --team distinguishes teams. A team may submit a
-    limited number of runs, each with a tag of its own.
+    limited number of runs, each with its own tag.
 
-    Exits with 1 if a rule is broken. Document ids are checked where the corpus is at hand; TASK can be the id
+    Exit with 1 if a rule is broken. Document ids are checked if the corpus is available. TASK can be the id
     of a dataset, such as touche-2020-task-1/sample, to check against another corpus.
     """
     if teams and team_per_folder:
-        raise click.UsageError("--team and --team-per-folder exclude each other; leave one of them out")
+        raise click.UsageError("--team and --team-per-folder exclude each other; omit one of them")
     by_run = teams_named(runs, teams) if teams else teams_by_folder(runs) if team_per_folder else None
     findings, notes = find(runs, *tasks.dataset(task_id), by_run)
     if style == "json":
@@ -86,4 +86,4 @@ def _lines(findings: Sequence[Finding], show_all: bool) -> Iterator[list[tuple[s
             text = f": {each.message}; {each.remedy} [{each.code}]"
             yield [(f"{place}: ", ""), (each.severity, _COLOURS[each.severity]), (text, "")]
         elif seen[key] == counts[key]:
-            yield [(f"{each.run}: {counts[key] - _SHOWN} more of [{each.code}]; --all shows them", "")]
+            yield [(f"{each.run}: {counts[key] - _SHOWN} more of [{each.code}]; show all with --all", "")]

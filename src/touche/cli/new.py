@@ -23,13 +23,13 @@ _NEXT = """\
 
 @command("touche new my-team", argument("folder", "NAME", type=PATH))
 def new(folder: Path) -> None:
-    """Write a new baseline folder that runs at once, to put your own ranking into.
+    """Write a baseline folder that runs at once, as a start for your own ranking.
 
-    NAME is the name of the folder, or its path; its last part becomes the name of the baseline and its image.
+    NAME is the folder's name or path. Its last part becomes the name of the baseline and its image.
     """
     check_name(folder.resolve())
     write_baseline(folder, base())
-    path = f"./{folder}" if len(folder.parts) == 1 else str(folder)  # a mere name is that of one that ships
+    path = f"./{folder}" if len(folder.parts) == 1 else str(folder)  # a bare name is a shipped baseline
     words = {"folder": quote(path), "out": quote(f"out/{folder.resolve().name}")}
     click.echo(f"wrote {folder}; next:\n{_NEXT.format(**words)}")
     if find_spec("pytest") is None:

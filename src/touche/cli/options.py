@@ -1,4 +1,4 @@
-"""The options and arguments that several commands share."""
+"""Options and arguments that several commands share."""
 
 import re
 from collections import Counter
@@ -20,16 +20,16 @@ from touche.tira.outputs import RUN_FILE
 
 
 def _runs(ctx: click.Context, param: click.Parameter, paths: Sequence[Path]) -> Sequence[Path]:
-    """Refuses a folder that touche run has written to, and names the run in it."""
+    """Refuses an output folder of touche run, and names its run."""
     for path in paths:
         if (path / RUN_FILE).is_file():
-            raise InputError(path, "a folder", f"give the run in it, {path / RUN_FILE}")
+            raise InputError(path, "a folder", f"pass its run, {path / RUN_FILE}")
     return paths
 
 
 def _one_measure(ctx: click.Context, param: click.Parameter, measures: Sequence[str]) -> str | None:
     if len(measures) > 1:
-        raise click.BadParameter(f"{' and '.join(measures)}: give one measure in one command.", ctx, param)
+        raise click.BadParameter(f"{' and '.join(measures)}: pass one measure per command.", ctx, param)
     return measures[0] if measures else None
 
 
@@ -40,7 +40,7 @@ def _measures(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) 
 
 
 def _checked(fits: Callable[[str], Any], problem: str) -> Callable[..., str | None]:
-    """Makes a callback that refuses a value."""
+    """Creates a callback that refuses a value."""
 
     def check(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
         if value is not None and not fits(value):
@@ -51,23 +51,23 @@ def _checked(fits: Callable[[str], Any], problem: str) -> Callable[..., str | No
 
 
 def task(help: str = f"One of {', '.join(tasks.ids())}.", *, required: bool = False) -> Option:
-    """Makes the option --task."""
+    """Creates the option --task."""
     return option("--task task_id TASK", help, type=TASK_ID, required=required)
 
 
 def output(help: str = "Output directory for run.txt.", placeholder: str = "DIR") -> Option:
-    """Makes the required option -o."""
+    """Creates the required option -o."""
     return option(f"-o --output {placeholder}", help, required=True)
 
 
-_NO_TAG = "is empty, too long, or has white space or control characters; give one word, such as my-team-run-1"
-_NO_SIZE = "is no amount of memory; write it as 512m or 8g"
+_NO_TAG = "is empty, too long, or has white space or control characters; use one word, such as my-team-run-1"
+_NO_SIZE = "is not an amount of memory; write it as 512m or 8g"
 
 
 def naming(section: str = "Options", default: str = "baseline and options") -> list[click.Parameter]:
-    """Makes the options --tag and --team."""
-    tag, team = f"The run's tag, in place of {default}.", "Your team, for ir-metadata.yml."
-    is_team = _checked(str.strip, "is empty; name the team, or leave it out")
+    """Creates the options --tag and --team."""
+    tag, team = f"Tag of the run, instead of {default}.", "Your team, for ir-metadata.yml."
+    is_team = _checked(str.strip, "is empty; name the team, or omit the option")
     return [
         option("--tag WORD", tag, section=section, callback=_checked(is_word, _NO_TAG)),
         option("--team NAME", team, section=section, callback=is_team),
@@ -77,12 +77,12 @@ def naming(section: str = "Options", default: str = "baseline and options") -> l
 RUNS = argument("runs", "RUN...", type=PATH, callback=_runs)
 DATASETS = argument("datasets", "[DATASET...]", type=DATASET_ID)
 DEPTH_RANGE = click.IntRange(1, MAX_DEPTH)
-DEPTH = option("--depth", "How many documents are kept per topic.", type=DEPTH_RANGE, default=MAX_DEPTH)
-_MEASURE = "Another measure than the task's, as in ir_measures, such as nDCG@10, AP, P(rel=2)@10 or RR."
+DEPTH = option("--depth", "Maximum number of documents per topic.", type=DEPTH_RANGE, default=MAX_DEPTH)
+_MEASURE = "Measure instead of the task's, named as in ir_measures, such as nDCG@10, AP, P(rel=2)@10 or RR."
 SCORING: list[click.Parameter] = [
     task(),
     option("--measure MEASURE", _MEASURE, multiple=True, callback=_one_measure),
-    option("--qrels FILE", "Other judgments than the task's; the name of the file is that of the dimension."),
+    option("--qrels FILE", "Judgments instead of the task's; the file's name becomes the dimension."),
 ]
 
 
@@ -95,15 +95,15 @@ SCORING_BY_SEVERAL = [
 
 
 def each_once(files: Sequence[Path]) -> Sequence[Path]:
-    """The files, none of which may be there twice.
+    """Returns the files after checking that none occurs twice.
 
     Raises:
-        InputError: naming one that is.
+        InputError: if a file occurs twice.
     """
     counts = Counter(path.resolve() for path in files)
     for path in files:
         if counts[path.resolve()] > 1:
-            raise InputError(path, "given twice", "give each file once")
+            raise InputError(path, "passed twice", "pass each file once")
     return files
 
 
@@ -115,10 +115,10 @@ _RUNNERS = "local: this machine; docker, podman: the baseline's image in a sandb
 
 
 def runners(name: str = "", help: str = "") -> list[click.Parameter]:
-    """Makes the option --runner, whose values are those of a sandbox and perhaps one more, and the limits."""
+    """Creates the option --runner, perhaps with one more runner, and the options of its limits."""
     names, text = filter(None, (*RUNNER_NAMES, name)), "; ".join(filter(None, (_RUNNERS, help)))
     cpus, memory = "Processors of the sandbox.", "Memory of the sandbox, such as 512m or 8g."
-    time = "After which the sandbox is stopped."
+    time = "Time after which the sandbox is stopped."
     return [
         _of_runner("--runner", f"{text}.", names),
         _of_sandbox("--cpus", cpus, default=Limits.cpus, type=click.FloatRange(min=0.1)),
@@ -128,10 +128,10 @@ def runners(name: str = "", help: str = "") -> list[click.Parameter]:
 
 
 def check_runner(runner: str) -> None:
-    """Refuses options that were typed and have no effect on the runner.
+    """Refuses options that were typed but do not affect the runner.
 
     Raises:
-        ToucheError: naming the option.
+        ToucheError: if there is such an option.
     """
     context = click.get_current_context()
     for param in context.command.params:
@@ -140,4 +140,4 @@ def check_runner(runner: str) -> None:
         if effective and runner not in effective and typed:
             problem = f"{param.opts[0]} has no effect on the runner {runner}"
             why = ", which sees only its input and writes only run.txt" if "local" in effective else ""
-            raise ToucheError(f"{problem}{why}; leave it out, or choose {' or '.join(effective)}")
+            raise ToucheError(f"{problem}{why}; omit it, or choose {' or '.join(effective)}")

@@ -1,4 +1,4 @@
-"""What the commands share: tables, JSON and CSV on standard output, and what they tell."""
+"""Tables, JSON, CSV and messages of the commands."""
 
 import csv
 import json
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from touche.evaluation.cross_validation import CrossValidation, Fold
 
-BROKEN, UNUSABLE = 1, 2  # exit codes: a score or a rule; an input
-_NARROW = 24  # characters; a text column is folded to no less
-_NAMES = 2  # columns of texts that name a row
+BROKEN, UNUSABLE = 1, 2  # exit codes: a wrong score or a broken rule; unusable input
+_NARROW = 24  # characters; the least width of a folded text column
+_NAMES = 2  # text columns that name a row
 _APART = 2  # blanks between columns
-_WIDEST = 1_000_000  # characters; nothing is folded in a pipe
-_NO_VALUE = "\0"  # a value of a cell is None
+_WIDEST = 1_000_000  # characters; output to a pipe is never folded
+_NO_VALUE = "\0"  # a cell's value is None
 GOOD, DOUBTFUL, BAD = "green", "yellow", "red"
 
 _T = TypeVar("_T")
@@ -52,12 +52,12 @@ class _Cells(Formatter):
 
 
 def show_records(header: str, template: str, records: Iterable[Mapping[str, Any]]) -> None:
-    """Prints a row for each record, with a dash where a cell has no value.
+    """Prints a row per record, with a dash for each missing value.
 
     Args:
-        header: the names of the columns, separated by ``|``.
-        template: the same for the cells, such as ``{run}|{low:.3f} to {high:.3f}|{p_t_test:p}``.
-        records: the values by the names that the template has for them.
+        header: names of the columns, separated by ``|``.
+        template: templates of the cells, such as ``{run}|{low:.3f} to {high:.3f}|{p_t_test:p}``.
+        records: values by their names in the template.
     """
     cells = template.split("|")
     show(header.split("|"), ([_Cells().cell(cell, record) for cell in cells] for record in records))
@@ -66,18 +66,18 @@ def show_records(header: str, template: str, records: Iterable[Mapping[str, Any]
 def show(
     header: Sequence[str], rows: Iterable[Sequence[str]], colours: Mapping[str, str] | None = None
 ) -> None:
-    """Prints aligned columns, those of numbers to the right.
+    """Prints aligned columns; numbers are aligned right.
 
-    On a terminal in colour, and in its width: texts are folded, and if that does not do, the columns stand
-    below one another, those that name a row repeated. No number is ever broken. Else plain, and as wide as
-    the cells are.
+    On a terminal, the table is coloured, and texts are folded to its width. If folding is not enough, columns
+    are printed below one another, and the columns that name a row are repeated. Numbers are never broken.
+    Elsewhere the table is plain, and as wide as its cells.
 
     Args:
-        header: the names of the columns.
-        rows: their cells.
-        colours: by the words that a cell begins with, up to a colon.
+        header: names of the columns.
+        rows: cells of each row.
+        colours: colours by the words that a cell begins with, up to a colon.
     """
-    from rich.console import Console  # here, for a baseline's image has no tables, and no rich
+    from rich.console import Console  # here, because a baseline's image lacks rich
 
     rows = [[*map(one_line, row)] for row in rows]
     columns = [_Column(name, cells) for name, *cells in zip(header, *rows, strict=True)]
@@ -90,7 +90,7 @@ def show(
 
 
 class _Column:
-    """A column of a table: its name and cells, whether these are numbers, and its least width."""
+    """A table column: its name, its cells, whether they are numbers, and its least width."""
 
     def __init__(self, name: str, cells: Sequence[str]) -> None:
         self.name, self.cells, self.numeric = name, cells, all(map(_is_number, cells))
@@ -99,7 +99,7 @@ class _Column:
 
 
 def _below_one_another(columns: Sequence[_Column], width: int) -> list[list[_Column]]:
-    """The columns of each table, as few tables as there can be: each begins with those that name a row."""
+    """Divides columns into as few tables as possible; each begins with the columns that name a row."""
     names = list(takewhile(lambda column: not column.numeric, columns[:_NAMES]))
     groups = [[*names]]
     for column in columns[len(names) :]:
@@ -134,7 +134,7 @@ def show_wide(table: "WideTable", style: str) -> None:
 
 
 def paint(*parts: tuple[str, str]) -> None:
-    """Prints a line of texts, on a terminal each in its colour."""
+    """Prints texts as a line; on a terminal, each text has its colour."""
     from rich.console import Console  # here, as above
     from rich.text import Text
 
@@ -146,12 +146,12 @@ def paint(*parts: tuple[str, str]) -> None:
 
 
 def show_folds(what: str, validation: "CrossValidation[_T]", text_of: Callable[[_T], str] = str) -> None:
-    """Prints what other topics chose, how often and what it scores; then the mean over all topics.
+    """Prints each choice with its folds and mean score, then the mean over all topics.
 
     Args:
-        what: what was validated.
+        what: method and measure of the validation.
         validation: the folds.
-        text_of: the text of a choice.
+        text_of: formats a choice.
     """
     folds: dict[str, list[Fold[_T]]] = {}
     for fold in validation.folds:
@@ -164,28 +164,28 @@ def show_folds(what: str, validation: "CrossValidation[_T]", text_of: Callable[[
     show_records("chosen by other topics|folds|topics|mean", "{choice}|{folds}|{topics}|{mean:.3f}", rows)
     (low, high), topics = validation.interval, counted(len(validation.values), "topic")
     overall = f"{validation.mean:.3f} (95% interval {low:.3f} to {high:.3f})"
-    click.echo(f"\n{what}: {overall} over {topics}, none of which had a say in its own choice")
+    click.echo(f"\n{what}: {overall} over {topics}; no topic affected its own choice")
 
 
 def tell(line: str) -> None:
-    """Says on standard error what is being done; nothing with --quiet."""
+    """Prints progress on standard error, unless --quiet is set."""
     if _log.isEnabledFor(logging.INFO):
         say(line)
 
 
-def warn(*doubts: str, of: str = "") -> None:
-    """Prints doubts about a result on standard error, also with --quiet.
+def warn(*warnings: str, of: str = "") -> None:
+    """Prints warnings on standard error, even with --quiet.
 
     Args:
-        doubts: a sentence each.
-        of: what is in doubt, such as the baseline, unless the sentences name it.
+        warnings: a sentence each.
+        of: subject of the warnings, such as the baseline, unless the sentences name it.
     """
-    for doubt in doubts:
-        say(f"{of}: warning: {doubt}" if of else f"warning: {doubt}")
+    for warning in warnings:
+        say(f"{of}: warning: {warning}" if of else f"warning: {warning}")
 
 
 def print_records(kind: type[Any], rows: Iterable[Any], style: str) -> None:
-    """Prints dataclass records as a JSON list or as CSV with a header; several values as ``a; b``."""
+    """Prints dataclass records as a JSON list or as CSV with a header (several values: ``a; b``)."""
     if style == "json":
         click.echo(json.dumps([asdict(row) for row in rows], indent=2, ensure_ascii=False))
     else:
@@ -196,12 +196,12 @@ def print_records(kind: type[Any], rows: Iterable[Any], style: str) -> None:
 
 
 def counted(number: int, noun: str) -> str:
-    """Such as ``1 run`` and ``2 runs``."""
+    """Returns a number with its noun, such as ``1 run`` or ``2 runs``."""
     return f"{number} {noun}{'s' if number != 1 else ''}"
 
 
 def command_line() -> str:
-    """What was typed."""
+    """Returns the command as typed."""
     return shlex.join(["touche", *sys.argv[1:]])
 
 

@@ -20,26 +20,27 @@ from touche.progress import watched
 @command(
     "touche overlap out/bm25/run.txt out/dph/run.txt",
     RUNS,
-    task("Compare the scores of the topics, too, in every dimension of this task."),
-    option("--baseline ORIGINAL RERUN", "Two more runs, for ER and Delta RI.", type=(PATH, PATH)),
+    task("Also compare topic scores, in every dimension of this task."),
+    option("--baseline ORIGINAL RERUN", "Two more runs, for the columns ER and Delta RI.", type=(PATH, PATH)),
     option("--format style", choices=("table", "json", "csv")),
 )
 def overlap(
     runs: Sequence[Path], task_id: str | None, baseline: tuple[Path, Path] | None, style: str
 ) -> None:
-    """Compare every two of the RUNs, such as an original and its rerun, the original first.
+    """Compare each pair of RUNs, such as an original and its rerun, the original first.
 
-    Without judgments: the share of results that both have among the first 5 and the first 100, Kendall's rank
-    correlation of only the documents that both rank and over the union of both rankings, and rank-biased
-    overlap, which counts early ranks most; each as a mean over the topics that one of them has. With --task
-    also the root mean square error of the topics' scores, and p of the paired t-test.
+    The table has three measures without judgments: the share of common results among the first 5 and 100,
+    Kendall's rank correlation, and rank-biased overlap. Rank-biased overlap weights early ranks most.
+    Kendall's correlation is computed over the documents that both runs rank, and over the union of both
+    rankings. Each value is a mean over the topics of either run. --task adds the root mean square error of
+    topic scores, and p of the paired t-test.
 
-    --baseline names what the first RUN improves on, and the rerun of that. ER is how much of the improvement
-    shows again in the second RUN (1: all of it). Delta RI is how much less it is in relation to the
-    baseline's score (0: no less).
+    --baseline names the run that the first RUN improves on, and the rerun of this baseline. ER (effect ratio)
+    is the share of the improvement that the second RUN reproduces (1: all of it). Delta RI is how much of the
+    relative improvement over the baseline is lost (0: nothing).
     """
     if baseline and (task_id is None or len(runs) != 2):
-        raise click.UsageError("--baseline is about the scores of two runs; give two RUNs and --task")
+        raise click.UsageError("--baseline compares the scores of two runs; pass two RUNs and --task")
     evaluated: list[Evaluated] = []
     pairs = watched(agreement.overlaps(runs), "comparing", "pairs of runs", comb(len(runs), 2))
     if task_id is not None:
@@ -56,8 +57,8 @@ def overlap(
 
 
 def show_overlaps(agreements: Sequence[Overlap]) -> None:
-    """Prints a table of what is compared without judgments, and one of scores where there are any."""
-    pairs = {(each.run_a, each.run_b): vars(each) for each in agreements}  # the same in all dimensions
+    """Prints a table of measures without judgments, and a table of scores if there are any."""
+    pairs = {(each.run_a, each.run_b): vars(each) for each in agreements}  # equal in all dimensions
     show_records(
         f"A|B|topics|overlap@{NEAR}|overlap@{FAR}|Kendall's tau|tau of union|RBO",
         "{run_a}|{run_b}|{topics}|{overlap_5:.3f}|{overlap_100:.3f}|{tau:.3f}|{tau_union:.3f}|{rbo:.3f}",

@@ -38,11 +38,11 @@ SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
     *runners(),
     argument("names", "[BASELINE...]", type=BASELINE),
     option("--dataset datasets DATASET", _ONLY, type=DATASET_ID, multiple=True),
-    option("--update", "Rewrite the pinned values that moved; never published ones."),
+    option("--update", "Rewrite pinned values that changed, never published values."),
     option("--twice", "Run each baseline twice and compare run.txt byte by byte."),
-    option("--json json_file FILE", "Write the results as JSON, each as soon as it is known."),
-    option("--junit junit_file FILE", "Write the results as JUnit XML."),
-    option("--report folder DIR", "Write a page with the table, the times, and a report on each dataset."),
+    option("--json json_file FILE", "Write JSON to FILE, updated after each result."),
+    option("--junit junit_file FILE", "Write JUnit XML to FILE."),
+    option("--report folder DIR", "Write a page to DIR with the table, the times, and a report per dataset."),
 )
 def regress(
     names: Sequence[str],
@@ -55,36 +55,36 @@ def regress(
     runner: str,
     **limits: Any,
 ) -> int:
-    """Rerun baselines on every dataset at hand, and check their scores in both directions.
+    """Rerun baselines on all available datasets, and check that their scores are unchanged.
 
-    What each must score, and how it must rank, is in its folder's expected.toml. Exits with 1 if a score is
-    too low or too high, if a ranking has changed, or if anything failed, which holds nothing else up. In
-    GitHub Actions the table is added to the job's summary.
+    Each baseline's expected.toml lists the scores and rankings that it must reach. Exit with 1 if a score is
+    too low or too high, if a ranking has changed, or if a run failed. A failure does not stop the other runs.
+    In GitHub Actions, the table is also added to the job's summary.
     """
     check_runner(runner)
     for file in (json_file, junit_file):
         if file and not file.parent.is_dir():
-            raise ToucheError(f"{file.parent} is no directory; make it, or write to another place")
+            raise ToucheError(f"{file.parent} is not a directory; create it, or choose another place")
     expected, outcomes = running.expected_of(names, datasets)
     if folder:
         make_folder(folder)
     how = (RUNNERS[runner], Limits(**limits), tell)
     for outcome in running.regress(expected, *how, twice=twice, keep=folder and folder / "runs"):
         outcomes.append(outcome)
-        _write_json(outcomes, json_file)  # so that a night that is cut off has told what it knew
+        _write_json(outcomes, json_file)  # so that an interrupted nightly job leaves its results
     if update:
         outcomes = _update(outcomes)
-    missing = _unique(each.expected.dataset for each in outcomes if each.verdict == running.NOT_AT_HAND)
+    missing = _unique(each.expected.dataset for each in outcomes if each.verdict == running.MISSING)
     remarks = _unique(each.remark for each in outcomes if each.verdict == running.NOT_INSTALLED)
     _show(outcomes, missing, remarks)
     if twice and not any(outcome.verdict in (running.NOT_THE_SAME, running.FAILED) for outcome in outcomes):
-        click.echo("every run.txt was the same twice, byte by byte")
+        click.echo("both runs of each baseline wrote the same run.txt, byte by byte")
     _write_json(outcomes, json_file)
     _write(outcomes, junit_file)
     if folder:
         _report(outcomes, folder, runner)
     if all(outcome.verdict in running.UNCHECKED for outcome in outcomes):
-        reason = remarks[0] if remarks else f"no dataset is at hand; {remedy_for(missing)}"
+        reason = remarks[0] if remarks else f"all datasets are missing; {remedy_for(missing)}"
         raise ToucheError(f"nothing was checked: {reason}")
     return BROKEN if any(outcome.broken for outcome in outcomes) else 0
 
@@ -94,18 +94,18 @@ def _unique(texts: Iterable[str]) -> list[str]:
 
 
 def _show(outcomes: Sequence[running.Outcome], missing: Sequence[str], remarks: Sequence[str]) -> None:
-    """Prints a row for each outcome, and in a line each what is not at hand and what to install."""
-    if rows := [row_of(outcome) for outcome in outcomes if outcome.verdict != running.NOT_AT_HAND]:
+    """Prints a row per outcome, then the missing datasets, and what to install."""
+    if rows := [row_of(outcome) for outcome in outcomes if outcome.verdict != running.MISSING]:
         show(COLUMNS, rows, _COLOURS)
         click.echo()
     if missing:
-        paint((f"{running.NOT_AT_HAND}: ", DOUBTFUL), (", ".join(missing), ""))
+        paint((f"{running.MISSING}: ", DOUBTFUL), (", ".join(missing), ""))
     for remark in remarks:
         paint((f"{running.NOT_INSTALLED}: ", DOUBTFUL), (remark, ""))
     kinds = _unique(each.usage.memory_of for each in outcomes if each.usage and each.usage.memory_of)
     click.echo("; memory: ".join(filter(None, (summary(outcomes), ", ".join(kinds)))))
     if agreements := [agreement for outcome in outcomes for agreement in outcome.agreements]:
-        click.echo("\nHow close reruns are to official runs, of the documents that both could find")
+        click.echo("\nAgreement of reruns with official runs, on documents that both could find")
         show_overlaps(agreements)
 
 
@@ -134,7 +134,7 @@ def _write(outcomes: Sequence[running.Outcome], junit_file: Path | None) -> None
 
 
 def _report(outcomes: Sequence[running.Outcome], folder: Path, runner: str) -> None:
-    from touche.report import Report, part_of, write  # here, for it takes a second to import
+    from touche.report import Report, part_of, write  # here, because the import takes a second
 
     parts, remarks = [], [f"The runner is {runner}, on {processors()} processors ({machine()})."]
     for dataset in _unique(outcome.expected.dataset for outcome in outcomes):
@@ -142,7 +142,7 @@ def _report(outcomes: Sequence[running.Outcome], folder: Path, runner: str) -> N
         found = {(each.path, each.dimension): each for outcome in of_dataset for each in outcome.evaluated}
         try:
             parts += [part_of(with_names(list(found.values())), dataset)] if found else []
-        except Exception as error:  # one odd run does not cost the report
+        except Exception as error:  # one faulty run must not prevent the report
             remarks.append(f"There is no report on {dataset}: {error}.")
     title = "Regression of the baselines of Touché"
     click.echo(write(Report(title, command_line(), parts, outcomes, remarks=remarks), folder))

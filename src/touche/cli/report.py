@@ -18,27 +18,28 @@ from touche.tasks import task_scored_by
     "touche report out/bm25/run.txt out/dph/run.txt --task spot-check/arguments -o out/report",
     argument("runs", "[RUN...]", type=PATH),
     *SCORING,
-    option("--reference RUN", "Compare the other RUNs with this one, a file or a tag."),
-    option("--all-published", "The published results of all tasks, with runs at hand."),
-    output("Where the page goes."),
+    option("--reference RUN", "Compare the other RUNs with this file or tag."),
+    option("--all-published", "Show the published results of all tasks, with available runs."),
+    output("Folder for the page."),
 )
 def report(
     runs: Sequence[Path], reference: str | None, all_published: bool, output: Path, **scoring: Any
 ) -> None:
-    """Write a page on RUNs: their places among the published results, run against run, topic by topic.
+    """Write a page on RUNs: ranks among published results, run comparisons, and topic scores.
 
-    DIR/index.html has everything in it and needs no network; beside it lie plots as SVG and PNG, and the
-    texts of the first results for TIRA's viewers. With --all-published it leads to a page for each task that
-    has published results, with the runs that lie in runs/TASK of the data: a site that any server can offer.
+    DIR/index.html is self-contained and needs no network. DIR also contains plots as SVG and PNG, and the
+    texts of the first results for TIRA's viewers. With --all-published, DIR/index.html links to a page for
+    each task with published results, including the runs in the data's folder runs/TASK. Any web server can
+    serve these pages.
 
-    By default the reference is the organizers' baseline, theirs or rerun by touche. If that is not among the
-    RUNs, it is the one with the highest mean.
+    The default reference is the organizers' baseline, as submitted or rerun by touche. Without such a
+    baseline among the RUNs, the reference is the RUN with the highest mean.
     """
-    from touche.report import Report, part_of, published_parts, write  # here, for it takes a second to import
+    from touche.report import Report, part_of, published_parts, write  # here, because it is slow
 
     if all_published:
         if runs or reference or any(scoring.values()):
-            raise click.UsageError("--all-published takes no RUNs and none of their options; leave them out")
+            raise click.UsageError("--all-published takes no RUNs and no scoring options; omit them")
         page = Report("Published results of Touché", command_line(), list(published_parts()), gallery=True)
     else:
         task = task_scored_by(**scoring)

@@ -19,11 +19,11 @@ from touche.errors import InputError, ToucheError
 from touche.sandbox.limits import PROGRAMS
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
 
-_LENIENT = {"ignore_unknown_options": True, "allow_extra_args": True}  # of a baseline nobody has read
+_LENIENT = {"ignore_unknown_options": True, "allow_extra_args": True}  # own options are not known yet
 
 
 class Baselines(Group):
-    """A command for each baseline, made from its folder, with the baseline's own options."""
+    """A command for each baseline, with the options that its folder declares."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return baselines.names()
@@ -35,16 +35,16 @@ class Baselines(Group):
         except ToucheError:
             if not ctx.resilient_parsing:
                 raise
-        if ctx.resilient_parsing:  # the shell, which asks what may follow, shows no errors and runs nothing
+        if ctx.resilient_parsing:  # shell completion shows no errors and runs no code
             return None
         if ctx.obj in (*PROGRAMS, "tira"):
-            problem = "no @baseline whose options are known without running its code, as only its image may"
+            problem = "no @baseline whose options can be read without running code"
             remedy = "decorate one function with @baseline, and make each default a literal"
             raise InputError(baselines.folder_of(cmd_name) / FILE, problem, remedy)
         return self.command_of(baselines.load(cmd_name), cmd_name)
 
     def command_of(self, baseline: Baseline, name: str) -> click.Command:
-        """Make the command of a baseline."""
+        """Creates the command of a baseline."""
         return command_of(baseline, name)
 
     def resolve_command(
@@ -67,10 +67,10 @@ class Baselines(Group):
     "touche run dph -i spot-check/arguments -o out/dph",
 )
 def run() -> None:
-    """Run a baseline on an input directory; it writes run.txt.
+    """Run a baseline on an input directory and write run.txt.
 
-    BASELINE is a name from the list below, or the path of a folder with a baseline.py, such as ./my-team; its
-    options are shown by: touche run BASELINE --help
+    BASELINE is a name from the list below, or the path of a folder with a baseline.py, such as ./my-team. To
+    show its options, run: touche run BASELINE --help
     """
 
 
@@ -79,25 +79,25 @@ _REQUIRED = partial(_READ, required=True)
 _READ_HERE = partial(_READ, runners=(HERE, SPARK))  # a sandbox sees only its input and writes only run.txt
 _ON_SPARK = partial(option, section=OUTSIDE[1], runners=(SPARK,))
 _FOLDER = click.Path(file_okay=False, readable=False)
-_DATASETS = ", or the id of a dataset, such as spot-check/arguments, or irds: and an id of ir_datasets"
+_DATASETS = " or dataset id, such as spot-check/arguments or irds: with an id of ir_datasets"
 _DATASET = _DATASETS if baselines.names() else ""
 _COMMON_OPTIONS: list[click.Parameter] = [
     _REQUIRED("-i --input given INPUT", f"Input directory{_DATASET}.", type=INPUT, envvar=INPUT_VARIABLE),
     _REQUIRED("-o --output DIR", "Directory for run.txt.", type=_FOLDER, envvar=OUTPUT_VARIABLE),
-    _READ_HERE("--corpus ID", "Corpus of ir_datasets, where INPUT holds topics only."),
+    _READ_HERE("--corpus ID", "Corpus of ir_datasets, if INPUT has only topics."),
     _READ_HERE("--keep-fields DIR", "Save the fields of web pages as Parquet, for later runs.", type=_FOLDER),
     _READ_HERE("--statistics FILE", "Use the statistics of the whole collection; INPUT is one part of it."),
     _READ_HERE("--keep-statistics FILE", "Write the statistics to FILE, for --statistics."),
     *naming("Input and output"),
     *runners(SPARK, "spark: the workers of a Spark cluster"),
-    _ON_SPARK("--master URL", "Where Spark runs, such as spark://host:7077 or yarn.", default="local[*]"),
-    _ON_SPARK("--topics FILE", "Topics, where INPUT is an address, such as s3a://bucket/corpus."),
+    _ON_SPARK("--master URL", "Spark's address, such as spark://host:7077 or yarn.", default="local[*]"),
+    _ON_SPARK("--topics FILE", "Topics, if INPUT is an address, such as s3a://bucket/corpus."),
     _ON_SPARK("--resume", "Checkpoint to DIR/parts, a folder shared by all machines, and resume from it."),
 ]
 
 
 def command_of(baseline: Baseline, name: str) -> click.Command:
-    """Make the command that runs a baseline, from its options and its help."""
+    """Creates the command that runs a baseline."""
 
     def callback(**values: Any) -> None:
         options = {option: values.pop(option) for option in baseline.options}
@@ -114,7 +114,7 @@ def command_of(baseline: Baseline, name: str) -> click.Command:
 
 
 def helps_of(baseline: Baseline, name: str) -> dict[str, str | None]:
-    """The help of a baseline's command; its first line names the extra that is missing."""
+    """Returns the help texts of a baseline's command; the short one names a missing extra."""
     paragraphs = baseline.description.split("\n\n")
     extra, first = baselines.missing_extra(name), " ".join(paragraphs[0].split())
     return {
@@ -126,15 +126,15 @@ def helps_of(baseline: Baseline, name: str) -> dict[str, str | None]:
 def own_options(
     baseline: Baseline, make: Callable[[Parameter, str, str], Option], common: Sequence[click.Parameter]
 ) -> list[click.Parameter]:
-    """The baseline's own options, none of which can have a name that the command itself uses.
+    """Returns the baseline's own options, whose names must differ from those of the command's options.
 
     Args:
         baseline: the baseline.
-        make: makes an option of what the baseline declares, its help, and the heading of the help.
+        make: creates an option from its declaration, help text and section.
         common: the command's own options.
 
     Raises:
-        InputError: naming the option that has.
+        InputError: if a name is taken.
     """
     command = Command("run", params=[*common])
     taken = set[str]().union(*map(_names_of, command.get_params(click.Context(command))))
@@ -142,15 +142,15 @@ def own_options(
     options = [make(each, texts.get(name, ""), section) for name, each in baseline.options.items()]
     for own in options:
         for name in sorted(_names_of(own) & taken):
-            problem = f"an option cannot be called {own.name!r}, as {name} is taken"
+            problem = f"an option cannot be called {own.name!r}, because {name} is taken"
             file = baselines.folder_of(baseline.typed) / FILE
-            raise InputError(file, problem, "give it another name", baseline.line)
+            raise InputError(file, problem, "rename it", baseline.line)
         taken |= _names_of(own)
     return [*options]
 
 
 def _names_of(option: click.Parameter) -> set[str]:
-    """How an option is written, and what its value is called in Python."""
+    """Returns the names of an option, and the Python name of its value."""
     return {*option.opts, *option.secondary_opts, str(option.name)}
 
 
@@ -169,7 +169,7 @@ def _option(parameter: Parameter, text: str, section: str) -> Option:
 
 
 def _type(declared: Any, default: Any) -> Any:
-    """The type of a value, or of each of several: the declared one, or that of the default."""
+    """Returns the type of an option, or of each value of a tuple: as declared, or that of the default."""
     if get_origin(declared) is Literal:
         return click.Choice(get_args(declared))
     if not isinstance(default, tuple):

@@ -1,4 +1,4 @@
-"""How touche run runs: in this process, by the workers of a Spark cluster, or in a sandbox."""
+"""Runners of ``touche run``: this process, the workers of a Spark cluster, or a sandbox."""
 
 import errno
 import logging
@@ -36,33 +36,33 @@ HERE, SPARK = "local", "spark"
 _Documents = TypeVar("_Documents", bound=Documents)
 
 _URI = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
-_LONGEST = 200  # characters of an error in a line
-_NOBODYS_FAULT = (errno.EPIPE, errno.ENOSPC)  # standard output is closed, or a disk is full
+_LONGEST = 200  # characters of an error message
+_NOBODYS_FAULT = (errno.EPIPE, errno.ENOSPC)  # standard output is closed, or the disk is full
 
 _log = logging.getLogger("touche")
 
 
 def run_baseline(name: str, baseline: Baseline, options: dict[str, Any], shared: Namespace) -> None:
-    """Runs a baseline; only this machine and Spark import it.
+    """Runs a baseline; only the runners local and spark import its code here.
 
     Args:
-        name: its name, or the path of its folder.
-        baseline: what it declares.
-        options: values for all of its own options.
-        shared: values of the options that all baselines have in ``touche run``.
+        name: name of the baseline, or path of its folder.
+        baseline: its declaration.
+        options: values of all its own options.
+        shared: values of the options that all baselines share.
 
     Raises:
-        ToucheError: if the options exclude each other, or the run fails.
+        ToucheError: if options exclude each other, or the run fails.
     """
     check_runner(shared.runner)
     if not shared.given or not shared.output:
-        raise ToucheError("-i or -o is empty; name the input and the output directory")
+        raise ToucheError("-i or -o is empty; pass the input and the output directory")
     if shared.runner not in (HERE, SPARK):
         return _run_sandboxed(name, baseline.changed(options), shared)
     try:
         _run(baselines.load(name), options, shared)
     except NotInstalledError as error:
-        from touche.sandbox.images import instead  # here, because an image has none of it
+        from touche.sandbox.images import instead  # here, because an image lacks this module
 
         raise NotInstalledError(f"{error}{instead(name)}") from error
 
@@ -79,14 +79,14 @@ def _run_sandboxed(name: str, changed: dict[str, Any], shared: Namespace) -> Non
 
 def _run(baseline: Baseline, options: dict[str, Any], shared: Namespace) -> None:
     started, output = time.monotonic(), Path(shared.output)
-    if shared.statistics:  # before an earlier run is touched
+    if shared.statistics:  # before an earlier run is overwritten
         if not shared.statistics.exists():
-            raise InputError(shared.statistics, "no such file", "give one that --keep-statistics has written")
+            raise InputError(shared.statistics, "no such file", "pass a file written by --keep-statistics")
         read_statistics(shared.statistics)
     with (_on_spark if shared.runner == SPARK else _here)(baseline, shared) as collection:
         tell(f"{baseline.name}: {collection.took}")
         if baseline.name in baselines.names() and not baseline.is_shipped and not shared.tag:
-            problem = f"{baseline.typed} is not that of touche-baselines, but its runs are tagged so"
+            problem = f"{baseline.typed} is not the shipped baseline, but its runs get the same tag"
             warn(f"{problem}; rename the folder", of=baseline.name)
         with own_frames(baseline):
             without_hits = baselines.run(
@@ -100,7 +100,7 @@ def _run(baseline: Baseline, options: dict[str, Any], shared: Namespace) -> None
 @contextmanager
 def _here(baseline: Baseline, shared: Namespace) -> Iterator[Input]:
     for address in filter(_URI.match, (shared.given, shared.keep_fields or "")):
-        raise ToucheError(f"{address}: only Spark opens addresses; add --runner spark, or give a folder")
+        raise ToucheError(f"{address}: only Spark opens addresses; add --runner spark, or pass a folder")
     if shared.keep_fields:
         check_no_fields(shared.keep_fields, (path.name for path in Path(shared.keep_fields).glob("*")))
     yield _opened(baseline, shared)
@@ -108,15 +108,15 @@ def _here(baseline: Baseline, shared: Namespace) -> Iterator[Input]:
 
 @contextmanager
 def _on_spark(baseline: Baseline, shared: Namespace) -> Iterator[Input]:
-    """Opens the input by Spark, which resumes from the folder of parts if it is to."""
+    """Opens the input by Spark, with --resume from the folder of parts."""
     from touche import cluster  # here, because it takes as long to import as a small run
 
     if shared.resume and shared.keep_fields:
-        problem = "--resume goes on from what was read, of which fields were kept then"
-        raise ToucheError(f"{problem}; leave it or --keep-fields out")
+        problem = "--resume does not read parts again, so it cannot save their fields"
+        raise ToucheError(f"{problem}; omit --resume or --keep-fields")
     is_uri = _URI.match(shared.given)
     if is_uri and shared.corpus is not None:
-        raise ToucheError(f"{shared.given}: an address has its own documents; leave --corpus out")
+        raise ToucheError(f"{shared.given}: an address has its own documents; omit --corpus")
     local = None if is_uri else _opened(baseline, shared)
     with (
         cluster.started(shared.master, baseline.name) as context,
@@ -139,7 +139,7 @@ def _opened(baseline: Baseline, shared: Namespace) -> Input:
 
 
 def _prepared(documents: _Documents, shared: Namespace) -> _Documents:
-    """The same collection, with its statistics and the place for its fields."""
+    """Adds the statistics, and the folder for fields, to the documents."""
     statistics = StatisticsFiles(shared.statistics, shared.keep_statistics)
     documents = documents.with_statistics(statistics) if statistics else documents
     return documents.keeping_fields(shared.keep_fields) if shared.keep_fields else documents
@@ -147,7 +147,7 @@ def _prepared(documents: _Documents, shared: Namespace) -> _Documents:
 
 @contextmanager
 def own_frames(baseline: Baseline) -> Iterator[None]:
-    """Shows an error of a baseline's code with its own frames; --verbose shows all."""
+    """Shows an error of a baseline's code with frames of its folder; --verbose shows all frames."""
     try:
         yield
     except ToucheError:
@@ -156,7 +156,7 @@ def own_frames(baseline: Baseline) -> Iterator[None]:
         if type(error) is not SystemExit:  # a signal
             raise
         problem = f"the baseline {baseline.name} ended the program with exit code {error.code or 0}"
-        raise ToucheError(f"{problem}, and no run.txt is written; let it raise an error instead") from error
+        raise ToucheError(f"{problem} before it wrote run.txt; let it raise an error instead") from error
     except Exception as error:
         frames = frames_of(baseline.folder, error) if baseline.folder else []
         if not frames or getattr(error, "errno", None) in _NOBODYS_FAULT:

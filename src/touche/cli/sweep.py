@@ -34,13 +34,11 @@ SETTINGS_FILE, FOLDS_FILE = "settings.csv", "folds.csv"
 
 _IN = partial(option, section="Input and output")
 _COMMON_OPTIONS: list[click.Parameter] = [
-    _IN("-i --input given INPUT", "Input directory, or the id of a dataset; by default TASK.", type=INPUT),
-    _IN("-o --output DIR", "Directory for the runs, the tables and the heat maps.", required=True),
+    _IN("-i --input given INPUT", "Input directory or dataset id; by default TASK.", type=INPUT),
+    _IN("-o --output DIR", "Directory for runs, tables and heat maps.", required=True),
     *SCORING,
-    option("--evaluator", "Whose scores are compared.", EVALUATORS, default="trec_eval"),
-    option(
-        "--cross-validation", "Score each topic with the setting that is best on others.", ["none", *FOLDS]
-    ),
+    option("--evaluator", "Evaluator whose scores are compared.", EVALUATORS, default="trec_eval"),
+    option("--cross-validation", "Score each topic with the best setting on other topics.", ["none", *FOLDS]),
     option("--format style", choices=("table", "json", "csv")),
 ]
 
@@ -69,11 +67,11 @@ class Sweeps(Baselines):
     example="touche sweep bm25 --k1 0.6:1.6:0.2 --b 0.2,0.4,0.75 --task spot-check/arguments -o out/sweep",
 )
 def sweep() -> None:
-    """Run a baseline with every combination of some values of its options, and score the runs.
+    """Run a baseline with every combination of option values, and score the runs.
 
-    VALUES are separated by commas; a range of numbers is written as FIRST:LAST:STEP and includes both ends.
-    The collection is read once for all settings that share an analysis, if the baseline ranks by a scan. A
-    second sweep into DIR repeats no run that is complete and whose input, options and code are unchanged.
+    VALUES are separated by commas. A range of numbers is FIRST:LAST:STEP and includes both ends. If the
+    baseline ranks by a scan, settings with the same analysis share one pass over the collection. A second
+    sweep into DIR skips complete runs whose input, options and code are unchanged.
 
     The best mean is too high for other topics, because these topics chose the setting. Cross-validation
     chooses by some topics, and scores only the others.
@@ -105,8 +103,8 @@ def sweep_baseline(
     """Sweeps a baseline, writes tables and heat maps, and prints a table.
 
     Args:
-        name: the name of the baseline, or the path of its folder.
-        texts: the values of its options as they were typed.
+        name: name of the baseline, or path of its folder.
+        texts: values of its options as typed.
         given, output, evaluator, cross_validation, style, scoring: values of the command's own options.
 
     Raises:
@@ -116,7 +114,7 @@ def sweep_baseline(
     from touche.tuning.sweeps import sweep
 
     if not (given or scoring["task_id"]):
-        raise ToucheError("neither a task nor an input is named; name --task, or -i and --qrels")
+        raise ToucheError("no task and no input is specified; pass --task, or -i and --qrels")
     own_task = given if given in datasets() else None
     task = task_scored_by(**scoring | {"task_id": scoring["task_id"] or own_task})
     ranker = baselines.load(name)
@@ -140,7 +138,7 @@ def sweep_baseline(
 
 
 def _write(found: "Sweep", folder: Path) -> None:
-    """Writes the tables, and heat maps if matplotlib is installed and there is something to compare."""
+    """Writes the tables; also heat maps, if matplotlib is installed and options vary."""
     from touche.report.plots import save  # here, as above
 
     write_whole(folder / SETTINGS_FILE, _formatted(found.records, "csv"))
@@ -156,7 +154,7 @@ def _write(found: "Sweep", folder: Path) -> None:
 
 
 def _formatted(records: Sequence[Mapping[str, Any]], style: str) -> str:
-    """Records as JSON, or as CSV with a header."""
+    """Formats records as JSON, or as CSV with a header."""
     if style == "json":
         return json.dumps(records, indent=2, ensure_ascii=False) + "\n"
     text = io.StringIO()
@@ -167,7 +165,7 @@ def _formatted(records: Sequence[Mapping[str, Any]], style: str) -> str:
 
 
 def _show_settings(found: "Sweep") -> None:
-    """A row for each dimension and setting."""
+    """Prints a row for each dimension and setting."""
     names, first = [*found.settings[0].swept], found.scores[0]
     header = [*(names or ["run"]), "dimension", first.measure, "95% interval", "judged"]
     options = [f"{{swept[{name}]}}" for name in names] or ["{setting}"]

@@ -23,9 +23,9 @@ from touche.tasks.cards import read_card
 
 @command("touche tasks check 2027/tasks/touche-2027-task-1.toml", argument("cards", "FILE...", type=PATH))
 def check(cards: Sequence[Path]) -> int:
-    """Check the cards of tasks: whether every key is known, of its type, and fits the others.
+    """Check task cards for unknown keys, wrong types and contradictions.
 
-    Prints the first problem of each card, or that it is fine; exits with 2 if there is any.
+    Print the first problem of each card, or that the card is fine. Exit with 2 if a card has a problem.
     """
     code = 0
     for card in cards:
@@ -35,30 +35,30 @@ def check(cards: Sequence[Path]) -> int:
             library.check_name(card)
         except InputError as error:
             line, code = str(error), UNUSABLE
-        click.echo(" ".join(click.format_filename(line).split()))  # names may hold any bytes
+        click.echo(" ".join(click.format_filename(line).split()))  # names may contain any bytes
     return code
 
 
 @command(
     "touche tasks tira spot-check/arguments -o out/tira",
     argument("task_id", "TASK", type=TASK_ID),
-    output("A new folder, whose name is that of the dataset."),
-    option("--dimension NAME", "What is scored; that which the card has first, unless given."),
-    option("--baseline", "What TIRA's client tries the dataset with.", type=BASELINE, default="bm25"),
+    output("New folder; its name becomes the dataset's name."),
+    option("--dimension NAME", "Dimension to score; by default the card's first."),
+    option("--baseline", "Baseline that TIRA's client runs on the dataset.", type=BASELINE, default="bm25"),
 )
 def tira(task_id: str, output: Path, dimension: str | None, baseline: str) -> None:
     """Write TASK as a dataset for TIRA: a README.md with tira_configs, topics, corpus and judgments.
 
-    The files of the corpus are links. TIRA's client takes the folder as it is: tira-cli dataset-submission.
+    The files of the corpus are links. To submit the folder, run: tira-cli dataset-submission
     """
-    from touche.data.for_tira import SPLIT, write_dataset  # here, for few need it
+    from touche.data.for_tira import SPLIT, write_dataset  # here, because few commands need it
 
     task = library.task(task_id)
     ranked = [name for name in task.qrels if name != STANCE]
     if dimension is not None and dimension not in ranked:
         raise ToucheError(f"{task.id} does not rank by {dimension!r}; {choice(dimension, ranked)}")
     if not ranked:
-        raise ToucheError(f"{task.id} has no judged rankings; TIRA's dataset needs some")
+        raise ToucheError(f"{task.id} has no judged rankings, which TIRA needs; choose another task")
     chosen = dimension or ranked[0]
     click.echo(one_line(str(write_dataset(task, chosen, folder_of(baseline), output))))
     command = ["tira-cli", "dataset-submission", "--path", str(output), "--task", "TASK", "--split", SPLIT]
@@ -66,7 +66,7 @@ def tira(task_id: str, output: Path, dimension: str | None, baseline: str) -> No
 
 
 class _Tasks(Command):
-    """A command that takes an id, or the name of a command of its own."""
+    """A command that takes an id or a subcommand."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -83,16 +83,16 @@ _ID = Ids("task", lambda: ["check", "tira", *library.ids()])
 @command(
     "touche tasks touche-2020-task-1",
     argument("task_id", "[TASK | check FILE | tira TASK -o DIR]", type=_ID),
-    option("--all every", "Every published run, not the best of each team alone."),
+    option("--all every", "Show every published run, not only the best of each team."),
     option("--format style", choices=("table", "json", "csv")),
     cls=_Tasks,
 )
 def tasks(task_id: str | None, every: bool, style: str) -> None:
-    """List the tasks, or show one TASK: its rules, and what each team's best run and the baselines scored.
+    """List tasks, or show a TASK's rules and the published scores of its teams and baselines.
 
-    As JSON and CSV, all published results alone, each with its measure and the command that reruns it here;
-    without TASK, those of all tasks. The card of a new task is checked by: touche tasks check FILE; as a
-    dataset for TIRA it is written by: touche tasks tira TASK -o DIR
+    JSON and CSV have only published results, each with its measure and the command that reruns it. Without
+    TASK, these are the results of all tasks. To check a new task's card, run: touche tasks check FILE. To
+    write a TASK as a dataset for TIRA, run: touche tasks tira TASK -o DIR
     """
     chosen = [library.task(task_id)] if task_id else list(library.all_tasks().values())
     if style != "table":
@@ -110,7 +110,7 @@ def tasks(task_id: str | None, every: bool, style: str) -> None:
 
 @dataclass(frozen=True)
 class _Listed(Published):
-    """A row of a results table, and the command that reruns it; empty where it cannot be rerun here."""
+    """A published result, and the command that reruns it; empty if touche has none."""
 
     rerun: str = ""
 
@@ -140,7 +140,7 @@ def _show_card(task: Task, every: bool) -> None:
 
 
 def _about(task: Task) -> Iterator[str]:
-    """The lines above the results: what the task is, its rules and its files."""
+    """Yields the lines above the results: the task's title, rules and files."""
     rules, note = task.rules, " ".join(task.note.split())
     yield from (f"{task.id}: {task.title}", task.url, *([f"\n{note}"] if note else []), "", "Rules")
     least = f"{rules.min_results} to " if rules.min_results else "at most "
@@ -168,7 +168,7 @@ def _show_leaderboard(rows: Sequence[Published], every: bool, scores: Sequence[E
             click.echo(f"{which}: {command_of(score)}")
     if len(lines) < len(rows):
         which = f"{len(lines)} of {len(rows)} runs: the best of each team, and the organizers' own"
-        click.echo(f"{which}; all of them: touche tasks {rows[0].task} --all")
+        click.echo(f"{which}; show all with: touche tasks {rows[0].task} --all")
     click.echo(_sources(rows))
     click.echo(f"evaluator: {rows[0].evaluator or 'not stated'}; qrels: {rows[0].qrels or 'not stated'}")
 
@@ -176,7 +176,7 @@ def _show_leaderboard(rows: Sequence[Published], every: bool, scores: Sequence[E
 def _lines(
     rows: Sequence[Published], shown: Sequence[Published], scores: Sequence[ExpectedScore] = ()
 ) -> list[dict[str, Any]]:
-    """The values of the rows that are shown, each with its place among all rows."""
+    """Returns the values of the shown rows, each with its rank among all rows."""
     numbers, lines = _numbers(rows), []
     for row in shown:
         score = rerun_of(row, scores)
@@ -193,7 +193,7 @@ def _lines(
 
 
 def _numbers(rows: Iterable[Published]) -> dict[str, str]:
-    """The sources of rows, each with its number in brackets."""
+    """Returns the sources of rows, each with its number in brackets."""
     sources = dict.fromkeys(source for row in rows for source in row.sources)
     return {source: f"[{number}]" for number, source in enumerate(sources, 1)}
 

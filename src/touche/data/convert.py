@@ -9,7 +9,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from touche.data.places import open_dataset, qrels_of
-from touche.errors import InputError, NotAtHandError
+from touche.errors import InputError, MissingDataError
 from touche.formats.beir import corpus_line, judgment_lines, query_line
 from touche.io.writing import make_folder, whole
 from touche.progress import watched
@@ -32,11 +32,11 @@ def write_beir(dataset_id: str, folder: Path) -> list[Path]:
 
     Raises:
         InputError: if the folder is not empty, or cannot be written.
-        NotAtHandError: if topics or corpus are missing.
+        MissingDataError: if topics or corpus are missing.
         ToucheError: if one of the files is broken.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(folder, "not an empty folder", "name a new folder")
+        raise InputError(folder, "not an empty folder", "choose a new folder")
     source, (task, _) = open_dataset(dataset_id), dataset(dataset_id)
     files: dict[str, Iterable[str]] = {"queries.jsonl": map(query_line, source.topics), **_judgments(task)}
     files["corpus.jsonl"] = map(corpus_line, watched(source.documents, "writing", "documents", None))
@@ -49,25 +49,25 @@ def write_beir(dataset_id: str, folder: Path) -> list[Path]:
 
 
 def _judgments(task: Task) -> dict[str, Iterable[str]]:
-    """Returns the lines of each file of qrels; warns about those that are left out."""
+    """Returns the lines of each file of qrels; warns about omitted qrels."""
     files: dict[str, Iterable[str]] = {}
     for place, dimension in enumerate(task.qrels):
         name = f"qrels/{dimension if place else 'test'}.tsv"
         if dimension == STANCE:
-            _log.warning("BEIR's format has no stances, so that %s is not written", name)
+            _log.warning("BEIR's format has no stances, so %s is not written", name)
             continue
         try:
             files[name] = judgment_lines(qrels_of(task, dimension))
-        except NotAtHandError as error:
+        except MissingDataError as error:
             _log.warning("%s is not written: %s", name, error)
     return files
 
 
 @contextmanager
 def _whole_folder(folder: Path) -> Iterator[Path]:
-    """Gives a hidden folder beside a new or empty one, whose place it takes in the end.
+    """Yields a hidden folder next to a new or empty folder, which it replaces at the end.
 
-    Only a process that is killed leaves it behind; you can remove it.
+    Only a killed process leaves it behind; you can remove it.
     """
     target = Path(os.path.realpath(folder))
     part = target.with_name(f".{target.name}.{token_hex(8)}.part")
@@ -76,6 +76,8 @@ def _whole_folder(folder: Path) -> Iterator[Path]:
         try:
             part.replace(target)
         except OSError as error:  # such as a mount point
-            raise InputError(folder, f"cannot be replaced ({error.strerror})", "name a new folder") from error
+            raise InputError(
+                folder, f"cannot be replaced ({error.strerror})", "choose a new folder"
+            ) from error
     finally:
         shutil.rmtree(part, ignore_errors=True)

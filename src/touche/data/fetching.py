@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from touche import tasks
 from touche.collection.ir_datasets import library
-from touche.data.places import at_hand, home, locate
+from touche.data.places import home, is_available, locate
 from touche.data.remedies import needs, records
 from touche.errors import InputError, ToucheError
 from touche.io.opening import md5, opened
@@ -68,7 +68,7 @@ class Source:
     def place(self, folder: Path | None = None) -> Path | None:
         """Returns its location in a folder, or in the searched folders; None if it is missing."""
         if folder is None:
-            return locate(self.kind, self.name) if at_hand(self.kind, self.name) else None
+            return locate(self.kind, self.name) if is_available(self.kind, self.name) else None
         return folder / self.path if (folder / self.path).exists() else None
 
 
@@ -157,7 +157,7 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
     """
     published = {source.name.partition("/")[0] for source in official() if source.kind == "corpora"}
     for name in dict.fromkeys(tasks.dataset(each)[1].directory for each in chosen or tasks.datasets()):
-        if name in published or (folder is None and at_hand("corpora", name)):
+        if name in published or (folder is None and is_available("corpora", name)):
             continue
         copies = (mirror / "corpora" / name).glob("*") if mirror else ()
         files = sorted(path for path in copies if path.is_file())

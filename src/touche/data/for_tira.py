@@ -36,7 +36,7 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
 
     Raises:
         InputError: if the folder is not empty.
-        NotAtHandError: if topics, qrels or corpus are missing.
+        MissingDataError: if topics, qrels or corpus are missing.
         ToucheError: if one of these files is broken.
     """
     if folder.exists() and any(folder.iterdir()):

@@ -10,7 +10,7 @@ from touche.collection.discovery import Input, find, find_documents, side_files
 from touche.collection.documents import Documents
 from touche.collection.ir_datasets import IrDataset
 from touche.data.remedies import ELSEWHERE, in_bytes, remedy
-from touche.errors import NotAtHandError, ToucheError, choice
+from touche.errors import MissingDataError, ToucheError, choice
 from touche.formats.qrels import Qrels, read_qrels, read_stances
 from touche.formats.topics import read_topics
 from touche.io.writing import cache_folder
@@ -38,19 +38,19 @@ def locate(kind: str, name: str) -> Path:
         name: the name of the file or folder.
 
     Raises:
-        NotAtHandError: if it is missing; the message names the searched folders.
+        MissingDataError: if it is missing; the message names the searched folders.
     """
     places = list(_places())
     for place in places:
         if os.path.exists(path := place / kind / name):  # noqa: PTH110 (Path.exists raises without access)
             return path
     searched = ", ".join(str(place / kind) for place in places)
-    raise NotAtHandError(f"{kind}/{name} is missing (searched in {searched}); {remedy(f'{kind}/{name}')}")
+    raise MissingDataError(f"{kind}/{name} is missing (searched in {searched}); {remedy(f'{kind}/{name}')}")
 
 
-def at_hand(kind: str, name: str) -> bool:
+def is_available(kind: str, name: str) -> bool:
     """Returns whether ``locate`` succeeds."""
-    with suppress(NotAtHandError):
+    with suppress(MissingDataError):
         return bool(locate(kind, name))
     return False
 
@@ -60,18 +60,18 @@ def naming_size(dataset: str) -> Iterator[None]:
     """Adds the size of a published corpus to the error that the corpus is missing."""
     try:
         yield
-    except NotAtHandError as error:
+    except MissingDataError as error:
         from touche.data.fetching import official  # here, because that module imports this one
 
         try:
             missing = [source for source in official([dataset]) if source.url and not source.place()]
         except ToucheError:  # in an image, which has no ir_datasets
             raise error from None
-        no_folder = not at_hand("corpora", tasks.dataset(dataset)[1].directory)
+        no_folder = not is_available("corpora", tasks.dataset(dataset)[1].directory)
         if no_folder and any(source.kind == "corpora" for source in missing):
             size = in_bytes(sum(source.size for source in missing))
             fetch = f"get it with: touche data fetch {dataset} ({size})"
-            raise NotAtHandError(f"{dataset} is missing; {fetch}, or {ELSEWHERE}") from None
+            raise MissingDataError(f"{dataset} is missing; {fetch}, or {ELSEWHERE}") from None
         raise
 
 
@@ -88,7 +88,7 @@ def open_dataset(dataset: str) -> Input:
     with naming_size(dataset):
         topics = _topics_of(task, corpus)
         documents: Documents
-        if corpus.ir_datasets is None or corpus_at_hand(corpus):
+        if corpus.ir_datasets is None or has_corpus(corpus):
             documents = find_documents(locate_corpus(corpus))
         else:
             documents = IrDataset(corpus.ir_datasets, side_files=side_files(topics.parent.iterdir()))
@@ -97,7 +97,7 @@ def open_dataset(dataset: str) -> Input:
 
 def _topics_of(task: Task, corpus: Corpus) -> Path:
     """Returns the file of topics; a data set of BEIR has it in the folder of the corpus."""
-    if at_hand("topics", task.topics) or not corpus_at_hand(corpus):
+    if is_available("topics", task.topics) or not has_corpus(corpus):
         return locate("topics", task.topics)
     own = sorted(locate_corpus(corpus).glob("queries.jsonl*"))
     return own[0] if own else locate("topics", task.topics)
@@ -147,16 +147,16 @@ def check_exists(name: str) -> None:
         raise ToucheError(f"{problem}; {choice(name, tasks.datasets()) if shipped() else 'name a folder'}")
 
 
-def datasets_at_hand() -> list[str]:
+def available_datasets() -> list[str]:
     """Returns the ids of the datasets whose topics and corpora are in local folders."""
-    return [name for name in tasks.datasets() if dataset_at_hand(name)]
+    return [name for name in tasks.datasets() if has_dataset(name)]
 
 
-def dataset_at_hand(dataset: str) -> bool:
+def has_dataset(dataset: str) -> bool:
     """Returns whether topics and corpus of a dataset are in local folders."""
     task, corpus = tasks.dataset(dataset)
-    with suppress(NotAtHandError):
-        return bool(_topics_of(task, corpus)) and corpus_at_hand(corpus)
+    with suppress(MissingDataError):
+        return bool(_topics_of(task, corpus)) and has_corpus(corpus)
     return False
 
 
@@ -164,7 +164,7 @@ def locate_corpus(corpus: Corpus) -> Path:
     """Returns the folder of a complete corpus.
 
     Raises:
-        NotAtHandError: if the folder is missing, empty or incomplete.
+        MissingDataError: if the folder is missing, empty or incomplete.
     """
     folder = locate("corpora", corpus.directory)
     names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
@@ -173,13 +173,13 @@ def locate_corpus(corpus: Corpus) -> Path:
         problem = f"{folder} is {'incomplete, without ' + ', '.join(missing) if names else 'empty'}"
         # Fetched data goes to the user's folder, which is searched after this one.
         hidden = "" if folder.parent == home() / "corpora" else "; remove that folder first"
-        raise NotAtHandError(f"{problem}; {remedy(f'corpora/{corpus.directory}')}{hidden}")
+        raise MissingDataError(f"{problem}; {remedy(f'corpora/{corpus.directory}')}{hidden}")
     return folder
 
 
-def corpus_at_hand(corpus: Corpus) -> bool:
+def has_corpus(corpus: Corpus) -> bool:
     """Returns whether ``locate_corpus`` succeeds."""
-    with suppress(NotAtHandError):
+    with suppress(MissingDataError):
         return bool(locate_corpus(corpus))
     return False
 
@@ -202,7 +202,7 @@ def titles_of(task: Task) -> dict[str, str]:
     Raises:
         InputError: if the file is broken.
     """
-    if not (task.topics and at_hand("topics", task.topics)):
+    if not (task.topics and is_available("topics", task.topics)):
         return {}
     return {topic.number: topic.title for topic in read_topics(locate("topics", task.topics))}
 

@@ -1,1 +1,1 @@
-"""Scores: two evaluators, intervals, tests, comparisons, places among the published results."""
+"""Evaluation: scores, intervals, significance tests, comparisons, ranks among published results."""

@@ -1,4 +1,4 @@
-"""Runs compared pair by pair: differences, paired tests with correction, and the topics that decide."""
+"""Pairwise comparison of runs: differences, paired tests with correction, and decisive topics."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,10 +20,10 @@ from touche.evaluation.stances import stance_difference
 from touche.progress import watched
 from touche.tasks import STANCE
 
-_FEWEST = 2  # topics that two runs have to share for a test
+_FEWEST = 2  # common topics that a test needs
 
-_About = tuple[str, str, str, str, str, str, str]  # the fields of a pair of runs
-_Pair = tuple[_About, Mapping[str, tuple[float, float]]]  # with both scores of the topics that both have
+_About = tuple[str, str, str, str, str, str, str]  # fields of a pair of runs
+_Pair = tuple[_About, Mapping[str, tuple[float, float]]]  # with both scores of each common topic
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class PairOfRuns:
     """Run A and run B in one dimension.
 
     Attributes:
-        run_a, run_b: tags, or paths where tags are not unique.
-        task, dimension, qrels, measure, evaluator: what was measured, as in ``Subject``.
+        run_a, run_b: tags, or paths if tags are not unique.
+        task, dimension, qrels, measure, evaluator: subject of the scores, as in ``Subject``.
     """
 
     run_a: str
@@ -46,22 +46,23 @@ class PairOfRuns:
 
 @dataclass(frozen=True)
 class Comparison(PairOfRuns):
-    """Run A against run B in one dimension, over the topics that the evaluator scores for both.
+    """Comparison of run A with run B in one dimension, over topics that the evaluator scores for both.
 
     Attributes:
-        mean_a, mean_b: the means of the measure.
+        mean_a, mean_b: means of the measure.
         difference: ``mean_a - mean_b``.
-        low, high: its 95% confidence interval, by bootstrap over the topics; not corrected for the number of
-            comparisons.
-        effect_size: Cohen's d of the paired scores; None where all topics differ by the same amount.
-        p_t_test: the two-sided p-value of the paired t-test; None where all topics differ by the same amount.
-        p_t_test_holm: the same, corrected for all comparisons made together.
-        significant: whether that is below 0.05.
-        p_randomisation, p_randomisation_holm: those of the paired randomisation test; None unless asked for.
-        won, lost, tied: on how many topics A scores higher, lower, the same.
-        topics: how many there are.
-        results: N, on how many documents with a judged stance both runs are compared; None for rankings. No
-            test is made of stances.
+        low, high: 95% confidence interval of the difference, by bootstrap over the topics; not corrected for
+            the number of comparisons.
+        effect_size: Cohen's d of the paired scores; None if all topics differ by the same amount.
+        p_t_test: two-sided p-value of the paired t-test; None if all topics differ by the same amount.
+        p_t_test_holm: the p-value corrected for all comparisons made together.
+        significant: whether the corrected p-value is below 0.05.
+        p_randomisation, p_randomisation_holm: p-values of the paired randomisation test; None unless
+            requested.
+        won, lost, tied: numbers of topics on which A scores higher, lower and equal.
+        topics: number of compared topics.
+        results: N, number of documents with a judged stance that both runs have; None for rankings. Stances
+            have no test.
     """
 
     mean_a: float
@@ -84,7 +85,7 @@ class Comparison(PairOfRuns):
 
 @dataclass(frozen=True)
 class TopicDifference(PairOfRuns):
-    """Run A against run B on one topic; attributes as those of ``PairOfRuns`` and ``TopicScore``."""
+    """Difference of run A and run B on one topic; attributes as in ``PairOfRuns`` and ``TopicScore``."""
 
     topic: str
     title: str
@@ -96,22 +97,22 @@ class TopicDifference(PairOfRuns):
 def comparisons(
     runs: Sequence[Evaluated], evaluator: str, reference: Evaluated | None = None, randomisation: bool = False
 ) -> tuple[list[Comparison], list[str]]:
-    """Compares runs in every dimension; all comparisons are one family for the correction.
+    """Compares runs in every dimension; the correction is for all comparisons together.
 
     Args:
-        runs: the runs, evaluated.
-        evaluator: the one whose scores are compared.
-        reference: the run to compare each other run with; every two runs are compared if it is None.
-        randomisation: whether the randomisation test is made, too, which takes longer.
+        runs: evaluated runs.
+        evaluator: evaluator whose scores are compared.
+        reference: run to compare each other run with; None compares all pairs.
+        randomisation: whether to add the randomisation test, which takes longer.
 
     Returns:
-        The comparisons; and a sentence for every two runs that share too few topics for a test.
+        The comparisons, and a sentence for each pair of runs that shares too few topics for a test.
 
     Raises:
         ToucheError: if there is only one run.
     """
     if len({run.path for run in runs}) < 2:
-        raise ToucheError("one run alone cannot be compared; give two at least")
+        raise ToucheError("a comparison needs at least two runs; pass another RUN")
     compared, faults = list[Comparison](), list[str]()
     ranked = [run for run in runs if run.is_ranking]
     pairs = list(_pairs(ranked, evaluator, reference))
@@ -119,7 +120,7 @@ def comparisons(
         if len(scores) >= _FEWEST:
             compared.append(_comparison(about, scores, randomisation))
         else:
-            problem = f"too few topics are scored for both, {len(scores)} of {_FEWEST} at the least"
+            problem = f"{len(scores)} topics are scored for both, but a test needs {_FEWEST}"
             a, b, _, dimension, *_ = about
             faults.append(f"{a} and {b} are not compared in {dimension} by {evaluator}: {problem}")
     t = holm([comparison.p_t_test for comparison in compared])
@@ -140,7 +141,7 @@ def comparisons(
 def topic_differences(
     runs: Sequence[Evaluated], evaluator: str, reference: Evaluated | None = None
 ) -> list[TopicDifference]:
-    """Every topic of every comparison, those with the largest differences first."""
+    """Returns every topic of every comparison, largest differences first."""
     titles = runs[0].titles
     return [
         TopicDifference(*about, topic, titles.get(topic, ""), a, b, difference=a - b)
@@ -150,7 +151,7 @@ def topic_differences(
 
 
 def run_named(name: str, runs: Sequence[Evaluated]) -> Evaluated:
-    """The run with a name, tag or path.
+    """Returns the run with a name, tag or path.
 
     Raises:
         ToucheError: if there is none.
@@ -159,11 +160,11 @@ def run_named(name: str, runs: Sequence[Evaluated]) -> Evaluated:
         if name in (run.name, run.tag, str(run.path)):
             return run
     known = choice(name, dict.fromkeys(run.name for run in runs))
-    raise ToucheError(f"there is no run {name!r} to refer to; {known}")
+    raise ToucheError(f"no run is called {name!r}; {known}")
 
 
 def _pairs(runs: Sequence[Evaluated], evaluator: str, reference: Evaluated | None) -> Iterator[_Pair]:
-    """Every two runs of a dimension, with the scores of the topics that both have."""
+    """Yields each pair of runs of a dimension, with the scores of common topics."""
     for a, b in _pairs_of_runs(runs, reference):
         of_a, of_b = (run.topic_scores[evaluator] for run in (a, b))
         scores = {topic: (of_a[topic].value, of_b[topic].value) for topic in of_a if topic in of_b}
@@ -173,7 +174,7 @@ def _pairs(runs: Sequence[Evaluated], evaluator: str, reference: Evaluated | Non
 def _pairs_of_runs(
     runs: Sequence[Evaluated], reference: Evaluated | None
 ) -> Iterator[tuple[Evaluated, Evaluated]]:
-    """Every two runs of a dimension; with a reference, each other run and the reference."""
+    """Yields each pair of runs of a dimension; with a reference, each other run and the reference."""
     for dimension in dict.fromkeys(run.dimension for run in runs):
         of_dimension = [run for run in runs if run.dimension == dimension]
         if reference:
@@ -188,7 +189,7 @@ def _about(a: Evaluated, b: Evaluated, evaluator: str) -> _About:
 
 
 def _of_stances(a: Evaluated, b: Evaluated) -> Comparison:
-    """Two runs on the documents with a judged stance that both have."""
+    """Compares two runs on the documents with a judged stance that both have."""
     first, second, interval = stance_difference(a.lines, b.lines, a.judgments, a.task.stances)
     one, other = first.mean or 0.0, second.mean or 0.0
     untested: tuple[Any, ...] = (None,) * 9
@@ -197,7 +198,7 @@ def _of_stances(a: Evaluated, b: Evaluated) -> Comparison:
 
 
 def _comparison(about: _About, scores: Mapping[str, tuple[float, float]], randomisation: bool) -> Comparison:
-    """Two runs, with p-values that are not corrected yet."""
+    """Compares two runs, without correcting the p-values."""
     differences = [a - b for a, b in scores.values()]
     won, lost = (sum(sign * each > 0 for each in differences) for sign in (1, -1))
     figures: tuple[Any, ...] = (

@@ -1,4 +1,4 @@
-"""Cross-validation: each topic is scored with what is best on other topics (Stone 1974)."""
+"""Cross-validation: each topic is scored with the candidate that is best on other topics (Stone 1974)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from touche.evaluation.significance import bootstrap_interval
 _T = TypeVar("_T")
 
 Values = Mapping[str, float]
-"""A measure by topic."""
+"""Values of a measure by topic."""
 
 FOLDS: Mapping[str, Callable[[Sequence[str]], list[Sequence[str]]]] = {
     "two-fold": lambda topics: [topics[::2], topics[1::2]],
     "leave-one-topic-out": lambda topics: [[topic] for topic in topics],
 }
-"""The names of the methods, each a function from topics to the topics that are tested together."""
+"""Methods by name; each divides topics into groups that are tested together."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Fold(Generic[_T]):
     """Topics that are tested together.
 
     Attributes:
-        choice: the candidate with the highest mean over all other topics; the first of several.
-        values: the measure of this candidate by tested topic.
+        choice: candidate with the highest mean over all other topics; the first of equal ones.
+        values: values of this candidate by tested topic.
     """
 
     choice: _T
@@ -35,17 +35,17 @@ class Fold(Generic[_T]):
 
     @property
     def mean(self) -> float | None:
-        """The mean over the tested topics; None where the evaluator averages over none of them."""
+        """Mean over the tested topics; None if the evaluator averages over none of them."""
         return fmean(self.values.values()) if self.values else None
 
 
 @dataclass(frozen=True)
 class CrossValidation(Generic[_T]):
-    """What tuning is worth on topics that it has not seen.
+    """Scores of tuned candidates on topics that were not used for tuning.
 
     Attributes:
         method: a name in ``FOLDS``.
-        folds: the folds; each topic is tested in one of them.
+        folds: folds; each topic is tested in exactly one.
     """
 
     method: str
@@ -53,37 +53,35 @@ class CrossValidation(Generic[_T]):
 
     @cached_property
     def values(self) -> Values:
-        """The measure by topic, each with a candidate that was chosen by other topics."""
+        """Values by topic, each of a candidate that other topics chose."""
         return {topic: value for fold in self.folds for topic, value in fold.values.items()}
 
     @property
     def mean(self) -> float:
-        """The mean over all topics."""
+        """Mean over all topics."""
         return fmean(self.values.values())
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95% confidence interval of the mean, by bootstrap over the topics."""
+        """95% confidence interval of the mean, by bootstrap over the topics."""
         return bootstrap_interval(list(self.values.values()))
 
 
 def cross_validated(
     candidates: Mapping[_T, Values], topics: Sequence[str], method: str
 ) -> CrossValidation[_T]:
-    """Chooses among candidates by some topics and tests the choice on the others.
+    """Chooses among candidates on some topics and tests the choice on the others.
 
     Args:
-        candidates: settings, weights or whatever is tuned, each with its values.
-        topics: the topics in their order, by which they are split: two folds have every second topic.
+        candidates: settings, weights or other candidates, each with its values.
+        topics: topics in order; each of two folds has every second topic.
         method: a name in ``FOLDS``.
 
     Raises:
-        ToucheError: if there are less than two topics.
+        ToucheError: if there are fewer than two topics.
     """
     if len(topics) < 2:
-        raise ToucheError(
-            f"{method} cross-validation needs two topics, and there are {len(topics)}; leave it out"
-        )
+        raise ToucheError(f"{method} cross-validation needs two topics, but there are {len(topics)}; omit it")
     folds = []
     for tested in FOLDS[method](topics):
         others = set(topics).difference(tested)
@@ -94,11 +92,11 @@ def cross_validated(
 
 
 def best(candidates: Mapping[_T, Values], topics: set[str]) -> _T:
-    """The candidate with the highest mean over some topics; the first of several.
+    """Returns the candidate with the highest mean over some topics; the first of equal ones.
 
     Args:
-        candidates: what is tuned, each with its values; a topic that the evaluator leaves out has none.
-        topics: the only topics that count.
+        candidates: candidates with their values; a topic that the evaluator leaves out has none.
+        topics: topics to average over.
     """
 
     def mean(candidate: _T) -> float:

@@ -1,7 +1,7 @@
-"""Why the two evaluators differ on a run: the difference, taken apart to the last digit.
+"""Explanation of the difference between the two evaluators on a run.
 
-One step at a time, what ``trec_eval`` does is replaced by what ``touche`` does; what the steps change in the
-mean adds up to the difference of the two scores.
+Step by step, a rule of ``trec_eval`` is replaced by a rule of ``touche``. The steps' changes of the mean add
+up to the difference of the two scores.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,11 +17,11 @@ PerTopic = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Reason:
-    """One of the reasons for which touche differs from trec_eval.
+    """A difference between touche and trec_eval.
 
     Attributes:
-        change: what it adds to the mean of nDCG@k.
-        topics: the topics whose score it changes, or that it leaves out of the mean.
+        change: change of the mean of nDCG@k.
+        topics: topics whose score changes, or that the mean leaves out.
         text: what touche does differently.
     """
 
@@ -31,7 +31,7 @@ class Reason:
 
 
 def reasons(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Iterator[Reason]:
-    """Yields what leads from the mean of trec_eval to the one of touche; nothing where all topics agree.
+    """Yields the steps from trec_eval's mean to touche's mean; none if all topics agree.
 
     Raises:
         ToucheError: if run and qrels have no topic in common.
@@ -47,10 +47,10 @@ def reasons(run: Sequence[RunLine], qrels: Qrels, cutoff: int) -> Iterator[Reaso
 
 
 def _steps(run: Run, qrels: Qrels, cutoff: int) -> Iterator[tuple[str, PerTopic, Mapping[str, int]]]:
-    """Yields the scores of trec_eval, and those after each thing that touche does differently.
+    """Yields trec_eval's scores, then the scores after each rule of touche.
 
     Yields:
-        What touche does, empty for the first; the scores, and the numbers of unjudged documents, by topic.
+        The rule of touche, empty for the first; scores by topic; numbers of unjudged documents by topic.
     """
     labels = gains(qrels)
     by_score, ties_by_rank, ranked = (
@@ -63,7 +63,7 @@ def _steps(run: Run, qrels: Qrels, cutoff: int) -> Iterator[tuple[str, PerTopic,
         ("", by_score),
         ("equal scores are ordered by rank, not by document id", ties_by_rank),
         ("the rank column decides, not the score", ranked),
-        (f"{{holes}} unjudged documents of the top {cutoff} are taken out, not counted as 0", judged),
+        (f"{{holes}} unjudged documents of the top {cutoff} are removed, not counted as 0", judged),
     ):
         scores = _scores(order, labels, cutoff)
         yield text, scores, holes

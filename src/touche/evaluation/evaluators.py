@@ -1,9 +1,8 @@
 """The two evaluators of Touché: nDCG@k (Järvelin and Kekäläinen 2002) by both, other measures by trec_eval.
 
-They agree on fully judged runs and drift apart with every unjudged document; a score is nothing without the
-name of its evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures; ``touche``
-does what the organizers' own script does, which has nDCG@k alone; macro F1 of stances, as on their task page,
-goes by its name as well.
+They agree on fully judged runs and differ more with every unjudged document, so a score needs the name of its
+evaluator. ``trec_eval`` is the original C code, version 9.0.8, through ir_measures. ``touche`` computes
+nDCG@k as the organizers' script does, and macro F1 of stances as on their task page.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,19 +16,19 @@ from touche.formats.columns import Order, Run, RunLine
 from touche.formats.qrels import Qrels
 from touche.tasks.measures import MACRO_F1, Measure, parsed, uncut
 
-TREC_EVAL_VERSION = "9.0.8"  # the one that pytrec_eval-terrier holds
+TREC_EVAL_VERSION = "9.0.8"  # the version in pytrec_eval-terrier
 
-Ranked = Mapping[str, Sequence[str]]  # the documents of each topic, best first
+Ranked = Mapping[str, Sequence[str]]  # documents of each topic, best first
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The scores of one run against one set of judgments.
+    """Scores of one run by one set of judgments.
 
     Attributes:
-        per_topic: the measure of each topic that the evaluator averages over.
-        judged_per_topic: Judged@k, the share of judged documents among the first k that the measure looks at
-            (all, where it has no cutoff), of each topic of the run that is in the qrels.
+        per_topic: measure of each topic that the evaluator averages over.
+        judged_per_topic: Judged@k of each topic that run and qrels have: the share of judged documents among
+            the first k (among all documents, if the measure has no cutoff).
     """
 
     per_topic: Mapping[str, float]
@@ -37,22 +36,22 @@ class Evaluation:
 
     @property
     def mean(self) -> float | None:
-        """The mean of the measure over the topics; None where there is none to average over."""
+        """Mean of the measure over the topics; None without topics."""
         return fmean(self.per_topic.values()) if self.per_topic else None
 
     @property
     def judged(self) -> float:
-        """The mean of Judged@k over the topics of the run."""
+        """Mean of Judged@k over the topics of the run."""
         return fmean(self.judged_per_topic.values()) if self.judged_per_topic else 0.0
 
     @property
     def interval(self) -> tuple[float, float] | tuple[None, None]:
-        """The 95% confidence interval of the mean, by bootstrap over the topics; None twice without any."""
+        """95% confidence interval of the mean, by bootstrap over topics; None twice without topics."""
         return bootstrap_interval(list(self.per_topic.values())) if self.per_topic else (None, None)
 
     @property
     def topics(self) -> int:
-        """The number of topics that the evaluator averages over."""
+        """Number of topics that the evaluator averages over."""
         return len(self.per_topic)
 
     @property
@@ -62,17 +61,17 @@ class Evaluation:
 
     @property
     def unjudged(self) -> float:
-        """The share of the first results that has no judgment."""
-        return round(1 - self.judged, 9)  # so that a tenth is a tenth
+        """Share of unjudged documents among the first results."""
+        return round(1 - self.judged, 9)  # so that 0.1 stays 0.1
 
 
 def trec_eval(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation:
-    """A measure as ``trec_eval -c`` computes it, nDCG@k as ``-m ndcg_cut.k``, up to version 9.0.8 of 2020.
+    """Computes a measure as ``trec_eval -c`` up to version 9.0.8 of 2020; nDCG@k is ``-m ndcg_cut.k``.
 
-    Order by score (as float32; versions since September 2023 read double) descending, ties by document id
-    descending; labels below 0 are 0, and the gain is the label, 0 for unjudged documents; a topic of the
-    qrels that the run lacks counts 0. RR@k is ``-M k -m recip_rank``.
-    ``touche.formats.runs.in_order_of_score`` makes the order.
+    Documents are ordered by descending score, ties by descending document id. Scores are float32; versions
+    since September 2023 read double. The gain is the label, or 0 for labels below 0 and unjudged documents. A
+    topic of the qrels that the run lacks counts 0. RR@k is ``-M k -m recip_rank``. The order is made by
+    ``touche.formats.runs.in_order_of_score``.
 
     Raises:
         ToucheError: if the run has no topic of the qrels.
@@ -83,14 +82,14 @@ def trec_eval(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluat
 
 
 def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, float]:
-    """The values of all topics of the qrels, computed by the code of trec_eval.
+    """Returns the values of all topics of the qrels, computed by trec_eval's code.
 
     Args:
-        ranked: in the order of trec_eval, as far as the measure looks.
+        ranked: documents in trec_eval's order, down to the measure's depth.
         qrels: the judgments.
-        measure: one that trec_eval has.
+        measure: measure of trec_eval.
     """
-    import ir_measures  # here, for the images of the baselines are without it
+    import ir_measures  # here, because the baselines' images lack it
 
     plain = uncut(parsed(measure.name))
     falling = [-float(place) for place in range(max(map(len, ranked.values())))]
@@ -100,11 +99,12 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
 
 
 def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation:
-    """nDCG@k as the organizers' script computes it, which has no other measure (``Measure.of_script``).
+    """Computes nDCG@k as the organizers' script does, which has no other measure (``Measure.of_script``).
 
-    Order by the rank column; of the first k the unjudged documents are taken out and the list is closed up;
-    label -2 counts as 0; the ideal list holds the k best labels of the topic. The mean is over topics with a
-    judged document among the first k and a label above 0 in the qrels; there may be none.
+    Documents are ordered by the rank column. Unjudged documents among the first k are removed, and the others
+    move up. Label -2 counts as 0. The ideal list contains the k best labels of the topic. The mean is over
+    topics with a judged document among the first k and a label above 0 in the qrels; there may be no such
+    topic.
 
     Raises:
         ToucheError: if the run has no topic of the qrels.
@@ -120,11 +120,11 @@ def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation
 
 
 def ndcg(found: Iterable[int], judged: Iterable[int], cutoff: int) -> float:
-    """DCG of a list over the DCG of the ideal one; 0 where nothing relevant is known.
+    """Returns the DCG of a list divided by the DCG of the ideal list; 0 if nothing relevant is known.
 
     Args:
-        found: the gains of the list, in its order, down to the cutoff.
-        judged: all gains of the topic; the best of them, in order and as many, are the ideal list.
+        found: gains of the list, in order, down to the cutoff.
+        judged: all gains of the topic; the k best, in order, are the ideal list.
         cutoff: k.
     """
     ideal = dcg(sorted(judged, reverse=True)[:cutoff])
@@ -132,7 +132,7 @@ def ndcg(found: Iterable[int], judged: Iterable[int], cutoff: int) -> float:
 
 
 def dcg(found: Iterable[float]) -> float:
-    """Discounted cumulative gain: sum over the ranks r from 1 of gain / log2(r + 1)."""
+    """Returns discounted cumulative gain: the sum over the ranks r from 1 of gain / log2(r + 1)."""
     return sum(gain / log2(rank + 1) for rank, gain in enumerate(found, 1))
 
 
@@ -141,14 +141,14 @@ EVALUATORS: Mapping[str, Evaluator] = {"trec_eval": trec_eval, "touche": touche}
 
 
 def evaluators_of(measure: Measure) -> list[str]:
-    """Who computes a measure: both evaluators nDCG@k, touche macro F1, trec_eval any other."""
+    """Returns the evaluators of a measure: both for nDCG@k, touche for macro F1, trec_eval for others."""
     if measure is MACRO_F1:
         return ["touche"]
     return [name for name in EVALUATORS if measure.of_script or name == "trec_eval"]
 
 
 def gains(qrels: Qrels) -> Qrels:
-    """Labels below 0, of spam, become 0: no gain either way, and trec_eval's code can crash on them."""
+    """Returns qrels with 0 for labels below 0 (spam), because trec_eval's code can crash on these."""
     return Qrels(
         {
             topic: {document: max(label, 0) for document, label in labels.items()}
@@ -158,7 +158,7 @@ def gains(qrels: Qrels) -> Qrels:
 
 
 def in_qrels(order: Order, qrels: Qrels) -> Order:
-    """The topics of an order that are in the qrels.
+    """Returns the topics of an order that are in the qrels.
 
     Raises:
         ToucheError: if there is none.

@@ -45,18 +45,18 @@ def evaluate(
     Args:
         runs: one run or several, each in one of the forms of ``touche.AnyRun``: a path, a frame of PyTerrier
             or ir_measures, scores by topic and document, or records.
-        task: the id of the task; None where there are judgments alone.
+        task: the id of the task; None if there are only qrels.
         evaluator: ``trec_eval``, ``touche`` or ``both``.
-        per_topic: a row for each topic instead of the means.
-        pairs: ``any-order`` for a second score, for which a pair that is judged in the other order counts.
-        measure: another measure than that of the task, of ir_measures or in its notation: ``nDCG@10``; or
-            several: ``nDCG@5,AP``.
-        qrels: other relevance judgments than those of the task, in one of the forms of ``touche.AnyQrels``.
+        per_topic: whether to return topic scores instead of means.
+        pairs: ``any-order`` adds a score that also counts pairs judged in the other order.
+        measure: a measure instead of the task's, an object of ir_measures or its name, such as ``nDCG@10``.
+            ``nDCG@5,AP`` names several.
+        qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
 
     Returns:
         A record for each run, dimension, evaluator (and topic): a ``touche.evaluation.scores.Score`` or
-        ``TopicScore``; ``frame()`` makes a DataFrame of them. Doubts about scores are Python warnings. The
-        notes say why the evaluators differ, and the rank on the leaderboard.
+        ``TopicScore``; ``frame()`` returns them as a DataFrame. Doubtful scores cause Python warnings. The
+        notes explain differences between the evaluators, and give ranks on the leaderboard.
 
     Raises:
         ToucheError: if a run is unusable, or qrels are missing.
@@ -83,21 +83,21 @@ def compare(
     randomisation: bool = False,
     reference: str | None = None,
 ) -> Table[Any]:
-    """Compares every two of the runs in every dimension of a task.
+    """Compares each pair of runs in every dimension of a task.
 
     Args:
         runs: paths or frames, as for ``evaluate``; at least two.
-        task: the id of the task; None where there are judgments alone.
+        task: the id of the task; None if there are only qrels.
         evaluator: ``trec_eval`` or ``touche``.
-        per_topic: a row for each topic, the largest differences of a pair first.
-        measure: another measure than that of the task, as for ``evaluate``.
-        qrels: other relevance judgments than those of the task, in one of the forms of ``touche.AnyQrels``.
-        randomisation: whether the randomisation test is made next to the t-test.
-        reference: the tag or path of the run that each other run is compared with, instead of every two.
+        per_topic: whether to return the differences of topics, a pair's largest differences first.
+        measure: a measure instead of the task's, as for ``evaluate``.
+        qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
+        randomisation: whether to add the randomisation test.
+        reference: the tag or path of the run to compare each other run with; None compares all pairs.
 
     Returns:
-        Records: ``touche.evaluation.comparison.Comparison`` or ``TopicDifference``; ``frame()`` makes a
-        DataFrame of them.
+        Records: ``touche.evaluation.comparison.Comparison`` or ``TopicDifference``; ``frame()`` returns
+        them as a DataFrame.
 
     Raises:
         ToucheError: if a run is unusable, or qrels are missing.
@@ -145,14 +145,14 @@ def wide(
 
 
 def published(task: str | None = None) -> Table[tasks.Published]:
-    """The published results of a task, or of all.
+    """Returns the published results of a task, or of all tasks.
 
     Args:
-        task: the id of the task; None for all.
+        task: the id of the task; None for all tasks.
 
     Returns:
         Records of ``touche.tasks.Published``, the best result of each dimension first; detected stances,
-        which have another measure, come last. ``frame()`` makes a DataFrame of them.
+        which have another measure, come last. ``frame()`` returns them as a DataFrame.
 
     Raises:
         ToucheError: if there is no such task.
@@ -164,7 +164,7 @@ def published(task: str | None = None) -> Table[tasks.Published]:
 def _score(
     runs: Any, scored_by: tuple[Any, Any, Any], evaluators: Iterable[str], any_order: bool = False
 ) -> list[list[Evaluated]]:
-    """Evaluates runs of any form by each measure; qrels that are in no file are written into one."""
+    """Evaluates runs of any form by each measure; qrels without a file are written to a temporary file."""
     task, measure, qrels = scored_by
     given = measure if isinstance(measure, list | tuple) else [measure]  # texts, or objects of ir_measures
     measures = [name for each in given for name in (tasks.measures_in(str(each)) if each else [None])]
@@ -186,4 +186,4 @@ def _warnings(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
 
 def _check(option: str, value: str, known: Iterable[str]) -> None:
     if value not in known:
-        raise ToucheError(f"{option} = {value!r} is not known here; choose among {', '.join(known)}")
+        raise ToucheError(f"{option} = {value!r} is unknown; choose among {', '.join(known)}")

@@ -1,23 +1,23 @@
-"""Where a score stands among the published ones, comparing only like with like."""
+"""Rank of a score among published scores; only comparable scores are compared."""
 
 from collections.abc import Sequence
 
 from touche.tasks import Published, Task
 
-DIGITS = 3  # to which the tables are printed
+DIGITS = 3  # digits of the printed tables
 
 
 def comparable(task: Task, dimension: str, evaluator: str, results: int | None = None) -> list[Published]:
-    """The published results for a score: same measure, judgments, N and, as known, evaluator.
+    """Returns published results comparable to a score: same measure, judgments, N and, if known, evaluator.
 
     Args:
-        task: the task of the run.
-        dimension: a name in ``task.qrels``; corrected and uncorrected judgments have one each.
-        evaluator: the one of the score.
+        task: task of the run.
+        dimension: a name in ``task.qrels``; corrected judgments have a dimension of their own.
+        evaluator: evaluator of the score.
         results: N of detected stances; None for rankings.
 
     Returns:
-        The rows, the best first.
+        The rows, best first.
     """
     return [
         row
@@ -31,10 +31,10 @@ def comparable(task: Task, dimension: str, evaluator: str, results: int | None =
 
 
 def shortlist(published: Sequence[Published]) -> list[Published]:
-    """The best run of each team, and all of the organizers' own: what a table of many runs is told by.
+    """Returns the best run of each team, and all runs of the organizers.
 
     Args:
-        published: the results of one dimension, the best first.
+        published: results of one dimension, best first.
     """
     best: dict[str, Published] = {}
     for row in published:
@@ -43,22 +43,22 @@ def shortlist(published: Sequence[Published]) -> list[Published]:
 
 
 def rank(row: Published, published: Sequence[Published]) -> int:
-    """Returns the rank of a row from 1; rows that are level to the printed digits share one."""
+    """Returns the rank of a row from 1; rows with equal printed values share a rank."""
     return 1 + sum(round(other.value, DIGITS) > round(row.value, DIGITS) for other in published)
 
 
 def names(published: Sequence[Published]) -> list[str]:
-    """What rows are called: team and run; the organizers' own with their tags, if there are several."""
+    """Returns the names of rows: team and run; several runs of the organizers also with their tags."""
     several = sum(row.baseline for row in published) > 1
     return [f"{row.name} ({row.tag})" if several and row.baseline else row.name for row in published]
 
 
 def standing(value: float, published: Sequence[Published]) -> str:
-    """Says between which teams' best runs a score stands, or level with whose, and what the baseline scored.
+    """Describes a score's rank among the teams' best runs, and names the baseline's score.
 
     Args:
-        value: the mean of the measure; compared to the three digits that the tables are printed to.
-        published: the results to compare with, at least one, the best first.
+        value: mean of the measure; compared in the three digits of the printed tables.
+        published: results to compare with, at least one, best first.
     """
     rounded, best = round(value, DIGITS), shortlist(published)
     called = dict(zip(published, names(published), strict=True))
@@ -85,5 +85,5 @@ def standing(value: float, published: Sequence[Published]) -> str:
     if len(best) < len(published) and 0 < len(higher) < len(published):
         parts.insert(1, f"{len(higher)} of {len(published)} published runs are above it")
     if any(row.evaluator is None and row.results is None for row in published):
-        parts.append("with which evaluator the published ones were computed is not stated")
+        parts.append("the evaluator of the published scores is not stated")
     return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""What is to be said of runs, each thing once: doubts, why evaluators differ, where runs stand."""
+"""Sentences about runs, each once: warnings, differences of evaluators, ranks among published scores."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -16,24 +16,24 @@ _SHOWN_TOPICS = 5
 
 
 def warnings_of(runs: Sequence[Evaluated]) -> list[str]:
-    """What puts the scores of runs in doubt."""
+    """Returns warnings about the scores of runs."""
     return _grouped(runs, doubts)
 
 
 def notes_of(runs: Sequence[Evaluated]) -> list[str]:
-    """Why the evaluators differ, and where the runs stand among the published ones."""
+    """Returns why the evaluators differ, and the ranks among published scores."""
     measure = runs[0].measure
-    alone = f"{measure} is scored by trec_eval alone: the organizers' script has nDCG@k and nothing else"
+    alone = f"{measure} is scored only by trec_eval, because the organizers' script has only nDCG@k"
     notes = [*_grouped(runs, lambda run: (*_disagreement(run), *_standing(run))), *_other_sizes(runs)]
     return [alone, *notes] if evaluators_of(measure) == ["trec_eval"] else notes
 
 
 def doubts(run: Evaluated) -> Iterator[str]:
-    """Yields what puts the scores of a run in doubt, in sentences."""
-    if run.name == one_line(str(run.path)) != one_line(run.tag):  # a frame has its tag for a path
-        yield f"several runs have the tag {run.tag!r}, so that they are named by their paths"
+    """Yields warnings about the scores of a run, as sentences."""
+    if run.name == one_line(str(run.path)) != one_line(run.tag):  # the path of a frame is its tag
+        yield f"several runs have the tag {run.tag!r}, so they are named by their paths"
     if len(tags := run.lines.tags.present) > 1:
-        yield f"the file has {len(tags)} tags, {run.tag!r} the first; is it one run?"
+        yield f"the file has {len(tags)} tags, the first is {run.tag!r}; check that it is one run"
     if isinstance(evaluation := run.evaluations.get("touche"), StanceEvaluation):
         yield from _wrong_labels(evaluation)
         return
@@ -48,23 +48,23 @@ def doubts(run: Evaluated) -> Iterator[str]:
 
 
 def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:
-    """Values over different numbers of documents do not compare."""
+    """Yields a warning if values are over different numbers of documents."""
     sizes = {run.name: score.results for run in runs for score in run.scores.values() if score.results}
     if len({*sizes.values()}) > 1:
         listed = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
-        yield f"N differs ({listed}), so the values of {MACRO_F1} do not compare; use touche compare"
+        yield f"N differs ({listed}), so the values of {MACRO_F1} are not comparable; use touche compare"
 
 
 def _wrong_labels(evaluation: StanceEvaluation) -> Iterator[str]:
     if others := int(evaluation.counts[..., -1].sum()):
         known = ", ".join(evaluation.labels)
-        yield f"{others:,} of {evaluation.results:,} labels are none of {known}, and count as wrong"
+        yield f"{others:,} of {evaluation.results:,} labels are not among {known}, and count as wrong"
     if not evaluation.results:
         yield "no document has a judged stance; check that --task is the run's task"
 
 
 def _grouped(runs: Iterable[Evaluated], sentences: Callable[[Evaluated], Iterable[str]]) -> list[str]:
-    """The sentences, each once, with what they are about."""
+    """Returns the sentences, each once, with their runs and dimensions."""
     about: dict[str, dict[str, dict[str, None]]] = {}
     for run in runs:
         for text in sentences(run):
@@ -73,7 +73,7 @@ def _grouped(runs: Iterable[Evaluated], sentences: Callable[[Evaluated], Iterabl
 
 
 def _named(runs: Mapping[str, Iterable[str]]) -> str:
-    """Runs with their dimensions, which are named once for all runs that share them."""
+    """Returns runs with their dimensions; runs with the same dimensions are grouped."""
     names: dict[str, list[str]] = {}
     for run, dimensions in runs.items():
         names.setdefault(" and ".join(dimensions), []).append(run)
@@ -81,49 +81,49 @@ def _named(runs: Mapping[str, Iterable[str]]) -> str:
 
 
 def _listed(topics: Sequence[str]) -> str:
-    """Topics in words, the first five of them by number."""
+    """Returns topics in words, the first five by number."""
     rest = f" and {len(topics) - _SHOWN_TOPICS} more" if len(topics) > _SHOWN_TOPICS else ""
     return f"topic{'s' if len(topics) > 1 else ''} {', '.join(topics[:_SHOWN_TOPICS])}{rest}"
 
 
 def _unjudged(run: Evaluated) -> Iterator[str]:
-    """One sentence for both evaluators, without the share, so that runs have it in common."""
+    """Yields one sentence for both evaluators, without the share, so that runs can have the same sentence."""
     measure = run.task.measure
     shares = {name: evaluation.unjudged for name, evaluation in run.evaluations.items()}
     if names := [name for name, share in shares.items() if share > UNJUDGED_LIMIT]:
         whose = "" if len(names) == len(shares) else f" in the order of {names[0]}"
         top = f"top {measure.cutoff}" if measure.cutoff else "results"
         nothing = min(shares.values()) == 1
-        share = "nothing" if nothing else f"less than {1 - UNJUDGED_LIMIT:.0%}"
+        share = "none" if nothing else f"less than {1 - UNJUDGED_LIMIT:.0%}"
         of_measure = {row.dimension for row in run.task.published if row.measure == measure.name}
         effect = ", so the score is not comparable with published ones" if run.dimension in of_measure else ""
         if run.task.incomplete:
             effect = ", as for the published scores"
         check = "; check that --task is the run's task" if nothing else ""
-        yield f"{share} of the {top}{whose} is judged{effect}: {_what_becomes_of_unjudged(measure)}{check}"
+        yield f"{share} of the {top}{whose} is judged{effect}: {_effect_of_unjudged(measure)}{check}"
 
 
-def _what_becomes_of_unjudged(measure: Measure) -> str:
-    counted = "counts an unjudged document as not relevant, which is too low where it is relevant"
-    left_out = "takes {} out, which is too high where it is not"
+def _effect_of_unjudged(measure: Measure) -> str:
+    counted = "counts unjudged documents as not relevant, so its scores may be too low"
+    left_out = "removes {}, so its scores may be too high"
     if measure.of_script:
-        return f"trec_eval {counted}; touche {left_out.format('it')}"
-    return f"{measure} {left_out.format('an unjudged document') if measure.condenses else counted}"
+        return f"trec_eval {counted}; touche {left_out.format('them')}"
+    return f"{measure} {left_out.format('unjudged documents') if measure.condenses else counted}"
 
 
 def _topics_left_out(run: Evaluated) -> Iterator[str]:
     evaluation = run.evaluations["touche"]
     if left_out := [topic for topic in evaluation.judged_per_topic if topic not in evaluation.per_topic]:
         nothing = "" if evaluation.per_topic else ", and has no topic left to average over"
-        why = f"nothing in the top {run.task.cutoff} is judged, or nothing known is relevant"
+        why = f"none of the top {run.task.cutoff} is judged, or no relevant document is known"
         yield f"touche leaves out {_listed(left_out)}{nothing}: {why}"
 
 
 def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
-    """Topics that the run has and the judgments lack, and the other way round."""
+    """Yields warnings on topics that only the run or only the judgments have."""
     present = run.lines.by_topic
     if unknown := [topic for topic in present if topic not in run.judgments]:
-        yield f"there are no judgments for {_listed(unknown)} of the run, which do not count"
+        yield f"there are no judgments for {_listed(unknown)} of the run, so these results do not count"
     if missing := [topic for topic in run.judgments if topic not in present]:
         by_touche = " and touche leaves out" if run.task.measure.of_script else ""
         counts = f"which trec_eval counts as 0{by_touche}; the score is not comparable"
@@ -133,11 +133,11 @@ def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
 def _equal_ranks(run: Evaluated) -> Iterator[str]:
     topics, ranks = run.lines.by_topic.items(), run.lines.ranks
     if repeated := [topic for topic, lines in topics if len(np.unique(ranks[lines])) < len(lines)]:
-        yield f"ranks stand twice in {_listed(repeated)}, which touche leaves in the order of the file"
+        yield f"ranks occur twice in {_listed(repeated)}; touche then uses the order of the file"
 
 
 def _near_ties(run: Evaluated) -> Iterator[str]:
-    """Where scores differ by less than a float32 can tell: trec_eval read these until 2020, now doubles."""
+    """Yields a warning if scores differ by less than float32 can represent; newer trec_eval reads doubles."""
     lines, measure = run.lines, run.task.measure
     by_float, by_double = lines.by_score, lines.order_of(lines.scores)
     moved = [topic for topic, places in by_float.items() if (places != by_double[topic]).any()]
@@ -149,8 +149,8 @@ def _near_ties(run: Evaluated) -> Iterator[str]:
     if changed := [topic for topic in moved if before[topic] != after[topic]]:
         change = sum(after[topic] - before[topic] for topic in changed) / len(run.judgments)
         yield (
-            f"trec_eval {TREC_EVAL_VERSION}, which is meant here, reads scores as float32; versions since "
-            f"September 2023 read double and order {_listed(changed)} otherwise "
+            f"touche uses trec_eval {TREC_EVAL_VERSION}, which reads scores as float32; versions since "
+            f"September 2023 read double and order {_listed(changed)} differently "
             f"({change:+.4f} in {run.task.measure})"
         )
 
@@ -162,12 +162,14 @@ def _disagreement(run: Evaluated) -> Iterator[str]:
     if steps := list(reasons(run.lines, run.judgments, run.task.cutoff)):
         difference = sum(step.change for step in steps)
         side = "above" if difference >= 0 else "below"
-        parts = "; ".join(f"{step.change:+.4f} as {step.text} ({_listed(step.topics)})" for step in steps)
+        parts = "; ".join(
+            f"{step.change:+.4f} because {step.text} ({_listed(step.topics)})" for step in steps
+        )
         yield f"touche is {abs(difference):.4f} {side} trec_eval: {parts}"
 
 
 def _standing(run: Evaluated) -> Iterator[str]:
-    """With each evaluator, in one sentence where both put it at the same place."""
+    """Yields the rank with each evaluator, in one sentence if both ranks are the same."""
     places: dict[str, list[str]] = {}
     for name, score in run.scores.items():
         rows = [] if run.any_order else comparable(run.task, run.dimension, name, score.results)
@@ -179,9 +181,9 @@ def _standing(run: Evaluated) -> Iterator[str]:
     rows = [row for row in run.task.published if row.dimension == run.dimension]
     if not places and rows and rows[0].results is not None:
         sizes = sorted(row.results or 0 for row in rows)
-        yield f"published values are over {sizes[0]:,} to {sizes[-1]:,} documents; only the same N compares"
+        yield f"published values are over {sizes[0]:,} to {sizes[-1]:,} documents; compare only equal N"
     elif not places and run.task.published:
         kinds = {f"{row.measure} by {row.evaluator or 'an unknown evaluator'}" for row in rows}
         order = ", with pairs in the judged order" if run.any_order else ""
         values = f"published values are of {' and '.join(sorted(kinds)) or 'other judgments'}{order}"
-        yield f"{values}; only the same measure, judgments and evaluator compare"
+        yield f"{values}; only values of the same measure, judgments and evaluator are comparable"

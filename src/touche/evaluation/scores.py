@@ -1,4 +1,4 @@
-"""Runs evaluated on a task: a record for each run and dimension, from which every figure is taken."""
+"""Evaluation of runs on a task: a record for each run and dimension, the source of every figure."""
 
 import logging
 from collections import Counter
@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from os.path import realpath  # that of Path raises where links lead round in circles
+from os.path import realpath  # Path.resolve raises for circular links
 from pathlib import Path
 
-from touche.data.places import at_hand, qrels_of, titles_of
+from touche.data.places import is_available, qrels_of, titles_of
 from touche.data.remedies import remedy
 from touche.errors import ToucheError, one_line
 from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_of
@@ -27,16 +27,16 @@ UNJUDGED_LIMIT = 0.10  # of the first results; above it a score is not comparabl
 
 @dataclass(frozen=True)
 class Subject:
-    """What was scored: a run in one dimension, with one evaluator.
+    """Subject of a score: a run in one dimension, with one evaluator.
 
     Attributes:
-        run: the path of the run file.
-        tag: the tag in it.
-        task: the id of the task.
-        dimension: what was judged.
-        any_order: whether pairs that are judged in the other order count, too.
-        qrels: the name of the file with the judgments.
-        measure: that of the dimension, such as ``nDCG@5``; ``macro F1`` of stances.
+        run: path of the run file.
+        tag: tag of the run.
+        task: id of the task.
+        dimension: judged dimension.
+        any_order: whether pairs judged in the other order also count.
+        qrels: name of the file with the judgments.
+        measure: measure of the dimension, such as ``nDCG@5``; ``macro F1`` for stances.
         evaluator: ``trec_eval`` or ``touche``.
     """
 
@@ -52,16 +52,16 @@ class Subject:
 
 @dataclass(frozen=True)
 class Score(Subject):
-    """The score of a run in one dimension with one evaluator; attributes as in ``Subject``, and:
+    """The score of a run in one dimension with one evaluator; attributes as in ``Subject``, and these:
 
     Attributes:
-        mean: the mean over the topics; None where the evaluator has no topic to average over.
-        low, high: its 95% confidence interval, by bootstrap over the topics; None likewise.
-        judged: Judged@k, with the k of the measure; of all results where it has none.
-        topics: over how many topics the mean is.
-        comparable: whether it compares with published ones: little is unjudged, and no topic is missing; of
-            stances, whether one of these has the same N.
-        results: N, over how many results with a judged stance the macro F1 is; None for rankings.
+        mean: mean over the topics; None without topics.
+        low, high: 95% confidence interval of the mean, by bootstrap over the topics; None without topics.
+        judged: Judged@k, with the k of the measure, or of all results if k is None.
+        topics: number of topics of the mean.
+        comparable: whether the score is comparable with published scores: few results are unjudged and no
+            topic is missing. For stances: whether a published score has the same N.
+        results: N, number of results with a judged stance; None for rankings.
     """
 
     mean: float | None
@@ -75,12 +75,12 @@ class Score(Subject):
 
 @dataclass(frozen=True)
 class TopicScore(Subject):
-    """The score of a run on one topic; attributes as in ``Subject``, and:
+    """The score of a run on one topic; attributes as in ``Subject``, and these:
 
     Attributes:
-        topic, title: the topic; the title is empty where the topics file is not at hand.
-        value: that of the measure.
-        judged: Judged@k, or None where the run lacks the topic.
+        topic, title: number and title of the topic; the title is empty if the topics file is missing.
+        value: value of the measure.
+        judged: Judged@k; None if the run lacks the topic.
     """
 
     topic: str
@@ -91,20 +91,20 @@ class TopicScore(Subject):
 
 @dataclass(frozen=True)
 class Evaluated:
-    """A run against the judgments of one dimension: read once, computed once, and only shown from then on.
+    """A run evaluated by the judgments of one dimension, with everything that commands show.
 
     Attributes:
-        path: the run file.
-        name: its tag, or its path where several runs have that tag.
-        tag: the tag of its first line.
-        lines: the run; where any order counts, with pairs turned round as they are judged.
+        path: run file.
+        name: tag of the run, or its path if several runs have that tag.
+        tag: tag of the first line.
+        lines: lines of the run; if any order counts, pairs have their judged order.
         task: the task.
-        titles: the titles of its topics by number; none where the topics file is not at hand.
-        dimension: what was judged.
-        any_order: whether pairs that are judged in the other order count, too.
-        qrels: the name of the file with the judgments.
-        judgments: what is in it.
-        evaluations: what each evaluator computed, by its name.
+        titles: titles of the topics by number; empty if the topics file is missing.
+        dimension: judged dimension.
+        any_order: whether pairs judged in the other order also count.
+        qrels: name of the file with the judgments.
+        judgments: content of that file.
+        evaluations: result of each evaluator, by its name.
     """
 
     path: Path
@@ -121,27 +121,27 @@ class Evaluated:
 
     @property
     def label(self) -> str:
-        """The dimension in words, such as ``relevance, any order``."""
+        """Name of the dimension, such as ``relevance, any order``."""
         return f"{self.dimension}, any order" if self.any_order else self.dimension
 
     @property
     def is_ranking(self) -> bool:
-        """Whether its documents are ranked in this dimension; of stances they are labelled."""
+        """Whether documents are ranked in this dimension; for stances they are labelled."""
         return self.dimension != STANCE
 
     @property
     def measure(self) -> Measure:
-        """What it is scored by."""
+        """Measure of the dimension."""
         return self.task.measure_for(self.dimension)
 
     @cached_property
     def scores(self) -> Mapping[str, Score]:
-        """A record for each evaluator, by its name."""
+        """Record of each evaluator, by its name."""
         return {name: self._score(name, evaluation) for name, evaluation in self.evaluations.items()}
 
     @cached_property
     def topic_scores(self) -> Mapping[str, Mapping[str, TopicScore]]:
-        """A record for each evaluator and topic that it averages over, in the order of the numbers."""
+        """Record of each evaluator and topic that it averages over, in order of topic numbers."""
         scores: dict[str, dict[str, TopicScore]] = {name: {} for name in self.evaluations}
         for name, evaluation in self.evaluations.items():
             for topic in sorted(evaluation.per_topic, key=in_order):
@@ -152,7 +152,7 @@ class Evaluated:
 
     @property
     def all_topic_scores(self) -> list[TopicScore]:
-        """The records of all evaluators and topics."""
+        """Records of all evaluators and topics."""
         return [score for scores in self.topic_scores.values() for score in scores.values()]
 
     def _score(self, evaluator: str, evaluation: Evaluation) -> Score:
@@ -171,7 +171,7 @@ class Evaluated:
 
 
 def in_order(number: str) -> tuple[int, str]:
-    """So that topic 2 precedes topic 10."""
+    """Returns a sort key by which topic 2 precedes topic 10."""
     return len(number), number
 
 
@@ -181,17 +181,17 @@ def evaluate(
     """Evaluates runs in every dimension of a task.
 
     Args:
-        runs: the run files, or runs that have been read.
-        task: the task that they are for, with its measure.
-        evaluators: names in ``EVALUATORS``; all that have the measure, if none is given. Stances have one.
-        any_order: evaluate each run once more, with pairs that were judged in the other order counted, too.
+        runs: run files, or runs already read.
+        task: task of the runs, with its measure.
+        evaluators: names in ``EVALUATORS``; if empty, all that have the measure. Stances have one evaluator.
+        any_order: whether to evaluate each run once more, also counting pairs judged in the other order.
 
     Returns:
         The records, run by run.
 
     Raises:
-        ToucheError: if judgments are not at hand, a file is unusable, given twice or for another task, an
-            evaluator does not have the measure, or any order is asked for where no pairs are ranked.
+        ToucheError: if judgments are missing, a file is unusable or passed twice, or a run is for another
+            task. Also if an evaluator lacks the measure, or ``any_order`` is set for a task without pairs.
     """
     evaluators = list(evaluators)
     paths = [run.path if isinstance(run, Run) else run for run in runs]
@@ -234,34 +234,34 @@ def evaluate_by(
 
 
 def _scored(task: Task) -> list[str]:
-    """The dimensions; missing judgments of stances are a warning, because rankings can be scored without."""
+    """Returns the dimensions to score; warns if judgments of stances are missing, and omits these."""
     file = task.qrels[STANCE].file if STANCE in task.qrels else ""
-    if not file or len(task.qrels) == 1 or at_hand("qrels", file):
+    if not file or len(task.qrels) == 1 or is_available("qrels", file):
         return list(task.qrels)
     _log.warning("stances are not scored, because qrels/%s is missing; %s", file, remedy(f"qrels/{file}"))
     return [dimension for dimension in task.qrels if dimension != STANCE]
 
 
 def evaluated(run: Run, task: Task, dimension: str) -> Evaluated:
-    """Evaluates a run that has been read in one dimension of a task, by all evaluators of its measure.
+    """Evaluates a run in one dimension of a task, by all evaluators of its measure.
 
     Raises:
-        ToucheError: if the judgments are not at hand or unusable, or are of other topics.
+        ToucheError: if judgments are missing, unusable or of other topics.
     """
     judgments = qrels_of(task, dimension)
     return _evaluated(run, task, titles_of(task), dimension, judgments, EVALUATORS)
 
 
 def with_names(runs: Sequence[Evaluated]) -> list[Evaluated]:
-    """Returns the records named by their tags, or by their paths where several runs have that tag."""
+    """Returns the records, named by tag, or by path if several runs have the tag."""
     tags = Counter({run.path: run.tag for run in runs}.values())
     return [replace(run, name=one_line(run.tag if tags[run.tag] == 1 else str(run.path))) for run in runs]
 
 
 def in_judged_order(run: Run, qrels: Qrels) -> Run:
-    """A run of pairs with those turned round that are judged in the other order only.
+    """Returns a run of pairs; pairs that are judged only in the other order are reversed.
 
-    A pair that the run holds in both orders stays as it is, so that no judgment counts twice.
+    A pair that the run contains in both orders stays unchanged, so that no judgment counts twice.
     """
     documents = run.documents.copy()
     for topic, places in run.by_topic.items():
@@ -276,13 +276,13 @@ def in_judged_order(run: Run, qrels: Qrels) -> Run:
 def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_order: bool) -> None:
     known, ranks = evaluators_of(task.measure), task.qrels.keys() - {STANCE}
     if ranks and not {*evaluators} <= {*known}:
-        problem = f"touche, the organizers' script, does not have {task.measure}"
-        raise ToucheError(f"{problem}; take trec_eval alone")
+        problem = f"touche, the organizers' script, lacks {task.measure}"
+        raise ToucheError(f"{problem}; use only trec_eval")
     if any_order and task.rules.unit != PAIR:
-        raise ToucheError(f"{task.id} does not rank pairs; leave --pairs any-order out")
+        raise ToucheError(f"{task.id} does not rank pairs; omit --pairs any-order")
     if not paths or len(set(map(realpath, paths))) < len(paths):
-        problem = "a run file is given twice" if paths else "no run is given"
-        raise ToucheError(f"{problem}; give each run once")
+        problem = "a run file is passed twice" if paths else "no run is passed"
+        raise ToucheError(f"{problem}; pass each run once")
 
 
 def _evaluated(
@@ -302,7 +302,7 @@ def _evaluated(
             if name in evaluators or dimension == STANCE
         }
     except ToucheError as error:
-        raise ToucheError(f"{run.path}: {error}, that the run ranks {task.rules.unit}s") from error
+        raise ToucheError(f"{run.path}: {error}, and that the run ranks {task.rules.unit}s") from error
     about = run.path, run.tag, run.tag, lines, task, titles, dimension, any_order
     return Evaluated(*about, task.qrels[dimension].file, judgments, evaluations)
 

@@ -1,4 +1,4 @@
-"""Uncertainty over topics: bootstrap intervals, and paired tests with correction for many of them."""
+"""Uncertainty over topics: bootstrap intervals, and paired tests with correction for multiple tests."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -10,19 +10,19 @@ from touche.errors import ToucheError
 
 RESAMPLES = 10_000  # of the bootstrap, as in the overview papers
 PERMUTATIONS = 100_000
-SEED = 2020  # the same topics are drawn every time, and for every run
+SEED = 2020  # the same resamples every time, and for every run
 LEVEL = 0.95  # of intervals
-SIGNIFICANT = 0.05  # p-values below, corrected, are called so
+SIGNIFICANT = 0.05  # corrected p-values below it are significant
 
 _AT_A_TIME = 1_000  # resamples
-_EXACT = 16  # topics; 2 to the power of 16 assignments of signs are all tried
+_EXACT = 16  # topics; up to it, all assignments of signs are tried
 
 
 def bootstrap_interval(values: Sequence[float]) -> tuple[float, float]:
-    """The 95% confidence interval of a mean over topics (percentile bootstrap, Efron 1979).
+    """Returns the 95% confidence interval of a mean over topics (percentile bootstrap, Efron 1979).
 
     Args:
-        values: the score of each topic.
+        values: score of each topic.
 
     Returns:
         The 2.5th and the 97.5th percentile of the means of 10,000 resamples.
@@ -37,7 +37,7 @@ def draws(topics: int) -> NDArray[np.int64]:
 
 
 def _draws(topics: int) -> Iterator[NDArray[np.int64]]:
-    """Yields the same, some at a time, because all of a thousand topics need 80 MB."""
+    """Yields the same rows in blocks, because all rows for a thousand topics need 80 MB."""
     generator = np.random.default_rng(SEED)
     for _ in range(0, RESAMPLES, _AT_A_TIME):
         yield generator.integers(topics, size=(_AT_A_TIME, topics))
@@ -51,58 +51,58 @@ def interval_of(samples: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def t_test(differences: Sequence[float]) -> float | None:
-    """The two-sided p-value of Student's paired t-test, by which this project calls differences significant.
+    """Returns the two-sided p-value of Student's paired t-test, the significance test of this project.
 
     Urbano, Lima and Hanjalic, «Statistical Significance Testing in Information Retrieval» (SIGIR 2019), found
-    it to keep its error rate on scores of runs, and to have power.
+    that it keeps its error rate on scores of runs, and that it has power.
 
     Returns:
-        1 where no topic differs, and None where all differ alike: then there is no variance to test against.
+        1 if no topic differs; None if all differ by the same amount, because their variance is 0.
 
     Raises:
         ToucheError: if there are fewer than two topics.
     """
-    from scipy.stats import ttest_1samp  # here, for it takes a second to import
+    from scipy.stats import ttest_1samp  # here, because the import takes a second
 
     if len(differences) < 2:
         problem = f"{len(differences)} topics in common are too few for a test"
-        raise ToucheError(f"{problem}; compare runs that share two topics at least")
+        raise ToucheError(f"{problem}; compare runs that share at least two topics")
     if _all_alike(differences):
         return None if differences[0] else 1.0
     return float(ttest_1samp(differences, 0).pvalue)
 
 
 def randomisation_test(differences: Sequence[float]) -> float:
-    """The two-sided p-value of Fisher's paired randomisation test on the mean (Smucker et al. 2007).
+    """Returns the two-sided p-value of Fisher's paired randomisation test on the mean (Smucker et al. 2007).
 
-    If the two runs were the same, each difference could as well have the other sign. The p-value is the share
-    of assignments of signs whose mean is at least as far from 0: of all of them up to 16 topics, else of
-    100,000 drawn with a fixed seed, where the observed one counts as one more.
+    If the two runs were equal, each difference could as well have the other sign. The p-value is the share of
+    sign assignments whose mean is at least as far from 0. Up to 16 topics, all assignments are tried. For
+    more topics, 100,000 assignments are drawn with a fixed seed, and the observed one is added.
     """
     observed = np.asarray(differences, dtype=float)
     exact = len(observed) <= _EXACT
-    rounding = 1e-12 * float(np.abs(observed).sum())  # equal sums differ by their order of adding up
+    rounding = 1e-12 * float(np.abs(observed).sum())  # equal sums differ by their order of addition
     sums = np.abs(_signs(len(observed)) @ observed)
     as_far = int(np.count_nonzero(sums >= abs(observed.sum()) - rounding))
     return as_far / len(sums) if exact else (as_far + 1) / (len(sums) + 1)
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """p-values corrected for their number: the step-down method of Holm (1979).
+    """Returns p-values corrected for their number by the step-down method of Holm (1979).
 
-    None, where a test has no p-value, stays None and counts as one of them: that corrects no less.
+    None, for a test without p-value, stays None but counts as a test, so others are corrected no less.
     """
-    p = np.array(p_values, dtype=float)  # None is not a number, and sorted behind all others
+    p = np.array(p_values, dtype=float)  # None becomes NaN, which is sorted last
     order = np.argsort(p)
     p[order] = np.maximum.accumulate(np.minimum(1.0, p[order] * np.arange(len(p), 0, -1)))
     return [None if np.isnan(corrected) else float(corrected) for corrected in p]
 
 
 def effect_size(differences: Sequence[float]) -> float | None:
-    """Cohen's d of paired scores: the mean difference in standard deviations of the differences.
+    """Returns Cohen's d of paired scores: the mean difference divided by its standard deviation.
 
     Returns:
-        0 where no topic differs, and None where all differ by the same amount.
+        0 if no topic differs; None if all differ by the same amount.
     """
     if not any(differences):
         return 0.0
@@ -115,10 +115,10 @@ def _all_alike(differences: Sequence[float]) -> bool:
     return max(differences) - min(differences) <= 1e-9 * max(map(abs, differences))
 
 
-# Kept for the next comparison, as drawing them takes ten times as long as adding up.
+# Cached for the next comparison, because drawing takes ten times as long as adding.
 @lru_cache(maxsize=2)
 def _signs(topics: int) -> NDArray[np.float64]:
-    """Assignments of signs, a row each: all that there are, or those drawn."""
+    """Returns assignments of signs, one per row: all, or random ones."""
     if topics <= _EXACT:
         bits = np.arange(2**topics)[:, None] >> np.arange(topics) & 1
         return np.where(bits, 1.0, -1.0)

@@ -1,4 +1,4 @@
-"""Detected stances: the macro-averaged F1 of the labels in the second column of a run."""
+"""Detected stances: the macro-averaged F1 of the labels in a run's second column."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ class ClassScores:
     """The scores of one stance.
 
     Attributes:
-        precision: the share of correct labels among its labels; 0 without any.
-        recall: the share of its documents that have its label; 0 without any.
-        f1: the harmonic mean of both; 0 if both are 0.
-        documents: how many documents of the run have this stance.
+        precision: share of correct labels among the labels of this stance; 0 without any.
+        recall: share of the stance's documents that have its label; 0 without any.
+        f1: harmonic mean of both; 0 if both are 0.
+        documents: number of documents of the run with this stance.
     """
 
     precision: float
@@ -34,12 +34,12 @@ class ClassScores:
 
 @dataclass(frozen=True)
 class StanceEvaluation(Evaluation):
-    """Judged and detected stances of a run, counted by topic; attributes as in ``Evaluation``, and:
+    """Judged and detected stances of a run, counted by topic; attributes as in ``Evaluation``, and these:
 
     Attributes:
-        labels: the stances of the task.
-        counts: lines by topic, judged stance and detected stance, as an array of topics x labels x
-            (labels + 1); the last column has every other label, such as Q0.
+        labels: stances of the task.
+        counts: numbers of lines by topic, judged stance and detected stance, in an array of topics x labels x
+            (labels + 1). The last column counts all other labels, such as Q0.
     """
 
     labels: Sequence[str]
@@ -47,17 +47,17 @@ class StanceEvaluation(Evaluation):
 
     @property
     def mean(self) -> float | None:
-        """The macro F1: the mean of the F1 of all stances, as on the task page of 2022; None if N is 0."""
+        """Macro F1: the mean F1 of all stances, as on the task page of 2022; None if N is 0."""
         return float(_macro_f1(self.counts.sum(axis=0))) if self.results else None
 
     @property
     def interval(self) -> tuple[float, float] | tuple[None, None]:
-        """The 95% confidence interval of the macro F1, by bootstrap over the topics; None twice for one."""
+        """95% confidence interval of the macro F1, by bootstrap over topics; None twice for one topic."""
         return interval_of(_macro_f1(_resampled(self.counts))) if self.topics > 1 else (None, None)
 
     @property
     def topics(self) -> int:
-        """The number of topics with a judged line."""
+        """Number of topics with a judged line."""
         return len(self.counts)
 
     @property
@@ -67,7 +67,7 @@ class StanceEvaluation(Evaluation):
 
     @property
     def totals(self) -> list[list[int]]:
-        """The confusion matrix over all topics: judged stances in rows, detected ones in columns."""
+        """Confusion matrix over all topics: judged stances in rows, detected stances in columns."""
         totals: list[list[int]] = self.counts.sum(axis=0).tolist()
         return totals
 
@@ -81,11 +81,11 @@ class StanceEvaluation(Evaluation):
 
 
 def evaluate_stances(run: Sequence[RunLine], judged: Qrels, labels: Sequence[str]) -> StanceEvaluation:
-    """Counts the lines of a run whose document has a judged stance; the case of labels does not count.
+    """Counts the lines of a run whose document has a judged stance; labels are compared without case.
 
     Args:
         run: the run.
-        judged: the places of the judged stances in ``labels``.
+        judged: judged stances, as indices of ``labels``.
         labels: the stances of the task.
 
     """
@@ -110,29 +110,29 @@ def stance_difference(
 
     Returns:
         The evaluations on these documents, and the 95% confidence interval of the first macro F1 minus the
-        second one (percentile bootstrap over topics, the same topics for both).
+        second (percentile bootstrap over topics, with the same topics for both).
 
     Raises:
-        ToucheError: if the runs do not have such documents of two topics.
+        ToucheError: if fewer than two topics have such documents.
     """
     places = [{(line.topic, line.document): line for line in run} for run in (one, other)]
     shared = sorted(key for key in places[0].keys() & places[1].keys() if key[1] in judged.get(key[0], {}))
     if len({topic for topic, _ in shared}) < 2:
-        raise ToucheError("they have documents with a judged stance in common of less than two topics")
+        raise ToucheError("fewer than two topics have documents with a judged stance in both runs")
     first, second = (evaluate_stances([lines[key] for key in shared], judged, labels) for lines in places)
     samples = _macro_f1(_resampled(first.counts)) - _macro_f1(_resampled(second.counts))
     return first, second, interval_of(samples)
 
 
 def _resampled(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Returns the confusion of each resample of the topics."""
+    """Returns a confusion matrix for each resample of the topics."""
     times = _times(len(counts))
     return (times @ counts.reshape(len(counts), -1)).reshape(len(times), *counts.shape[1:])
 
 
 @lru_cache(maxsize=4)
 def _times(topics: int) -> NDArray[np.float64]:
-    """Returns how often each resample has each topic; exact as floats, which are multiplied faster."""
+    """Returns how often each resample has each topic, as floats, which are exact and multiply faster."""
     drawn = draws(topics)
     places = drawn + topics * np.arange(len(drawn))[:, None]
     return np.bincount(places.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)

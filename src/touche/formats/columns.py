@@ -1,4 +1,4 @@
-"""A run in columns, an element for each line: what scores, warnings and comparisons are computed from."""
+"""Runs as columns with an element per line, the input of scores, warnings and comparisons."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Places = NDArray[np.intp]  # of lines
-Order = Mapping[str, Places]  # the lines of each topic
+Order = Mapping[str, Places]  # indices of each topic's lines
 _COLUMNS = "topics stances documents ranks scores tags numbers".split()
 
 
@@ -32,9 +32,9 @@ class RunLine:
         topic: the id of the topic.
         stance: the second column: ``Q0``, or the predicted stance (2022 task 2).
         document: the id of the document, or of a pair of sentences.
-        rank: as in the file, which may start at 0 or 1.
-        score: as in the file.
-        tag: the rest of the line, with its blanks.
+        rank: rank as in the file, which may start at 0 or 1.
+        score: score as in the file.
+        tag: rest of the line, including blanks.
     """
 
     topic: str
@@ -46,12 +46,12 @@ class RunLine:
 
 
 def split_lines(lines: Sequence[bytes], count: int) -> list[list[bytes]] | None:
-    """Splits lines at ASCII white space into columns, all lines at once.
+    """Splits all lines into columns at ASCII white space.
 
     Returns:
-        The cells of each column; None if a line does not have so many, or has a null character.
+        The cells of each column; None if a line has another number of cells, or a null character.
     """
-    cells = b" \0 ".join(lines).split()  # so that a line with too many columns makes up for none with too few
+    cells = b" \0 ".join(lines).split()  # so that lines with too many columns do not hide lines with too few
     cells.append(b"\0")
     ends = cells[count :: count + 1]
     if len(cells) != len(lines) * (count + 1) or b"".join(cells).count(b"\0") != len(lines):
@@ -62,16 +62,16 @@ def split_lines(lines: Sequence[bytes], count: int) -> list[list[bytes]] | None:
 
 
 def texts(cells: Sequence[bytes]) -> list[str]:
-    """The texts of cells without white space.
+    """Returns cells without white space as texts.
 
     Raises:
-        UnicodeDecodeError: if one is not UTF-8.
+        UnicodeDecodeError: if a cell is not UTF-8.
     """
     return b"\n".join(cells).decode().split("\n")
 
 
 class Codes(dict[str, int]):
-    """Numbers for words, in the order in which the words occur."""
+    """Numbers of words, in the order of first occurrence."""
 
     def __missing__(self, word: str) -> int:
         self[word] = code = len(self)
@@ -84,11 +84,11 @@ class Codes(dict[str, int]):
 
 @dataclass(frozen=True)
 class Words:
-    """A column of words of which few are different.
+    """A column with few distinct words.
 
     Attributes:
-        words: the different words, in the order in which they occur.
-        codes: the place of each line's word in ``words``.
+        words: distinct words, in the order of first occurrence.
+        codes: index of each line's word in ``words``.
     """
 
     words: Sequence[str]
@@ -96,7 +96,7 @@ class Words:
 
     @classmethod
     def of(cls, column: Sequence[str]) -> "Words":
-        """Makes a column of the word of each line."""
+        """Creates a column from the word of each line."""
         words = Codes()
         codes = words.of(column)
         return cls([*words], codes)
@@ -109,20 +109,20 @@ class Words:
 
     @property
     def present(self) -> list[str]:
-        """The different words of the lines, in the order of the lines."""
+        """Distinct words of the lines, in the order of the lines."""
         _, first = np.unique(self.codes, return_index=True)
         return [self.words[code] for code in self.codes[np.sort(first)]]
 
 
 @dataclass(frozen=True, eq=False)
 class Run(Sequence[RunLine], Framed):
-    """A run in columns; as a sequence it has its lines, in the order of the file.
+    """A run as columns; it is also the sequence of its lines, in the order of the file.
 
     Attributes:
-        path: the file; of a run that is in none its name.
+        path: the file, or the name of a run without a file.
         topics, stances, tags: words of each line.
         documents: the id of each line's document.
-        ranks, scores: as written.
+        ranks, scores: ranks and scores as written.
         numbers: the number of each line in the file.
     """
 
@@ -137,11 +137,11 @@ class Run(Sequence[RunLine], Framed):
 
     @classmethod
     def of(cls, lines: Iterable[RunLine], path: Path | str = "run") -> "Run":
-        """Makes a run of lines; a run stays as it is.
+        """Creates a run from lines; a run is returned unchanged.
 
         Args:
             lines: the lines, in their order.
-            path: the file, or the name of a run that is in no file.
+            path: the file, or the name of a run without a file.
         """
         if isinstance(lines, Run):
             return lines
@@ -177,7 +177,7 @@ class Run(Sequence[RunLine], Framed):
         """Returns some of the lines.
 
         Args:
-            places: the places of the lines, from 0.
+            places: indices of the lines, from 0.
         """
         columns = ((name, getattr(self, name)) for name in _COLUMNS)
         return Run(self.path, **{name: column[places] for name, column in columns})
@@ -198,7 +198,7 @@ class Run(Sequence[RunLine], Framed):
         return replace(self, ranks=ranks)
 
     def frame(self, names: Literal["pyterrier", "ir_measures"] = "pyterrier") -> "DataFrame":
-        """The run as a pandas DataFrame, topic by topic in the order of the ranks.
+        """Returns the run as a pandas DataFrame, topic by topic in the order of the ranks.
 
         Args:
             names: of the columns: qid, docno, rank (from 0) and score; or query_id, doc_id and score.
@@ -222,20 +222,20 @@ class Run(Sequence[RunLine], Framed):
         return frame
 
     def as_dict(self) -> dict[str, dict[str, float]]:
-        """The scores of documents by topic, in the order of the ranks, as in pytrec_eval and ranx."""
+        """Returns scores of documents by topic, in the order of the ranks, as for pytrec_eval and ranx."""
         return {
             topic: dict(zip(self.documents[places], self.scores[places].tolist(), strict=True))
             for topic, places in self.by_rank.items()
         }
 
     def scored_docs(self) -> "list[ScoredDoc]":
-        """The run as records of ir_measures."""
+        """Returns the run as records of ir_measures."""
         from ir_measures import ScoredDoc
 
         return [ScoredDoc(topic, *pair) for topic, of in self.as_dict().items() for pair in of.items()]
 
     def ranx(self) -> Any:
-        """The run as a ``ranx.Run``.
+        """Returns the run as a ``ranx.Run``.
 
         Raises:
             ToucheError: if ranx is not installed.
@@ -261,37 +261,37 @@ class Run(Sequence[RunLine], Framed):
 
     @property
     def tag(self) -> str:
-        """The tag of the first line; empty if there is none."""
+        """Tag of the first line; empty without lines."""
         return next(iter(self.tags), "")
 
     @cached_property
     def rounded(self) -> NDArray[np.float32]:
-        """The scores as trec_eval reads them."""
+        """Scores as trec_eval reads them."""
         return self.scores.astype(np.float32)
 
     @cached_property
     def by_topic(self) -> Order:
-        """The lines of each topic, as in the file."""
+        """Indices of each topic's lines, in the order of the file."""
         return self._grouped(np.argsort(self.topics.codes, kind="stable"))
 
     @cached_property
     def by_score(self) -> Order:
-        """The order that trec_eval derives: score as float32 descending, ties by document id descending."""
+        """Order of trec_eval: descending score as float32, ties by descending document id."""
         return self.order_of(self.rounded)
 
     @cached_property
     def by_rank(self) -> Order:
-        """The order of the rank column; equal ranks stay in the order of the file."""
+        """Order of the rank column; equal ranks keep the order of the file."""
         order = np.lexsort((self.ranks, self.topics.codes))
         return self._grouped(order, lambda place: self.ranks[place])
 
     @property
     def by_score_and_rank(self) -> Order:
-        """Score as float32 descending, ties by rank."""
+        """Order by descending score as float32, ties by rank."""
         return self._grouped(np.lexsort((self.ranks, -self.rounded, self.topics.codes)))
 
     def order_of(self, scores: NDArray[Any]) -> Order:
-        """Returns the lines of each topic by descending scores, ties by document id descending.
+        """Returns the lines of each topic by descending score, ties by descending document id.
 
         Args:
             scores: a score for each line.
@@ -310,14 +310,14 @@ class Run(Sequence[RunLine], Framed):
 
         Args:
             order: the lines of each topic, such as ``by_score`` or ``by_rank``.
-            depth: the number of documents of a topic; None for all.
+            depth: maximum number of documents per topic; None for all.
         """
         return {topic: self.documents[places[:depth]].tolist() for topic, places in order.items()}
 
     def _grouped(
         self, order: Places, key: Callable[[int], Any] | None = None, *, reverse: bool = False
     ) -> Order:
-        """Lines that are ordered by topic, by topic; topics in the order of their first lines by the key."""
+        """Divides lines, ordered by topic, into topics; these are ordered by the key of their first lines."""
         topics = self.topics.codes[order]
         groups = np.split(order, np.flatnonzero(np.diff(topics)) + 1) if len(order) else []
         groups.sort(key=lambda places: int(places.min() if key is None else places[0]))
@@ -327,7 +327,7 @@ class Run(Sequence[RunLine], Framed):
 
 
 class Columns:
-    """The columns of a run while it is read."""
+    """Columns of a run while it is read."""
 
     def __init__(self) -> None:
         self._words = Codes(), Codes(), Codes()

@@ -23,27 +23,27 @@ AnyRun: TypeAlias = Any
 
 * the path of a run file, or an open text file
 * a frame with the columns of PyTerrier (qid, docno, score, and perhaps rank) or of ir_measures (query_id,
-  doc_id, score); it is called by the tag in its ``attrs``
+  doc_id, score); its name is the tag in its ``attrs``
 * the scores of documents by topic, ``{topic: {document: score}}``, as in pytrec_eval and ranx
 * a list of records with query_id, doc_id and score, such as ScoredDoc of ir_measures
-* a ``ranx.Run``, and what ``touche`` returns as a run
+* a ``ranx.Run``, and any run that ``touche`` returns
 """
 AnyQrels: TypeAlias = Any
 """Judgments in one of the forms of runs, with label (PyTerrier) or relevance (ir_measures) for score."""
 
-_COLUMNS = {  # by PyTerrier, and otherwise
+_COLUMNS = {  # for PyTerrier, and for other tools
     "qid": "query_id",
     "docno": "doc_id",
     "score": "score",
     "rank": "rank",
     "label": "relevance",
 }
-_MOST = 10**18  # of ranks, which have 18 digits in files
+_MOST = 10**18  # limit of ranks, which have 18 digits in files
 _PASS = "pass a path, a frame, scores by topic and document, or records"
 
 
 def runs_of(runs: AnyRun | Sequence[AnyRun]) -> list[Path | Run]:
-    """One run or several, those in files as paths; runs of one name are numbered."""
+    """Returns one run or several, files as paths; runs with the same name are numbered."""
     several = isinstance(runs, Iterable) and not isinstance(runs, str | PathLike | Mapping | Run)
     is_one = hasattr(runs, "read") or hasattr(runs, "columns") or _is_of_ranx(runs) or not several
     if not is_one:
@@ -63,18 +63,18 @@ def runs_of(runs: AnyRun | Sequence[AnyRun]) -> list[Path | Run]:
 
 
 def run_of(source: AnyRun, name: str = "run") -> Run:
-    """A run of any form.
+    """Returns a run in any form as ``Run``.
 
-    Without ranks, documents are in the order of trec_eval: score descending, ties by id descending.
+    Without ranks, documents are in trec_eval's order: by descending score, ties by descending id.
 
     Args:
         source: the run.
-        name: what it is called if it has no tag.
+        name: name of the run if it has no tag.
 
     Raises:
-        ToucheError: if it cannot be a run: it is empty, a column is missing or occurs twice, an id is not a
-            word or whole number, a rank not a whole number, a score not a finite number, or a document occurs
-            twice in a topic.
+        ToucheError: if the run is empty, or a column is missing or occurs twice. Also if an id is neither a
+            word nor an integer, a rank is not an integer, a score is not finite, or a topic has a document
+            twice.
     """
     if isinstance(source, Run):
         return source
@@ -95,15 +95,15 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
 
 
 def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
-    """Relevance judgments of any form.
+    """Returns relevance judgments in any form as ``Qrels``.
 
     Args:
         source: the judgments.
-        name: what they are called in errors.
+        name: name in errors.
 
     Raises:
-        ToucheError: if they cannot be judgments: there is none, a column is missing or occurs twice, an id is
-            not a word or whole number, a label not a whole number, or a document has two labels.
+        ToucheError: if there are no judgments, or a column is missing or occurs twice. Also if an id is
+            neither a word nor an integer, a label is not an integer, or a document has two labels.
     """
     if isinstance(source, Qrels):
         return source
@@ -138,7 +138,7 @@ def _name(source: Any, name: str) -> str:
 
 
 def _table(source: Any, name: str, wanted: Sequence[str], optional: str = "") -> dict[str, list[Any]]:
-    """The columns of a frame, mapping or list of records, by their names in PyTerrier."""
+    """Returns the columns of a frame, mapping or list of records, by their names in PyTerrier."""
     if _is_of_ranx(source):
         source = source.to_dict()
     if isinstance(source, Mapping):
@@ -178,12 +178,12 @@ def _of_frame(frame: Any, name: str, wanted: Sequence[str], optional: str) -> di
 
 
 def _ids(table: Mapping[str, list[Any]], column: str, name: str) -> list[str]:
-    """The ids as texts; whole numbers are ids, too."""
+    """Returns ids as texts; integers are also ids."""
     ids = [each if type(each) is str else _text(each) for each in table[column]]
     for row, value in enumerate(ids, 1):
         if not is_word(value):
             problem = f"{column} {quoted(value)} is not an id"
-            raise InputError(name, problem, "give a text without white space, or a whole number", row)
+            raise InputError(name, problem, "use a text without white space, or a whole number", row)
     return ids
 
 

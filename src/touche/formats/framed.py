@@ -1,4 +1,4 @@
-"""Results that have a DataFrame, and can be used like it."""
+"""Results that can be used like their DataFrame."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
@@ -13,7 +13,7 @@ _T = TypeVar("_T")
 
 
 class Framed:
-    """A result with a frame, whose columns and methods it has as well, such as ``result.to_csv()``."""
+    """A result with the columns and methods of its frame, such as ``result.to_csv()``."""
 
     def frame(self) -> "DataFrame":
         """Returns the result as a pandas DataFrame."""
@@ -37,7 +37,7 @@ class Table(Sequence[_T], Framed):
     Attributes:
         kind: the type of the records.
         records: the records.
-        warnings: sentences on what makes the records doubtful.
+        warnings: warnings about the records, as sentences.
         notes: sentences that explain the records.
     """
 
@@ -50,7 +50,7 @@ class Table(Sequence[_T], Framed):
         return len(self.records)
 
     def __getitem__(self, place: Any) -> Any:
-        """Returns a record or a slice of the records; with anything else, what the frame has."""
+        """Returns a record or a slice of the records; for any other key, the frame's item."""
         return self.records[place] if isinstance(place, int | slice) else self.frame()[place]
 
     def frame(self) -> "DataFrame":

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _GRADE = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{0,9})?")
-LARGEST = 1_000_000  # trec_eval's memory and time grow with the grade, and it scores 0 beyond its integers
+LARGEST = 1_000_000  # trec_eval's memory and time grow with grades, and overflowing grades score 0
 
 _TREC = ["topic", "0", "document", "grade"]
 _BEIR = ["query-id", "corpus-id", "score"]
@@ -24,17 +24,17 @@ _OTHER_FILE = "check that this is the right file"
 
 
 class Qrels(dict[str, dict[str, int]]):
-    """Relevance judgments: the grade of each judged document, by topic, ``{topic: {document: grade}}``."""
+    """Relevance judgments: grades of documents by topic, ``{topic: {document: grade}}``."""
 
     def add(self, topic: str, document: str, label: int, path: Path | str, line: int) -> None:
         """Adds a judgment.
 
         Args:
             topic, document, label: the judgment.
-            path, line: its file and line, for error messages.
+            path, line: file and line, for errors.
 
         Raises:
-            InputError: if the document has another grade already.
+            InputError: if the document already has another grade.
         """
         if self.setdefault(topic, {}).setdefault(document, label) != label:
             problem = f"document {document!r} of topic {topic} has two grades"
@@ -54,16 +54,16 @@ class Qrels(dict[str, dict[str, int]]):
         return path
 
     def records(self) -> "list[Qrel]":
-        """The judgments as records of ir_measures: query_id, doc_id, relevance, iteration."""
+        """Returns the judgments as records of ir_measures: query_id, doc_id, relevance, iteration."""
         from ir_measures import Qrel
 
         return [Qrel(topic, *judgment) for topic, labels in self.items() for judgment in labels.items()]
 
     def frame(self, names: Literal["pyterrier", "ir_measures"] = "pyterrier") -> "DataFrame":
-        """The judgments as a pandas DataFrame.
+        """Returns the judgments as a pandas DataFrame.
 
         Args:
-            names: whose names the columns have: qid, docno and label, or query_id, doc_id and relevance.
+            names: names of the columns: qid, docno and label, or query_id, doc_id and relevance.
 
         Raises:
             ToucheError: if pandas is not installed.
@@ -73,7 +73,7 @@ class Qrels(dict[str, dict[str, int]]):
         return imported("pandas", "analysis").DataFrame(rows, columns=columns.split())
 
     def ranx(self) -> Any:
-        """The judgments as a ``ranx.Qrels``, which has no grades below 0: these become 0.
+        """Returns the judgments as a ``ranx.Qrels``, in which grades below 0 become 0.
 
         Raises:
             ToucheError: if ranx is not installed.

@@ -1,4 +1,4 @@
-"""What made a run: the model, the analysis, the fields and the numbers that its scores give away."""
+"""Infers the settings of a run from its scores: model, analysis, fields and parameters."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,21 +13,21 @@ from touche.identify.samples import read_scores, sample_of
 def identify(
     run: Path | Run, dataset: str, mean_lengths: Mapping[str, float] = MappingProxyType({})
 ) -> Answer:
-    """Searches for what made a run, with the documents of a dataset.
+    """Infers the settings of a run with the documents of a dataset.
 
-    Of the documents that both have, at most 150 of a topic are taken. In a script this belongs below
-    ``if __name__ == "__main__":``, as hypotheses are fitted by processes of their own.
+    At most 150 common documents of a topic are used. In a script, call this function below
+    ``if __name__ == "__main__":``, because it starts processes.
 
     Args:
         run: a run, or a file ``*.tsv`` with topic, document and score on each line.
-        dataset: such as ``touche-2021-task-1/sample``; a part of the documents is enough.
-        mean_lengths: the mean number of tokens of fields in the whole collection, if they are known. An
-            argument needs those of premises and conclusion; BEIR's names text and title are accepted.
-            Lucene averages over the documents that have a token in the field.
+        dataset: a dataset id, such as ``touche-2021-task-1/sample``; a part of the documents is enough.
+        mean_lengths: known mean lengths of fields in the whole collection, in tokens. Arguments need both
+            premises and conclusion, also by BEIR's names text and title. Lucene's mean is over documents
+            with a token in the field.
 
     Raises:
-        ToucheError: if the run is broken, the dataset is not at hand, or they have no document in common,
-            a mean length is that of a field that they lack, or only one of an argument's parts has one.
+        ToucheError: if the run is broken, the dataset is missing, or both share no document. Also if the
+            documents lack a field with a mean length, or only one part of arguments has a mean length.
     """
     lines, source = run if isinstance(run, Run) else read_scores(run), places.open_dataset(dataset)
     return answer(sample_of(lines, source.topics, source.documents, dataset, mean_lengths))

@@ -1,4 +1,4 @@
-"""The answer to what made a run, as plain records and in sentences."""
+"""The inferred settings of a run, as records and in sentences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
 NOTHING = "No hypothesis stands out."
 WITHIN = (1e-5, 1e-4, 1e-3)
-_NEXT = 5  # hypotheses after the winner
-_FEWEST = 20  # scores that free numbers cannot account for; fewer do not decide
-_MAJORITY = 0.5  # of the scores that free numbers cannot account for
+_NEXT = 5  # hypotheses that are listed after the winner
+_FEWEST = 20  # scores beyond the free numbers; fewer are not enough evidence
+_MAJORITY = 0.5  # of the scores beyond the free numbers
 _ERRORS = 2.0  # standard errors
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A hypothesis, and how well it meets the scores.
+    """A hypothesis and its fit to the scores.
 
     Attributes:
         hypothesis: in words.
-        axes: the same, by the axes of the search.
-        documents: n, whose scores it was fitted to.
-        free_numbers: p; of those that only go together, one.
-        floor: p / n, the share that free numbers could meet if the hypothesis were wrong.
-        shares: of the scores that are met within 1e-5, 1e-4 and 1e-3.
+        axes: its values on the axes of the search.
+        documents: n, the number of documents with fitted scores.
+        free_numbers: p, without numbers that are not independent.
+        floor: p / n, the share of scores that free numbers could reproduce for a wrong hypothesis.
+        shares: the shares of scores reproduced within 1e-5, 1e-4 and 1e-3.
         median: the median error.
-        told_apart: whether it can be told from the first one.
+        differs: whether it differs significantly from the first candidate.
     """
 
     hypothesis: str
@@ -49,19 +49,19 @@ class Candidate:
     floor: float
     shares: tuple[float, ...]
     median: float
-    told_apart: bool
+    differs: bool
 
     @classmethod
     def of(cls, fit: Fit, equal: Sequence[Fit]) -> "Candidate":
-        """Describes a fit, next to the winner and those that cannot be told from it."""
+        """Describes a fit; ``equal`` has the winner and fits that do not differ significantly from it."""
         hypothesis, shares = fit.hypothesis, tuple(map(fit.share, WITHIN))
-        n, p, is_other = len(fit.errors), fit.rank, all(fit is not each for each in equal)
+        n, p, is_other = len(fit.errors), fit.rank, all(fit is not other for other in equal)
         return cls(str(hypothesis), hypothesis.axes, n, p, fit.floor, shares, fit.median, is_other)
 
 
 @dataclass(frozen=True)
 class TopicShare:
-    """The share of a topic's scores that the first hypothesis meets within 1e-5."""
+    """The share of a topic's scores that the first hypothesis reproduces within 1e-5."""
 
     topic: str
     title: str
@@ -80,22 +80,22 @@ class TermNumber:
 
 @dataclass(frozen=True)
 class Answer:
-    """What made a run.
+    """The inferred settings of a run.
 
     Attributes:
-        in_run: documents of the run for topics of the task.
-        decimals: those that the scores in the file were rounded to; 7 where they were not.
-        tried: how many hypotheses.
+        in_run: the number of the run's documents for topics of the task.
+        decimals: the decimals of the scores in the file; 7 if they are not rounded.
+        tried: the number of hypotheses.
         stands_out: whether the first candidate is the answer.
-        reason: why it is, or is not.
-        candidates: the best one, and the next five.
-        nearest: the one with the smallest median error.
-        undecided: by axis, values that cannot be told apart, the best one's first.
-        numbers: of the first candidate, those that all terms share.
-        terms: of the first candidate, those of terms.
-        collections: by field, N and df where they come out as whole numbers.
-        topics: the shares per topic.
-        worst: the documents whose scores are missed most.
+        reason: why it is the answer, or not.
+        candidates: the best candidate and the next five.
+        nearest: the candidate with the smallest median error.
+        undecided: values that the scores do not distinguish, by axis; those of the best candidate first.
+        numbers: the first candidate's numbers that all terms share.
+        terms: the first candidate's numbers of terms.
+        collections: N and df by field, where they are whole numbers.
+        topics: the shares by topic.
+        worst: the documents with the largest errors.
     """
 
     in_run: int
@@ -122,38 +122,38 @@ class Answer:
 
     @property
     def first_line(self) -> str:
-        """The first candidate with its parameters; that nothing stands out, where nothing does."""
+        """The first candidate with its parameters, or that no hypothesis stands out."""
         if not self.stands_out:
             return NOTHING
-        name, weights = self.candidates[0].hypothesis, [each.weight for each in self.collections.values()]
+        name, weights = self.candidates[0].hypothesis, [known.weight for known in self.collections.values()]
         models = {"Terrier's TF_IDF" if "Terrier" in weight else BM25 for weight in weights}
         if len(models) == 1:
             name = name.replace(BM25_OR_TFIDF, models.pop())
         return "; ".join(filter(None, [name, *map(str, self.numbers)]))
 
     def sentences(self) -> Iterator[str]:
-        """Yields what is said next to the tables."""
+        """Yields the sentences next to the tables."""
         yield self.reason[0].upper() + self.reason[1:] + "."
         if self.stands_out:
             for axis, values in self.undecided.items():
                 yield f"The scores do not decide on {axis}: {'; or '.join(values)}."
         else:
-            yield f"Nearest by its median error, {self.nearest.median:.2g}, is {self.nearest.hypothesis}."
-            yield "A model, tokenizer or field outside of the search made such scores, or re-ranking did."
+            yield f"{self.nearest.hypothesis} has the smallest median error, {self.nearest.median:.2g}."
+            yield "A model, tokenizer, field or re-ranking outside of the search has made these scores."
         for field, known in self.collections.items():
-            most = f"N = {known.documents:,}" + (f" (within {known.within})" if known.within else "")
-            yield f"In {field} the weights are {known.weight}: df are whole numbers for {most}."
+            number = f"N = {known.documents:,}" + (f" (within {known.within})" if known.within else "")
+            yield f"In {field} the weights are {known.weight}: df are whole numbers for {number}."
 
 
 def answer(sample: Sample) -> Answer:
-    """Searches for what made the scores of a sample.
+    """Infers the settings of the run in a sample.
 
     Raises:
-        ToucheError: if Lucene is not installed, or the processes that fit die.
+        ToucheError: if Lucene is not installed, or fitting processes die.
     """
     fits, twins, tried = search(sample)
     winner, *others = fits
-    equal = [winner, *(fit for fit in others if not told_apart(winner, fit))]
+    equal = [winner, *(fit for fit in others if not differs(winner, fit))]
     stands_out, reason = verdict(winner, equal)
     return Answer(
         sample.in_run,
@@ -172,12 +172,12 @@ def answer(sample: Sample) -> Answer:
     )
 
 
-def told_apart(a: Fit, b: Fit) -> bool:
-    """Whether one meets clearly more scores than the other.
+def differs(a: Fit, b: Fit) -> bool:
+    """Returns whether one fit reproduces significantly more scores than the other.
 
-    Counted are the documents that only one of them meets, as in McNemar's test: the two counts have to differ
-    by more than two standard errors, and by more than the one has free numbers beyond the other. Mean errors
-    are not compared, because a few documents whose text differs between two copies of a corpus rule those.
+    As in McNemar's test, it counts the documents that only one fit reproduces. The counts have to differ by
+    more than two standard errors, plus the difference in free numbers. Mean errors are not compared, because
+    a few documents with different texts would dominate them.
     """
     met_a, met_b = a.errors <= MET, b.errors <= MET
     only_a, only_b = int(np.sum(met_a & ~met_b)), int(np.sum(met_b & ~met_a))
@@ -186,40 +186,40 @@ def told_apart(a: Fit, b: Fit) -> bool:
 
 
 def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
-    """Judges whether the best fit is the answer, and explains why.
+    """Decides whether the best fit is the answer, and explains why.
 
     Args:
         winner: the best fit.
-        equal: those that cannot be told from it.
+        equal: the fits that do not differ significantly from it.
     """
-    beyond = winner.gain / max(1 - winner.floor, 1e-9)  # of what free numbers cannot account for
+    beyond = winner.gain / max(1 - winner.floor, 1e-9)  # of the scores beyond the free numbers
     models = {fit.hypothesis.axes["model"] for fit in equal} - {winner.hypothesis.axes["model"]}
     if (left := len(winner.errors) - winner.rank) < _FEWEST:
         return (
             False,
-            f"its {winner.rank} free numbers could meet all scores except {left}, which do not decide",
+            f"its {winner.rank} free numbers could reproduce all scores except {left}, too few to decide",
         )
     if beyond <= _MAJORITY:
-        share = f"the best one meets {winner.share():.1%} of the scores"
-        return False, f"{share}, where its free numbers alone could meet {winner.floor:.1%}"
+        share = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
+        return False, f"{share}, but its free numbers alone could reproduce {winner.floor:.1%}"
     if models:
-        return False, f"the best one cannot be told from {' and '.join(sorted(models))}"
-    met = f"{beyond:.1%} of the scores that free numbers cannot account for are met"
-    return True, f"{met}, and every other model can be told from it"
+        return False, f"the best hypothesis does not differ significantly from {' and '.join(sorted(models))}"
+    met = f"{beyond:.1%} of the scores beyond the free numbers are reproduced"
+    return True, f"{met}, significantly more than by any other model"
 
 
 def undecided(
     fits: Sequence[Fit], twins: Mapping[Analysis, Sequence[Analysis]]
 ) -> dict[str, tuple[str, ...]]:
-    """Lists, by axis, the values that cannot be told from the winner's, which comes first.
+    """Returns the values that do not differ significantly from the winner's, by axis; the winner's first.
 
     Args:
-        fits: the winner, then those that cannot be told from it.
-        twins: analyses that are the same on the sample, by the one that stands for them.
+        fits: the winner, then the fits that do not differ significantly from it.
+        twins: analyses with equal results on the sample, by the analysis that represents them.
     """
     equal = [fit.hypothesis for fit in fits]
-    equal += [replace(each, analysis=twin) for each in equal for twin in twins.get(each.analysis, ())]
-    values = {axis: tuple(dict.fromkeys(each.axes[axis] for each in equal)) for axis in equal[0].axes}
+    equal += [replace(one, analysis=twin) for one in equal for twin in twins.get(one.analysis, ())]
+    values = {axis: tuple(dict.fromkeys(one.axes[axis] for one in equal)) for axis in equal[0].axes}
     return {axis: of_axis for axis, of_axis in values.items() if len(of_axis) > 1}
 
 

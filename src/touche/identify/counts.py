@@ -1,4 +1,4 @@
-"""What the models see of a text: the frequencies of the topic's terms, and the length, for every analysis."""
+"""Counts of the topics' terms, and lengths, for every analysis."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ import numpy as np
 
 from touche.identify.samples import Array, Integers, Sample
 
-STOP_LISTS: Mapping[str, str] = {  # what touche.lucene calls them
+STOP_LISTS: Mapping[str, str] = {  # the names in touche.lucene
     "none": "none",
     "Lucene's 33 English": "lucene",
     "Snowball's 174 English": "snowball",
 }
 NO_STOP_WORDS, LUCENE_STOP_WORDS, _ = STOP_LISTS
-STOPPED = -2  # the place of a stop word
+STOPPED = -2  # the index of a stop word
 STEMMERS: Mapping[str, tuple[str, ...]] = {
     "no stemming": (),
     "plurals to singulars": ("englishMinimalStem",),
@@ -25,10 +25,10 @@ STEMMERS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Analysis:
-    """From text to terms: StandardTokenizer, lower case, and these.
+    """An analysis: StandardTokenizer, lower case, and these filters.
 
     Attributes:
-        possessives: whether ``'s`` is cut off, before all else.
+        possessives: whether ``'s`` is removed first.
         stop: the name of a list of stop words.
         stemmer: the name of one of ``STEMMERS``.
     """
@@ -43,12 +43,12 @@ class Analysis:
 
     @property
     def stopping(self) -> str:
-        """Which stop words are removed, in words."""
+        """The removed stop words, in words."""
         return "no stop words" if self.stop == NO_STOP_WORDS else f"{self.stop} stop words"
 
     @property
     def stemming(self) -> str:
-        """How terms are stemmed, in words."""
+        """The stemming, in words."""
         return f"{self.stemmer}, possessives cut off" if self.possessives else self.stemmer
 
 
@@ -58,23 +58,23 @@ NAMED: Mapping[str, Analysis] = {
 }
 _NAMES = {analysis: name for name, analysis in NAMED.items()}
 _ALL = [Analysis(*choice) for choice in product((False, True), STOP_LISTS, STEMMERS)]
-# Those that have a name stand for those that are the same on a sample.
+# Analyses with a name come first, because they represent others with equal results.
 ANALYSES = [*dict.fromkeys([*_NAMES, *_ALL])]
 
 
 @dataclass(frozen=True)
 class Counts:
-    """A field of the sample by one analysis.
+    """The counts of a field of the sample for one analysis.
 
-    The first four have an element for each document and term of its topic's title that its field has;
+    The first four arrays have an element for each document and each term of its title in the field;
     ``lengths`` has one for each document.
 
     Attributes:
-        rows: the place of the document in the sample.
-        terms: the place of the term in ``vocabulary``.
-        tf: how often the field has the term.
-        qtf: how often the title has it.
-        lengths: in tokens.
+        rows: the index of the document in the sample.
+        terms: the index of the term in ``vocabulary``.
+        tf: the frequency of the term in the field.
+        qtf: the frequency of the term in the title.
+        lengths: the length of the field in tokens.
         vocabulary: the terms.
     """
 
@@ -86,7 +86,7 @@ class Counts:
     vocabulary: tuple[str, ...]
 
     def of(self, chosen: Integers) -> "Counts":
-        """The same of some of the documents, by their places in ascending order."""
+        """Returns the counts of some of the documents, by their indexes in ascending order."""
         place = np.full(len(self.lengths), -1)
         place[chosen] = np.arange(len(chosen))
         cells = place[self.rows] >= 0
@@ -96,20 +96,20 @@ class Counts:
         return Counts(rows, terms, self.tf[cells], self.qtf[cells], self.lengths[chosen], vocabulary)
 
     def same_as(self, other: "Counts") -> bool:
-        """Whether no score can tell the two apart, whatever the terms are called."""
+        """Returns whether both have the same numbers, even if the terms differ."""
         names = ("rows", "terms", "tf", "qtf", "lengths")
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
 
 Fields = Mapping[str, Counts]
 Words = tuple[Integers, Integers]
-"""Texts in words: for each word the place of its text, and its place among all distinct words."""
+"""Texts in words: for each word the index of its text, and its index among all distinct words."""
 
 
 def counts_of(sample: Sample, analyses: Iterable[Analysis] = ANALYSES) -> Iterator[tuple[Analysis, Fields]]:
     """Yields the fields of a sample by every analysis; their texts are split into words once.
 
-    Lucene's filters look at one token at a time. So each distinct word is mapped once by each analysis.
+    Lucene's filters change single tokens, so that each analysis maps each distinct word once.
     """
     topics, topic_of = np.unique(sample.topics, return_inverse=True)
     known: dict[str, int] = {}
@@ -125,7 +125,7 @@ def counts_of(sample: Sample, analyses: Iterable[Analysis] = ANALYSES) -> Iterat
 
 
 def _words(texts: Sequence[str], known: dict[str, int]) -> Words:
-    """Splits texts as Lucene's StandardTokenizer does, and numbers the words in their case."""
+    """Splits texts as Lucene's StandardTokenizer, and numbers the words; their case stays."""
     split = _tokens(texts, (), "standard")
     rows = np.repeat(np.arange(len(texts)), [len(words) for words in split])
     numbers = [known.setdefault(word, len(known)) for words in split for word in words]
@@ -133,8 +133,8 @@ def _words(texts: Sequence[str], known: dict[str, int]) -> Words:
 
 
 def _terms(words: Sequence[str], analysis: Analysis) -> list[str]:
-    """Maps each word to its term, or to nothing if it is a stop word."""
-    # Here, because it needs Java, and touche regress rarely does.
+    """Maps each word to its term, or to an empty string for a stop word."""
+    # Imported here, because it needs Java, which touche regress rarely needs.
     from touche.lucene.analysis import stop_words
 
     plain = _mapped(words, ("englishPossessive", "lowercase") if analysis.possessives else ("lowercase",))
@@ -144,10 +144,10 @@ def _terms(words: Sequence[str], analysis: Analysis) -> list[str]:
 
 
 def _mapped(words: Sequence[str], filters: Sequence[str]) -> list[str]:
-    """Maps each word by Lucene's token filters of these names, to nothing if they drop it."""
-    (terms,) = _tokens([" ".join(words)], filters, "whitespace")  # one crossing to Java for all of them
-    each = _tokens(words, filters, "whitespace") if len(terms) != len(words) else []
-    return ["".join(tokens) for tokens in each] or terms
+    """Maps each word by Lucene's token filters, or to an empty string if they remove it."""
+    (terms,) = _tokens([" ".join(words)], filters, "whitespace")  # one call of Java for all words
+    separate = _tokens(words, filters, "whitespace") if len(terms) != len(words) else []
+    return ["".join(tokens) for tokens in separate] or terms
 
 
 def _tokens(texts: Sequence[str], filters: Sequence[str], tokenizer: str) -> list[list[str]]:
@@ -158,7 +158,7 @@ def _tokens(texts: Sequence[str], filters: Sequence[str], tokenizer: str) -> lis
 
 
 def _counts(field: Words, place: Integers, qtf: Array, vocabulary: tuple[str, ...]) -> Counts:
-    """Counts a field whose documents, rows of ``qtf``, have titles with these terms, its columns."""
+    """Counts a field; ``qtf`` has a row for each document, and a column for each term of the titles."""
     tf, lengths = _frequencies(field, place, qtf.shape), field[0][place[field[1]] != STOPPED]
     cells = rows, terms = np.nonzero((tf > 0) & (qtf > 0))
     lengths = np.bincount(lengths, minlength=len(qtf)).astype(float)
@@ -166,7 +166,7 @@ def _counts(field: Words, place: Integers, qtf: Array, vocabulary: tuple[str, ..
 
 
 def _frequencies(texts: Words, place: Integers, shape: tuple[int, ...]) -> Array:
-    """Counts how often each text, a row, has each term, a column."""
+    """Counts how often each text (row) has each term (column)."""
     frequencies, rows, terms = np.zeros(shape), texts[0], place[texts[1]]
     np.add.at(frequencies, (rows[terms >= 0], terms[terms >= 0]), 1)
     return frequencies

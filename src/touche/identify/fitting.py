@@ -1,4 +1,4 @@
-"""The numbers with which a hypothesis meets the scores best: scipy's least squares, with a Cauchy loss."""
+"""Fits the numbers of a hypothesis to scores: scipy's least squares with a Cauchy loss."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,14 +13,14 @@ from touche.identify.hypotheses import MAXIMUM, SUM, Hypothesis
 from touche.identify.models import LENGTHS, MODELS, Model, Part
 from touche.identify.samples import Array, Integers
 
-MET = 1e-5  # a score is met where it is missed by no more
-# Of the loss: at the first all scores pull, at the last only those that are met.
+MET = 1e-5  # the largest error of a reproduced score
+# Scales of the loss: at the first one all scores count, at the last one only reproduced scores.
 SCALES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
-_FIRST_STEPS, _STEPS = 100, 15  # at the first scale, which has the longest way to go, and at each other one
-_FARTHEST = np.log(1000.0)  # of a shared number from where it begins, as a logarithm
-_FLOAT32 = 2e-7  # of a number, which engines store in that precision
-_UNKNOWN = 1e-9  # information on a number that nothing is known of
-_WEIGHT = 0.5  # a free one begins here
+_FIRST_STEPS, _STEPS = 100, 15  # at the first scale, which needs the most, and at every other
+_FARTHEST = np.log(1000.0)  # the largest change of a shared number, as a logarithm
+_FLOAT32 = 2e-7  # relative precision of engines' numbers
+_UNKNOWN = 1e-9  # information on a number without data
+_WEIGHT = 0.5  # the initial value of a free weight
 
 Bits = npt.NDArray[np.bool_]
 
@@ -29,15 +29,15 @@ Bits = npt.NDArray[np.bool_]
 class Problem:
     """A hypothesis as a function of its free numbers, on the documents of a sample.
 
-    The numbers stand in this order: those that all fields share; for each field its own shared ones, then one
-    for each term; the second field's weight where that is free. All but those of terms are logarithms.
+    The numbers shared by all fields are first. For each field, its shared numbers and a number for each term
+    follow. A free weight of the second field is last. All numbers except those of terms are logarithms.
 
     Attributes:
         hypothesis: the hypothesis.
-        counts: those of its fields.
+        counts: the counts of its fields.
         scores: the documents' scores in the run.
-        slack: how far each score may be off because of rounding.
-        mean_lengths: those of its fields in the whole collection, where they are known; else empty.
+        slack: the largest rounding error of each score.
+        mean_lengths: the mean lengths of its fields in the whole collection, or empty.
     """
 
     hypothesis: Hypothesis
@@ -54,14 +54,14 @@ class Problem:
 
     @cached_property
     def shared_columns(self) -> list[list[int]]:
-        """For each field the places of its shared numbers, common ones first."""
+        """For each field the indexes of its shared numbers, common numbers first."""
         common = list(range(len(self.model.common)))
         own = [range(columns.start - len(self.model.of_field), columns.start) for columns in self.own_columns]
         return [[*common, *places] for places in own]
 
     @cached_property
     def own_columns(self) -> list[slice]:
-        """For each field the places of the numbers of its terms."""
+        """For each field the indexes of its terms' numbers."""
         columns, end = [], len(self.model.common)
         for counts in self.counts:
             start = end + len(self.model.of_field)
@@ -71,11 +71,11 @@ class Problem:
 
     @property
     def size(self) -> int:
-        """How many free numbers there are."""
+        """The number of free numbers."""
         return int(self.own_columns[-1].stop) + (self.hypothesis.weight is None)
 
     def begin(self) -> Array:
-        """Numbers to begin with."""
+        """Returns the initial numbers."""
         numbers = [np.log([*self.model.common.values()])]
         for counts in self.counts:
             tf = np.bincount(counts.terms, counts.tf, minlength=len(counts.vocabulary))
@@ -84,36 +84,36 @@ class Problem:
         return np.concatenate([*numbers, [np.log(_WEIGHT)] * (self.hypothesis.weight is None)])
 
     def weight(self, numbers: Array) -> float:
-        """That of the second field."""
+        """Returns the weight of the second field."""
         return float(np.exp(numbers[-1])) if self.hypothesis.weight is None else self.hypothesis.weight
 
     def lengths(self, at: int) -> Array:
-        """What the engine stores of the lengths of a field."""
+        """Returns the lengths of a field as the engine stores them."""
         exact = np.maximum(self.counts[at].lengths + self.hypothesis.offset, 0)
         stored = LENGTHS[self.hypothesis.lengths](exact)
         return stored / self.mean_lengths[at] if self.mean_lengths and self.model.relative else stored
 
     def predicted(self, numbers: Array) -> Array:
-        """The scores of the documents."""
+        """Returns the predicted scores of the documents."""
         sums = self.sums(numbers)
         return np.asarray(sums.max(axis=0) if self.hypothesis.combination == MAXIMUM else sums.sum(axis=0))
 
     def sums(self, numbers: Array) -> Array:
-        """The scores of the fields, rows, for the documents, columns."""
+        """Returns the scores of fields (rows) for documents (columns)."""
         return np.array([self._by_row(at, value) for at, (value, _, _) in self._parts(numbers)])
 
     def residuals(self, numbers: Array) -> Array:
-        """By how much the scores are missed."""
+        """Returns the differences between predicted scores and scores."""
         return self.predicted(numbers) - self.scores
 
     def errors(self, numbers: Array) -> Array:
-        """By how much the scores are missed, beyond what rounding explains."""
+        """Returns the absolute differences beyond rounding errors."""
         return np.maximum(np.abs(self.residuals(numbers)) - self.slack, 0)
 
     def jacobian(self, numbers: Array) -> Array:
-        """The derivatives of the scores, rows, by the numbers, columns."""
+        """Returns the derivatives of the scores (rows) by the numbers (columns)."""
         slopes, sums = np.zeros((len(self.scores), self.size)), self.sums(numbers)
-        counted = np.ones_like(sums)  # whether a field, a row, is part of a document's score
+        counted = np.ones_like(sums)  # whether a field (row) contributes to a document's score
         if self.hypothesis.combination == MAXIMUM:
             counted = (sums.argmax(axis=0) == np.arange(len(sums))[:, None]).astype(float)
         for at, (_, by_own, by_shared) in self._parts(numbers):
@@ -126,15 +126,16 @@ class Problem:
         return slopes
 
     def rank(self, numbers: Array) -> int:
-        """How many scores the numbers could meet by themselves, if the hypothesis were wrong.
+        """Returns how many scores the numbers could reproduce for a wrong hypothesis.
 
-        Numbers of terms that only go together count once. In a maximum each field could win.
+        Numbers of terms that are not independent count once. In a maximum each field could have the higher
+        score.
         """
         total = replace(self, hypothesis=replace(self.hypothesis, combination=SUM))
         return int(np.linalg.matrix_rank(total.jacobian(numbers)))
 
     def _parts(self, numbers: Array) -> Iterator[tuple[int, Part]]:
-        """The place of each field, and what its terms add to the scores, with the weight in it."""
+        """Yields the index of each field, and its terms' weighted contributions to the scores."""
         for at, counts in enumerate(self.counts):
             own, shared = numbers[self.own_columns[at]][counts.terms], numbers[self.shared_columns[at]]
             part = self.model.part(counts.tf, self.lengths(at)[counts.rows], own, shared)
@@ -148,14 +149,14 @@ class Problem:
 
 @dataclass(frozen=True)
 class Fit:
-    """A problem with the numbers that solve it best.
+    """A problem with its best numbers.
 
     Attributes:
         problem: the problem.
-        numbers: in the order of ``Problem``.
-        deviations: their standard errors.
-        errors: by how much each document's score is missed, beyond what rounding in the file explains.
-        rank: as of ``Problem``.
+        numbers: the numbers, in the order of ``Problem``.
+        deviations: the standard errors of the numbers.
+        errors: the error of each document's score beyond rounding.
+        rank: the result of ``Problem.rank``.
     """
 
     problem: Problem
@@ -168,8 +169,8 @@ class Fit:
     def of(cls, problem: Problem, numbers: Array) -> "Fit":
         """Describes how well numbers solve a problem.
 
-        Standard errors are derived from the documents that are met; those of numbers that none depends on are
-        large.
+        Standard errors are computed from the reproduced documents; numbers without such documents have large
+        ones.
         """
         errors = problem.errors(numbers)
         met = errors <= MET
@@ -187,12 +188,12 @@ class Fit:
 
     @property
     def floor(self) -> float:
-        """The share of scores that the free numbers could meet if the hypothesis were wrong."""
+        """The share of scores that the free numbers could reproduce for a wrong hypothesis."""
         return self.rank / len(self.errors)
 
     @property
     def gain(self) -> float:
-        """The share of scores that are met, less the floor."""
+        """The share of reproduced scores, minus the floor."""
         return self.share() - self.floor
 
     @property
@@ -201,15 +202,15 @@ class Fit:
         return float(np.median(self.errors))
 
     def share(self, within: float = MET) -> float:
-        """Of the documents whose scores are missed by no more."""
+        """Returns the share of documents whose error is at most ``within``."""
         return float(np.mean(self.errors <= within))
 
 
 def fit(problem: Problem, scales: Sequence[float] = SCALES, begin: Array | None = None) -> Array:
-    """The numbers that meet most scores.
+    """Returns the numbers that reproduce most scores.
 
-    Scales of the loss that fall by and by lead from all scores to those that the hypothesis explains; text
-    differences between two copies of a corpus make outliers, which would pull at all numbers otherwise.
+    The scale of the loss falls step by step, from all scores to the scores that the hypothesis explains. So
+    outliers from text differences between copies of a corpus do not distort the numbers.
     """
     from scipy.optimize import least_squares  # here, because it takes a second to import
 

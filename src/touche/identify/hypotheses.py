@@ -1,4 +1,4 @@
-"""What may have made a run: a model, an analysis, fields and how they are combined, lengths, a weight."""
+"""Hypotheses on the settings of a run: model, analysis, fields, their combination, lengths and weight."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,23 +8,23 @@ from touche.identify.counts import ANALYSES, Analysis
 from touche.identify.models import BM25, MODELS
 
 SUM, MAXIMUM = "sum", "maximum"
-WEIGHTS = (0.5, 0.25)  # that are tried beside 1 and a free one
+WEIGHTS = (0.5, 0.25)  # tried in addition to 1 and a free weight
 OFFSETS = (-1, 1, 2, 3, 4, 5)  # tokens
 BM25_OR_TFIDF = f"{BM25} or Terrier's TF_IDF"
 
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """What may have made a run.
+    """A hypothesis on the settings of a run.
 
     Attributes:
         model: the name of one of ``MODELS``.
-        analysis: from text to terms.
-        fields: the names of one field or two.
-        combination: of two fields, ``SUM`` or ``MAXIMUM``; empty for one.
+        analysis: the analysis of texts.
+        fields: the names of one or two fields.
+        combination: for two fields ``SUM`` or ``MAXIMUM``; empty for one.
         lengths: the name of one of ``LENGTHS``.
-        offset: by how many tokens the engine's lengths exceed ours.
-        weight: that of the second field, None where it is free; 1 where it cannot show.
+        offset: the difference between the engine's lengths and ours, in tokens.
+        weight: the weight of the second field, None if it is free; 1 if it cannot be inferred.
     """
 
     model: str
@@ -41,7 +41,7 @@ class Hypothesis:
 
     @property
     def axes(self) -> dict[str, str]:
-        """What it says on every axis of the search, in words."""
+        """Its values on the axes of the search, in words."""
         offset = f" {self.offset:+d} token{'s' if abs(self.offset) > 1 else ''}" if self.offset else ""
         return {
             "model": BM25_OR_TFIDF if self.model == BM25 else self.model,
@@ -60,7 +60,7 @@ class Hypothesis:
         return f"{self.combination} of {first} and {'' if self.weight == 1 else weight}{second}"
 
     def variants(self) -> Iterator["Hypothesis"]:
-        """The same with other weights and lengths."""
+        """Yields the same hypothesis with other weights and lengths."""
         if self.combination and not MODELS[self.model].linear:
             yield from (replace(self, weight=weight) for weight in (1.0, *WEIGHTS, None))
         yield from (replace(self, offset=offset) for offset in OFFSETS)
@@ -70,9 +70,9 @@ _LENGTHS = {"one byte": "in one byte", "before Lucene 7": "as before Lucene 7", 
 
 
 def space(fields: Sequence[str]) -> Iterator[Hypothesis]:
-    """All hypotheses on documents with these fields, the first of which goes with each of the others.
+    """Yields all hypotheses on documents with these fields; the first field is combined with each other one.
 
-    Weights are 1 or free; ``variants`` has the other ones.
+    Weights are 1 or free; ``variants`` yields others.
     """
     for analysis, (name, model) in product(ANALYSES, MODELS.items()):
         for lengths in model.lengths:

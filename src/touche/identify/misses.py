@@ -1,4 +1,4 @@
-"""The documents whose scores are missed most, with the smallest difference in text that explains each."""
+"""Documents with the largest errors, and the smallest difference in text that explains each score."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,18 +12,18 @@ from touche.identify.samples import Sample
 
 _MOST = 10  # documents
 _SMALL = 1e-4
-_LONGEST, _SHORT = 300, 40  # tokens by which a text may differ, and changes of length that go with terms
+_LONGEST, _SHORT = 300, 40  # largest difference in tokens, and in tokens and a term
 
 
 @dataclass(frozen=True)
 class Miss:
-    """A document whose score is missed.
+    """A document whose score is not reproduced.
 
     Attributes:
-        topic, document: which one.
-        score: in the run.
-        predicted: by the hypothesis.
-        explained: what would explain the score, or that nothing simple does.
+        topic, document: the topic and the document.
+        score: the score in the run.
+        predicted: the score of the hypothesis.
+        explained: an explanation, or that there is no simple one.
     """
 
     topic: str
@@ -34,7 +34,7 @@ class Miss:
 
 
 class _Change(NamedTuple):
-    """A text that is longer by some tokens in a field, of which some are a term of the title."""
+    """A change of a field: some tokens more, and some of them are a term of the title."""
 
     field: int
     longer: int
@@ -43,7 +43,7 @@ class _Change(NamedTuple):
 
 
 def misses(fit: Fit, sample: Sample) -> Iterator[Miss]:
-    """Yields the ten documents whose scores are missed most; fewer where fewer are missed."""
+    """Yields up to ten documents, those with the largest errors."""
     predicted = fit.problem.predicted(fit.numbers).tolist()
     for row in np.argsort(-fit.errors)[:_MOST].tolist():
         if fit.errors[row] > MET:
@@ -53,18 +53,18 @@ def misses(fit: Fit, sample: Sample) -> Iterator[Miss]:
 
 
 def _explanation(fit: Fit, row: int, within: float) -> str:
-    """The first of all changes, the simplest before others, that meets the score."""
+    """Returns the first change that explains the score; simple changes are tried first."""
     if fit.errors[row] <= _SMALL:
-        return "too little for a term or a token: rounding, or how ties were broken"
+        return "too little for a term or a token: rounding, or the order of ties"
     problem, changes = fit.problem, list(_changes(fit.problem, row))
     counts = tuple(_changed(counts, row, at, changes) for at, counts in enumerate(problem.counts))
     changed = replace(problem, counts=counts, scores=np.full(len(changes), problem.scores[row]))
     meets = np.flatnonzero(np.abs(changed.residuals(fit.numbers)) <= within)
-    return _in_words(problem, changes[meets[0]]) if len(meets) else "nothing simple"
+    return _in_words(problem, changes[meets[0]]) if len(meets) else "no simple explanation"
 
 
 def _changes(problem: Problem, row: int) -> Iterator[_Change]:
-    """A term once more or once less, then other lengths, then both; small ones before large ones."""
+    """Yields a term more or less, then other lengths, then both; small changes first."""
     fields = list(enumerate(problem.counts))
     terms = [(at, int(term)) for at, counts in fields for term in counts.terms[counts.rows == row]]
     lengths = [sign * by for by in range(1, _LONGEST + 1) for sign in (1, -1)]
@@ -75,7 +75,7 @@ def _changes(problem: Problem, row: int) -> Iterator[_Change]:
 
 
 def _changed(counts: Counts, row: int, at: int, changes: Sequence[_Change]) -> Counts:
-    """The counts of a field of one document, once for each change."""
+    """Returns the counts of a field of one document, once for each change."""
     here, times = counts.rows == row, len(changes)
     fields, longer, terms, more = np.array(changes).T
     is_term = (fields == at)[:, None] & (terms[:, None] == counts.terms[here])
@@ -94,4 +94,4 @@ def _in_words(problem: Problem, change: _Change) -> str:
     term = f"{change.more:+d} times {problem.counts[change.field].vocabulary[change.term]!r}"
     if change.longer == change.more:
         return term + where
-    return f"{term}, {length if change.longer else 'the length as it is'}{where}"
+    return f"{term}, {length if change.longer else 'unchanged length'}{where}"

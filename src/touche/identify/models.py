@@ -1,9 +1,9 @@
-"""The models as formulas of what is unknown, with their derivatives.
+"""Models as functions of unknown numbers, with their derivatives.
 
-tf is the frequency of a term in a field and dl the length of the field, as far as the engine keeps it. Only
-the whole collection tells the number of a term in a field, own; shared numbers are the same for all terms.
-Each model returns what terms add to a score, the derivatives of that by own, and a row of derivatives by each
-shared number, which are logarithms. tf, dl and own are arrays with an element for each document and term.
+tf is the frequency of a term in a field, and dl the stored length of the field. The number of a term in a
+field (own) depends on the whole collection; shared numbers are the same for all terms. Each model returns the
+contributions of terms to a score, their derivatives by own, and a row of derivatives by each shared number,
+which are logarithms. tf, dl and own are arrays with an element for each document and term.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,14 +22,14 @@ class Model:
     """A ranking model.
 
     Attributes:
-        part: what terms add to a score, with its derivatives.
-        begin: from the relative frequencies of terms to values of own to begin with.
-        lengths: the names of what its engines keep of lengths.
-        common: numbers that all fields share, with the values to begin with.
-        of_field: numbers that each field has of its own, the same way.
-        relative: numbers that all fields share where their mean lengths are known, which then divide lengths;
-            in place of ``common`` and ``of_field``. Empty where the mean length is not part of the formula.
-        linear: whether own is a factor; then no weight of a field shows beside it.
+        part: the contributions of terms, with their derivatives.
+        begin: maps relative frequencies of terms to initial values of own.
+        lengths: the names of the ways in which engines store lengths.
+        common: initial values of numbers that all fields share.
+        of_field: initial values of numbers of each field.
+        relative: initial values of numbers that all fields share if mean lengths are known and divide
+            lengths; they replace ``common`` and ``of_field``. Empty if the formula has no mean length.
+        linear: whether own is a factor; then the weight of a field cannot be inferred.
     """
 
     part: Callable[[Array, Array, Array, Array], Part]
@@ -56,7 +56,7 @@ def dirichlet(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
 def saturation(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     """BM25 and Terrier's TF_IDF: own tf / (tf + c0 + c1 dl), with c0 = k1 (1 - b) and c1 = k1 b / avgdl.
 
-    Where dl is relative to the mean length, c1 = k1 b.
+    If dl is relative to the mean length, c1 = k1 b.
     """
     c0, c1_dl = np.exp(shared[0]), np.exp(shared[1]) * dl
     share = tf / (tf + c0 + c1_dl)
@@ -81,7 +81,7 @@ def dph(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
     return value, norm * tf, np.empty((0, len(tf)))
 
 
-LENGTHS: Mapping[str, Callable[[Array], Array]] = {  # what engines store of a length
+LENGTHS: Mapping[str, Callable[[Array], Array]] = {  # the ways in which engines store a length
     "one byte": one_byte,
     "before Lucene 7": before_lucene_7,
     "exact": exact,
@@ -90,7 +90,7 @@ _ANY = tuple(LENGTHS)
 LM_DIRICHLET, BM25, CLASSIC, DPH = "LMDirichlet", "BM25", "Lucene's classic", "DPH"
 MU, C0, C1, K1_B = "mu", "k1 (1 - b)", "k1 b / avgdl", "k1 b"
 MODELS: Mapping[str, Model] = {
-    # A third of the frequency, for documents that were found have more of the terms than others.
+    # A third of the frequency, because matching documents have more of the terms than others.
     LM_DIRICHLET: Model(dirichlet, lambda p: np.log(2000 * p / 3), _ANY, {MU: 2000.0}, linear=False),
     BM25: Model(
         saturation, lambda p: np.full(len(p), 5.0), _ANY, {C0: 0.5}, {C1: 0.003}, {C0: 0.5, K1_B: 0.5}

@@ -1,7 +1,7 @@
-"""What fitted numbers mean: a model's own parameters, and how many documents the collection had.
+"""Interprets fitted numbers: parameters of the model, and the number of documents in the collection.
 
-The weights of BM25 and of TF_IDF mean whole numbers of documents. From a weight w = ln((N + 1) / (df + 0.5))
-follows df = (N + 1) exp(-w) - 0.5; only near the true N are these whole numbers for all terms at once.
+The weights of BM25 and of TF_IDF depend on document frequencies. A weight w = ln((N + 1) / (df + 0.5)) gives
+df = (N + 1) exp(-w) - 0.5. Only near the true N are these whole numbers for all terms.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,8 +13,8 @@ from touche.identify.fitting import Fit
 from touche.identify.models import BM25, C0, C1, K1_B, MU
 from touche.identify.samples import Array
 
-_NEAR = 1e-3  # of a round value, relatively
-# k1 and b that are in use, and whose defaults they are.
+_NEAR = 1e-3  # the largest relative distance from a round value
+# Usual values of k1 and b, and the software with these defaults.
 _IN_USE = {
     (0.9, 0.4): "Anserini's",
     (1.2, 0.75): "Lucene's and Terrier's",
@@ -23,8 +23,8 @@ _IN_USE = {
 _LARGEST = 2_000_000  # documents; the passages of 2022 are 868,655
 _BLOCK = 100_000
 _TERMS, _FEW = 40, 5  # the rarest
-_SURE = np.log(1000.0)  # by how much more likely than chance whole numbers are, after all that was tried
-_AROUND, _LIKELY = 1000, 3.0  # how far from N others are tried, and the logarithm of what makes N unlikely
+_SURE = np.log(1000.0)  # logarithm of the evidence, after all trials
+_AROUND, _LIKELY = 1000, 3.0  # other values of N that are tried, and evidence against them
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Number:
     """A number that all terms share, or the weight of a field.
 
     Attributes:
-        name: such as ``mu``.
-        value: as fitted.
-        round: the round value that it is near, or None.
-        note: what that amounts to.
+        name: the name, such as ``mu``.
+        value: the fitted value.
+        round: the nearest round value, or None.
+        note: an interpretation.
     """
 
     name: str
@@ -53,13 +53,13 @@ class Number:
 
 @dataclass(frozen=True)
 class DocumentFrequencies:
-    """The numbers of documents that the weights of a field mean.
+    """The document frequencies in the weights of a field.
 
     Attributes:
-        weight: what the weights are, in words.
+        weight: the formula of the weights, in words.
         documents: N.
-        within: by how much N may differ, as far as the precision of the scores tells.
-        df: by term how many documents have it, for terms whose df is sure to be that number.
+        within: the uncertainty of N, from the precision of the scores.
+        df: the document frequencies of terms whose df is certain.
     """
 
     weight: str
@@ -69,7 +69,7 @@ class DocumentFrequencies:
 
 
 def shared_numbers(fit: Fit) -> list[Number]:
-    """The shared numbers of a fit, those of each field after the common ones."""
+    """Returns the shared numbers of a fit, the common ones first, then those of each field."""
     model, fields, numbers = fit.problem.model, fit.hypothesis.fields, fit.numbers
     names = list(model.common)
     values = dict(zip(names, np.exp(numbers[: len(names)]), strict=True))
@@ -85,13 +85,13 @@ def shared_numbers(fit: Fit) -> list[Number]:
 
 
 def near(value: float) -> float | None:
-    """The round value nearby, of as few digits as will do; None if three are not enough."""
+    """Returns the nearest round value with as few digits as possible; None if three are not enough."""
     values = (float(f"{value:.{digits}g}") for digits in (1, 2, 3))
-    return next((each for each in values if abs(each - value) <= _NEAR * value), None)
+    return next((number for number in values if abs(number - value) <= _NEAR * value), None)
 
 
 def k1_and_b(c0: float) -> list[tuple[float, float]]:
-    """Values in use, or else round ones, that have this k1 (1 - b)."""
+    """Returns usual or else round values of k1 and b with this k1 (1 - b)."""
     steps = [(k1 / 10, b / 20) for b in range(20) for k1 in range(1, 31)]
     in_use, others = (
         [(k1, b) for k1, b in pairs if abs(k1 * (1 - b) - c0) <= _NEAR * c0] for pairs in (_IN_USE, steps)
@@ -100,11 +100,11 @@ def k1_and_b(c0: float) -> list[tuple[float, float]]:
 
 
 def _k1_and_b_of(c0: float, k1_b: float) -> list[Number]:
-    """k1 and b, which both of BM25's numbers determine where lengths are relative to a known mean."""
+    """Returns k1 and b, which BM25's two numbers determine if the mean lengths are known."""
     numbers = [
         Number(name, value, near(value)) for name, value in (("k1", c0 + k1_b), ("b", k1_b / (c0 + k1_b)))
     ]
-    k1, b = (each.value if each.round is None else each.round for each in numbers)
+    k1, b = (number.value if number.round is None else number.round for number in numbers)
     return [replace(numbers[0], note=_in_words(k1, b)), numbers[1]]
 
 
@@ -114,7 +114,7 @@ def _in_words(k1: float, b: float) -> str:
 
 
 def _with_k1_and_b(numbers: list[Number]) -> Iterator[Number]:
-    """BM25's numbers with notes, because its two numbers do not determine k1, b and the average length."""
+    """Yields BM25's numbers with notes, because they do not determine k1, b and the average length."""
     pairs = k1_and_b(numbers[0].value)[:3]
     for number in numbers:
         if number.name == C0 and pairs:
@@ -127,7 +127,7 @@ def _with_k1_and_b(numbers: list[Number]) -> Iterator[Number]:
 
 
 def document_frequencies(fit: Fit) -> dict[str, DocumentFrequencies]:
-    """N and df by field, for those fields where all df come out as whole numbers for one N only."""
+    """Returns N and df by field, for fields in which all df are whole numbers for only one N."""
     frequencies: dict[str, DocumentFrequencies] = {}
     meanings = _meanings(float(np.exp(fit.numbers[0])))
     for at, field in enumerate(fit.hypothesis.fields):
@@ -145,7 +145,7 @@ Meaning = Callable[[Array, Array], Array]
 
 
 def _meanings(c0: float) -> dict[str, Meaning]:
-    """From N, a column, and weights, a row, to df: by what the weights may mean."""
+    """Returns functions from N (column) and weights (row) to df, by the possible formulas of the weights."""
 
     def lucene(factor: float) -> Meaning:
         return lambda n, w: (n + 1) * np.exp(-w / factor) - 0.5
@@ -163,7 +163,7 @@ def _meanings(c0: float) -> dict[str, Meaning]:
 def _best(
     names: list[str], w: Array, errors: Array, meanings: Mapping[str, Meaning]
 ) -> DocumentFrequencies | None:
-    """The meaning and N for which df are whole numbers."""
+    """Returns the formula and N for which all df are whole numbers, or None."""
     evidence, documents, weight = max((*_most_likely(w, errors, df), words) for words, df in meanings.items())
     if evidence < np.log(_LARGEST * len(meanings)) + _SURE:
         return None
@@ -176,9 +176,9 @@ def _best(
 
 
 def _most_likely(w: Array, errors: Array, df: Meaning) -> tuple[float, int]:
-    """The logarithm of how much more likely whole numbers are than any others, for the N where it is largest.
+    """Returns the logarithm of the evidence for whole numbers at the best N, and this N.
 
-    The first few terms select the numbers of each block for which all terms are examined.
+    The first few terms select the values of N in each block for which all terms are examined.
     """
     few, best = slice(_FEW), (-np.inf, 0)
     for start in range(1, _LARGEST, _BLOCK):
@@ -187,7 +187,7 @@ def _most_likely(w: Array, errors: Array, df: Meaning) -> tuple[float, int]:
         n = n[np.sort(np.argsort(-first)[: _BLOCK // 100])]
         evidence = _evidence(*_with_errors(n, w, errors, df)).sum(axis=1)
         at = int(np.argmax(evidence))
-        best = max(best, (float(evidence[at]), int(n[at, 0])), key=lambda each: each[0])
+        best = max(best, (float(evidence[at]), int(n[at, 0])), key=lambda pair: pair[0])
     return best
 
 
@@ -196,7 +196,7 @@ def _with_errors(n: Array, w: Array, errors: Array, df: Meaning) -> tuple[Array,
 
 
 def _evidence(df: Array, spread: Array) -> Array:
-    """For each df the density of a normal distribution around the nearest whole number, over chance."""
+    """Returns the evidence for each df: a normal density around the nearest whole number, over chance."""
     spread = np.maximum(spread, 1e-3)
     off = (df - np.round(df)) / spread
     known = -0.5 * np.square(np.minimum(off, 8)) - np.log(spread) - 0.919

@@ -17,14 +17,14 @@ from touche.formats.topics import Topic
 from touche.io.opening import read_lines
 
 _COLUMNS = "write: topic document score"
-PER_TOPIC = 150  # documents; more make a fit slower, not surer
+PER_TOPIC = 150  # documents; more make a fit slower, but not more certain
 _SEED = "touche identify"
 _ULP = float(np.finfo(np.float32).eps)
 _MOST_DECIMALS = 7
 ONE_FIELD = "premises and conclusion in one field"
 _PARTS = ("premises", "conclusion")
 _OF_BEIR = {"text": "premises", "title": "conclusion"}
-_ROUNDED = 0.9  # the share of the scores that has to agree with a number of decimals
+_ROUNDED = 0.9  # the share of the scores that must have this number of decimals
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -32,18 +32,18 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Sample:
-    """The documents of a run that are at hand; arrays and tuples have an element for each.
+    """The available documents of a run; arrays and tuples have an element for each document.
 
     Attributes:
-        topics: their topics.
-        documents: their ids.
-        scores: their scores in the run.
-        slack: how far rounding in the file, and float32, may have moved each score.
-        decimals: of the scores in the file.
-        texts: the texts of their fields, by the name of the field.
-        titles: of the topics, by number.
-        in_run: how many documents the run has.
-        mean_lengths: of fields in the whole collection, by the name of the field, where they are known.
+        topics: the topics.
+        documents: the ids.
+        scores: the scores in the run.
+        slack: the largest rounding error of each score, in the file and as float32.
+        decimals: the decimals of the scores in the file.
+        texts: the texts of each field, by its name.
+        titles: the titles of the topics, by number.
+        in_run: the number of documents in the run.
+        mean_lengths: known mean lengths of fields in the whole collection, by the field's name.
     """
 
     topics: tuple[str, ...]
@@ -61,7 +61,7 @@ def read_scores(path: Path) -> Run:
     """Reads a run, or a file ``*.tsv`` with topic, document and score on each line.
 
     Raises:
-        InputError: if the file has no line, or a line is broken or repeats a document of its topic.
+        InputError: if the file has no lines, or a line is broken or repeats a document of its topic.
     """
     if path.suffix != ".tsv":
         return read_run(path)
@@ -77,20 +77,20 @@ def sample_of(
     source: str,
     mean_lengths: Mapping[str, float] = MappingProxyType({}),
 ) -> Sample:
-    """Samples the documents of a run that a dataset has: at most ``PER_TOPIC`` of a topic, always the same.
+    """Samples the documents of a run that a dataset has, at most ``PER_TOPIC`` of a topic; not random.
 
     Raises:
-        ToucheError: if there is none, a mean length is that of a field that they lack, or only one of an
-            argument's parts has a mean length.
+        ToucheError: if there are none, the documents lack a field with a mean length, or only one part of
+            arguments has a mean length.
     """
     titles = {topic.number: topic.title for topic in topics}
     lines = [line for line in run if line.topic in titles]
     in_run = {line.document for line in lines}
-    texts = {each.id: fields_of(each) for each in documents if each.id in in_run}
+    texts = {document.id: fields_of(document) for document in documents if document.id in in_run}
     chosen = _drawn(line for line in lines if line.document in texts)
     if not chosen:
-        problem = f"{source} has none of the documents that the run names for its topics"
-        raise ToucheError(f"{problem}; name the dataset that the run was made on")
+        problem = f"{source} has none of the run's documents for its topics"
+        raise ToucheError(f"{problem}; pass the dataset of the run")
     names = texts[chosen[0].document]
     scores = np.array([line.score for line in chosen])
     decimals = decimals_of(scores)
@@ -108,7 +108,7 @@ def sample_of(
 
 
 def fields_of(document: AnyDocument) -> dict[str, str]:
-    """The texts that may have been searched: the parts of an argument and both, else the only text."""
+    """Returns the texts that may have been searched: the parts of an argument and both, or the only text."""
     if isinstance(document, Argument):
         return {
             "premises": " ".join(document.premises),
@@ -119,23 +119,23 @@ def fields_of(document: AnyDocument) -> dict[str, str]:
 
 
 def _checked_lengths(lengths: Mapping[str, float], fields: Collection[str]) -> Mapping[str, float]:
-    """Returns mean lengths by the names of fields: of an argument, those of both parts or of neither."""
+    """Returns mean lengths by field; arguments have the lengths of both parts or of none."""
     named: dict[str, float] = {}
     for name, length in lengths.items():
         field = name if name in fields else _OF_BEIR.get(name, name)
         if field not in fields:
             raise ToucheError(f"the documents have no field {name!r}; {choice(name, fields)}")
         if field in named:
-            raise ToucheError(f"the mean lengths have {field!r} twice; leave one of them out")
+            raise ToucheError(f"the mean lengths have {field!r} twice; omit one of them")
         named[field] = length
     for missing in {*_PARTS} - named.keys() if named.keys() & {*_PARTS} else ():
-        problem = f"the mean lengths are without {missing!r}, so the other one has no effect"
+        problem = f"the mean lengths lack {missing!r}, so the other one has no effect"
         raise ToucheError(f"{problem}; specify both")
     return named
 
 
 def decimals_of(scores: Array) -> int:
-    """To how many decimals scores were rounded, as far as float32 can tell; 7 where they were not."""
+    """Returns the decimals to which scores were rounded, within float32; 7 if they were not."""
     for decimals in range(_MOST_DECIMALS):
         if np.mean(np.abs(scores - np.round(scores, decimals)) <= 2 * _ULP * np.abs(scores)) >= _ROUNDED:
             return decimals
@@ -143,7 +143,7 @@ def decimals_of(scores: Array) -> int:
 
 
 def _drawn(lines: Iterable[RunLine]) -> list[RunLine]:
-    """Draws ``PER_TOPIC`` lines of each topic by a hash, and orders them by topic and score."""
+    """Selects ``PER_TOPIC`` lines of each topic by a hash, ordered by topic and score."""
     topics = by_topic(
         sorted(lines, key=lambda line: sha256(f"{_SEED} {line.topic} {line.document}".encode()).digest())
     )

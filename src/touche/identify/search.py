@@ -1,4 +1,4 @@
-"""From all hypotheses to the few that are fitted to every document, in rounds that halve them and more."""
+"""Searches all hypotheses in rounds; each round fits fewer hypotheses to more documents."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,13 +18,13 @@ from touche.identify.votes import voted
 from touche.processes import Pool
 from touche.progress import processors, watched
 
-_VARYING, _VARIED = 2, 3  # after this round weights and lengths of so many leading hypotheses are varied
-_COARSE = 3  # scales that are left out when a fit goes on from votes
-_BATCH = 4  # problems that a process takes at a time
+_VARYING, _VARIED = 2, 3  # after this round, weights and lengths of the first hypotheses are varied
+_COARSE = 3  # scales that are skipped after votes
+_BATCH = 4  # problems that a process receives at a time
 
 
 class Round(NamedTuple):
-    """Which documents a round takes, topics with the most of them first, and how many hypotheses it keeps."""
+    """Limits of a round: documents (from topics with most of them first), and remaining hypotheses."""
 
     documents: int
     per_topic: int
@@ -42,21 +42,20 @@ ROUNDS = (
 
 
 Twins = Mapping[Analysis, Sequence[Analysis]]
-"""Analyses that are the same on a sample, by the one that stands for them."""
+"""Analyses with equal results on a sample, by the analysis that represents them."""
 
 
 def search(sample: Sample) -> tuple[list[Fit], Twins, int]:
     """Fits all hypotheses to the scores of a sample, on all processors.
 
     Returns:
-        The fits of the hypotheses that were fitted to all documents, the best first; the analyses that are
-        the same; how many hypotheses there were.
+        The fits to all documents, best first; analyses with equal results; the number of hypotheses.
 
     Raises:
-        ToucheError: if the processes that fit die.
+        ToucheError: if fitting processes die.
     """
     counts, twins = distinct(watched(counts_of(sample), "analysing", "analyses", None))
-    hypotheses = [each for each in space(list(sample.texts)) if each.analysis in counts]
+    hypotheses = [one for one in space(list(sample.texts)) if one.analysis in counts]
     tried = set(hypotheses)
     with _pool() as pool:
         for number, limits in enumerate(ROUNDS, 1):
@@ -65,7 +64,7 @@ def search(sample: Sample) -> tuple[list[Fit], Twins, int]:
                 analysis: {name: field.of(chosen) for name, field in fields.items()}
                 for analysis, fields in counts.items()
             }
-            problems = [_problem(each, some[each.analysis], sample, chosen) for each in hypotheses]
+            problems = [_problem(one, some[one.analysis], sample, chosen) for one in hypotheses]
             scales, votes = repeat(_scales(limits, sample)), repeat(number == len(ROUNDS))
             solved = pool.map(solve, problems, scales, votes, chunksize=_BATCH)
             label = f"fitting, round {number} of {len(ROUNDS)}"
@@ -82,7 +81,7 @@ def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[Fit]:
     """Fits one hypothesis to all scores of each sample.
 
     Raises:
-        ToucheError: if a sample lacks a field of the hypothesis, or the processes that fit die.
+        ToucheError: if a sample lacks a field of the hypothesis, or fitting processes die.
     """
     problems = []
     for sample in samples:
@@ -96,7 +95,7 @@ def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[Fit]:
 
 
 def distinct(analysed: Iterable[tuple[Analysis, Fields]]) -> tuple[dict[Analysis, Fields], Twins]:
-    """Separates analyses that differ on the sample from those that are the same as one of them."""
+    """Returns analyses that differ on the sample, and for each of them those with equal results."""
     counts: dict[Analysis, Fields] = {}
     twins: dict[Analysis, list[Analysis]] = {}
     for analysis, fields in analysed:
@@ -110,7 +109,7 @@ def distinct(analysed: Iterable[tuple[Analysis, Fields]]) -> tuple[dict[Analysis
 
 
 def chosen_documents(sample: Sample, limits: Round) -> Integers:
-    """Chooses the places of a round's documents, ascending: of each topic from its best to its worst."""
+    """Chooses a round's documents, evenly from each topic's best to its worst; returns ascending indexes."""
     topics = np.array(sample.topics)
     places = [np.flatnonzero(topics == topic) for topic in dict.fromkeys(sample.topics)]
     chosen = [
@@ -121,9 +120,9 @@ def chosen_documents(sample: Sample, limits: Round) -> Integers:
 
 
 def solve(problem: Problem, scales: Sequence[float], votes: bool) -> Fit:
-    """Fits a problem, with votes for a maximum, which the search has no time for before its last round.
+    """Fits a problem; a maximum also gets votes, which are too slow before the last round.
 
-    It needs a process of its own: linear algebra needs more of the stack than a process with Java has left.
+    Run it in a separate process: linear algebra needs more stack than a process with Java has left.
     """
     if not votes or problem.hypothesis.combination != MAXIMUM:
         return Fit.of(problem, fit(problem, scales))
@@ -133,28 +132,28 @@ def solve(problem: Problem, scales: Sequence[float], votes: bool) -> Fit:
 
 
 def ranked(fits: Iterable[Fit]) -> list[Fit]:
-    """The best first: by the share of scores that are met less the floor, then by the median error.
+    """Returns the fits, best first: by the share of reproduced scores minus the floor, then by the median.
 
-    Between equal shares the analyses go first that engines have by default.
+    Among equal shares, engines' default analyses come first.
     """
     named = NAMED.values()
     return sorted(fits, key=lambda fit: (-fit.gain, fit.hypothesis.analysis not in named, fit.median))
 
 
 def best(fits: Sequence[Fit], count: int) -> list[Fit]:
-    """The best by either figure, and the best of so many values on each axis, to tell the winner from."""
+    """Returns the best fits by share and by median, and the fits of the best values on each axis."""
     by_median = sorted(fits, key=lambda fit: fit.median)
     chosen = {fit.hypothesis for fit in (*fits[:count], *by_median[:count])}
     for axis in fits[0].hypothesis.axes:
         of_values: dict[str, Hypothesis] = {}
-        for each in fits:
-            of_values.setdefault(each.hypothesis.axes[axis], each.hypothesis)
+        for one in fits:
+            of_values.setdefault(one.hypothesis.axes[axis], one.hypothesis)
         chosen |= set(list(of_values.values())[:count])
     return [fit for fit in fits if fit.hypothesis in chosen]
 
 
 def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integers) -> Problem:
-    """Poses a hypothesis on some documents of a sample, whose counts these are."""
+    """Returns the problem of a hypothesis on some documents of a sample, with their counts."""
     counts = tuple(fields[name] for name in hypothesis.fields)
     means = tuple(sample.mean_lengths[name] for name in hypothesis.fields if name in sample.mean_lengths)
     known = means if len(means) == len(counts) else ()
@@ -162,22 +161,22 @@ def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integ
 
 
 def _scales(limits: Round, sample: Sample) -> tuple[float, ...]:
-    """Those of a round that are no finer than the decimals of the scores; below, rounding is an outlier."""
-    return tuple(each for each in limits.scales if each >= 0.99 * 10.0**-sample.decimals)
+    """Returns the scales of a round that are not finer than the scores' decimals."""
+    return tuple(scale for scale in limits.scales if scale >= 0.99 * 10.0**-sample.decimals)
 
 
 @contextmanager
 def _pool() -> Iterator[Pool]:
-    """Starts a process for each processor, with one thread each for linear algebra."""
+    """Starts a process for each processor, with one thread for linear algebra."""
     threads = "OPENBLAS_NUM_THREADS"
     before = os.environ.get(threads)
-    os.environ[threads] = "1"  # read when a process begins
+    os.environ[threads] = "1"  # read when a process starts
     try:
         with Pool(processors()) as pool:
             pool.check("fit")
             yield pool
     except BrokenProcessPool as error:
-        raise ToucheError("the processes that fit have died; give them more memory") from error
+        raise ToucheError("the fitting processes died; allow more memory") from error
     finally:
         os.environ.pop(threads)
         os.environ.update({threads: before} if before is not None else {})

@@ -1,8 +1,8 @@
-"""The numbers of terms in a maximum of two fields, by vote.
+"""Finds the numbers of terms in a maximum of two fields by votes.
 
 A field that loses the maximum, or a term that LMDirichlet cuts off, has no slope. Least squares stop there,
-and where they stop depends on the last bits of the processor's arithmetic. In a vote, each missed document
-names the number that would meet its score, and the number that meets most documents wins.
+and the place depends on the last bits of the processor's arithmetic. In a vote, each missed document proposes
+the number that would reproduce its score, and the number that reproduces the most documents wins.
 """
 
 from collections.abc import Iterator
@@ -14,15 +14,15 @@ import numpy as np
 from touche.identify.fitting import MET, Bits, Problem
 from touche.identify.samples import Array, Integers
 
-_CANDIDATES = 50  # of a vote
+_CANDIDATES = 50  # in a vote
 _ROUNDS = 4  # of votes on all terms
-_FEW, _TRIES = 50, 40  # missed documents, and their numbers that are tried against the majority
-_STEPS, _LOWEST = 25, -20.0  # of Newton's method, which begins where each model has a slope
+_FEW, _TRIES = 50, 40  # most missed documents, and proposals that are tried against the majority
+_STEPS, _LOWEST = 25, -20.0  # steps of Newton's method, and its start, where each model has a slope
 
 
 @dataclass(frozen=True)
 class _Term:
-    """A term of a field: its number's column, its documents, and their scores in both fields without it."""
+    """A term of a field: its column, its documents, and their scores in both fields without the term."""
 
     problem: Problem
     column: int
@@ -32,21 +32,21 @@ class _Term:
     other: Array
 
     def added(self, own: Array) -> tuple[Array, Array]:
-        """What the term adds to the field with this number, and the slope."""
+        """Returns the term's contribution to the field for this number, and the slope."""
         tf, lengths, factor, shared = self.counted
-        tf, lengths = (np.broadcast_to(each, own.shape) for each in (tf, lengths))
+        tf, lengths = (np.broadcast_to(array, own.shape) for array in (tf, lengths))
         value, slope, _ = self.problem.model.part(tf, lengths, own, shared)
         return value * factor, slope * factor
 
     def met(self, numbers: Array) -> Integers:
-        """How many of the documents each number meets."""
+        """Returns how many of the documents each number reproduces."""
         field = self.rest + self.added(np.repeat(numbers[:, None], len(self.rows), axis=1))[0]
         errors = np.abs(np.maximum(field, self.other) - self.problem.scores[self.rows])
         slack = np.broadcast_to(self.problem.slack, self.problem.scores.shape)[self.rows]
         return np.asarray((errors - slack <= MET).sum(axis=1))
 
     def candidates(self, missed: Bits) -> Array:
-        """The numbers that would meet the missed documents, by Newton's method."""
+        """Returns the numbers that would reproduce the missed documents, by Newton's method."""
         wanted = self.problem.scores[self.rows] - self.rest
         own = np.full(len(wanted), _LOWEST)
         with np.errstate(all="ignore"):
@@ -58,16 +58,16 @@ class _Term:
 
 
 def voted(problem: Problem, numbers: Array) -> Array:
-    """Returns numbers that meet at least as many scores.
+    """Returns numbers that reproduce at least as many scores.
 
     Args:
         problem: a maximum of two fields.
-        numbers: fitted ones.
+        numbers: fitted numbers.
     """
     best = _by_majority(problem, numbers)
     while (missed := int(_missed(problem, best).sum())) and missed <= _FEW:
         tries = islice(_minorities(problem, best), _TRIES)
-        better = next((each for each in tries if _missed(problem, each).sum() < missed), None)
+        better = next((numbers for numbers in tries if _missed(problem, numbers).sum() < missed), None)
         if better is None:
             break
         best = better
@@ -79,7 +79,7 @@ def _missed(problem: Problem, numbers: Array) -> Bits:
 
 
 def _by_majority(problem: Problem, numbers: Array, fixed: int = -1) -> Array:
-    """Votes on all terms of missed documents, except on a fixed column."""
+    """Votes on all terms of missed documents, except for a fixed column."""
     numbers = numbers.copy()
     for _ in range(_ROUNDS):
         before = numbers.copy()
@@ -95,7 +95,7 @@ def _by_majority(problem: Problem, numbers: Array, fixed: int = -1) -> Array:
 
 
 def _minorities(problem: Problem, numbers: Array) -> Iterator[Array]:
-    """What the majority makes of all other numbers where one meets one missed document."""
+    """Yields the majority's numbers after one number is fixed to reproduce one missed document."""
     missed = _missed(problem, numbers)
     for term in _terms(problem, numbers):
         for candidate in term.candidates(missed):
@@ -105,7 +105,7 @@ def _minorities(problem: Problem, numbers: Array) -> Iterator[Array]:
 
 
 def _terms(problem: Problem, numbers: Array) -> Iterator[_Term]:
-    """The terms of missed documents, with the numbers as they are when a term's turn comes."""
+    """Yields the terms of missed documents, with the current numbers at each step."""
     missed = _missed(problem, numbers)
     for at, (counts, own) in enumerate(zip(problem.counts, problem.own_columns, strict=True)):
         lengths, shared = problem.lengths(at), numbers[problem.shared_columns[at]]

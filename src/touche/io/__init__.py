@@ -1,1 +1,1 @@
-"""Untrusted files in, whole files out, identifiers, temporary folders."""
+"""Input of untrusted files, output of whole files, identifiers, temporary folders."""

@@ -1,4 +1,4 @@
-"""Records of JSON lines."""
+"""Reading of JSON lines."""
 
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from touche.io.opening import bytes_of_lines, decoded
 
 
 def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yields the number (from 1) and the object of every line of a JSON lines file.
+    """Yields the number (from 1) and object of each line of a JSON lines file.
 
     Raises:
         InputError: if the file cannot be read or a line is not a JSON object.
@@ -23,12 +23,12 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def records_of_lines(
     lines: Iterable[bytes], path: Path, first: int = 1
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yields the number and the object of every line of a JSON lines file that is not blank.
+    """Yields the number and object of each line of a JSON lines file that is not blank.
 
     Args:
-        lines: lines with their ends.
-        path: the file, for errors.
-        first: the number of the first of these lines.
+        lines: lines with line ends.
+        path: file that errors name.
+        first: number of the first line.
 
     Raises:
         InputError: if a line is not UTF-8, or not a JSON object.
@@ -48,15 +48,15 @@ def records_of_lines(
 
 
 def text_field(fields: dict[str, Any], name: str, path: Path, line: int) -> str:
-    """The string that a record holds under a name; whole numbers, as ids sometimes are, become strings.
+    """Returns the string in a record's field; integers, as some ids are, become strings.
 
     Raises:
-        InputError: if the name is absent or holds something else, such as a number of more than 64 bits.
+        InputError: if the field is missing or is not a string, such as an integer of more than 64 bits.
     """
     value = fields.get(name)
     if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() <= 64:
         return str(value)
     if not isinstance(value, str):
         problem = f'no "{name}"' if name not in fields else f'"{name}" is not a text'
-        raise InputError(path, problem, f'give every record a text "{name}"', line)
+        raise InputError(path, problem, f'add a text "{name}" to every record', line)
     return value

@@ -1,4 +1,4 @@
-"""Untrusted files, plain or gzipped; an error names the file and the line."""
+"""Reading of untrusted files, plain or gzipped; errors name the file and the line."""
 
 import hashlib
 import io
@@ -14,17 +14,17 @@ from touche.errors import InputError
 from touche.progress import bar
 
 _GZIP_MAGIC = b"\x1f\x8b"
-_ROOM, _MOST = 10_000_000, 500  # bytes, and times its size, to which gzip is unpacked; bombs come to 1000
-_SIP = 1 << 12  # bytes of gzip that are read at a time
-_GZIP = 31  # what zlib calls a gzip stream
-_LARGE = 1_000_000  # bytes; what is smaller is read before a bar would come
-_BUFFER = 1 << 16  # bytes that are read from a large file at a time
-LONGEST_LINE = 1 << 26  # bytes; no document is as long, and it is held in memory
+_ROOM, _MOST = 10_000_000, 500  # bytes and multiple of the size that gzip may decompress to; bombs reach 1000
+_SIP = 1 << 12  # bytes of gzip read at a time
+_GZIP = 31  # zlib's name for gzip streams
+_LARGE = 1_000_000  # bytes; smaller files are read before a bar would appear
+_BUFFER = 1 << 16  # bytes read from a large file at a time
+LONGEST_LINE = 1 << 26  # bytes; longer than any document; a line is in memory
 _log = logging.getLogger(__name__)
 
 
 class _Watched(io.FileIO):
-    """A file that moves a bar on as it is read."""
+    """A file whose reading advances a progress bar."""
 
     def __init__(self, path: Path, bar: Any) -> None:
         super().__init__(path)
@@ -37,7 +37,7 @@ class _Watched(io.FileIO):
 
 
 def is_file(name: str | Path) -> bool:
-    """Whether a text names a file; one that is too long for a name, for which pathlib raises, does not."""
+    """Returns whether a text names a file; an overlong text, for which pathlib raises, does not."""
     try:
         return Path(name).is_file()
     except OSError:
@@ -45,14 +45,14 @@ def is_file(name: str | Path) -> bool:
 
 
 def unpacks_too_far(packed: int, unpacked: int) -> bool:
-    """Whether so many bytes unpack to so many more that they can be no texts."""
+    """Returns whether the decompressed size is implausible for texts."""
     return unpacked > _ROOM + _MOST * packed
 
 
 class _Unpacked(io.RawIOBase):
-    """The content of a gzipped file of one stream or several; refuses the same bytes over and over.
+    """Content of a gzipped file with one or several streams; refuses implausible compression.
 
-    Unlike ``gzip.GzipFile``, it knows how many bytes it has unpacked of those that it read ahead.
+    Unlike ``gzip.GzipFile``, it counts the compressed bytes that are used up, not those that are read ahead.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -69,17 +69,17 @@ class _Unpacked(io.RawIOBase):
             self._packed = self._stream.unused_data or self._stream.unconsumed_tail
         self._count += len(unpacked)
         if unpacks_too_far(self._read - len(self._packed), self._count):
-            raise zlib.error(f"it unpacks to more than {_MOST} times its size")
+            raise zlib.error(f"it decompresses to more than {_MOST} times its size")
         buffer[: len(unpacked)] = unpacked
         return len(unpacked)
 
     def _has_more(self) -> bool:
-        """Reads on where need be, and begins the next stream; zeros behind a stream only fill a block."""
+        """Reads on if necessary, and begins the next stream; zeros after a stream only fill a block."""
         while not (packed := self._packed.lstrip(b"\0") if self._stream.eof else self._packed):
             self._packed = self._file.read(_SIP)
             self._read += len(self._packed)
             if not self._packed and not self._stream.eof:
-                raise EOFError("it is cut off")
+                raise EOFError("it is truncated")
             if not self._packed:
                 return False
         if self._stream.eof:
@@ -88,28 +88,28 @@ class _Unpacked(io.RawIOBase):
 
 
 class Held(PosixPath):
-    """A file of a file system that cannot be opened by a path: its name, and what it holds.
+    """A file that cannot be opened by a path: its name and content.
 
-    Where it is sent to another process, only its name is.
+    When sent to another process, it is only its name.
     """
 
     content: bytes
 
     @classmethod
     def of(cls, name: str, content: bytes) -> "Held":
-        """A file of this name that holds this."""
+        """Returns a file with this name and content."""
         held = cls(name)
         held.content = content
         return held
 
     def open(self, *args: Any, **kwargs: Any) -> Any:
-        """Opens it for reading bytes, whatever is asked for."""
+        """Opens the content for reading bytes; arguments are ignored."""
         return io.BytesIO(self.content)
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[io.BufferedReader]:
-    """Opens a file for reading bytes as they are, with a progress bar if it is large.
+    """Opens a file for reading bytes, with a progress bar if it is large.
 
     Raises:
         OSError: if it cannot be opened.
@@ -129,10 +129,10 @@ def opened(path: Path) -> Iterator[io.BufferedReader]:
 
 @contextmanager
 def open_binary(path: Path) -> Iterator[IO[bytes]]:
-    """Opens a file for reading bytes, unpacked if it is gzipped, whatever its name.
+    """Opens a file for reading bytes, decompressed if it is gzipped, whatever its name.
 
     Raises:
-        InputError: if the file cannot be opened or its gzip stream is broken or cut off.
+        InputError: if the file cannot be opened or its gzip stream is broken or truncated.
     """
     try:
         with opened(path) as file:
@@ -148,7 +148,7 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
 
 
 def decoded_lines(path: Path) -> Iterator[str]:
-    """Yields the text of every line with its end; a byte order mark is no part of the first.
+    """Yields the text of each line with its end, without a byte order mark.
 
     Raises:
         InputError: if the file cannot be read, or a line is not UTF-8 or longer than 64 MiB.
@@ -157,7 +157,7 @@ def decoded_lines(path: Path) -> Iterator[str]:
 
 
 def decoded(lines: Iterable[bytes], path: Path, first: int = 1) -> Iterator[str]:
-    """Yields the text of lines of a file, of which the first has this number.
+    """Yields the text of lines of a file, the first of which has the number ``first``.
 
     Raises:
         InputError: if a line is not UTF-8.
@@ -171,7 +171,7 @@ def decoded(lines: Iterable[bytes], path: Path, first: int = 1) -> Iterator[str]
 
 
 def bytes_of_lines(path: Path) -> Iterator[bytes]:
-    """Yields the bytes of every line with its end.
+    """Yields the bytes of each line with its end.
 
     Raises:
         InputError: if the file cannot be read or a line is of 64 MiB or more.
@@ -185,7 +185,7 @@ def bytes_of_lines(path: Path) -> Iterator[bytes]:
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yields the number (from 1) and the text, without its end, of every line that is not blank.
+    """Yields the number (from 1) and the text, without its end, of each line that is not blank.
 
     Raises:
         InputError: if the file cannot be read or a line is not UTF-8.
@@ -196,12 +196,12 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def md5(path: Path) -> str:
-    """The md5 of a file, as hexadecimal digits."""
+    """Returns the md5 of a file, as hexadecimal digits."""
     with opened(path) as file:
         return hashlib.file_digest(file, "md5").hexdigest()
 
 
 def sha256(path: Path) -> str:
-    """The sha256 of a file, as hexadecimal digits."""
+    """Returns the sha256 of a file, as hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,4 +1,4 @@
-"""Temporary folders, removed even after a killed process."""
+"""Temporary folders that are removed even after a killed process."""
 
 import fcntl
 import logging
@@ -19,35 +19,36 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def temporary_folder(prefix: str, *, mounted: bool = False) -> Iterator[Path]:
-    """A temporary folder that is removed in the end.
+    """Creates a temporary folder, and removes it at the end.
 
-    It is in a private folder, from which folders of killed processes are removed first: in the user's cache
-    folder, or ``touche-UID`` in TMPDIR if that is set. If the private folder cannot be made or locked, the
-    temporary folder is where the system has temporary files, and nothing is removed there.
+    It is created in a private folder: in the user's cache folder, or in ``touche-UID`` in TMPDIR if TMPDIR is
+        set.
+    Folders of killed processes are removed from the private folder first. If the private folder cannot be
+    created or locked, the system's folder of temporary files is used, and nothing is removed there.
 
     Args:
-        prefix: what its name begins with.
-        mounted: whether a container mounts it. It is never in the cache folder then, because Docker's daemon
+        prefix: prefix of its name.
+        mounted: whether a container mounts it. Then it is never in the cache folder, because Docker's daemon
             may not enter a home on NFS.
 
     Raises:
-        ToucheError: if it cannot be made.
+        ToucheError: if it cannot be created.
     """
     try:
         folder, lock = _locked_folder(prefix, mounted) or (tempfile.mkdtemp(prefix=prefix), None)
     except OSError as error:
-        problem = f"no temporary folder can be made ({error.strerror})"
+        problem = f"no temporary folder can be created ({error.strerror})"
         raise ToucheError(f"{problem}; set TMPDIR to a folder with room") from error
     with ExitStack() as stack:
         if lock is not None:
             stack.callback(os.close, lock)
-        for _ in range(2):  # because a signal may come while it is removed
+        for _ in range(2):  # because a signal may interrupt the removal
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
         yield Path(folder)
 
 
 def _locked_folder(prefix: str, mounted: bool) -> tuple[str, int] | None:
-    """A new folder in the private one, and its open lock; None where this is not possible."""
+    """Returns a new folder in the private folder, and its open lock; None if this is impossible."""
     with suppress(OSError):
         private = _private_folder(mounted)
         _remove_abandoned(private)
@@ -66,22 +67,22 @@ def _locked_folder(prefix: str, mounted: bool) -> tuple[str, int] | None:
 
 @cache
 def _warn_without_locks(private: Path, reason: str) -> None:
-    """Warns once in a process."""
+    """Warns once per process."""
     remedy = f"remove the folders touche-* that killed processes leave in {tempfile.gettempdir()}"
     _log.warning("%s: folders cannot be locked (%s); %s", private, reason, remedy)
 
 
 def _private_folder(mounted: bool) -> Path:
-    """The folder that only this user can enter.
+    """Returns the folder that only this user can enter.
 
     Raises:
-        OSError: if it cannot be made, it is another user's or open to others.
+        OSError: if it cannot be created, belongs to another user, or is open to others.
     """
     if mounted or os.environ.get("TMPDIR"):
         private = Path(tempfile.gettempdir()) / f"touche-{os.geteuid()}"
     else:
         private = cache_folder() / "temporary"
-    if not private.is_absolute():  # where the user has no home
+    if not private.is_absolute():  # if the user has no home
         raise NotADirectoryError
     private.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = private.lstat()
@@ -91,7 +92,7 @@ def _private_folder(mounted: bool) -> Path:
 
 
 def _remove_abandoned(private: Path) -> None:
-    """Removes folders without a lock; the lock of a process ends with it."""
+    """Removes folders without a lock; a lock ends with its process."""
     for path in private.iterdir():
         with suppress(OSError):  # locked, not a folder, or removed meanwhile
             lock = _lock(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -104,7 +105,7 @@ def _lock(folder: str | Path, how: int) -> int:
 
     Raises:
         FileNotFoundError: if it was removed before it was locked.
-        OSError: if the file system has no locks, or another process holds this one and it is not to wait.
+        OSError: if the file system has no locks, or another process has this lock and ``how`` does not wait.
     """
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -1,4 +1,4 @@
-"""TOML files that others write, as tables or strictly as records: an error names the file and the key."""
+"""Untrusted TOML files, as tables or strictly as records; errors name the file and the key."""
 
 import re
 import tomllib
@@ -17,27 +17,27 @@ from touche.io.opening import decoded, open_binary
 Text = Annotated[str, Meta(min_length=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Name = Annotated[str, Meta(min_length=1, pattern=r"^(?!/|([\s\S]*/)?\.\.(/|$))")]
-"""The name of a file in its folder, which it does not leave."""
+"""Name of a file inside its folder."""
 Positive = Annotated[float, Meta(gt=0)]
 
-_LARGEST = 100_000  # bytes; real ones have less than twenty thousand
-_DOTS = 500  # in a line; for each key such as a.b.c, tomllib takes memory by the square of its dots
-_BOUND = 1 << 63  # TOML promises no larger whole number
-_ANY_KEY = "..."  # what msgspec calls the key of a table whose keys are names
+_LARGEST = 100_000  # bytes; real files have less than 20,000
+_DOTS = 500  # in a line; tomllib's memory grows with the square of the dots in a key
+_BOUND = 1 << 63  # TOML guarantees no larger integer
+_ANY_KEY = "..."  # msgspec's name for any key of a table
 
 
 class Strict(Struct, forbid_unknown_fields=True, frozen=True):
-    """A table that has no other keys than its fields; its subclasses are frozen, too."""
+    """A table without unknown keys; its subclasses are also frozen."""
 
 
 Table = TypeVar("Table", bound=Strict)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Returns the tables of a file, whose texts a terminal can show and whose numbers are finite.
+    """Returns the tables of a file; texts must be printable, and numbers finite.
 
     Raises:
-        InputError: if the file cannot be read, is not UTF-8 or not TOML, or holds another text or number.
+        InputError: if the file cannot be read, is not UTF-8 or TOML, or contains another text or number.
     """
     with open_binary(path) as file:
         content = file.read(_LARGEST + 1)
@@ -56,7 +56,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def _unfit(value: Any, key: str) -> Iterator[str]:
-    """Names the keys of texts that a terminal would obey, and of numbers that TOML does not promise."""
+    """Yields problems of texts with control characters, and of numbers that TOML does not guarantee."""
     if isinstance(value, dict):
         for name, item in value.items():
             yield from _unfit(name, f"{key}.{name}".lstrip("."))
@@ -75,7 +75,7 @@ def read_record(path: Path, kind: type[Table]) -> Table:
 
     Args:
         path: the file.
-        kind: the type of the record; an error that it raises reads ``what is wrong; what to do``.
+        kind: type of the record; its own errors read ``problem; remedy``.
 
     Raises:
         InputError: if the file cannot be read, a key is missing or unknown, or its value is of another type
@@ -101,7 +101,7 @@ def read_record(path: Path, kind: type[Table]) -> Table:
 
 
 def _located(tables: Any, steps: list[str], kind: Any, message: str) -> tuple[list[str | int], Any]:
-    """The path to what is wrong, and its value; msgspec does not tell which entry of a table is meant."""
+    """Returns the path to the wrong key, and its value; msgspec does not name the entry of a table."""
     path = list[str | int]()
     value = tables = deepcopy(tables)
     for step in steps:
@@ -120,7 +120,7 @@ def _located(tables: Any, steps: list[str], kind: Any, message: str) -> tuple[li
 
 
 def _words(part: dict[str, Any], path: Sequence[str | int], definitions: dict[str, Any]) -> Iterator[str]:
-    """The keys and words that a JSON schema knows at a path."""
+    """Yields the keys and words that a JSON schema allows at a path."""
     part = definitions[part["$ref"].rpartition("/")[2]] if "$ref" in part else part
     for option in part.get("anyOf", ()):
         yield from _words(option, path, definitions)

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Writing of files, whole or not at all."""
 
 import os
 from collections.abc import Iterator
@@ -13,15 +13,15 @@ from touche.errors import InputError
 
 
 def make_folder(path: Path) -> None:
-    """Makes a folder, and those above it, if it is not there.
+    """Creates a folder and its parents if they are missing.
 
     Raises:
-        InputError: if it cannot be made.
+        InputError: if it cannot be created.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        problem = f"cannot be made ({error.strerror})"
+        problem = f"cannot be created ({error.strerror})"
         raise InputError(path, problem, "choose another directory") from error
 
 
@@ -40,23 +40,23 @@ def check_writable(folder: Path) -> None:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Writes a text so that the file appears complete or not at all, and leaves nothing behind if it cannot.
+    """Writes a text so that the file appears complete or not at all; failures leave nothing behind.
 
     Raises:
         InputError: if the directory cannot be written or the disk is full.
     """
     with whole(path) as file:
-        file.write(text.encode(errors="backslashreplace"))  # for names of files that are no UTF-8
+        file.write(text.encode(errors="backslashreplace"))  # for file names that are not UTF-8
 
 
 @contextmanager
 def whole(path: Path) -> Iterator[IO[bytes]]:
-    """Opens a file for writing that appears once all is written, or not at all.
+    """Opens a file for writing that appears complete or not at all.
 
-    A symbolic link stays, and the file that it leads to is written. A missing target is made, as by ``>`` of
-    a shell; ``cp`` refuses such a link. An existing file keeps its permissions, and its owner and group if
-    the system allows it. The content is first written to a hidden file in the folder of the target. Only a
-    process that is killed leaves this ``.NAME.*.part`` behind; you can remove it.
+    A symbolic link stays, and its target is written. A missing target is created, as by ``>`` of a shell;
+    ``cp`` refuses such a link. An existing file keeps its permissions, and its owner and group if the system
+    allows it. The content is first written to a hidden file in the target's folder. Only a killed process
+    leaves this ``.NAME.*.part`` behind; you can remove it.
 
     Raises:
         InputError: if the directory cannot be written, the disk is full, or a device has this name.
@@ -66,7 +66,7 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
     try:
         target = _target_of_writing(path)
         earlier = target.stat() if target.exists() else None
-        # Not mkstemp, because its permissions are not those of the umask.
+        # Not mkstemp, because its permissions ignore the umask.
         part = target.with_name(f".{target.name}.{token_hex(8)}.part")
         opener = partial(os.open, mode=0o600 if earlier else 0o666)
         with open(part, "xb", opener=opener) as file:
@@ -84,10 +84,10 @@ def whole(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _target_of_writing(path: Path) -> Path:
-    """The file that a path leads to.
+    """Returns the file that a path leads to.
 
     Raises:
-        OSError: for links in a circle, and for another user's link that the kernel does not follow.
+        OSError: for circular links, and for another user's link that the kernel does not follow.
     """
     if path.is_symlink():
         with suppress(FileNotFoundError):
@@ -96,15 +96,15 @@ def _target_of_writing(path: Path) -> Path:
 
 
 def _keep_permissions(file: int, earlier: os.stat_result) -> None:
-    """Gives a new file the permissions of an earlier one; those of its group only with that group."""
+    """Copies an earlier file's permissions to a new file; those of the group only if it is the same."""
     for owner in (earlier.st_uid, -1):  # not everyone may change the owner, but perhaps the group
         with suppress(PermissionError):
             os.fchown(file, owner, earlier.st_gid)
     mode = earlier.st_mode & (0o777 if os.fstat(file).st_gid == earlier.st_gid else 0o707)
-    with suppress(PermissionError):  # as on file systems without permissions
+    with suppress(PermissionError):  # on file systems without permissions
         os.fchmod(file, mode)
 
 
 def cache_folder() -> Path:
-    """The user's cache folder for touche."""
+    """Returns the user's cache folder for touche."""
     return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "touche"  # noqa: PTH111

@@ -1,4 +1,4 @@
-"""Pairs of sentences: arguments in sentences, their pairs, and how well these read on."""
+"""Pairs of sentences: sentences of arguments, their pairs, and the coherence of pairs."""
 
 from touche.pairs.embeddings import Encoder as Encoder
 from touche.pairs.embeddings import embed as embed

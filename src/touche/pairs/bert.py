@@ -1,6 +1,6 @@
-"""BERT (Devlin et al. 2019) without torch: weights as Hugging Face publishes them, run by onnxruntime.
+"""BERT (Devlin et al. 2019) without torch: weights from Hugging Face, run by onnxruntime.
 
-The computation is written down below as an ONNX graph; the weights are put into it as they are loaded.
+The computation is the ONNX graph below, which gets the weights when they are loaded.
 """
 
 import json
@@ -24,11 +24,11 @@ _log = logging.getLogger(__name__)
 
 Texts = Sequence[str] | Sequence[tuple[str, str]]
 Array = npt.NDArray[np.float32]
-_Input = npt.NDArray[np.int32]  # of a text: ids, attention mask and types of its tokens, 3 x tokens
+_Input = npt.NDArray[np.int32]  # ids, attention mask and types of a text's tokens, 3 x tokens
 
 FILES = ("config.json", "model.safetensors", "tokenizer.json")
-_BATCH = 8  # inputs of similar length; fixed, for the last bits of a result depend on it
-_CHUNK = 256  # texts that are tokenized at a time
+_BATCH = 8  # inputs of similar length; fixed, because the last bits of a result depend on it
+_CHUNK = 256  # texts tokenized at a time
 _MISSING = "the libraries of the language models are missing"
 
 _GRAPH = """
@@ -98,7 +98,7 @@ Layer (x, bias, wq, bq, wk, bk, wv, bv, wo, bo, scale1, shift1, wi, bi, wf, bf, 
     y = LayerNormalization <axis = -1, epsilon = {epsilon}> (xf, scale2, shift2)
 }}
 """
-_LARGE = 10_000.0  # as in the original; a token that is off by as much gets no attention
+_LARGE = 10_000.0  # as in the original; subtracted from padding, which then gets no attention
 _EMBEDDINGS = (
     *(f"embeddings.{kind}_embeddings.weight" for kind in ("word", "token_type", "position")),
     *("embeddings.LayerNorm.weight", "embeddings.LayerNorm.bias"),
@@ -114,47 +114,47 @@ class Bert:
     """A BERT model, ready to encode texts.
 
     Args:
-        folder: config.json, model.safetensors and tokenizer.json, as Hugging Face lays them out.
-        length: tokens after which an input is cut off, if the model can take as many.
+        folder: folder with config.json, model.safetensors and tokenizer.json, as on Hugging Face.
+        length: maximum number of tokens of an input, if the model allows as many.
 
     Raises:
         ToucheError: if the libraries are missing.
         ParameterError: if a file is missing.
-        InputError: if one is broken.
+        InputError: if a file is broken.
     """
 
     def __init__(self, folder: Path, length: int) -> None:
         for name in FILES:
             if not (folder / name).is_file():
-                raise ParameterError(f"{folder / name}: no such file; name a folder with a BERT model")
+                raise ParameterError(f"{folder / name}: no such file; choose a folder with a BERT model")
         try:
             config, self.weights = _read(folder)
             self.width = int(config["hidden_size"])
             self._session = session(network(config, self.weights))
             self._tokenizer = _tokenizer(folder, min(length, config["max_position_embeddings"]))
-            self._run(self._encoded(["a", "b c"]))  # what does not fit together shows now
+            self._run(self._encoded(["a", "b c"]))  # files that do not fit together fail here
             if self._tokenizer.get_vocab_size() > len(self.weights["embeddings.word_embeddings.weight"]):
-                raise ValueError("the tokenizer knows more words than the network")
+                raise ValueError("the tokenizer has more words than the network")
         except ToucheError:
             raise
         except ImportError as error:
             raise NotInstalledError(f"{_MISSING}; install them with: {installing('models')}") from error
-        except Exception as error:  # what onnxruntime, tokenizers and safetensors raise is no less general
+        except Exception as error:  # onnxruntime, tokenizers and safetensors raise errors as general as this
             reason = f"{type(error).__name__}: {shorten(str(error), 100)}"
-            problem = f"the model is broken, or no BERT model ({reason})"
-            raise InputError(folder, problem, "fetch it again, or name another") from error
+            problem = f"the model is broken, or not a BERT model ({reason})"
+            raise InputError(folder, problem, "fetch it again, or choose another one") from error
 
     def states(self, texts: Texts) -> Iterator[tuple[int, Array]]:
-        """The last hidden states of texts, or of pairs of texts, in no certain order.
+        """Yields the last hidden states of texts, or of pairs of texts, in any order.
 
-        Batches hold texts of similar length and are each computed by one processor, so that the result
-        does not depend on how many there are.
+        A batch contains texts of similar length and is computed by one processor, so that the number of
+        processors does not change the result.
 
         Args:
             texts: the texts, or pairs of them.
 
         Yields:
-            The place of a text among the texts, and its states: tokens x hidden size.
+            The index of a text, and its states: tokens x hidden size.
         """
         began = time.monotonic()
         encoded = self._encoded(texts)
@@ -171,7 +171,7 @@ class Bert:
         encoded: list[_Input] = []
         with bar("tokenizing", "texts", len(texts)) as shown:
             for start in range(0, len(texts), _CHUNK):
-                # As arrays, because encodings also hold the tokens beyond the length, and where each was.
+                # As arrays, because encodings also contain truncated tokens and all offsets.
                 for one in self._tokenizer.encode_batch(list(texts[start : start + _CHUNK])):
                     encoded.append(np.array((one.ids, one.attention_mask, one.type_ids), np.int32))
                 shown.update(_CHUNK)
@@ -186,18 +186,18 @@ class Bert:
 
 
 def _read(folder: Path) -> tuple[Mapping[str, Any], dict[str, Array]]:
-    """Configuration and weights, the latter under their names within BERT."""
+    """Returns the configuration and the weights, by their names within BERT."""
     from safetensors.numpy import load_file
 
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     if config["model_type"] != "bert" or config.get("hidden_act", "gelu") != "gelu":
-        raise InputError(folder / "config.json", "this is no BERT model", "name a folder with a BERT model")
+        raise InputError(folder / "config.json", "not a BERT model", "choose a folder with a BERT model")
     weights = load_file(folder / "model.safetensors")
     return config, {_today(name): value.astype(np.float32) for name, value in weights.items()}
 
 
 def _today(name: str) -> str:
-    """The name of a weight; the first models, bert-base-uncased among them, come with older ones."""
+    """Returns today's name of a weight; the first models, such as bert-base-uncased, have older names."""
     return re.sub(r"\.gamma$", ".weight", re.sub(r"\.beta$", ".bias", name.removeprefix("bert.")))
 
 
@@ -205,8 +205,8 @@ def network(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
     """Writes a BERT as an ONNX model.
 
     Args:
-        config: its config.json.
-        weights: its weights, under their names within BERT.
+        config: content of config.json.
+        weights: weights by their names within BERT.
 
     Returns:
         An ``onnx.ModelProto`` from ids, mask and types of tokens to their last hidden states.
@@ -238,8 +238,8 @@ def network(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
 
 
 def session(model: Any) -> Any:
-    """Makes a session of onnxruntime, on one processor, that runs an ONNX model."""
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # or the import begins to count for Microsoft who uses it
+    """Creates an onnxruntime session that runs an ONNX model on one processor."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # otherwise the import starts Microsoft's telemetry
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -249,7 +249,7 @@ def session(model: Any) -> Any:
 
 
 def _oriented(name: str, weight: Array) -> Array:
-    """Published as outputs x inputs, and used the other way round."""
+    """Transposes weights, which are published as outputs x inputs."""
     return np.ascontiguousarray(weight.T) if weight.ndim == 2 and "embeddings" not in name else weight
 
 

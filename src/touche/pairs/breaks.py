@@ -1,12 +1,14 @@
-"""The sentences of an English text, as Java's BreakIterator (JDK 21) tells them apart.
+"""Sentence segmentation of English texts, as by Java's BreakIterator (JDK 21).
 
-Every character has a sign, by breaks.npz, which docs/breaks.py makes: ``P`` separates paragraphs, ``!`` ends
-a sentence (! ? 。), ``.`` may end one, ``|`` is a danda, ``"`` a straight quote, ``)`` a closing quote or
-bracket; then there are blanks (line ends among them), ``1`` a digit or comma, ``a`` a small letter, ``A`` any
-other letter, ``o`` all else, ``^`` a mark, which belongs to what is before it, and ``N``, U+FFFF, alone.
+Every character has a sign, from breaks.npz, which docs/breaks.py generates:
 
-The steps are what Java answers, and not always what grammar asks for: of ``Yes.  (1)`` it makes three
-sentences, the second of which is the full stop.
+* ``P`` separates paragraphs, ``!`` ends a sentence (! ? 。), ``.`` may end one, ``|`` is a danda
+* ``"`` is a straight quote, ``)`` a closing quote or bracket, a blank is a blank or line end
+* ``1`` is a digit or comma, ``a`` a small letter, ``A`` any other letter
+* ``^`` is a mark, which belongs to the character before it, ``N`` is U+FFFF, and ``o`` all else
+
+The steps follow Java, which may contradict grammar. For example, ``Yes.  (1)`` becomes three sentences, and
+the second one is the full stop.
 """
 
 import re
@@ -21,7 +23,7 @@ from touche.scan.kernel import Array
 _TABLE = Path(__file__).with_name("breaks.npz")
 _OUT_OF_TEXT = re.compile(r"[P!.|N]")
 
-# Where signs lead to from a state. Of those that are not here, ^ leads nowhere, and others end the sentence.
+# The next state by sign. The sign ^ keeps the state; other signs that are not listed end the sentence.
 _ROWS = {
     "text": {'") 1aAo': "text", ".": "stop", "!": "end", "|": "danda", "P": "over"},
     "over": {},
@@ -36,14 +38,14 @@ _ROWS = {
     "odd": {'"|o': "begun"},
 }
 _STEPS = {state: {sign: to for signs, to in row.items() for sign in signs} for state, row in _ROWS.items()}
-_MAY_BEGIN = {"begun", "odd"}  # what may begin the next sentence is no part of this one
-_UNSURE = {"stop", "quote", "blank", "blanks", *_MAY_BEGIN}  # if a letter follows, another sentence has begun
+_MAY_BEGIN = {"begun", "odd"}  # signs that may begin the next sentence are not part of this one
+_UNSURE = {"stop", "quote", "blank", "blanks", *_MAY_BEGIN}  # if a letter follows, another sentence began
 
 
 def pieces(text: str) -> Iterator[str]:
-    """The sentences, with the blanks behind them; together they are the text.
+    """Yields the sentences with the blanks after them; together they are the text.
 
-    Of a lone surrogate, as broken JSON escapes make them, a question mark is left.
+    A lone surrogate, as from a broken JSON escape, becomes a question mark.
     """
     raw = text.encode("utf-32-le", "replace")
     signs = _sign_of()[np.frombuffer(raw, dtype="<u4")].tobytes().decode("ascii")
@@ -55,8 +57,8 @@ def pieces(text: str) -> Iterator[str]:
 
 
 def _end(signs: str, begin: int) -> int:
-    """Where the sentence ends that begins here."""
-    sure = possible = begin + 1  # the end, if no other sentence has begun, and if one has
+    """Returns the end of the sentence that begins here."""
+    sure = possible = begin + 1  # ends if no other sentence has begun, and if one has
     place, state = begin, "text"
     while place < len(signs):
         sign = signs[place]
@@ -79,6 +81,6 @@ def _past_text(signs: str, place: int) -> int:
 
 @cache
 def _sign_of() -> Array:
-    """The signs of all code points, in ASCII."""
+    """Returns the signs of all code points, in ASCII."""
     with np.load(_TABLE) as runs:
         return np.repeat(runs["signs"], runs["sizes"])

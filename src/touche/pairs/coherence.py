@@ -1,4 +1,4 @@
-"""How well two sentences read on from one another."""
+"""Coherence of two sentences."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,19 +15,19 @@ from touche.pairs.ranking import Pair
 from touche.progress import watched
 from touche.scan.tokens import analysis_named
 
-Topics = Sequence[Sequence[Pair]]  # the pairs of each
+Topics = Sequence[Sequence[Pair]]  # the pairs of each topic
 Measure = Callable[[Topics], list[list[float]]]
 
 REPETITION = 0.9  # cosine
 _LENGTH = 256  # tokens of both sentences together
-_DIGITS = 4  # of a coherence; beyond these it depends on the processor's floating point
+_DIGITS = 4  # of a coherence; further digits depend on the processor's floating point
 _NSP = [
     f"{layer}.{part}" for layer in ("cls.seq_relationship", "pooler.dense") for part in ("weight", "bias")
 ]
 
 
 def measure_named(name: str, model: str) -> Measure:
-    """A measure of coherence.
+    """Returns a measure of coherence.
 
     Args:
         name: ``lexical``, ``embedding`` or ``nsp``.
@@ -37,23 +37,23 @@ def measure_named(name: str, model: str) -> Measure:
         A function from the pairs of each topic to their coherences.
 
     Raises:
-        ParameterError: if a model is missing, or given and not needed.
+        ParameterError: if a model is missing, or passed but not needed.
     """
     if name == "nsp" and not model:
-        raise ParameterError("--coherence nsp needs a model; name the folder of a BERT model with --model")
+        raise ParameterError("--coherence nsp needs a model; pass the folder of a BERT model with --model")
     if name != "nsp" and model:
-        raise ParameterError(f"--model is for --coherence nsp; {name} takes none")
+        raise ParameterError(f"--coherence {name} takes no model; omit --model")
     measures: dict[str, Measure] = {"lexical": of_stems, "embedding": of_embeddings}
     return measures.get(name) or partial(of_next_sentences, folder=Path(model))
 
 
 def of_stems(topics: Topics) -> list[list[float]]:
-    """Returns the cosine of two sentences' stems, weighed by tf idf among those of a topic; 0 to 0.9."""
+    """Returns the cosine of two sentences' stems, weighted by tf-idf within a topic; 0 to 0.9."""
     return [_cosines_of_stems(pairs) for pairs in topics]
 
 
 def of_embeddings(topics: Topics) -> list[list[float]]:
-    """The cosine of the two sentences' embeddings, -1 to 0.9; each sentence is embedded once."""
+    """Returns the cosine of the two sentences' embeddings, -1 to 0.9; each sentence is embedded once."""
     texts = _texts(pair for pairs in topics for pair in pairs)
     vectors = dict(zip(texts, embed(texts), strict=True))
     return [
@@ -63,10 +63,10 @@ def of_embeddings(topics: Topics) -> list[list[float]]:
 
 
 def of_next_sentences(topics: Topics, folder: Path) -> list[list[float]]:
-    """BERT's probability that the second sentence is the one after the first (Devlin et al. 2019).
+    """Returns BERT's probability that the second sentence follows the first (Devlin et al. 2019).
 
     Raises:
-        InputError: if the model in the folder cannot tell next sentences.
+        InputError: if the model in the folder cannot predict next sentences.
     """
     bert = Bert(folder, _LENGTH)
     head, shift, pooler, pooler_shift = _nsp_weights(bert, folder)
@@ -80,12 +80,12 @@ def of_next_sentences(topics: Topics, folder: Path) -> list[list[float]]:
 
 
 def _nsp_weights(bert: Bert, folder: Path) -> list[Array]:
-    """The weights of the head for next sentences, and of what is below it."""
+    """Returns the weights of the head for next sentences, and of the pooler below it."""
     shapes = (2, bert.width), (2,), (bert.width, bert.width), (bert.width,)
     for name, shape in zip(_NSP, shapes, strict=True):
         if name not in bert.weights or bert.weights[name].shape != shape:
             problem = f"the model has no {name} of {' x '.join(map(str, shape))}"
-            remedy = "name a model that was trained to tell next sentences, such as bert-base-uncased"
+            remedy = "choose a model trained to predict next sentences, such as bert-base-uncased"
             raise InputError(folder, problem, remedy)
     return [bert.weights[name] for name in _NSP]
 
@@ -102,7 +102,7 @@ def _cosines_of_stems(pairs: Sequence[Pair]) -> list[float]:
 
 
 def _read_on(cosine: float) -> float:
-    """Sentences that are nearly the same do not read on: one only repeats the other."""
+    """Returns the coherence of a cosine: 0 for nearly equal sentences, because one only repeats the other."""
     return 0.0 if cosine >= REPETITION else round(cosine, _DIGITS)
 
 

@@ -23,24 +23,24 @@ LENGTH = 256  # tokens, as the model was published
 
 
 class Encoder:
-    """all-MiniLM-L6-v2, loaded once, for texts that come in several parts.
+    """all-MiniLM-L6-v2, loaded once, for several batches of texts.
 
     Attributes:
         bert: the network.
 
     Raises:
-        ToucheError: if the model or its libraries are missing, or the model is another one.
+        ToucheError: if the model or its libraries are missing, or the model differs.
     """
 
     def __init__(self) -> None:
         self.bert = Bert(_checked(_folder()), LENGTH)
 
     def embed(self, texts: Sequence[str], shown: Any = None) -> npt.NDArray[np.float32]:
-        """Embeds texts: the mean of the last hidden states of their tokens, brought to length 1.
+        """Embeds texts: the mean of their tokens' last hidden states, normalized to length 1.
 
         Args:
-            texts: sentences or passages; what is beyond 256 tokens is cut off.
-            shown: a progress bar that is moved on by each text; by default none.
+            texts: sentences or passages; only the first 256 tokens count.
+            shown: a progress bar that each text advances; by default none.
 
         Returns:
             texts x 384; the dot product of two rows is their cosine.
@@ -55,16 +55,16 @@ class Encoder:
 
 
 def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Embeds sentences: the mean of the last hidden states of their tokens, brought to length 1.
+    """Embeds sentences: the mean of their tokens' last hidden states, normalized to length 1.
 
     Args:
-        texts: sentences or passages; what is beyond 256 tokens is cut off.
+        texts: sentences or passages; only the first 256 tokens count.
 
     Returns:
         texts x 384; the dot product of two rows is their cosine.
 
     Raises:
-        ToucheError: if the model or its libraries are missing, or the model is another one.
+        ToucheError: if the model or its libraries are missing, or the model differs.
     """
     encoder = Encoder()
     with bar("embedding sentences", "texts", len(texts)) as shown:

@@ -1,4 +1,4 @@
-"""Pairs of sentences, the results of Touché 2022 task 1: candidates, their ids, order and stance."""
+"""Pairs of sentences for Touché 2022 task 1: candidates, their ids, order and stance."""
 
 import logging
 from collections import Counter
@@ -15,8 +15,8 @@ from touche.formats.documents import AnyDocument, Argument, conclusion_of, premi
 from touche.formats.topics import Topic
 from touche.pairs.sentences import arguments_in_sentences, distinct_sentences, normalised
 
-FEWEST = 100  # pairs per topic, by the rules of the task
-ARGUMENTS = 100  # per topic, whose sentences are candidates
+FEWEST = 100  # required pairs per topic, by the rules of the task
+ARGUMENTS = 100  # arguments per topic whose sentences are candidates
 _OPPOSITE = {"PRO", "CON"}
 _FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
 
@@ -28,12 +28,12 @@ class ScoredSentence:
     """A sentence of an argument, scored for a topic.
 
     Attributes:
-        id: the id, such as ``S1-A1__PREMISE__2``.
-        text: the sentence.
-        argument: the id of the argument.
-        stance: the stance of the argument.
-        place: its place in the argument, from 0.
-        score: how well it answers the topic.
+        id: id of the sentence, such as ``S1-A1__PREMISE__2``.
+        text: text of the sentence.
+        argument: id of the argument.
+        stance: stance of the argument.
+        place: index of the sentence in the argument, from 0.
+        score: relevance to the topic.
     """
 
     id: str
@@ -45,12 +45,12 @@ class ScoredSentence:
 
     @property
     def is_conclusion(self) -> bool:
-        """Whether it is the conclusion of its argument, and not from a premise."""
+        """Whether it is the conclusion of its argument, not part of a premise."""
         return "__CONC__" in self.id
 
     @property
     def side(self) -> str:
-        """``PRO`` or ``CON``: a conclusion is for itself, whatever its premises are."""
+        """``PRO`` or ``CON``; a conclusion supports itself, whatever the stance of its premises."""
         return "PRO" if self.is_conclusion else self.stance
 
 
@@ -59,9 +59,9 @@ class Pair:
     """Two sentences in their canonical order, and a score.
 
     Attributes:
-        first: the sentence whose id comes first in that of the pair.
-        second: the other one.
-        score: how well they answer the topic.
+        first: the sentence whose id comes first in the pair's id.
+        second: the other sentence.
+        score: relevance to the topic.
     """
 
     first: ScoredSentence
@@ -70,12 +70,12 @@ class Pair:
 
     @property
     def id(self) -> str:
-        """The id that the judgments know: the order counts."""
+        """Id as in the judgments, where the order counts."""
         return f"{self.first.id},{self.second.id}"
 
     @property
     def stance(self) -> str:
-        """``PRO`` or ``CON`` if both arguments agree on it, else ``Q0``."""
+        """``PRO`` or ``CON`` if both arguments have this stance, else ``Q0``."""
         agreed = self.first.stance == self.second.stance and self.first.stance in _OPPOSITE
         return self.first.stance if agreed else "Q0"
 
@@ -86,7 +86,7 @@ class Pair:
         return {first.stance, second.stance} == _OPPOSITE or {first.side, second.side} == _OPPOSITE
 
     def scored(self, score: float) -> "Pair":
-        """The same pair with another score.
+        """Returns the pair with another score.
 
         Args:
             score: the score.
@@ -95,7 +95,7 @@ class Pair:
 
     @property
     def hit(self) -> tuple[str, float, str]:
-        """What a baseline yields for it."""
+        """The pair as baselines yield it."""
         return self.id, self.score, self.stance
 
 
@@ -104,11 +104,11 @@ Ranked = Iterable[tuple[Topic, Sequence[Pair]]]
 
 
 def hits(ranked: Ranked, depth: int) -> Iterator[tuple[Topic, list[tuple[str, float, str]]]]:
-    """What a baseline yields for pairs; warns of topics that have fewer than the task asks for.
+    """Yields pairs as baselines do; warns about topics with fewer pairs than the task requires.
 
     Args:
-        ranked: each topic with its pairs, all of which are handed on.
-        depth: how many pairs a topic could have had.
+        ranked: each topic with its pairs; all are yielded.
+        depth: requested number of pairs per topic.
     """
     wanted, few = min(FEWEST, depth), []
     for topic, pairs in ranked:
@@ -116,19 +116,19 @@ def hits(ranked: Ranked, depth: int) -> Iterator[tuple[Topic, list[tuple[str, fl
             few.append(f"{topic.number} ({len(pairs)})")
         yield topic, [pair.hit for pair in pairs]
     if few:
-        _log.warning("fewer than %d pairs can be made for topics %s", wanted, ", ".join(few))
+        _log.warning("topics with fewer than %d possible pairs: %s", wanted, ", ".join(few))
 
 
 def by_dirichletlm(
     topics: Sequence[Topic], documents: Iterable[AnyDocument], mu: float, depth: int
 ) -> Iterator[tuple[Topic, list[Pair]]]:
-    """Pairs by query likelihood: arguments first, then their sentences, then pairs of these.
+    """Ranks pairs by query likelihood: first arguments, then their sentences, then pairs of sentences.
 
     Args:
         topics: all topics.
         documents: the arguments; read twice.
-        mu: the smoothing of both rankings.
-        depth: how many pairs per topic at the most.
+        mu: smoothing of both rankings, in tokens.
+        depth: maximum number of pairs per topic.
 
     Yields:
         Each topic with its best pairs, best first.
@@ -140,13 +140,13 @@ def by_dirichletlm(
 
 @dataclass(frozen=True)
 class Arguments:
-    """The arguments of a collection, counted for all that DirichletLM asks of them.
+    """Arguments of a collection, with the counts that DirichletLM needs.
 
     Attributes:
         topics: all topics.
         documents: the arguments.
-        mu: the weight of the collection's language model, in tokens.
-        collection: what was counted in premises and in conclusions.
+        mu: weight of the collection's language model, in tokens.
+        collection: counts in premises and in conclusions.
     """
 
     topics: Sequence[Topic]
@@ -156,29 +156,29 @@ class Arguments:
 
     @classmethod
     def of(cls, topics: Sequence[Topic], documents: Iterable[AnyDocument], mu: float) -> "Arguments":
-        """Reads the arguments, once.
+        """Reads the arguments once.
 
         Args:
             topics: all topics.
             documents: the arguments.
-            mu: the smoothing, in tokens.
+            mu: smoothing, in tokens.
 
         Raises:
-            ParameterError: unless mu is above 0, and at most 1e9.
+            ParameterError: if mu is not above 0 or exceeds 1e9.
         """
         check_range("mu", mu, 1e-9, 1e9)
-        mu = float(np.float32(mu))  # which is as much of it as Lucene keeps
+        mu = float(np.float32(mu))  # Lucene's precision
         return cls(topics, documents, mu, scan.Collection.of(topics, documents, "standard", _FIELDS))
 
     def best(self, depth: int, sentences: int) -> list[tuple[Topic, list[tuple[Argument, float]]]]:
-        """The best arguments of each topic, split into sentences, with their scores, best first.
+        """Returns the best arguments of each topic, split into sentences, with their scores, best first.
 
-        The score is that of premises or conclusion, whichever is higher. Of arguments that say the same the
-        best stands for all. The documents are read once more, or again where many say the same.
+        The score is the higher one of premises and conclusion. Only the best of arguments with the same
+        sentences counts. Documents are read once more, or several times if many have the same sentences.
 
         Args:
-            depth: how many arguments per topic at the most.
-            sentences: how many different sentences an argument has to have at the least.
+            depth: maximum number of arguments per topic.
+            sentences: minimum number of distinct sentences of an argument.
         """
         arguments: dict[str, Argument] = {}
         scoring = scan.Scoring(scan.dirichletlm(self.mu), [1.0 for _ in _FIELDS], best_field=True)
@@ -197,13 +197,13 @@ class Arguments:
     def scored_sentences(
         self, topic: Topic, arguments: Iterable[tuple[Argument, float]]
     ) -> Iterator[ScoredSentence]:
-        """The sentences of a topic's arguments, each scored by its own DirichletLM score plus its argument's.
+        """Yields the sentences of a topic's arguments, each with its DirichletLM score plus its argument's.
 
-        Both are logarithms of likelihoods, smoothed by the language model of the collection.
+        Both scores are logarithms of likelihoods, smoothed by the collection's language model.
 
         Args:
             topic: the topic.
-            arguments: those of the topic with their scores, as ``best`` gives them.
+            arguments: arguments of the topic with their scores, from ``best``.
         """
         mu, query = self.mu, Counter(self.collection.terms(topic.title))
         both, places = reduce(scan.Statistics.__add__, self.collection.statistics), self.collection.vocabulary
@@ -221,7 +221,7 @@ class Arguments:
 
 
 def unscored(argument: Argument) -> list[ScoredSentence]:
-    """The sentences of an argument, still without scores."""
+    """Returns the sentences of an argument, without scores."""
     return [
         ScoredSentence(each.id, each.text, argument.id, argument.stance, place, 0.0)
         for place, each in enumerate(argument.sentences or ())
@@ -229,14 +229,14 @@ def unscored(argument: Argument) -> list[ScoredSentence]:
 
 
 def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
-    """The pairs of different texts with the highest mean scores, best first.
+    """Returns the pairs of different texts with the highest mean scores, best first.
 
-    Of sentences with the same text the best stands for all; but where both texts of a pair occur in one
-    argument, the pair is taken from there.
+    Only the best of sentences with the same text counts. But if both texts of a pair occur in one argument,
+    the pair consists of this argument's sentences.
 
     Args:
-        sentences: of one topic, with their scores.
-        depth: how many pairs at the most.
+        sentences: sentences of one topic, with their scores.
+        depth: maximum number of pairs.
     """
     same_text: dict[str, list[ScoredSentence]] = {}
     for each in sorted(sentences, key=lambda each: (-each.score, each.id)):
@@ -251,28 +251,28 @@ def best_pairs(sentences: Iterable[ScoredSentence], depth: int) -> list[Pair]:
 
 
 def of_argument(argument: Argument, one: int, other: int, score: float) -> Pair:
-    """The pair of the sentences at two places of an argument.
+    """Returns a pair of two sentences of an argument.
 
     Args:
-        argument: one that is split into sentences.
-        one: the place of a sentence, from 0.
-        other: the place of the other sentence.
-        score: that of the pair.
+        argument: argument split into sentences.
+        one: index of a sentence, from 0.
+        other: index of the other sentence.
+        score: score of the pair.
     """
     sentences = unscored(argument)
     return pair_of(sentences[one], sentences[other], score)
 
 
 def pair_of(one: ScoredSentence, other: ScoredSentence, score: float) -> Pair:
-    """Two sentences in canonical order.
+    """Returns two sentences in canonical order.
 
-    Of one argument the conclusion comes first, and premises follow as in the text; of two arguments the
-    sentence with the higher score comes first, or of equal ones the one with the smaller id.
+    Sentences of one argument have the order of the text, the conclusion first. Sentences of two arguments are
+    ordered by descending score, ties by ascending id.
 
     Args:
         one: a sentence.
         other: the other sentence; the order of both does not matter.
-        score: that of the pair.
+        score: score of the pair.
     """
     if one.argument == other.argument:
         first, second = sorted((one, other), key=lambda each: (not each.is_conclusion, each.place))
@@ -282,7 +282,7 @@ def pair_of(one: ScoredSentence, other: ScoredSentence, score: float) -> Pair:
 
 
 def _different(arguments: Iterable[tuple[Argument, float]], sentences: int) -> list[tuple[Argument, float]]:
-    """Those with enough different sentences that do not have the same ones as an argument before."""
+    """Returns arguments with enough distinct sentences, without those that repeat an earlier argument."""
     seen: dict[frozenset[str], tuple[Argument, float]] = {}
     for one, score in arguments:
         texts = frozenset(distinct_sentences(one))
@@ -292,9 +292,9 @@ def _different(arguments: Iterable[tuple[Argument, float]], sentences: int) -> l
 
 
 def _places_of_the_best(size: int, depth: int) -> Iterator[tuple[int, int]]:
-    """Places i < j in a ranking whose pair can be among the best ``depth``.
+    """Yields indices i < j in a ranking whose pair can be among the best ``depth``.
 
-    With itself, (i + 1) j - i (i + 1) / 2 pairs are no worse: those of a place up to i and one up to j.
+    Including itself, (i + 1) j - i (i + 1) / 2 pairs are at least as good: one index is up to i, one up to j.
     """
     for i in range(size):
         last = (depth + i * (i + 1) // 2) // (i + 1)
@@ -304,7 +304,7 @@ def _places_of_the_best(size: int, depth: int) -> Iterator[tuple[int, int]]:
 def _from_one_argument(
     ones: Sequence[ScoredSentence], others: Sequence[ScoredSentence]
 ) -> tuple[ScoredSentence, ScoredSentence]:
-    """One of each, best first: from the same argument where there is such, else the best of both."""
+    """Returns the best sentence of each, from the same argument if possible."""
     best_of = {each.argument: each for each in reversed(others)}
     for one in ones:
         if one.argument in best_of:

@@ -1,1 +1,1 @@
-"""Baselines rerun, and held against what each one's expected.toml asks of it."""
+"""Reruns baselines, and compares the results with each expected.toml."""

@@ -1,4 +1,4 @@
-"""What each baseline's expected.toml asks of it: a type of record for each type of table."""
+"""The entries of expected.toml: a record type for each type of table."""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 
 from touche.baselines.loader import folder_of
 from touche.baselines.options import arguments_of
-from touche.data.places import at_hand, dataset_at_hand, locate, open_dataset
+from touche.data.places import has_dataset, is_available, locate, open_dataset
 from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.evaluators import EVALUATORS, evaluators_of
 from touche.evaluation.scores import Evaluated, evaluated
@@ -23,25 +23,25 @@ from touche.tasks.records import Evaluator
 EXPECTED_FILE = "expected.toml"
 PUBLISHED, REPORTED, PINNED = "published", "reported", "pinned"
 _KINDS = (PUBLISHED, REPORTED, PINNED)
-_DIGITS = 5  # of pinned numbers
+_DIGITS = 5  # decimals of pinned numbers
 
 Tolerance = Annotated[float, Meta(gt=0, le=1)]
 Option = str | bool | int | float
 Options = dict[str, Option | Annotated[tuple[Option, ...], Meta(min_length=1)]]
 Parameters = Annotated[dict[str, Positive], Meta(min_length=1)]
 Model = Literal["LMDirichlet", "BM25", "Lucene's classic", "DPH"]
-"""The names of ``touche.identify.models.MODELS``, which takes long to import."""
+"""The names in ``touche.identify.models.MODELS``, whose import is slow."""
 Absent = Annotated[str, Meta(max_length=0)]
-"""A text that an entry of expected.toml cannot have."""
+"""A field that entries of expected.toml cannot have."""
 
 
 class Rerun(NamedTuple):
-    """A run that a baseline has just written, or an official one.
+    """The run that a baseline has just written, or an official run.
 
     Attributes:
-        dataset: the id of the dataset that it ranks.
+        dataset: the id of its dataset.
         lines: the run.
-        scored: the run in each dimension whose judgments are at hand, or why it could not be evaluated there.
+        scored: the evaluated run in each dimension with available qrels, or the error of its evaluation.
     """
 
     dataset: str
@@ -56,7 +56,9 @@ class Rerun(NamedTuple):
             InputError: if it is not a run.
         """
         task, lines, scored = dataset(dataset_id)[0], read_run(path), dict[str, Evaluated | ToucheError]()
-        for dimension in [name for name, judgments in task.qrels.items() if at_hand("qrels", judgments.file)]:
+        for dimension in [
+            name for name, judgments in task.qrels.items() if is_available("qrels", judgments.file)
+        ]:
             try:
                 scored[dimension] = evaluated(lines, task, dimension)
             except ToucheError as error:
@@ -65,18 +67,18 @@ class Rerun(NamedTuple):
 
 
 Measured = tuple[float | str, float | None, str]
-"""A number or a digest; Judged@k, where there are judgments; and a remark."""
+"""A number or a digest; Judged@k, or None without qrels; and a remark."""
 
 
 class Expected(Strict, kw_only=True, frozen=True):
-    """What is asked of a run of a baseline.
+    """An expectation about a run of a baseline.
 
     Attributes:
-        baseline, entry: the baseline and the number of the entry in its table, which ``read_expected`` adds.
+        baseline, entry: the baseline and the index of the entry in its table, added by ``read_expected``.
         dataset: the id of the dataset.
         options: options of the baseline, by the names of its parameters.
-        run: an official run in runs/ that the entry is about; empty where it is about the rerun alone.
-        pinned, digest: the value that it has; ``touche regress --update`` rewrites it.
+        run: the official run in runs/ of the entry; empty if the entry concerns only the rerun.
+        pinned, digest: the current value; ``touche regress --update`` rewrites it.
     """
 
     TABLE: ClassVar[str] = ""
@@ -94,23 +96,23 @@ class Expected(Strict, kw_only=True, frozen=True):
 
     @property
     def names(self) -> tuple[str, str]:
-        """What is measured, and by which evaluator."""
+        """The measured value, and its evaluator."""
         return "", ""
 
     @property
     def kind(self) -> str:
-        """``published``, ``reported`` (of another implementation of the same model) or ``pinned``."""
+        """``published``, ``reported`` (for another implementation of the model) or ``pinned``."""
         return next((kind for kind in _KINDS if getattr(self, kind, None) is not None), PINNED)
 
     @property
     def value(self) -> float | str:
-        """What is expected."""
+        """The expected value."""
         value: float | str = getattr(self, self.PINNED_AS if self.kind == PINNED else self.kind, "")
         return value
 
     @property
     def command(self) -> str:
-        """The baseline with its options, as one would type it."""
+        """The baseline with its options, as on the command line."""
         return " ".join([self.baseline, *self.arguments])
 
     @property
@@ -119,15 +121,15 @@ class Expected(Strict, kw_only=True, frozen=True):
         return arguments_of(self.options)
 
     @property
-    def at_hand(self) -> bool:
-        """Whether run, judgments, topics and corpus are there, as far as they are needed."""
+    def available(self) -> bool:
+        """Whether the necessary run, qrels, topics and corpus are available."""
         files = {"runs": self.run, "qrels": getattr(self, "qrels", "")}
-        there = all(at_hand(kind, name) for kind, name in files.items() if name)
-        return there and (not self.reruns or dataset_at_hand(self.dataset))
+        available = all(is_available(kind, name) for kind, name in files.items() if name)
+        return available and (not self.reruns or has_dataset(self.dataset))
 
     @property
     def reruns(self) -> bool:
-        """Whether the baseline has to be run for it."""
+        """Whether the entry needs a rerun of the baseline."""
         return True
 
     @property
@@ -137,36 +139,36 @@ class Expected(Strict, kw_only=True, frozen=True):
         return {"table": self.TABLE, **own, "kind": self.kind, "value": self.value}
 
     def measured(self, rerun: Rerun) -> Measured:
-        """Measures a rerun; or, where an entry needs none, the official run.
+        """Measures a rerun, or the official run if the entry needs no rerun.
 
         Raises:
-            ToucheError: if it cannot be measured.
+            ToucheError: if the measurement is impossible.
         """
         raise NotImplementedError
 
     def difference(self, got: float | str) -> float | None:
-        """Returns by how much a number is above what is expected; None for what is not a number."""
+        """Returns the difference between a number and the expected value; None for other values."""
         return None if isinstance(got, str) or isinstance(self.value, str) else got - self.value
 
     def accepts(self, got: float | str) -> bool:
-        """Whether it is what is expected: the same digest, or a number that is near enough."""
+        """Returns whether a value is as expected: the same digest, or a number within the tolerance."""
         difference = self.difference(got)
         return got == self.value if difference is None else abs(difference) <= getattr(self, "tolerance", 0)
 
     def pinned_to(self, got: float | str) -> "Expected":
-        """Returns the same entry with another value, rounded as it is pinned."""
+        """Returns the entry with another value, rounded as pinned values are."""
         return replace(self, **{self.PINNED_AS: got if isinstance(got, str) else round(got, _DIGITS)})
 
 
 class ExpectedScore(Expected, kw_only=True, frozen=True):
-    """A mean score to be reached by a rerun, or one that an official run has.
+    """The mean score that a rerun has to reach, or that an official run has.
 
     Attributes:
-        dimension, evaluator, qrels: what is measured, as in ``touche.evaluation.scores.Score``.
-        measure: in the notation of ir_measures, where it is not that of the task.
-        published, reported, pinned: one of these is expected.
-        tolerance: by how much it may differ, in both directions.
-        source: where a published or reported value is printed.
+        dimension, evaluator, qrels: as in ``touche.evaluation.scores.Score``.
+        measure: the measure in the notation of ir_measures; empty for the task's measure.
+        published, reported, pinned: the expected value, in one of the three.
+        tolerance: the largest difference, in both directions.
+        source: the source of a published or reported value.
     """
 
     TABLE: ClassVar[str] = "score"
@@ -185,18 +187,18 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         if [getattr(self, kind) for kind in _KINDS].count(None) != 2:
-            raise ValueError("neither a published, a reported nor a pinned value alone; write one of them")
+            raise ValueError("write exactly one value: published, reported or pinned")
         if self.pinned is None and not self.source:
-            raise ValueError(f"a {self.kind} value without a source; name it")
+            raise ValueError(f"a {self.kind} value has no source; add it")
         task = dataset(self.dataset)[0]
         judgments = task.qrels.get(self.dimension)
         if judgments is None or judgments.file != self.qrels:
-            raise ValueError(f"dimension and qrels are not those of {task.id}; see its card")
+            raise ValueError(f"dimension and qrels do not belong to {task.id}; see its card")
         measure = measure_of(self.measure) if self.measure else task.measure_for(self.dimension)
         if (measure is MACRO_F1) != (self.dimension == STANCE):
-            raise ValueError(f"{measure} does not score {self.dimension}; leave measure out")
+            raise ValueError(f"{measure} does not score {self.dimension}; omit measure")
         if self.evaluator not in evaluators_of(measure):
-            raise ValueError(f"{self.evaluator} does not have {measure}; take {evaluators_of(measure)[0]}")
+            raise ValueError(f"{self.evaluator} does not have {measure}; choose {evaluators_of(measure)[0]}")
 
     @property
     def names(self) -> tuple[str, str]:
@@ -216,12 +218,12 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         else:
             evaluation = run.evaluations[self.evaluator]
         if evaluation.mean is None:
-            raise ToucheError(f"{self.evaluator} has no topic to average over; check the run")
+            raise ToucheError(f"{self.evaluator} has no topic for the mean; check the run")
         return evaluation.mean, evaluation.judged, ""
 
 
 class ExpectedFigure(Expected, kw_only=True, frozen=True):
-    """A figure of a run of pairs that needs no judgments: a key of ``touche.regression.figures.MEASURES``."""
+    """A figure of a run of pairs that needs no qrels: a key of ``touche.regression.figures.MEASURES``."""
 
     TABLE: ClassVar[str] = "figure"
 
@@ -234,13 +236,13 @@ class ExpectedFigure(Expected, kw_only=True, frozen=True):
         return self.name, ""
 
     def measured(self, rerun: Rerun) -> Measured:
-        from touche.regression.figures import MEASURES  # here, because few entries need language models
+        from touche.regression.figures import MEASURES  # here, because only few entries need language models
 
         return float(MEASURES[self.name](rerun.lines, open_dataset(self.dataset).documents)), None, ""
 
 
 class ExpectedRun(Expected, kw_only=True, frozen=True):
-    """A ranking that must stay what it is, document by document: its value is a digest, see ``digest_of``."""
+    """A ranking that must not change; its value is a digest, see ``digest_of``."""
 
     TABLE: ClassVar[str] = "run"
     PINNED_AS: ClassVar[str] = "digest"
@@ -256,18 +258,18 @@ class ExpectedRun(Expected, kw_only=True, frozen=True):
 
 
 class ExpectedFormula(Expected, kw_only=True, frozen=True):
-    """A formula that the scores of an official run meet, and those of the rerun; the value is the share met.
+    """A formula that the scores of an official run and of the rerun follow; the value is the share of scores.
 
     Attributes:
         run: a run in runs/, or a file ``*.tsv`` with topic, document and score on each line.
-        model, analysis, fields, combination: of the formula, as in ``touche.identify.hypotheses.Hypothesis``.
-        parameters: of the formula, which have to come out of the scores of both.
-        official_parameters, rerun_parameters: those that come out of the scores of one, as they hold what the
-            collections differ in.
-        official_mean_lengths, rerun_mean_lengths: of the fields of the collection of one, where known; k1 and
-            b of BM25 are parameters then.
+        model, analysis, fields, combination: the formula, as in ``touche.identify.hypotheses.Hypothesis``.
+        parameters: parameters of the formula, which have to be inferred from the scores of both runs.
+        official_parameters, rerun_parameters: parameters of only one run, because they depend on the
+            collection.
+        official_mean_lengths, rerun_mean_lengths: known mean lengths of the fields in one run's collection;
+            k1 and b of BM25 are then parameters.
         median: the largest median error that passes.
-        pinned, tolerance: the share of scores that are met, and by how much it may differ.
+        pinned, tolerance: the share of reproduced scores, and the largest difference.
     """
 
     TABLE: ClassVar[str] = "official"
@@ -297,7 +299,7 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
         return "official scores", self.model
 
     def measured(self, rerun: Rerun) -> Measured:
-        from touche.regression.official_runs import formula_fit  # here: touche tasks does without identify
+        from touche.regression.official_runs import formula_fit  # here, because this import is slow
 
         return formula_fit(locate("runs", self.run), rerun.lines, self)
 
@@ -313,16 +315,17 @@ def read_expected(baseline: str) -> list[Expected]:
     """Returns the entries of a baseline's expected.toml, table by table.
 
     Args:
-        baseline: its name, or the path of its folder.
+        baseline: the name of the baseline, or the path of its folder.
 
     Raises:
-        InputError: if the file is missing or broken, or an entry is incomplete or names what there is not.
+        InputError: if the file is missing or broken, or an entry is incomplete or has unknown names.
     """
     path = folder_of(baseline) / EXPECTED_FILE
     tables = asdict(read_record(path, _File)) if path.exists() else {}
     if not any(tables.values()):
-        problem = "no entry" if tables else "no such file"
-        raise InputError(path, problem, "write some, see docs/reference/files.md, section Expected scores")
+        problem = "no entries in this file" if tables else "no such file"
+        remedy = "write entries as in docs/reference/files.md, section Expected scores"
+        raise InputError(path, problem, remedy)
     return [
         replace(entry, baseline=baseline, entry=number)
         for entries in tables.values()
@@ -331,7 +334,7 @@ def read_expected(baseline: str) -> list[Expected]:
 
 
 def digest_of(run: Run) -> str:
-    """Returns what a ranking is, in 16 hexadecimal digits: those of its lines ``topic rank document``.
+    """Returns the digest of a ranking, 16 hexadecimal digits: that of its lines ``topic rank document``.
 
     In the shell: ``awk '{print $1, $4, $3}' run.txt | sha256sum | head -c 16``.
     """

@@ -1,4 +1,4 @@
-"""What runs of pairs are made of: figures that need no judgments, to see that a method is still the same."""
+"""Figures of runs of pairs that need no qrels, to see that a method has not changed."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean
@@ -10,31 +10,33 @@ from touche.pairs.coherence import of_embeddings
 from touche.pairs.ranking import Pair, ScoredSentence, unscored
 from touche.pairs.sentences import arguments_in_sentences
 
-_FIRST = 5  # pairs of a topic whose coherence is measured, whatever the cutoff of a task
+_FIRST = 5  # pairs of each topic, independent of a task's cutoff
 
 Measure = Callable[[Sequence[RunLine], Iterable[AnyDocument]], float]
 
 
 def pairs_per_topic(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float:
-    """How many pairs a topic has, on average."""
+    """Returns the mean number of pairs per topic."""
     return len(run) / len({line.topic for line in run})
 
 
 def within_one_argument(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float:
-    """The share of pairs whose sentences come from one argument."""
-    return mean(len({_argument(each) for each in _ids_of(line)}) == 1 for line in run)
+    """Returns the share of pairs whose sentences are from one argument."""
+    return mean(len({_argument(id) for id in _ids_of(line)}) == 1 for line in run)
 
 
 def coherence(run: Sequence[RunLine], documents: Iterable[AnyDocument]) -> float:
-    """The mean coherence, by embeddings, of the first five pairs of each topic.
+    """Returns the mean coherence, by embeddings, of the first five pairs of each topic.
 
     Raises:
         ToucheError: if a sentence is not in the corpus.
     """
     topics = by_topic(in_order_of_score(run))
     first_five = [_ids_of(line) for lines in topics.values() for line in lines[:_FIRST]]
-    found = _read({id for ids in first_five for id in ids}, documents)
-    (coherences,) = of_embeddings([[Pair(found[one], found[other], 0.0) for one, other in first_five]])
+    sentences = _read({id for ids in first_five for id in ids}, documents)
+    (coherences,) = of_embeddings(
+        [[Pair(sentences[one], sentences[other], 0.0) for one, other in first_five]]
+    )
     return mean(coherences)
 
 
@@ -48,7 +50,7 @@ MEASURES: Mapping[str, Measure] = {
 def _ids_of(line: RunLine) -> tuple[str, str]:
     one, _, other = line.document.partition(",")
     if "__" not in one or "__" not in other:
-        raise ToucheError(f"{line.document} is no pair of sentences")
+        raise ToucheError(f"{line.document} is not a pair of sentences")
     return one, other
 
 
@@ -58,8 +60,8 @@ def _argument(sentence: str) -> str:
 
 def _read(ids: set[str], documents: Iterable[AnyDocument]) -> dict[str, ScoredSentence]:
     arguments = {_argument(id) for id in ids}
-    wanted = arguments_in_sentences(each for each in documents if each.id in arguments)
-    found = {each.id: each for argument in wanted for each in unscored(argument)}
-    if missing := ids - found.keys():
+    split = arguments_in_sentences(document for document in documents if document.id in arguments)
+    sentences = {sentence.id: sentence for argument in split for sentence in unscored(argument)}
+    if missing := ids - sentences.keys():
         raise ToucheError(f"sentence {min(missing)} is not in the corpus")
-    return found
+    return sentences

@@ -1,4 +1,4 @@
-"""Which published results can be rerun here, and by which command; each expected.toml knows its own."""
+"""Maps published results to the commands that rerun them, from each expected.toml."""
 
 from collections.abc import Collection, Iterable
 
@@ -9,40 +9,39 @@ from touche.tasks import Published, dataset
 
 
 def published_scores() -> list[ExpectedScore]:
-    """The published scores that reruns of the baselines are to reach.
+    """Returns the published scores that reruns of the baselines have to reach.
 
     Raises:
         InputError: if an expected.toml is broken.
     """
-    found = [each for name in baselines.names() for each in read_expected(name)]
-    return [
-        each for each in found if isinstance(each, ExpectedScore) and each.kind == PUBLISHED and each.reruns
-    ]
+    entries = [entry for name in baselines.names() for entry in read_expected(name)]
+    scores = (entry for entry in entries if isinstance(entry, ExpectedScore))
+    return [score for score in scores if score.kind == PUBLISHED and score.reruns]
 
 
 def rerun_of(row: Published, scores: Iterable[ExpectedScore]) -> ExpectedScore | None:
-    """What a rerun of a row of a results table has to reach, or None where it cannot be rerun here.
+    """Returns the score that a rerun of a published row has to reach, or None if there is no rerun.
 
     Args:
-        row: the row; an entry is about it if it has the same value, and its source names the row's tag.
-        scores: of ``published_scores``.
+        row: the row; it belongs to an entry with the same value whose source contains the row's tag.
+        scores: the result of ``published_scores``.
     """
-    return next((each for each in scores if is_of(each, row)), None)
+    return next((score for score in scores if is_of(score, row)), None)
 
 
 def command_of(score: ExpectedScore) -> str:
-    """The command that reruns it."""
+    """Returns the command that reruns a score."""
     return f"touche run {score.command} -i {score.dataset} -o out"
 
 
 def tags_of(rows: Collection[Published]) -> set[str]:
-    """The tags that runs have which ``touche run`` writes by the commands of rows of a results table."""
+    """Returns the tags of runs that ``touche run`` writes for rows of a table of results."""
     scores = published_scores() if rows else []
-    return {tag_of(each.baseline, each.options) for row in rows for each in scores if is_of(each, row)}
+    return {tag_of(score.baseline, score.options) for row in rows for score in scores if is_of(score, row)}
 
 
 def is_of(score: ExpectedScore, row: Published) -> bool:
-    """Whether an entry is about a row of a results table.
+    """Returns whether an entry belongs to a row of a table of results.
 
     Args:
         score: the entry.

@@ -1,4 +1,4 @@
-"""What became of the expectations: as rows of a table, as Markdown and as JUnit XML.
+"""Formats outcomes as rows of a table, as Markdown and as JUnit XML.
 
 ``ExpectedScore.accepts`` in ``touche.regression.expected`` compares a score with its value and tolerance.
 """
@@ -16,7 +16,7 @@ COLUMNS = tuple(
 
 
 def row_of(outcome: Outcome) -> tuple[str, ...]:
-    """The cells of an outcome, one for each of ``COLUMNS``."""
+    """Returns the cells of an outcome, one for each of ``COLUMNS``."""
     each, usage, difference = outcome.expected, outcome.usage, outcome.difference
     remark = "" if outcome.verdict == NOT_INSTALLED else outcome.remark
     cells = (
@@ -36,20 +36,20 @@ def row_of(outcome: Outcome) -> tuple[str, ...]:
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
-    """How many outcomes there are of each verdict, such as ``3 passed, 1 too low``."""
+    """Returns the number of outcomes for each verdict, such as ``3 passed, 1 too low``."""
     counts = Counter(outcome.verdict for outcome in outcomes)
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
 
 
 def markdown(outcomes: Sequence[Outcome]) -> str:
-    """A table in Markdown, with the summary below it."""
+    """Returns a table in Markdown, with the summary below it."""
     rows = [COLUMNS, ["---"] * len(COLUMNS), *map(row_of, outcomes)]
     lines = ("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
     return "\n".join(["## Regression", "", *lines, "", summary(outcomes), ""])
 
 
 def junit(outcomes: Sequence[Outcome]) -> str:
-    """The outcomes as JUnit XML."""
+    """Returns the outcomes as JUnit XML."""
     suite = Element("testsuite", name="touche regress", tests=str(len(outcomes)))
     suite.set("failures", str(sum(outcome.broken for outcome in outcomes)))
     suite.set("skipped", str(sum(outcome.verdict in UNCHECKED for outcome in outcomes)))

@@ -1,4 +1,4 @@
-"""Baselines rerun on every dataset at hand, and what became of everything that is expected of them."""
+"""Reruns baselines on every available dataset, and checks all expectations."""
 
 import logging
 import shutil
@@ -25,10 +25,10 @@ from touche.sandbox.runs import Job, Runner, Usage
 from touche.tira.outputs import RUN_FILE
 
 PASSED, TOO_LOW, TOO_HIGH, CHANGED = "passed", "too low", "too high", "changed"
-NOT_AT_HAND, FAILED, NOT_THE_SAME = "not at hand", "failed", "not the same twice"
+MISSING, FAILED, NOT_THE_SAME = "missing", "failed", "not the same twice"
 NOT_INSTALLED, NOTHING_EXPECTED = "not installed", "nothing expected"
-UNCHECKED = (NOT_AT_HAND, NOT_INSTALLED, NOTHING_EXPECTED)
-NOT_AS_REPORTED = "not as reported"  # of another implementation, which binds nobody
+UNCHECKED = (MISSING, NOT_INSTALLED, NOTHING_EXPECTED)
+NOT_AS_REPORTED = "not as reported"  # a value of another implementation cannot fail
 BROKEN = (TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME)  # verdicts that make the regression fail
 
 _log = logging.getLogger(__name__)
@@ -36,19 +36,19 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What was expected and what became of it.
+    """An expectation and its result.
 
     Attributes:
-        expected: what was expected.
+        expected: the expectation.
         verdict: ``passed``, ``too low``, ``too high``, ``changed`` (a ranking), ``not as reported``,
-            ``not at hand``, ``not installed``, ``nothing expected``, ``failed``, ``not the same twice``.
-        got: what was measured, or None.
-        judged: Judged@k, likewise.
-        remark: why it failed, or what else was found.
-        usage: what the run took, or None where there was none.
-        evaluated: the run in all dimensions that have judgments, where runs are kept.
-        agreements: how far the rerun agrees with the official runs that entries of its group name; of one of
-            the group alone.
+            ``missing``, ``not installed``, ``nothing expected``, ``failed``, ``not the same twice``.
+        got: the measured value, or None.
+        judged: the measured Judged@k, or None.
+        remark: the reason of a failure, or more results.
+        usage: the resources of the run, or None without a run.
+        evaluated: the run in all dimensions with qrels, if runs are saved.
+        agreements: the agreement with official runs that entries of its group name; only one outcome of the
+            group has it.
     """
 
     expected: Expected
@@ -62,12 +62,12 @@ class Outcome:
 
     @property
     def difference(self) -> float | None:
-        """``got`` minus what was expected, where these are numbers."""
+        """``got`` minus the expected value, if both are numbers."""
         return None if self.got is None else self.expected.difference(self.got)
 
     @property
     def broken(self) -> bool:
-        """Whether it makes the regression fail."""
+        """Whether the regression fails."""
         return self.verdict in BROKEN
 
     @property
@@ -76,22 +76,22 @@ class Outcome:
         measured = {"got": self.got, "difference": self.difference, "judged": self.judged}
         used = asdict(self.usage) if self.usage else dict.fromkeys(Usage.__annotations__)
         verdict = {"verdict": self.verdict, "remark": self.remark}
-        agreements = {"agreements": [asdict(each) for each in self.agreements]}
+        agreements = {"agreements": [asdict(overlap) for overlap in self.agreements]}
         return self.expected.record | measured | used | verdict | agreements
 
 
 def expected_of(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[Expected], list[Outcome]]:
-    """Reads what is expected of baselines on datasets, and the outcomes of baselines that have no entry.
+    """Reads the expectations for baselines on datasets, and outcomes for baselines without entries.
 
     Args:
-        names: names or paths of baselines; none for all that ship.
+        names: names or paths of baselines; none for all shipped ones.
         datasets: ids of datasets; none for all.
 
     Raises:
-        ToucheError: if there is no such baseline or dataset, or nothing is expected.
+        ToucheError: if a baseline or dataset is unknown, or there is no expectation.
     """
     for dataset_id in datasets:
-        tasks.dataset(dataset_id)  # or an error that names it
+        tasks.dataset(dataset_id)  # raises an error for an unknown id
     expected, outcomes = list[Expected](), list[Outcome]()
     for name in [name for name in names or baselines.names() if folder_of(name)]:  # or an error
         about = Expected(baseline=name)
@@ -105,7 +105,7 @@ def expected_of(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[Exp
             remark = f"no entry in {EXPECTED_FILE} for {', '.join(datasets)}"
             outcomes.append(Outcome(about, NOTHING_EXPECTED, remark=remark))
     if not expected and all(outcome.verdict == NOTHING_EXPECTED for outcome in outcomes):
-        raise ToucheError("nothing is expected of these baselines on these datasets; name others")
+        raise ToucheError("expected.toml has no entry for these baselines and datasets; choose others")
     return expected, outcomes
 
 
@@ -118,18 +118,19 @@ def regress(
     twice: bool = False,
     keep: Path | None = None,
 ) -> Iterator[Outcome]:
-    """Runs each baseline on each dataset at hand, once, and checks what it has in both directions.
+    """Runs each baseline once on each available dataset, and checks its values in both directions.
 
-    A score that is higher than expected is a failure, too: the baseline is no longer the same. One that is
-    reported of another implementation of the model is held beside, and fails nothing. Whatever goes
-    wrong with one baseline on one dataset is the outcome there, and the others go on.
+    A score that is higher than expected also fails, because the baseline has changed. Values that are
+    reported for another implementation are compared, but cannot fail. An error of one baseline on one dataset
+    is an outcome, and the regression continues.
 
     Args:
-        expected: what is to be checked.
-        runner: how a baseline is run, and within which limits.
-        say: is told what is run, and given the log of each run.
-        twice: run each once more, and compare run.txt byte by byte.
-        keep: a folder for the runs, or None if they are not needed afterwards.
+        expected: the expectations.
+        runner: runs a baseline.
+        limits: the limits of a run.
+        say: receives the name and the log of each run.
+        twice: run each baseline twice, and compare the bytes of run.txt.
+        keep: a folder for the runs, or None.
     """
 
     def run(job: Job) -> Usage:
@@ -142,8 +143,8 @@ def regress(
         outcomes, rerun = list[Outcome](), list[Expected]()
         for entry in group:
             try:
-                if not entry.at_hand:
-                    outcomes.append(Outcome(entry, NOT_AT_HAND))
+                if not entry.available:
+                    outcomes.append(Outcome(entry, MISSING))
                 elif entry.reruns:
                     rerun.append(entry)
                 else:
@@ -161,10 +162,10 @@ def regress(
 
 
 def update(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Writes what was measured over the pinned values that it differs from; published ones are left alone.
+    """Replaces pinned values that differ by the measured ones; published values stay unchanged.
 
     Returns:
-        All outcomes; those whose value was rewritten have passed now, or failed if they cannot be written.
+        All outcomes; replaced ones have passed, or failed if the file cannot be written.
     """
     return list(map(_updated, outcomes))
 
@@ -184,11 +185,13 @@ def _updated(outcome: Outcome) -> Outcome:
 
 
 def _rewrite(pinned: Expected) -> None:
-    import tomlkit  # keeps comments and order
+    import tomlkit  # preserves comments and order
 
     path = folder_of(pinned.baseline) / EXPECTED_FILE
     if is_shipped(path.parent) and clone() is None:
-        raise InputError(path, "a file of the installed package", "change it in a clone of touche-baselines")
+        raise InputError(
+            path, "it belongs to the installed package", "change it in a clone of touche-baselines"
+        )
     document: Any = tomlkit.parse(path.read_text(encoding="utf-8"))
     document[pinned.TABLE][pinned.entry][pinned.PINNED_AS] = pinned.value
     write_whole(path, tomlkit.dumps(document))
@@ -201,9 +204,9 @@ def _measured(
     twice: bool,
     keep: Path | None,
 ) -> list[Outcome]:
-    """The outcomes of a baseline with its options on a dataset, of which there is at least one.
+    """Returns the outcomes of a baseline with its options on a dataset; the group has at least one entry.
 
-    The first of them has how far the rerun agrees with official runs.
+    The first outcome has the agreement with official runs.
     """
     first, agreements = group[0], list[Overlap]()
     with temporary_folder("touche-regress-", mounted=True) as folder:
@@ -229,7 +232,7 @@ def _measured(
 
 
 def _copied(job: Job, folder: Path) -> Path:
-    """A copy of the run of a job under the names of dataset, baseline and options."""
+    """Copies the run of a job; the new name consists of dataset, baseline and options."""
     words = [Path(job.name).name, *(word.lstrip("-").replace("/", "-") for word in job.arguments)]
     copy = folder / job.given.replace("/", "-") / f"{'-'.join(words)}.txt"
     copy.parent.mkdir(parents=True, exist_ok=True)
@@ -248,7 +251,7 @@ def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
 
 
 def _failed(group: Iterable[Expected], error: Exception) -> list[Outcome]:
-    """The outcomes of what raised an error, in one line; --verbose shows where a bug is."""
+    """Returns the outcomes after an error, in one line; --verbose shows the traceback of a bug."""
     remark = str(error)
     if not isinstance(error, ToucheError):
         _log.debug("%s", "".join(traceback.format_exception(error)))

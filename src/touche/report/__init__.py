@@ -1,4 +1,4 @@
-"""The report: runs among all published results of their task, on one page that opens without a network."""
+"""Reports: runs among the published results of their task, on one self-contained page."""
 
 from touche.report.content import part_of, published_parts
 from touche.report.page import write

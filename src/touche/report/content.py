@@ -1,4 +1,4 @@
-"""From runs, and from published results, to what a report shows of them."""
+"""Contents of reports, from runs and published results."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from touche import tasks
 from touche.collection.discovery import find_documents
-from touche.data.places import at_hand, corpus_at_hand, locate, locate_corpus
+from touche.data.places import has_corpus, is_available, locate, locate_corpus
 from touche.errors import ToucheError
 from touche.evaluation.comparison import comparisons, run_named
 from touche.evaluation.evaluators import EVALUATORS
@@ -45,17 +45,16 @@ _Row = TypeVar("_Row", Evaluated, Published)
 
 
 def part_of(runs: Sequence[Evaluated], dataset: str, reference: str | None = None) -> TaskReport:
-    """What is to be shown of evaluated runs of a task, with the texts of what they rank first.
+    """Returns the report on evaluated runs of a task, with the texts of their first results.
 
     Args:
         runs: all runs in all dimensions, with all evaluators of the measure.
-        dataset: the id of the task, or of a dataset with another corpus, whose texts are then shown.
-        reference: the run that the others are held against, by its path, tag or name; by default the
-            organizers' baseline, theirs or as ``touche run`` reruns it, and where that is not among the runs,
-            the one with the highest mean.
+        dataset: id of the task, or of a dataset with another corpus, which has the texts.
+        reference: run to compare the others with, by its path, tag or name. By default it is the organizers'
+            baseline, as submitted or rerun by ``touche run``, or otherwise the run with the highest mean.
 
     Raises:
-        ToucheError: if a file is not at hand any more, the corpus is broken, or there is no such reference.
+        ToucheError: if a file is now missing, the corpus is broken, or there is no such reference.
     """
     task, everything = runs[0].task, runs
     runs, detected = (
@@ -74,7 +73,7 @@ def part_of(runs: Sequence[Evaluated], dataset: str, reference: str | None = Non
     own = [tasks.dataset(dataset)[1]] if dataset in tasks.datasets() else []
     corpora = [*own, *task.corpora.values()]
     partial = task.published and corpora[0] != task.corpora["full"]
-    available = next(filter(corpus_at_hand, corpora), None)
+    available = next(filter(has_corpus, corpora), None)
     wanted = {id for documents in ranks.values() for document in documents for id in ids_of(document, task)}
     texts = texts_of(wanted, find_documents(locate_corpus(available))) if available else {}
     return TaskReport(
@@ -97,15 +96,15 @@ def part_of(runs: Sequence[Evaluated], dataset: str, reference: str | None = Non
 def _missing(corpora: Sequence[Corpus], available: Corpus | None, wanted: Set[str], texts: Texts) -> str:
     if available is None:
         place = f"corpora/{corpora[0].directory}" if corpora else "a corpus"
-        return f"Texts are not shown, as {place} is not at hand."
+        return f"Texts are not shown, because {place} is missing."
     missing = len(wanted) - len(texts)
-    return f"Of {len(wanted)} texts {missing} are not in corpora/{available.directory}." if missing else ""
+    return f"{missing} of {len(wanted)} texts are not in corpora/{available.directory}." if missing else ""
 
 
 def published_parts() -> Iterator[TaskReport]:
-    """Yields a part for each task with published results or runs, those with the organizers' baselines first.
+    """Yields a part for each task with published results or runs, tasks with organizers' baselines first.
 
-    Where a run or judgments are unusable, a warning says so, and the part has the published results alone.
+    If a run or judgments are unusable, the part has a warning and only the published results.
     """
     reruns = published_scores()
     for task in sorted(tasks.all_tasks().values(), key=_lacks_baselines):
@@ -116,12 +115,12 @@ def published_parts() -> Iterator[TaskReport]:
         }
         stance = _stance_view(task, [])
         alone = TaskReport(task.id, task, [], "", [*views.values()], {}, "", {}, {}, [], stance=stance)
-        paths = locate("runs", task.id).iterdir() if at_hand("runs", task.id) else ()
+        paths = locate("runs", task.id).iterdir() if is_available("runs", task.id) else ()
         runs = sorted(path for path in paths if path.suffix in (".run", ".txt"))
         try:
             part = part_of(evaluate(runs, task), task.id) if runs else alone
         except ToucheError as error:
-            part = replace(alone, warnings=[f"the runs at hand are left out: {error}"])
+            part = replace(alone, warnings=[f"the available runs are omitted: {error}"])
         yield from [part] if rows_of or runs else []
 
 
@@ -130,7 +129,7 @@ def _lacks_baselines(task: Task) -> bool:
 
 
 def _files(runs: Sequence[Evaluated]) -> list[RunFile]:
-    """The runs with letters that stand for them: A to Z, then AA and so on."""
+    """Returns the runs with their letters: A to Z, then AA and so on."""
     letters = ("".join(word) for length in (1, 2, 3) for word in product(ascii_uppercase, repeat=length))
     named = zip(runs, letters, strict=False)
     return [RunFile(run.name, letter, run.path, _digest(run.path)) for run, letter in named]
@@ -152,7 +151,7 @@ def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | Non
 
 
 def _winners(views: Sequence[View]) -> str:
-    """Which run has the highest means; several are named where they are level or no run has all."""
+    """Returns a sentence on the run with the highest means, or on several if no run has all."""
     best: dict[str, list[str]] = {}
     for view in views:
         given = [place for place in view.board if place.kind == GIVEN]
@@ -172,7 +171,7 @@ def _by_dimension(rows: Iterable[_Row]) -> dict[str, list[_Row]]:
 
 
 def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
-    """The views, that with most published results first; and which runs could not be compared."""
+    """Returns the views, most published results first, and which runs could not be compared."""
     task, views, faults = runs[0].task, list[View](), list[str]()
     twins = {dimension: _twins_of(each) for dimension, each in _by_dimension(runs).items()}
     reruns = published_scores() if task.published else []
@@ -216,7 +215,7 @@ def _board(
     twins: Mapping[str, Published],
     reruns: Sequence[ExpectedScore] = (),
 ) -> list[Place]:
-    """Returns the leaderboard, best first; a run with a published twin is there once."""
+    """Returns the leaderboard, best first; a run that is also published occurs once."""
     listed, rows = shortlist(published), list[Place]()
     for row, name in zip(published, names(published), strict=True):
         figures = row.value, row.low, row.high, None, row.sources[0], row.tag, row.interval_note
@@ -246,7 +245,7 @@ def _board(
 
 
 def _twins_of(runs: Sequence[Evaluated]) -> dict[str, Published]:
-    """Returns the published result that each run of a dimension is, by any evaluator."""
+    """Returns the published result of each run of a dimension, by any evaluator."""
     task, dimension = runs[0].task, runs[0].dimension
     twins: dict[str, Published] = {}
     for evaluator in runs[0].evaluations:
@@ -277,7 +276,7 @@ def _is_tagged(tag: str, printed: str) -> bool:
 
 
 def _why_alone(task: Task, dimension: str, evaluator: str) -> str:
-    """Returns why a view has no published results, where the task has some; empty where it has them."""
+    """Returns why a view has no published results, although the task has some; empty if it has them."""
     if not task.published or comparable(task, dimension, evaluator):
         return ""
     rows = [row for row in task.published if row.dimension == dimension]
@@ -290,12 +289,14 @@ def _why_alone(task: Task, dimension: str, evaluator: str) -> str:
     for (word, own), known in zip(of_view, map(set, zip(*of_rows, strict=True)), strict=True):
         if not known & {own, None}:
             named = ", ".join(sorted(map(str, known)))
-            return f"The published values are {word} {named}. They do not compare with values {word} {own}."
+            return (
+                f"The published values are {word} {named}. They are not comparable with values {word} {own}."
+            )
     return "No published value has the same measure, evaluator and judgments as these."
 
 
 def _plain(tag: str) -> str:
-    """A tag without what tables and teams write differently."""
+    """Returns a tag without quotes, blanks and case, which tables and teams write differently."""
     return tag.strip("\"' ").casefold()
 
 
@@ -307,7 +308,7 @@ def _place(run: Evaluated, evaluator: str) -> Place:
 
 
 def _depths(runs: Sequence[Evaluated], evaluator: str) -> list[Depth]:
-    """The evaluations by nDCG at several depths, where that is the measure."""
+    """Returns evaluations by nDCG at several depths, if nDCG is the measure."""
     task, depths = runs[0].task, []
     cutoffs = sorted({*_DEPTHS, task.cutoff}) if task.measure.of_script else []
     for measure in (Measure(f"nDCG@{cutoff}", cutoff) for cutoff in cutoffs):

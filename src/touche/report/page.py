@@ -1,4 +1,4 @@
-"""The pages of a report: HTML files with everything in them, and what lies beside them."""
+"""Pages of a report: self-contained HTML files, and files next to them."""
 
 import gzip
 import json
@@ -15,19 +15,19 @@ from touche.report.plots import intervals, save
 from touche.report.records import Report, TaskReport
 
 PAGE_FILE = "index.html"
-RENDERING_FILE = ".data-top-10-for-rendering.jsonl.gz"  # as TIRA's viewers look for it
+RENDERING_FILE = ".data-top-10-for-rendering.jsonl.gz"  # the name that TIRA's viewers look for
 
 
 def write(page: Report, folder: Path) -> Path:
     """Writes a report.
 
     Args:
-        page: what it shows.
-        folder: where index.html goes; it is made. A report on one task is one page, with its plots and what
-            TIRA's viewers read beside it; several tasks have a page each, which index.html leads to.
+        page: content of the report.
+        folder: folder for index.html; it is created. A report on one task is one page, with plots and data
+            for TIRA's viewers next to it. Several tasks have a page each, linked from index.html.
 
     Returns:
-        The path of index.html.
+        Path of index.html.
 
     Raises:
         ToucheError: if the folder cannot be written, or Jinja2 or matplotlib are not installed.
@@ -53,7 +53,7 @@ def write(page: Report, folder: Path) -> Path:
 
 
 def _beside(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str]:
-    """Writes what lies beside a page: what other viewers read, and plots, whose names it returns by view."""
+    """Writes the files next to a page: data for other viewers, and plots; returns plot names by view."""
     if part.rendering:
         with whole(folder / RENDERING_FILE) as file:
             file.write(gzip.compress(json.dumps(part.rendering).encode(), mtime=0))
@@ -67,7 +67,7 @@ def _beside(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str]:
 
 
 def _program() -> str:
-    """The versions of what computes the figures; of a clone, its commit, too."""
+    """Returns the versions of the programs behind the figures; for a clone also its commit."""
     here = Path(__file__).parent
     commit = f" (commit {origin(here)['revision']})" if here.parents[1].name == "src" else ""
     evaluator = f"trec_eval {TREC_EVAL_VERSION} by pytrec_eval-terrier {version('pytrec_eval-terrier')}"
@@ -79,7 +79,7 @@ def _digits(value: float | None, digits: int = 3, sign: str = "") -> str:
 
 
 def _short(value: float | None, sign: str = "") -> str:
-    """Three digits without the zero before them, as a heat map has room for."""
+    """Returns three digits without the leading zero, which fit a heat map."""
     return (
         _digits(value, 3, sign).replace("0.", ".", 1)
         if value is None or abs(value) < 1

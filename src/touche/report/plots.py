@@ -1,4 +1,4 @@
-"""Plots for papers, in colours that colour-blind readers tell apart (Okabe and Ito 2008)."""
+"""Plots for papers, in colours that colour-blind readers can distinguish (Okabe and Ito 2008)."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -20,11 +20,11 @@ _BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#767676"
 _STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.size": 9,
-    "text.parse_math": False,  # a dollar in a name is a dollar
+    "text.parse_math": False,  # a dollar in a name is plain text
     "axes.spines.top": False,
     "axes.spines.right": False,
 }
-_LOOKS = {  # colour, marker, and what the legend says; form tells apart what colour does not
+_LOOKS = {  # colour, marker and legend; markers differ if colours cannot be distinguished
     GIVEN: (_ORANGE, "D", "given runs"),
     BASELINE: (_BLUE, "s", "the organizers' baseline"),
     PUBLISHED: (_GREY, "o", "published results"),
@@ -33,13 +33,13 @@ _NOTED = (0, (1, 1))  # dotted
 _WIDTH, _ROW = 7.5, 0.24  # inches
 _LONGEST_LABEL = 48  # characters
 _CELL = 0.62  # inches
-_LIGHT = 0.6  # of the range of colours; from there on they are so light that text must be dark
+_LIGHT = 0.6  # share of the range of colours; lighter colours need dark text
 
 
 def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
-    """Means with their 95% confidence intervals, the best on top, like figure 1 of the overview of 2020.
+    """Draws means with 95% confidence intervals, the best on top, like figure 1 of the overview of 2020.
 
-    Printed intervals that are none of 95% are dotted, and the legend says so.
+    Published intervals with another level are dotted, as the legend explains.
 
     Raises:
         ToucheError: if matplotlib is not installed.
@@ -51,12 +51,12 @@ def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
         axes = figure.subplots()
     for height, place in enumerate(reversed(board)):
         _draw(axes, height, place)
-    labels = [place.name for place in reversed(board)]  # of a path the end tells most
+    labels = [place.name for place in reversed(board)]  # a path's end is the most distinctive
     longest = _LONGEST_LABEL - 1
     axes.set_yticks(
         range(len(board)), [name if len(name) <= _LONGEST_LABEL else f"…{name[-longest:]}" for name in labels]
     )
-    for label in axes.get_yticklabels():  # made outside of the style
+    for label in axes.get_yticklabels():  # created outside of the style
         label.set_parse_math(False)
     axes.set_ylim(-0.7, len(board) - 0.3)
     axes.set_xlabel(xlabel)
@@ -72,7 +72,7 @@ def intervals(board: Sequence[Place], xlabel: str) -> "Figure":
 
 
 def _draw(axes: "Axes", height: int, place: Place) -> None:
-    """A mean, hollow where it is not comparable, on its interval."""
+    """Draws a mean on its interval; it is hollow if it is not comparable."""
     colour, marker, _ = _LOOKS[place.kind]
     if place.low is not None and place.high is not None:
         line: dict[str, Any] = {"linewidth": 1.5, "linestyle": _NOTED if place.note else "-", "zorder": 1}
@@ -82,12 +82,12 @@ def _draw(axes: "Axes", height: int, place: Place) -> None:
 
 
 def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, title: str) -> "Figure":
-    """Values of two options as colours, the highest in bold; also as numbers.
+    """Draws values of two options as colours and numbers, the highest in bold.
 
     Args:
-        cells: the values by the texts of their column and row, both in the order in which they come first.
-        across, down: what columns and rows are.
-        title: what the values are.
+        cells: values by the texts of their column and row, in the order of first occurrence.
+        across, down: labels of columns and rows.
+        title: title, which names the values.
 
     Raises:
         ToucheError: if matplotlib is not installed.
@@ -99,7 +99,7 @@ def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, tit
         size = 2.2 + _CELL * len(columns), 1.4 + _ROW * 1.5 * len(rows)
         figure: Figure = imported("matplotlib.figure", "analysis").Figure(figsize=size, layout="constrained")
         axes = figure.subplots()
-        image = axes.imshow(grid, cmap="viridis", aspect="auto")  # its steps look equal, also in grey
+        image = axes.imshow(grid, cmap="viridis", aspect="auto")  # a perceptually uniform map, also in grey
         axes.set(title=title, xlabel=across, ylabel=down)
         axes.set_xticks(range(len(columns)), columns)
         axes.set_yticks(range(len(rows)), rows)
@@ -113,7 +113,7 @@ def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, tit
 
 
 def save(figure: "Figure", path: Path) -> None:
-    """Writes a figure as SVG and PNG, the same bytes every time; text remains text.
+    """Writes a figure as SVG and PNG, with the same bytes every time; texts stay texts.
 
     Args:
         figure: the figure.
@@ -125,10 +125,12 @@ def save(figure: "Figure", path: Path) -> None:
     settings = {"svg.fonttype": "none", "svg.hashsalt": "touche"}
     formats = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
     with imported("matplotlib", "analysis").rc_context(settings), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # in other scripts; the page has them as text
+        warnings.filterwarnings(
+            "ignore", "Glyph .* missing"
+        )  # of other scripts; the page has these names as text
         for kind, metadata in formats.items():
             buffer = BytesIO()
             figure.savefig(buffer, format=kind, metadata=metadata, dpi=200)
-            figure.set_layout_engine("none")  # it is laid out by now
+            figure.set_layout_engine("none")  # the layout is done
             with whole(path.with_name(f"{path.name}.{kind}")) as file:
                 file.write(buffer.getvalue())

@@ -1,4 +1,4 @@
-"""What a report shows, as records; nothing here knows where it comes from, or how it will look."""
+"""Records that a report shows, independent of their source and their layout."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from touche.regression.running import Outcome
 from touche.tasks import Measure, Task
 from touche.tasks.records import SPOT_CHECK
 
-_POINT = 1.6  # the width of a point, in hundredths of a strip
+_POINT = 1.6  # width of a point, in hundredths of a strip
 _FAR = 3  # interquartile ranges below the first quartile (Tukey 1977)
 
 GIVEN, BASELINE, PUBLISHED = "given", "baseline", "published"
@@ -26,12 +26,12 @@ GIVEN, BASELINE, PUBLISHED = "given", "baseline", "published"
 
 @dataclass(frozen=True)
 class Rerun:
-    """How a published result is rerun here.
+    """A rerun of a published result.
 
     Attributes:
-        baseline: the name of the baseline.
-        command: the command line.
-        tolerance: how far the rerun's score may differ.
+        baseline: name of the baseline.
+        command: command line.
+        tolerance: allowed difference of the rerun's score.
     """
 
     baseline: str
@@ -44,23 +44,24 @@ class Place:
     """A row of a leaderboard.
 
     Attributes:
-        name: the run, or team and run.
+        name: name of the run, or of team and run.
         kind: ``given``, ``baseline`` (the organizers' own) or ``published``.
-        value: the mean of the measure; None where the evaluator has no topic to average over.
-        low, high: its 95% confidence interval, or None where none was printed.
-        judged: Judged@k, or None for published results.
-        source: where a published value is printed.
-        tag: that of a published run; empty where none was printed.
-        note: what one must know about the interval; empty where it is a 95% one.
-        listed: whether it is in the short table and the plot, too: given, a baseline, or the best of a team.
-        doubtful: whether it is not comparable, as documents are unjudged or topics missing.
-        team: the name under which a run was published, if it is a published one.
-        published: the published value of this run, which may be by another evaluator.
-        number: its place from 1: of a published run among these, of a given one the place that it would have
-            there; where nothing is published, among the given. Runs level to the printed digits share it.
+        value: mean of the measure; None without topics.
+        low, high: 95% confidence interval; None if none is published.
+        judged: Judged@k; None for published results.
+        source: source of a published value.
+        tag: tag of a published run; empty if none is published.
+        note: remark on the interval; empty for a 95% interval.
+        listed: whether it is also in the short table and the plot: passed runs, baselines, and each team's
+            best.
+        doubtful: whether it is not comparable, because documents are unjudged or topics missing.
+        team: name under which a run was published; empty if it was not.
+        published: published value of this run, perhaps by another evaluator.
+        number: rank from 1 among published runs, also of a passed run; without published runs, among the
+            passed runs. Runs with equal printed values share a rank.
         results: N of detected stances; None for rankings.
-        of_team: the published macro F1 and N of all runs of the team together, of detected stances.
-        rerun: how a published result is rerun here; None where it cannot be.
+        of_team: published macro F1 of detected stances and N, over all runs of the team.
+        rerun: rerun of a published result; None if there is none.
     """
 
     name: str
@@ -83,20 +84,20 @@ class Place:
 
     @property
     def printed(self) -> float:
-        """The value as tables print it, by which places are given; none is below all others."""
+        """Value as printed in tables, which determines ranks; None is below all others."""
         return -1.0 if self.value is None else round(self.value, DIGITS)
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """Where a run has a document.
+    """Ranks of a document in a run.
 
     Attributes:
-        run: its name.
-        rank: from 1, in the order of trec_eval.
-        other: the rank by the organizers' script, where that is another one, and 0 where it is not among the
-            first; else None.
-        score: that of the run.
+        run: name of the run.
+        rank: rank from 1, in trec_eval's order.
+        other: rank by the organizers' script if it differs, or 0 if it is not among the first; None if both
+            ranks are equal.
+        score: score in the run.
         stance: the detected stance, or ``Q0``.
     """
 
@@ -108,20 +109,20 @@ class Ranked:
 
     @property
     def best(self) -> int:
-        """The better of both ranks."""
+        """Better of both ranks."""
         return min(filter(None, (self.rank, self.other)))
 
 
 @dataclass(frozen=True)
 class ShownDocument:
-    """A document that runs have among their first results of a topic.
+    """A document among the first results of runs on a topic.
 
     Attributes:
-        document: its id.
-        labels: the label in each dimension, of stances its word; None where it is not judged.
-        places: where each run has it that does.
-        passages: what is to be read of each part of it, its kind and its pieces as in ``texts``; none where
-            the text is not known.
+        document: id of the document.
+        labels: label in each dimension, as a word for stances; None if unjudged.
+        places: ranks in each run that has the document.
+        passages: passage of each part, with its kind and its pieces as in ``texts``; empty if the text is
+            unknown.
     """
 
     document: str
@@ -132,7 +133,7 @@ class ShownDocument:
 
 @dataclass(frozen=True)
 class Depth:
-    """The evaluations of the runs by nDCG where k results are looked at, by the names of the runs."""
+    """Evaluations of runs by nDCG at one depth k, by the names of the runs."""
 
     measure: Measure
     evaluations: Mapping[str, Evaluation]
@@ -143,13 +144,13 @@ class View:
     """All figures of one dimension with one evaluator.
 
     Attributes:
-        dimension, evaluator: which.
-        qrels, qrels_md5: the file with the judgments; empty where none is needed.
-        board: the leaderboard with all published runs, best first.
-        topic_scores: those of each run by topic.
-        comparisons: every two runs compared; the correction is for all dimensions of the evaluator.
-        depths: the means at several depths; none of a measure that has no such thing.
-        why_alone: why no published result is here, in a sentence; empty where there are some.
+        dimension, evaluator: dimension and evaluator.
+        qrels, qrels_md5: file with the judgments, and its hash; empty if none is needed.
+        board: leaderboard with all published runs, best first.
+        topic_scores: scores of each run by topic.
+        comparisons: comparison of each pair of runs; the correction is for all dimensions of the evaluator.
+        depths: means at several depths; empty for a measure without depth.
+        why_alone: why there are no published results, as a sentence; empty if there are some.
     """
 
     dimension: str
@@ -164,37 +165,37 @@ class View:
 
     @property
     def id(self) -> str:
-        """Such as ``relevance-trec_eval``, for the names of files."""
+        """Name for files, such as ``relevance-trec_eval``."""
         return re.sub(r"[^\w.-]+", "-", f"{self.dimension}-{self.evaluator}")
 
     @property
     def listed(self) -> list[Place]:
-        """The leaderboard without the lesser runs of the teams."""
+        """Leaderboard with only the best run of each team."""
         return [place for place in self.board if place.listed]
 
     @property
     def published(self) -> int:
-        """How many published runs the leaderboard has."""
+        """Number of published runs on the leaderboard."""
         return sum(place.kind != GIVEN or bool(place.team) for place in self.board)
 
     @property
     def runs(self) -> list[str]:
-        """The names of the runs."""
+        """Names of the runs."""
         return list(self.topic_scores)
 
     @cached_property
     def topics(self) -> list[str]:
-        """The topics that one of the runs has a score for, in their order."""
+        """Topics for which at least one run has a score, in order."""
         return sorted({*chain.from_iterable(self.topic_scores.values())}, key=in_order)
 
     @property
     def reruns(self) -> list[Place]:
-        """The rows that can be rerun here."""
+        """Rows with a rerun."""
         return [place for place in self.board if place.rerun]
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
-        """The scale of the leaderboard in tenths: of all intervals but those of runs that are far below."""
+        """Scale of the leaderboard in tenths, over all intervals except those of runs far below."""
         fence = _fence([place.printed for place in self.board])
         places = [place for place in self.board if place.printed >= fence]
         ends = [end for each in places for end in (each.low, each.value, each.high) if end is not None]
@@ -203,27 +204,27 @@ class View:
 
     @cached_property
     def strip(self) -> "Strip":
-        """All published runs as points on a line; only where some are."""
+        """All published runs as points on a line; at least one must exist."""
         return Strip([place for place in self.board if place.kind != GIVEN or place.team])
 
     def mean(self, run: str) -> Place:
-        """The row of a run that was given."""
+        """Returns the row of a passed run."""
         return next(place for place in self.board if place.kind == GIVEN and place.name == run)
 
     def spread(self, topic: str) -> float:
-        """How far apart the runs are on a topic."""
+        """Returns the range of the runs' scores on a topic."""
         values = [scores[topic].value for scores in self.topic_scores.values() if topic in scores]
         return max(values) - min(values)
 
     def against(self, run: str, reference: str) -> int:
-        """1 and -1 where a run is significantly above and below another one, else 0."""
+        """Returns 1 or -1 if a run is significantly above or below another one, else 0."""
         for each in self.comparisons:
             if {each.run_a, each.run_b} == {run, reference} and each.significant:
                 return 1 if (each.difference > 0) == (each.run_a == run) else -1
         return 0
 
     def of(self, run: str) -> list[Comparison]:
-        """The comparisons of a run with the others."""
+        """Returns the comparisons of a run with the others."""
         return [each for each in self.comparisons if run in (each.run_a, each.run_b)]
 
 
@@ -232,9 +233,9 @@ class Point:
     """A run on a strip.
 
     Attributes:
-        place: the row of the leaderboard.
-        x: the position from 0 to 100; 0 for a run that is below the scale.
-        level: the position above the line, so that points do not cover each other.
+        place: row of the leaderboard.
+        x: position from 0 to 100; 0 for a run below the scale.
+        level: position above the line, which separates points.
     """
 
     place: Place
@@ -247,31 +248,31 @@ class Strip:
     """All published runs of one dimension as points on a line.
 
     Attributes:
-        places: the runs, best first; at least one.
+        places: runs, best first; at least one.
     """
 
     places: Sequence[Place]
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
-        """The ends of the scale, in twentieths; runs that are far below all others are below the scale."""
+        """Ends of the scale, in twentieths; runs far below all others are below the scale."""
         fence = _fence(values := [place.printed for place in self.places])
         low = floor(20 * min(value for value in values if value >= fence)) / 20
         return low, max(ceil(20 * max(values)) / 20, low + 0.05)
 
     @property
     def below(self) -> list[Place]:
-        """The runs below the scale."""
+        """Runs below the scale."""
         return [place for place in self.places if place.printed < self.bounds[0]]
 
     @property
     def median(self) -> Place:
-        """The run in the middle; of two, the lower one."""
+        """Median run; the lower one of two."""
         return self.places[len(self.places) // 2]
 
     @property
     def points(self) -> list[Point]:
-        """The points, from left to right, stacked where they would overlap."""
+        """Points from left to right, stacked if they would overlap."""
         low, high = self.bounds
         points: list[Point] = []
         for place in reversed(self.places):
@@ -283,7 +284,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class RunFile:
-    """A run that was given: its name in the report, the letters that stand for it, its path, and its md5."""
+    """A passed run: its name in the report, its letters, its path and its md5."""
 
     name: str
     letters: str
@@ -293,14 +294,14 @@ class RunFile:
 
 @dataclass(frozen=True)
 class StanceView:
-    """Detected stances: scores of runs, and published ones.
+    """Detected stances: scores of runs, and published scores.
 
     Attributes:
-        board: a row for each run and published run, the best first; no ranks, because N differs.
-        qrels, qrels_md5: the file with the judged stances and its hash; empty without runs.
-        runs: the evaluations of runs, by their names.
-        compared: every two runs, on the documents that both have.
-        notes: where the runs stand.
+        board: row of each run and published run, best first; without ranks, because N differs.
+        qrels, qrels_md5: file with the judged stances and its hash; empty without runs.
+        runs: evaluations of runs, by name.
+        compared: comparison of each pair of runs, on the documents that both have.
+        notes: ranks of the runs.
     """
 
     board: Sequence[Place]
@@ -312,29 +313,29 @@ class StanceView:
 
     @cached_property
     def strip(self) -> Strip | None:
-        """The published runs as points on a line; None where nothing is published."""
+        """Published runs as points on a line; None without published runs."""
         published = [place for place in self.board if place.kind != GIVEN or place.team]
         return Strip(published) if published else None
 
 
 @dataclass(frozen=True)
 class TaskReport:
-    """Runs of one task among its published results, or these alone.
+    """Runs of one task among its published results, or only published results.
 
     Attributes:
-        dataset: the id of the task or dataset.
+        dataset: id of the task or dataset.
         task: the task.
-        runs: the files; none where published results stand alone.
-        reference: the run that others are held against; empty where there are not two.
-        views: for each dimension and evaluator, that with most published results first.
-        notes: by dimension, where the runs stand, and why the evaluators differ.
-        winners: which run is the best over all dimensions, in a sentence.
-        titles: those of the topics; none where the topics file is not at hand.
-        topics: the first results of each topic, each document once, that with the best place first.
-        warnings: what puts scores in doubt.
-        missing_texts: why there are no texts; empty where there are.
-        rendering: what other viewers need of the first results, such as TIRA's; None without texts.
-        stance: detected stances; None where the task has none.
+        runs: run files; empty if there are only published results.
+        reference: run that others are compared with; empty with fewer than two runs.
+        views: view of each dimension and evaluator, those with most published results first.
+        notes: ranks of the runs, and why the evaluators differ, by dimension.
+        winners: best run over all dimensions, as a sentence.
+        titles: titles of the topics; empty if the topics file is missing.
+        topics: first results of each topic, each document once, best rank first.
+        warnings: warnings about scores.
+        missing_texts: why there are no texts; empty if there are texts.
+        rendering: data on the first results for other viewers, such as TIRA's; None without texts.
+        stance: detected stances; None if the task has none.
     """
 
     dataset: str
@@ -353,22 +354,22 @@ class TaskReport:
 
     @property
     def id(self) -> str:
-        """A name for links and files."""
-        return self.dataset.replace("/", "--")  # a single one may be part of another dataset's id
+        """Name for links and files."""
+        return self.dataset.replace("/", "--")  # a single hyphen may be part of another id
 
     @property
     def dimensions(self) -> list[str]:
-        """Those of the views, in their order."""
+        """Dimensions of the views, in order."""
         return list(dict.fromkeys(view.dimension for view in self.views))
 
     @property
     def evaluators(self) -> list[str]:
-        """Those of the views, in their order."""
+        """Evaluators of the views, in order."""
         return list(dict.fromkeys(view.evaluator for view in self.views))
 
     @property
     def published_views(self) -> list[View]:
-        """Of each dimension the view with the most published results, where it has some."""
+        """View of each dimension with the most published results, if it has any."""
         first: dict[str, View] = {}
         for view in self.views:
             first.setdefault(view.dimension, view)
@@ -376,21 +377,21 @@ class TaskReport:
 
     @property
     def reruns(self) -> list[str]:
-        """The baselines that rerun a published result of the task."""
+        """Baselines that rerun a published result of the task."""
         boards = [view.board for view in self.published_views] + ([self.stance.board] if self.stance else [])
         return sorted({place.rerun.baseline for board in boards for place in board if place.rerun})
 
     @property
     def letters(self) -> dict[str, str]:
-        """The letters of each run, by its name."""
+        """Letters of each run, by name."""
         return {run.name: run.letters for run in self.runs}
 
     def views_of(self, evaluator: str) -> list[View]:
-        """A view for each dimension that has one by an evaluator."""
+        """Returns the views of an evaluator, one per dimension."""
         return [view for view in self.views if view.evaluator == evaluator]
 
     def mean_place(self, run: str, evaluator: str) -> float:
-        """The mean of a run's places among the given runs over the dimensions."""
+        """Returns the mean over dimensions of a run's rank among the passed runs."""
         places = [
             1 + sum(view.mean(other.name).printed > view.mean(run).printed for other in self.runs)
             for view in self.views_of(evaluator)
@@ -398,7 +399,7 @@ class TaskReport:
         return sum(places) / len(places)
 
     def by_mean_place(self, evaluator: str) -> list[str]:
-        """The runs, that with the best mean place first."""
+        """Returns the runs, best mean rank first."""
         return sorted((run.name for run in self.runs), key=lambda run: self.mean_place(run, evaluator))
 
 
@@ -415,12 +416,12 @@ class Report:
     """A whole report.
 
     Attributes:
-        title: its heading.
-        command: the command line that makes it.
-        parts: one for each task.
-        outcomes: of a regression; empty where there was none.
-        remarks: what is missing, and where times were measured.
-        gallery: whether it shows the published results of tasks, each on a page of its own.
+        title: heading.
+        command: command line that creates it.
+        parts: one part per task.
+        outcomes: outcomes of a regression; empty without one.
+        remarks: missing parts, and where times were measured.
+        gallery: whether it shows published results of tasks, each on its own page.
     """
 
     title: str
@@ -431,11 +432,11 @@ class Report:
     gallery: bool = False
 
     def toy_of(self, part: TaskReport) -> TaskReport | None:
-        """The part on the toy collection that ranks the same kind of documents as a task."""
+        """Returns the part on the toy collection with the same kind of documents as a task."""
         toys = (each for each in self.parts if each.dataset.startswith(SPOT_CHECK))
         return next((each for each in toys if each.task.rules.unit == part.task.rules.unit), None)
 
     @property
     def divided(self) -> bool:
-        """Whether every part has a page of its own."""
+        """Whether every part has its own page."""
         return self.gallery or bool(self.outcomes) or len(self.parts) > 1

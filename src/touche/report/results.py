@@ -1,6 +1,6 @@
-"""What runs rank first: each document once, with its place in every run, its labels and its text.
+"""First results of runs: each document once, with its rank in every run, its labels and its text.
 
-Also as TIRA's viewers read it (TIRA's rendering of runs, and DiffIR).
+Also in the format of TIRA's viewers (TIRA's rendering of runs, and DiffIR).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,12 +12,12 @@ from touche.tasks import PAIR, STANCE, Task
 
 RENDERED = 10  # results of each topic that viewers show
 
-Texts = Mapping[str, Sequence[tuple[str, str]]]  # kind and text of what a document consists of
+Texts = Mapping[str, Sequence[tuple[str, str]]]  # kind and text of a document's parts
 Ranks = Mapping[str, Mapping[str, Sequence[Ranked]]]  # by topic and document, one for each run that has it
 
 
 def ranks_of(runs: Iterable[Evaluated]) -> Ranks:
-    """Where each run has the documents that it ranks first, by either evaluator."""
+    """Returns the ranks of each run's first documents, by either evaluator."""
     ranks: dict[str, dict[str, list[Ranked]]] = {}
     for run in runs:
         lines, depth = run.lines, max(run.task.cutoff, RENDERED)
@@ -33,17 +33,17 @@ def ranks_of(runs: Iterable[Evaluated]) -> Ranks:
 
 
 def ids_of(document: str, task: Task) -> list[str]:
-    """Of the document; where pairs are ranked, of their sentences."""
+    """Returns the id of a document, or the ids of a pair's sentences."""
     return document.split(",") if task.rules.unit == PAIR else [document]
 
 
 def rendering_of(ranks: Ranks, run: Evaluated, texts: Texts) -> dict[str, object]:
-    """Returns what a viewer needs of a run: the topics, the texts, and the labels of one dimension.
+    """Returns a run for a viewer: topics, texts, and labels of one dimension.
 
     Args:
-        ranks: everything that is among the first results.
-        run: one of the runs, whose judgments and titles are taken.
-        texts: those that are known.
+        ranks: ranks of all first results.
+        run: one of the runs, for its judgments and titles.
+        texts: known texts.
     """
 
     def text(document: str) -> str:
@@ -61,7 +61,7 @@ def rendering_of(ranks: Ranks, run: Evaluated, texts: Texts) -> dict[str, object
 
 
 def topics_of(ranks: Ranks, runs: Sequence[Evaluated], texts: Texts) -> dict[str, list[ShownDocument]]:
-    """Each topic that has judgments, with what is among the first results that are scored."""
+    """Returns each judged topic with its first results."""
     task, qrels = runs[0].task, {run.dimension: run.judgments for run in runs}
     topics: dict[str, list[ShownDocument]] = {}
     for topic in sorted(ranks.keys() & set[str]().union(*qrels.values()), key=in_order):

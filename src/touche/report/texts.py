@@ -1,4 +1,4 @@
-"""Texts of documents as a report shows them: the part that has most of a topic's terms, with these marked."""
+"""Texts of documents in a report: the part with most of a topic's terms, which are marked."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence, Set
@@ -10,16 +10,16 @@ from touche.scan.tokens import analysis_named, encoded, words
 
 _ENGLISH = analysis_named("english")
 _term = lru_cache(maxsize=100_000)(_ENGLISH.term)
-_LONGEST = 450  # characters that are shown of a text
-_BEFORE = 60  # of these, before the first term that is marked
+_LONGEST = 450  # shown characters of a text
+_BEFORE = 60  # characters before the first marked term
 _CONCLUSION = "__CONC__"  # in the id of a sentence of a conclusion
 
 
 def texts_of(ids: Set[str], documents: Iterable[AnyDocument]) -> dict[str, list[tuple[str, str]]]:
-    """The texts of documents, or of sentences, by id: the kind of each of its parts, and the text.
+    """Returns the parts of documents or sentences by id, each with its kind and text.
 
-    The kind is ``conclusion``, ``premise`` or ``title``, or empty for a text that is all there is. Reads no
-    further than it must.
+    The kind is ``conclusion``, ``premise`` or ``title``, or empty for a text without parts. Reading stops
+    when all ids are found.
     """
     found: dict[str, list[tuple[str, str]]] = {}
     for document in documents:
@@ -35,19 +35,19 @@ def texts_of(ids: Set[str], documents: Iterable[AnyDocument]) -> dict[str, list[
 
 
 def terms_of(title: str) -> frozenset[str]:
-    """The terms of a topic's title: English stems without stop words."""
+    """Returns the terms of a topic's title: English stems without stop words."""
     return frozenset(_ENGLISH.terms(title))
 
 
 def passage(text: str, terms: Set[str]) -> list[tuple[str, bool]]:
-    """What is to be read of a text: the part that holds most of the terms.
+    """Returns the part of a text that contains most of the terms.
 
     Args:
-        text: the whole text; white space is folded.
+        text: whole text; white space is collapsed.
         terms: English stems.
 
     Returns:
-        The pieces of the part in their order, each with whether it is one of the terms.
+        Pieces of the part in order, each with whether it is a term.
     """
     text = encoded(" ".join(text.split())).decode()
     marks = _marks(text, terms)
@@ -69,7 +69,7 @@ def _parts(document: AnyDocument) -> list[tuple[str, str]]:
 
 
 def _marks(text: str, terms: Set[str]) -> list[tuple[int, int]]:
-    """Where words are whose stems are among the terms."""
+    """Returns the positions of words whose stems are among the terms."""
     found, at = [], 0
     for word in words(text):
         at = text.index(word, at)
@@ -80,7 +80,7 @@ def _marks(text: str, terms: Set[str]) -> list[tuple[int, int]]:
 
 
 def _window(text: str, starts: Sequence[int]) -> tuple[int, int]:
-    """From where to where a text is shown; words are left whole, unless one is longer than that."""
+    """Returns begin and end of the shown text; only words longer than that are split."""
     if len(text) <= _LONGEST:
         return 0, len(text)
     reach = _LONGEST - _BEFORE

@@ -1,1 +1,1 @@
-"""Tuning: all settings of a baseline, or all weights of a fusion, scored by the same topics."""
+"""Tuning: all settings of a baseline, or all weights of a fusion, scored on the same topics."""

@@ -1,4 +1,4 @@
-"""A sweep from Python."""
+"""Sweeps from Python."""
 
 import warnings
 from collections.abc import Iterable, Mapping
@@ -37,16 +37,16 @@ def sweep(
     """Runs a baseline with every setting of a grid and scores the runs, as ``touche sweep`` does.
 
     Args:
-        baseline: the name of a shipped one, the path of a folder with a baseline.py, or a function that is
+        baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
             decorated by ``baseline``.
         dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
-        grid: the values of some options by name, such as ``{"k1": [0.6, 1.2], "b": [0.4]}``; the others have
-            their defaults.
-        task: the id of the task; None for that of the dataset.
-        output: the folder for the runs, from which a later sweep resumes; None for no runs.
+        grid: the values of some options by name, such as ``{"k1": [0.6, 1.2], "b": [0.4]}``; other
+            options have their defaults.
+        task: the id of the task; None for the dataset's task.
+        output: the folder for the runs, from which a later sweep resumes; None discards the runs.
         evaluator: ``trec_eval`` or ``touche``.
-        measure: another measure than that of the task, of ir_measures or in its notation: ``nDCG@10``.
-        qrels: the path of other judgments than those of the task.
+        measure: a measure instead of the task's, an object of ir_measures or its name, such as ``nDCG@10``.
+        qrels: the path of qrels instead of the task's.
         cross_validation: ``two-fold`` or ``leave-one-topic-out``, or None.
 
     Returns:
@@ -54,11 +54,11 @@ def sweep(
 
     Raises:
         ToucheError: if there is no such baseline, dataset, option or task, the input is unusable, or
-            judgments are not available locally.
+            judgments are missing.
     """
     for value, known in ((evaluator, EVALUATORS), (cross_validation, FOLDS)):
         if value is not None and value not in known:
-            raise ToucheError(f"{value!r} is not known here; choose among {', '.join(known)}")
+            raise ToucheError(f"{value!r} is unknown; choose among {', '.join(known)}")
     ranker = baseline if isinstance(baseline, Baseline) else load(fspath(baseline))
     settings = settings_of(ranker.options, grid)
     own_task = dataset if isinstance(dataset, str) and dataset in tasks.datasets() else None

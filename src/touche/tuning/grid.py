@@ -1,4 +1,4 @@
-"""A grid of settings: of each option of a baseline the values that are tried."""
+"""A grid of settings: the values of each option of a baseline."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
@@ -12,16 +12,16 @@ from touche.errors import ParameterError
 from touche.io.identifiers import quoted
 
 MOST_SETTINGS = 10_000
-_LARGEST = 10**18  # of a number that is typed
+_LARGEST = 10**18  # limit of a typed number
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
 def settings_of(options: Mapping[str, Parameter], grid: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
-    """Returns values for all options, a mapping for each cell of a grid; the last option varies fastest.
+    """Returns values for all options, one mapping per cell of a grid; the last option varies fastest.
 
     Args:
-        options: the options of a baseline by name.
-        grid: the values of some options by name; the others have their defaults.
+        options: options of a baseline by name.
+        grid: values of some options by name; other options have their defaults.
 
     Raises:
         ParameterError: if there is no such option, a value is not of its type or not finite, an option has no
@@ -34,24 +34,24 @@ def settings_of(options: Mapping[str, Parameter], grid: Mapping[str, Iterable[An
 
 
 def _checked(options: Mapping[str, Parameter], name: str, values: Iterable[Any]) -> list[Any]:
-    """The values of an option, each once."""
+    """Returns the values of an option, each once."""
     fitting = [checked(options, {name: value})[name] for value in values]
     if wrong := [value for value in fitting if isinstance(value, float) and not isfinite(value)]:
         raise ParameterError(f"{name} = {wrong[0]}; use finite numbers")
     if not fitting:
-        raise ParameterError(f"{name} has no value; name at least one, or leave it out")
+        raise ParameterError(f"{name} has no value; pass at least one, or omit the option")
     return list(dict.fromkeys(fitting))
 
 
 def check_size(number: int) -> None:
-    """Refuses a grid that nobody can mean.
+    """Refuses a grid that is too large.
 
     Raises:
-        ParameterError: with the number of its settings.
+        ParameterError: if the grid is too large; the error has the number of settings.
     """
     if number > MOST_SETTINGS:
         raise ParameterError(
-            f"the grid has {number:,} settings; {MOST_SETTINGS:,} are the most; use larger steps"
+            f"the grid has {number:,} settings; at most {MOST_SETTINGS:,} are allowed; use larger steps"
         )
 
 
@@ -60,14 +60,14 @@ def values_of(option: Parameter, text: str) -> list[Any]:
 
     Args:
         option: an option of a baseline.
-        text: the values, separated by commas; for numbers also ranges ``FIRST:LAST:STEP``.
+        text: values separated by commas; for numbers also ranges ``FIRST:LAST:STEP``.
 
     Raises:
         ParameterError: if a value is not of the option's type, or a range has no step towards its end.
     """
     kind = type(option.default)
     if kind is tuple:
-        raise ParameterError(f"{option.name} has several values at once, which cannot be swept; leave it out")
+        raise ParameterError(f"{option.name} has several values at once, which cannot be swept; omit it")
     parts = [part.strip() for part in text.split(",")]
     if kind in (int, float):
         return [kind(number) for part in parts for number in _numbers(option, part)]
@@ -79,7 +79,7 @@ def values_of(option: Parameter, text: str) -> list[Any]:
 
 
 def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
-    """The numbers of a range or a single one, computed as decimals, so that 0.6 + 0.2 is 0.8.
+    """Yields the numbers of a range, or one number, as decimals, so that 0.6 + 0.2 is 0.8.
 
     Raises:
         ParameterError: if the text is neither.

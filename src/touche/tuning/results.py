@@ -1,4 +1,4 @@
-"""What a sweep found: the scores of all settings, and what choosing among them is worth."""
+"""Results of a sweep: scores of all settings, and the cross-validated choice among them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,9 +22,9 @@ class Setting:
     """A run of a sweep.
 
     Attributes:
-        options: values for all of the baseline's options.
-        swept: those of the options that have several values in the sweep.
-        folder: where its run is.
+        options: values of all options of the baseline.
+        swept: options with several values in the sweep.
+        folder: folder of the run.
     """
 
     options: Options = field(repr=False)
@@ -41,13 +41,13 @@ class SettingScore:
 
     Attributes:
         setting: the setting.
-        dimension: what was judged.
+        dimension: judged dimension.
         measure: such as ``nDCG@5``.
         evaluator: ``trec_eval`` or ``touche``.
-        mean: the mean over the topics; None where the evaluator has no topic to average over.
-        low, high: its 95% confidence interval; None likewise.
+        mean: mean over the topics; None without topics.
+        low, high: 95% confidence interval of the mean; None without topics.
         judged: Judged@k, with the k of the measure.
-        values: the measure by topic.
+        values: values of the measure by topic.
     """
 
     setting: Setting
@@ -66,11 +66,11 @@ class Sweep:
     """Runs of a baseline with all settings of a grid, and their scores.
 
     Attributes:
-        baseline: the name of the baseline.
-        scores: of each setting in each dimension, in the order of the grid.
-        cross_validations: of the choice of the best setting, by dimension; none unless requested.
-        made: the number of runs that this sweep has made; earlier sweeps had completed the others.
-        warnings: a sentence for each topic for which one of these runs has no document.
+        baseline: name of the baseline.
+        scores: scores of each setting in each dimension, in the order of the grid.
+        cross_validations: cross-validated choice of the best setting, by dimension; empty unless requested.
+        made: number of new runs; earlier sweeps completed the others.
+        warnings: a sentence for each topic without results in one of the new runs.
     """
 
     baseline: str
@@ -81,7 +81,7 @@ class Sweep:
 
     @cached_property
     def by_dimension(self) -> Mapping[str, Sequence[SettingScore]]:
-        """The scores of all settings in each dimension."""
+        """Scores of all settings in each dimension."""
         found: dict[str, list[SettingScore]] = {}
         for score in self.scores:
             found.setdefault(score.dimension, []).append(score)
@@ -89,23 +89,23 @@ class Sweep:
 
     @property
     def settings(self) -> list[Setting]:
-        """The settings in the order of the grid."""
+        """Settings in the order of the grid."""
         return [score.setting for score in next(iter(self.by_dimension.values()))]
 
     def best(self, dimension: str) -> SettingScore:
-        """The setting with the highest mean in a dimension; the first of several.
+        """Returns the setting with the highest mean in a dimension; the first of equal ones.
 
-        Its mean is over the topics that it was chosen by, and so too high for other topics.
+        Its mean is too high for other topics, because these topics chose it.
 
         Args:
-            dimension: what was judged.
+            dimension: judged dimension.
         """
         rows = self.by_dimension[dimension]
         return max(rows, key=lambda row: float("-inf") if row.mean is None else row.mean)
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """A row for each setting and dimension: the swept options, and the figures of ``SettingScore``."""
+        """Row of each setting and dimension: swept options, and figures of ``SettingScore``."""
         return [
             {
                 **row.setting.swept,
@@ -124,7 +124,7 @@ class Sweep:
 
     @property
     def fold_records(self) -> list[dict[str, Any]]:
-        """A row for each dimension and fold: the setting that the other topics chose, and its mean here."""
+        """Row of each dimension and fold: the setting that other topics chose, and its mean in the fold."""
         return [
             {
                 "dimension": dimension,
@@ -146,10 +146,10 @@ class Sweep:
         return _frame(self.fold_records)
 
     def heat_map(self, dimension: str) -> "Figure":
-        """Draws the means over the two options with the most values; the best over those of the others.
+        """Draws means by the two options with most values; each is the best over values of other options.
 
         Args:
-            dimension: what was judged.
+            dimension: judged dimension.
 
         Raises:
             ToucheError: if no option has several values, or matplotlib is not installed.
@@ -162,7 +162,7 @@ class Sweep:
         counts = {name: len({s.swept[name] for s in self.settings}) for name in self.settings[0].swept}
         axes = sorted(counts, key=lambda name: -counts[name])[:2]
         if not (axes and rows):
-            raise ToucheError("one setting is no heat map; give an option several values")
+            raise ToucheError("a heat map needs several settings; choose several values of an option")
         across, *down = (name for name in counts if name in axes)
         others = [name for name in counts if name not in axes]
         cells: dict[tuple[str, str], float] = {}

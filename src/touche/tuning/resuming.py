@@ -1,4 +1,4 @@
-"""Runs that an earlier sweep has completed: from the same input and options, by the same code."""
+"""Runs that an earlier sweep completed, from the same input, options and code."""
 
 import hashlib
 import json
@@ -15,51 +15,51 @@ from touche.io.writing import write_whole
 from touche.tira.outputs import METADATA_FILE, RUN_FILE
 
 COMPLETE_FILE = "complete.json"
-"""What is written into the folder of a run once the run is whole."""
+"""File in a run's folder once the run is complete."""
 
 
 class Resumption:
-    """Which runs of one baseline on one input are complete."""
+    """Complete runs of one baseline on one input."""
 
     def __init__(self, runs: Runs) -> None:
-        """For these runs.
+        """Creates the resumption of runs.
 
         Args:
-            runs: the baseline and its input.
+            runs: baseline and its input.
         """
         self._runs = runs
 
     def is_complete(self, folder: Path, options: Mapping[str, Any]) -> bool:
-        """Whether a folder has a whole run with these options.
+        """Returns whether a folder has a complete run with these options.
 
         Args:
-            folder: the folder of the run.
-            options: values for all of the baseline's options.
+            folder: folder of the run.
+            options: values of all options of the baseline.
         """
         if not all(is_file(folder / name) for name in (COMPLETE_FILE, METADATA_FILE, RUN_FILE)):
             return False
-        with suppress(OSError, ValueError):  # neither is worse than a run that is repeated
+        with suppress(OSError, ValueError):  # the worst effect is a repeated run
             return bool(json.loads((folder / COMPLETE_FILE).read_bytes()) == self._record(folder, options))
         return False
 
     def complete(self, folder: Path, options: Mapping[str, Any]) -> None:
-        """Notes that the run in a folder is whole.
+        """Marks the run in a folder as complete.
 
         Args:
-            folder: the folder of the run.
-            options: values for all of the baseline's options.
+            folder: folder of the run.
+            options: values of all options of the baseline.
         """
         write_whole(folder / COMPLETE_FILE, json.dumps(self._record(folder, options), indent=2) + "\n")
 
     def _record(self, folder: Path, options: Mapping[str, Any]) -> dict[str, str]:
-        """What a run is and what it is made of."""
+        """Returns hashes of a run and of its origin."""
         files = [md5(Path(value)) for value in options.values() if isinstance(value, str) and is_file(value)]
         made_of = repr([sorted(options.items()), files, self._source])
         return {RUN_FILE: md5(folder / RUN_FILE), "made of": hashlib.md5(made_of.encode()).hexdigest()}
 
     @cached_property
     def _source(self) -> str:
-        """Input and code; the code that a function calls is not known, so its runs are never complete."""
+        """Input and code; the code that a plain function calls is unknown, so its runs are never complete."""
         ranker, given = self._runs.ranker, self._runs.given
         code = _digest(_code(ranker.folder)) if ranker.folder else token_hex()
         topics = [(topic.number, topic.title, sorted(topic.candidates or ())) for topic in given.topics]
@@ -76,7 +76,7 @@ class Resumption:
 
 
 def _code(folder: Path) -> Iterator[Path]:
-    """The files in a baseline's folder, and Python and C below it, without installed packages."""
+    """Yields the files in a baseline's folder, and Python and C files below it, except installed packages."""
     for path in sorted(folder.rglob("*")):
         is_code = path.suffix in (".py", ".c") and "site-packages" not in path.parts
         if is_file(path) and (is_code or path.parent == folder) and not path.name.startswith("."):

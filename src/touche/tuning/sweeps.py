@@ -1,4 +1,4 @@
-"""Sweeps: a baseline run with every setting of a grid, of which one pass over the collection serves many."""
+"""Sweeps: a baseline run with every setting of a grid; many settings share a pass over the collection."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -32,25 +32,26 @@ def sweep(
 ) -> Sweep:
     """Runs a baseline with each of some settings, and scores the runs.
 
-    The runs are those of ``touche run``, to the last byte. The folder of a setting is named by the tag of its
-    run. A setting whose run is complete is left alone, if input, options and code are the same as then.
+    The runs equal those of ``touche run``, byte by byte. The folder of a setting is named by the run's tag. A
+    complete run with the same input, options and code is not repeated.
 
     Args:
-        ranker: the baseline.
-        given: its input; read once for all settings that begin with the same counts.
-        output: the folder for the folders of the settings.
-        settings: values for all of the baseline's options.
-        task: the task that the runs are for, with its measure.
+        ranker: baseline.
+        given: its input; read once for all settings that start with the same counts.
+        output: folder for the folders of the settings.
+        settings: values of all options of the baseline, per setting.
+        task: task of the runs, with its measure.
         evaluator: ``trec_eval`` or ``touche``.
         cross_validation: a name in ``FOLDS``, or None.
 
     Raises:
-        ToucheError: if two settings have one tag, a run fails or cannot be scored; runs before it remain.
+        ToucheError: if two settings have the same tag, a run fails or cannot be scored; runs before it
+            remain.
     """
     folders = [output / quote(ranker.tag(dict(setting)), safe="=,") for setting in settings]
     if twins := [folder.name for number, folder in enumerate(folders) if folder in folders[:number]]:
         problem = f"two settings have the tag {twins[0]}"
-        raise ToucheError(f"{problem}; rename one of the files that they name")
+        raise ToucheError(f"{problem}; rename one of the files in their options")
     names = [name for name in ranker.options if len({setting[name] for setting in settings}) > 1]
     pairs = zip(settings, folders, strict=True)
     runs = [Setting(options, {name: options[name] for name in names}, folder) for options, folder in pairs]
@@ -65,12 +66,12 @@ def sweep(
 
 
 def _shared(given: Input) -> Input:
-    """The same input, whose documents several rankings share."""
+    """Returns the input with documents that several rankings share."""
     return replace(given, documents=replace(given.documents, readings=Readings()))
 
 
 def _complete(runs: Runs, settings: Sequence[Setting]) -> tuple[int, list[Topic]]:
-    """Makes the runs that are not complete; returns their number, and the topics without hits in one."""
+    """Completes the runs; returns the number of new runs, and topics without hits in one of them."""
     resumption, without_hits = Resumption(runs), dict[str, Topic]()
     waiting = [setting for setting in settings if not resumption.is_complete(setting.folder, setting.options)]
     made = _in_passes(runs, waiting)
@@ -81,7 +82,7 @@ def _complete(runs: Runs, settings: Sequence[Setting]) -> tuple[int, list[Topic]
 
 
 def _in_passes(runs: Runs, waiting: Sequence[Setting]) -> Iterator[tuple[Setting, list[Topic]]]:
-    """Runs the settings, those together that share a pass; yields each with its topics without hits."""
+    """Runs the settings, grouped by shared passes; yields each with its topics without hits."""
     readings = runs.given.documents.readings or Readings()
     while waiting:
         postponed = []
@@ -96,7 +97,7 @@ def _in_passes(runs: Runs, waiting: Sequence[Setting]) -> Iterator[tuple[Setting
 
 
 def _scores(settings: Sequence[Setting], task: Task, evaluator: str) -> list[SettingScore]:
-    """The score of each run in every dimension in which documents are ranked."""
+    """Returns the score of each run in every ranked dimension."""
     rows = []
     for setting in watched(settings, "evaluating", "runs", len(settings)):
         for run in scores.evaluate([setting.folder / RUN_FILE], task, [evaluator]):
@@ -105,7 +106,7 @@ def _scores(settings: Sequence[Setting], task: Task, evaluator: str) -> list[Set
                 figures = score.mean, score.low, score.high, score.judged, evaluation.per_topic
                 rows.append(SettingScore(setting, run.dimension, str(run.measure), evaluator, *figures))
     if not rows:
-        raise ToucheError(f"{task.id} has no judgments of rankings; name some with --qrels")
+        raise ToucheError(f"{task.id} has no judgments of rankings; pass some with --qrels")
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Weights of a fusion, each topic's chosen by other topics."""
+"""Weights of a fusion that are chosen by other topics."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ from touche.tasks import Task
 from touche.tasks.measures import Measure
 
 STEPS = 10  # of a weight, from 0 to 1
-MOST_RUNS = 5  # whose 1,001 combinations are tried
+MOST_RUNS = 5  # with 1,001 combinations of weights
 
 Weights = tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class TunedFusion:
-    """A fusion whose topics are weighted by what is best on other topics.
+    """A fusion of topics, each with the weights that are best on other topics.
 
     Attributes:
-        rankings: the fused topics.
-        weights: the weights of each fused topic.
-        cross_validation: the folds, with the measure of the rankings.
+        rankings: fused topics.
+        weights: weights of each fused topic.
+        cross_validation: folds, with the values of the rankings.
     """
 
     rankings: Sequence[Ranking]
@@ -42,23 +42,23 @@ def tuned(
 ) -> TunedFusion:
     """Fuses runs with weights that are tuned by cross-validation, never on the topic itself.
 
-    All weights are tried that are tenths and add up to 1. A topic without judgments has the weights that are
+    All weights in steps of 0.1 that add up to 1 are tried. A topic without judgments has the weights that are
     best on all judged topics.
 
     Args:
         runs: the runs.
         method: one of ``METHODS``.
-        depth: how many documents are returned per topic.
-        task: the task, with its measure.
-        dimension: what the weights are to be best for.
+        depth: maximum number of documents per topic.
+        task: task, with its measure.
+        dimension: dimension to tune for.
         validation: a name in ``FOLDS``.
 
     Raises:
         ToucheError: if there are too many runs, or too few topics with judgments.
     """
     if len(runs) > MOST_RUNS:
-        problem = f"weights of {len(runs)} runs cannot be tuned, {MOST_RUNS} are the most"
-        raise ToucheError(f"{problem}; leave some out, or name --weights")
+        problem = f"weights of {len(runs)} runs cannot be tuned, but at most {MOST_RUNS}"
+        raise ToucheError(f"{problem}; omit some, or pass --weights")
     shares, qrels = shares_of(runs, method), qrels_of(task, dimension)
     judged = sorted(shares.keys() & qrels.keys(), key=in_order)
     among = Qrels((topic, qrels[topic]) for topic in judged)
@@ -68,7 +68,7 @@ def tuned(
         for weights in watched(grid, "tuning", "weights", len(grid))
     }
     if not any(value for of_topics in values.values() for value in of_topics.values()):
-        problem = f"all fused topics have the {task.measure_for(dimension)} 0, so that no weights are better"
+        problem = f"{task.measure_for(dimension)} is 0 on all fused topics, so no weights are better"
         raise ToucheError(f"{problem}; check that --task is the runs' task")
     found = cross_validated(values, judged, validation)
     overall = best(values, set(judged))
@@ -79,7 +79,7 @@ def tuned(
 
 
 def simplex(runs: int, steps: int) -> Iterator[Weights]:
-    """Weights that add up to 1, in equal steps; equal weights, if they are among them, come first.
+    """Yields weights that add up to 1, in equal steps; weights that differ least come first.
 
     Args:
         runs: the number of weights.
@@ -95,7 +95,7 @@ def simplex(runs: int, steps: int) -> Iterator[Weights]:
 def _values(
     shares: Shares, method: Method, weights: Weights, depth: int, qrels: Qrels, measure: Measure
 ) -> Values:
-    """The measure of each judged topic by trec_eval, fused with some weights."""
+    """Returns trec_eval's value of each judged topic, fused with some weights."""
     judged = {topic: shares[topic] for topic in qrels}
     lines = [
         RunLine(topic.number, "Q0", id, rank, score, "fused")
