@@ -60,11 +60,11 @@ def test_the_gallery_leads_to_tasks_and_from_these_to_the_toy_collection(site: P
 def test_notebooks_are_pages_with_their_outputs(site: Path) -> None:
     pages = {path.stem: path.read_text() for path in (site / "notebooks").glob("*.html")}
     assert pages.keys() == {path.stem for path in (site / "notebooks").glob("*.ipynb")} > {"settings"}
-    assert 'href="differences.html"' in pages["baseline"]
-    assert 'href="../how-to/tune.html"' in pages["settings"]
+    assert '<a href="differences.html">Why' in pages["baseline"]
+    assert '<a href="../how-to/tune.html">Tune' in pages["settings"]
     assert 'alt="Figure: Try all settings" src="data:image/png;base64,' in pages["settings"]
     assert "cross-validated mean: 0." in pages["settings"]
-    assert 'href="../notebooks/settings.html"' in (site / "how-to" / "tune.html").read_text()
+    assert '<a href="../notebooks/settings.html">Which' in (site / "how-to" / "tune.html").read_text()
 
 
 def test_formulas_are_typeset_and_links_lead_to_pages_or_to_the_repository(site: Path) -> None:
