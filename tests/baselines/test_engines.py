@@ -77,7 +77,7 @@ def test_tfidf_by_hand() -> None:
         "rm3 --feedback 0: choose a number from 1 to 1000",
         "rm3 --words 0: choose a number from 1 to 1000",
         "argsrank --damping 1.5: choose a number from 0 to 1",
-        "dense --candidates -1: choose a number from 0 to 10000",
+        "dense --candidates -1: choose a number from 0 to 1000",
         "sentence-coherence --weight -0.1: choose a number from 0 to 1",
         "sentence-coherence --penalty nan: choose a number from 0 to 10",
         "dirichletlm-pairs --mu -1: choose a number from 1e-09 to 1e+09",

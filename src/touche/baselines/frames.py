@@ -27,7 +27,7 @@ def run(
         baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
             decorated by ``baseline``.
         dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
-            ``irds:`` and an id of ir_datasets downloads that dataset.
+            With ``irds:`` before an id of ir_datasets, that dataset is downloaded.
         options: options of the baseline by name; other options have their defaults.
 
     Returns:

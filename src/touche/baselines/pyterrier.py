@@ -26,7 +26,7 @@ def pyterrier(
         baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
             decorated by ``baseline``.
         dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
-            ``irds:`` and an id of ir_datasets downloads that dataset. None re-ranks.
+            With ``irds:`` before an id of ir_datasets, that dataset is downloaded. None re-ranks.
         options: options of the baseline by name; other options have their defaults.
 
     Raises:

@@ -14,7 +14,7 @@ from touche.evaluation.significance import SIGNIFICANT
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-DIFFERENT = "†"  # from the reference, significantly
+DIFFERENT = "†"  # significantly different from the reference
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 _LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
 
@@ -26,7 +26,7 @@ class Cell:
     Attributes:
         value: the mean of the measure; None if the run has no score in this column.
         best: whether no other run has a higher value, as printed.
-        marks: what the tests say: ``†``, or the letters of runs with a significantly lower score.
+        marks: results of the tests: ``†``, or the letters of runs with a significantly lower score.
     """
 
     value: float | None
@@ -100,8 +100,8 @@ def wide_table(
 
     Args:
         groups: for each measure, the same runs evaluated by it.
-        reference: the run with which each other run is compared, a tag or path.
-        every_two: whether every two runs are compared if there is no reference.
+        reference: the tag or path of the run to compare each other run with.
+        every_two: whether to compare all pairs of runs without a reference.
 
     Raises:
         ToucheError: if there is no such reference, or only one run to compare.
@@ -152,7 +152,7 @@ def _mark(
 def _heading(
     groups: Sequence[Sequence[Evaluated]], group: Sequence[Evaluated], label: str, evaluator: str
 ) -> str:
-    """The measure, and what distinguishes the column from others."""
+    """Returns the name of a column: the measure, and its differences from other columns."""
     (measure,) = {str(run.measure) for run in group if run.label == label}
     parts = [measure]
     if len({run.label for runs in groups for run in runs}) > 1:
@@ -166,7 +166,7 @@ def _cell(value: float | None, best: float | None, marks: Sequence[str]) -> Cell
 
 
 def _letters(count: int) -> list[str]:
-    """a to z, then aa and so on."""
+    """Yields the letters a to z, then aa and so on."""
     letters = [*ascii_lowercase, *(first + second for first in ascii_lowercase for second in ascii_lowercase)]
     return letters[:count]
 

@@ -25,9 +25,9 @@ class _Metadata(msgspec.Struct, omit_defaults=True):
 
     Attributes:
         type: ``argument`` or ``page``; empty for a document, and in files of other projects.
-        page, discussion, sentences: those of an argument.
+        page, discussion, sentences: fields of an argument.
         premises: those of an argument that has several or none; a single premise is the text.
-        fields: those of a page.
+        fields: fields of a page.
     """
 
     type: str = ""
@@ -42,7 +42,7 @@ def pieces_of_beir_corpus(path: Path) -> Iterator[Piece]:
     """Yields BEIR's corpus.jsonl in pieces: ``{"_id", "title", "text", "metadata"}`` on each line.
 
     The title becomes the conclusion of an argument, and the text its premises. A record with only a text
-    becomes a document. Of the metadata, only a stance and the values written by ``corpus_line`` are used.
+    becomes a document. Only a stance and the values written by ``corpus_line`` are read from the metadata.
     """
     return pieces_of_jsonl(path, "_id", _document_of)
 

@@ -51,7 +51,7 @@ class JsonBounds:
 
 
 class CsvBounds:
-    """Finds the ends of rows where Python's csv finds them."""
+    """Finds the same ends of rows as Python's csv."""
 
     def __init__(self) -> None:
         """Starts at the beginning of a file."""
