@@ -28,12 +28,13 @@ from touche.collection.discovery import find
 from touche.data.places import open_dataset
 from touche.formats.beir import corpus_line, query_line
 from touche.formats.documents import AnyDocument, Argument, conclusion_of, premises_of
-from touche.pairs.bert import _read, network, session
-from touche.pairs.embeddings import DIMENSIONS, _folder
+from touche.pairs.bert import network, read_model, session
+from touche.pairs.embeddings import DIMENSIONS, model_folder
+from touche.progress import processors
 from touche.sandbox.limits import Limits
 from touche.sandbox.runs import Job, run_locally
 
-ROUNDS, DOCUMENTS, WHOLE = 5, 20_000, 382_545
+ROUNDS, DOCUMENTS, WHOLE = 3, 20_000, 382_545
 SAMPLES = {"beir-webis-touche2020-v2/sample": 229, "touche-2020-task-1/sample": 300}
 
 Embed = Callable[[Sequence[str]], Any]  # texts x 384
@@ -41,12 +42,14 @@ Embed = Callable[[Sequence[str]], Any]  # texts x 384
 
 def main() -> None:
     """Prints a line for each system and quantity."""
+    baselines.load("dense")
+    text_of = import_module("embeddings").text_of
     systems: dict[str, Embed] = {"dense": pairs.Encoder().embed, "8 bit": by_8_bit()}
     if find_spec("sentence_transformers"):
         systems["sentence-transformers"] = by_peer()
     for name, count in SAMPLES.items():
         documents = random.Random(1).sample(list(open_dataset(name).documents), count)
-        compare(name, [f"{conclusion_of(each)} {premises_of(each)}" for each in documents], systems)
+        compare(name, [text_of(document) for document in documents], systems)
     with TemporaryDirectory(prefix="touche-benchmark-") as folder:
         count = int(sys.argv[1]) if len(sys.argv) > 1 else DOCUMENTS
         for name, size in (("first", count), ("again", count), ("whole", WHOLE)):
@@ -83,10 +86,11 @@ def compare(name: str, texts: Sequence[str], systems: dict[str, Embed]) -> None:
 
 
 def by_peer() -> Embed:
-    """The model by sentence-transformers and torch, as their guides run it."""
+    """The model by sentence-transformers and torch, with as many threads as dense and batches of 32."""
     from sentence_transformers import SentenceTransformer
 
-    model = SentenceTransformer(str(_folder()), device="cpu")
+    import_module("torch").set_num_threads(processors())
+    model = SentenceTransformer(str(model_folder()), device="cpu")
     return lambda texts: model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False)
 
 
@@ -99,11 +103,11 @@ def by_8_bit() -> Embed:
     encoder = pairs.Encoder()
     with TemporaryDirectory(prefix="touche-benchmark-") as folder:
         exact, small = Path(folder) / "exact.onnx", Path(folder) / "small.onnx"
-        onnx.save(onnx.inliner.inline_local_functions(network(*_read(_folder()))), str(exact))
+        onnx.save(onnx.inliner.inline_local_functions(network(*read_model(model_folder()))), str(exact))
         quantize_dynamic(
             exact, small, per_channel=True, weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul"]
         )
-        encoder.bert._session = session(onnx.load(str(small)))
+        encoder.bert.session = session(onnx.load(str(small)))
     return encoder.embed
 
 
@@ -145,7 +149,6 @@ class RandomEncoder:
 
 def store_random(given: Path, stored: Path) -> None:
     """Stores random embeddings of a collection as dense stores its own."""
-    baselines.load("dense")
     stored.mkdir()
     module = import_module("embeddings")
     for _ in module.Embeddings(RandomEncoder(), "float32", stored).of_documents(find(given).documents):

