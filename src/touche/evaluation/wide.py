@@ -166,7 +166,7 @@ def _cell(value: float | None, best: float | None, marks: Sequence[str]) -> Cell
 
 
 def _letters(count: int) -> list[str]:
-    """Yields the letters a to z, then aa and so on."""
+    """Returns the letters a to z, then aa and so on."""
     letters = [*ascii_lowercase, *(first + second for first in ascii_lowercase for second in ascii_lowercase)]
     return letters[:count]
 
