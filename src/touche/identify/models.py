@@ -3,7 +3,7 @@
 tf is the frequency of a term in a field, and dl the stored length of the field. The number of a term in a
 field (own) depends on the whole collection; shared numbers are the same for all terms. Each model returns the
 contributions of terms to a score, their derivatives by own, and a row of derivatives by each shared number,
-which are logarithms. tf, dl and own are arrays with an element for each document and term.
+which are logarithms. The arrays tf, dl and own have an element for each document and term.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,9 +1,9 @@
 """Lucene's scoring formulas that baselines use.
 
-tf is the frequency of a term in a document, df the number of documents with it, ttf its frequency in the
-collection, N the number of documents, dl the length of a document in tokens and avgdl its mean. Lucene
-stores dl in one byte: exact up to 40, then rounded down (100 becomes 96). A query token that occurs twice
-counts twice.
+For a term, tf is the frequency in a document, ttf the frequency in the collection, and df the number of
+documents with it. N is the number of documents. The length of a document in tokens is dl, and its mean is
+avgdl. Lucene stores dl in one byte: exact up to 40, then rounded down (100 becomes 96). A query token that
+occurs twice counts twice.
 """
 
 from typing import Any
