@@ -47,6 +47,7 @@ MODEL = "downloads a model: tests/sandbox builds and runs the image with a small
 MEASURED = "takes minutes and a quiet machine; tests/project/test_site.py checks the pages"
 SPARK = "needs PySpark and Java 17: tests/cluster runs it"
 PYTERRIER = "needs PyTerrier: tests/baselines/test_pyterrier.py runs the same file"
+DENSE = "embeds 10,587 arguments, which is slow: tests/official/test_official_dense.py embeds fewer"
 SLURM = "needs Slurm; the page itself tries the same script without it"
 SET_UP = "changes the set-up of the one who types it"
 PACKAGE = "needs the package index: tests/project/test_package.py installs what is built here"
@@ -66,6 +67,7 @@ ELSEWHERE = {  # by a part of the command; the first match counts
     "--runner spark": SPARK,
     "/ceph/": SLURM,
     r"\./pipeline|out/pipeline": PYTERRIER,
+    " official/dense": DENSE,
     r"\$TOUCHE_DATA| official/|^touche run .*-i touche-202[0-3]": OFFICIAL,
 }
 
