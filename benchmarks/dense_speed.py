@@ -1,10 +1,11 @@
 """Times dense next to sentence-transformers, which runs the same model by torch, on the same processors.
 
     pip install sentence-transformers
-    TOUCHE_DATA=... python benchmarks/dense_speed.py [DOCUMENTS]
+    TOUCHE_DATA=... taskset -c 0 python benchmarks/dense_speed.py [DOCUMENTS]
 
-First both embed real documents, in turn, and so does the network with 8-bit weights, made by onnxruntime's
-dynamic quantization. Without sentence-transformers it is left out. Then dense ranks a made-up collection of
+On one core, torch's threads do not wait for one another, which would count as processor time. First both
+embed real documents, in turn, and so does the network with 8-bit weights, made by onnxruntime's dynamic
+quantization. Without sentence-transformers it is left out. Then dense ranks a made-up collection of
 DOCUMENTS (20,000 by default), and again from its stored embeddings. In the end it ranks 382,545 documents, as
 many as BEIR's Touché has, from stored embeddings; these are random, because only time and memory count here.
 Takes an hour.
