@@ -57,6 +57,12 @@ class Encoder:
 def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
     """Loads the model and embeds sentences as ``Encoder.embed`` does, with a progress bar.
 
+    Args:
+        texts: sentences or passages; only the first 256 tokens count.
+
+    Returns:
+        texts x 384; the dot product of two rows is their cosine.
+
     Raises:
         ToucheError: if the model or its libraries are missing, or the model differs.
     """
