@@ -206,7 +206,7 @@ def test_a_dataset_without_topics_or_documents_is_an_error(
 
 def test_a_container_is_without_ir_datasets(touche: Touche, tmp_path: Path) -> None:
     code, _, said = touche("run", "bm25", "-i", "irds:a/b", "-o", tmp_path / "out", "--runner", "docker")
-    assert code == 2 and "irds:a/b: images are without ir_datasets" in said
+    assert code == 2 and "irds:a/b: container images do not contain ir_datasets" in said
 
 
 def test_a_query_of_touche_keeps_what_the_organizers_wrote(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -303,7 +303,7 @@ def test_an_image_older_than_its_files_is_named(
         file.write("# changed\n")
     run_in(program)(job(tmp_path / "changed", str(folder)), Limits(), print)
     (warning,) = (each for each in caplog.records if each.levelname == "WARNING")
-    assert "touche/bm25 is older than the files" in warning.getMessage()
+    assert "touche/bm25 was not built from the current files" in warning.getMessage()
 
 
 def test_a_colon_in_a_path_is_no_mount_option(program: str, write: Write, tmp_path: Path) -> None:

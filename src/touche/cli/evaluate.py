@@ -56,8 +56,8 @@ def evaluate(
     evaluated = [run for group in by_measure for run in group]
     is_wide = style in WIDE or (style == "table" and not per_topic and (len(by_measure) > 1 or reference))
     if (reference and not is_wide) or (per_topic and style in WIDE):
-        problem = "tables with a row for each run" if per_topic else "the formats table, latex and markdown"
-        raise ToucheError(f"--reference and the formats latex and markdown need {problem}; omit one")
+        remedy = "omit --per-topic" if per_topic else "omit --reference, or use --format table"
+        raise ToucheError(f"--reference, latex and markdown print one row for each run; {remedy}")
     task, out = evaluated[0].task, click.echo if style == "table" else tell
     if per_topic and not any(run.is_ranking for run in evaluated):
         raise ToucheError("stances have no topic scores; omit --per-topic")

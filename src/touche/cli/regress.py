@@ -38,7 +38,7 @@ SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
     *runners(),
     argument("names", "[BASELINE...]", type=BASELINE),
     option("--dataset datasets DATASET", _ONLY, type=DATASET_ID, multiple=True),
-    option("--update", "Rewrite pinned values that changed, never published values."),
+    option("--update", "Rewrite pinned values that changed; published values stay."),
     option("--twice", "Run each baseline twice and compare run.txt byte by byte."),
     option("--json json_file FILE", "Write JSON to FILE, updated after each result."),
     option("--junit junit_file FILE", "Write JUnit XML to FILE."),

@@ -73,7 +73,7 @@ def sweep() -> None:
     baseline ranks by a scan, settings with the same analysis share one pass over the collection. A second
     sweep into DIR skips complete runs whose input, options and code are unchanged.
 
-    The best mean is too high for other topics, because these topics chose the setting. Cross-validation
+    The best mean is optimistic, because the topics that score the setting also chose it. Cross-validation
     chooses by some topics, and scores only the others.
     """
 

@@ -141,7 +141,7 @@ def check_exists(name: str) -> None:
         ToucheError: if neither exists.
     """
     if name.startswith(IR_DATASETS):
-        raise ToucheError(f"{name}: images are without ir_datasets; omit --runner")
+        raise ToucheError(f"{name}: container images do not contain ir_datasets; omit --runner")
     if not Path(name).is_dir() and name not in tasks.datasets():
         problem = f"{name}: no such directory or dataset"
         raise ToucheError(f"{problem}; {choice(name, tasks.datasets()) if shipped() else 'name a folder'}")

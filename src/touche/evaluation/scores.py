@@ -281,8 +281,8 @@ def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_ord
     if any_order and task.rules.unit != PAIR:
         raise ToucheError(f"{task.id} does not rank pairs; omit --pairs any-order")
     if not paths or len(set(map(realpath, paths))) < len(paths):
-        problem = "a run file is passed twice" if paths else "no run is passed"
-        raise ToucheError(f"{problem}; pass each run once")
+        twice, none = "a run file is passed twice; pass it once", "no run is passed; pass at least one"
+        raise ToucheError(twice if paths else none)
 
 
 def _evaluated(

@@ -134,7 +134,7 @@ def check_image(program: str, baseline: str) -> None:
         raise ToucheError(f"{program} has no image {image}; {get}")
     built_from = _inspected(program, folder.name, f'index .Config.Labels "{_CONTENT}"')
     if root and built_from != _content(root, folder):
-        warning = "%s is older than the files of today; build it again: %s"
+        warning = "%s was not built from the current files; build it again: %s"
         _log.warning(warning, image, remedy)
 
 

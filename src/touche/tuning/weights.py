@@ -57,7 +57,7 @@ def tuned(
         ToucheError: if there are too many runs, or too few topics with judgments.
     """
     if len(runs) > MOST_RUNS:
-        problem = f"weights of {len(runs)} runs cannot be tuned, but at most {MOST_RUNS}"
+        problem = f"weights can be tuned for at most {MOST_RUNS} runs, but {len(runs)} are passed"
         raise ToucheError(f"{problem}; omit some, or pass --weights")
     shares, qrels = shares_of(runs, method), qrels_of(task, dimension)
     judged = sorted(shares.keys() & qrels.keys(), key=in_order)
