@@ -70,6 +70,8 @@ def test_the_fused_run_is_the_one_that_is_written(touche: Touche, runs: list[Pat
     assert package.fuse(runs, tag="mine").tag == "mine"
     with pytest.raises(ToucheError, match="there is no method 'rrff'; did you mean rrf"):
         package.fuse(runs, "rrff")
+    with pytest.raises(ToucheError, match="depth = 0"):
+        package.fuse(runs, depth=0)
     with pytest.raises(ToucheError, match="at least two runs"):
         package.fuse(runs[:1])
 

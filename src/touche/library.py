@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from touche import fusion, tasks
 from touche.collection.documents import Documents
 from touche.data.places import is_available, locate, open_dataset, qrels_of
-from touche.errors import ToucheError, choice
+from touche.errors import ToucheError, check_range, choice
 from touche.evaluation import agreement
 from touche.evaluation.agreement import Overlap, ScoredOverlap
 from touche.evaluation.frames import published
@@ -154,6 +154,7 @@ def fuse(
     """
     if method not in fusion.METHODS:
         raise ToucheError(f"there is no method {method!r}; {choice(method, fusion.METHODS)}")
+    check_range("depth", depth, 1, MAX_DEPTH)
     read = [run_of(run) for run in runs_of(runs)]
     if len(read) < 2:
         raise ToucheError("fusion needs at least two runs; pass more")

@@ -1,6 +1,7 @@
 from inspect import Parameter
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -73,6 +74,8 @@ def test_settings_are_all_combinations_each_once() -> None:
     found = grid.settings_of(OPTIONS, {"depth": [10, 20, 10], "k1": (1, 2.5)})
     assert [(each["depth"], each["k1"]) for each in found] == [(10, 1.0), (10, 2.5), (20, 1.0), (20, 2.5)]
     assert all(isinstance(each["k1"], float) for each in found)
+    (numpy,) = grid.settings_of(OPTIONS, {"k1": np.array([1.5]), "depth": np.array([5])})
+    assert (type(numpy["k1"]), type(numpy["depth"])) == (float, int)  # as metadata can write them
     assert all((each["multifield"], each["stance"]) == (False, "NO") for each in found)
     assert grid.settings_of(OPTIONS, {}) == [{name: each.default for name, each in OPTIONS.items()}]
 
@@ -82,6 +85,8 @@ def test_settings_are_all_combinations_each_once() -> None:
     [
         {"k2": [1.0]},
         {"k1": []},
+        {"k1": 1.0},
+        {"stance": "NO"},
         {"k1": ["1"]},
         {"k1": [[1.0]]},
         {"k1": [float("nan")]},

@@ -1,8 +1,8 @@
-"""Baselines run from Python, with the ranking as a pandas DataFrame."""
+"""Baselines run from Python."""
 
 import warnings
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from touche.baselines.loader import load
 from touche.baselines.method import Baseline
@@ -14,14 +14,9 @@ from touche.formats.runs import read_run
 from touche.io.temporary import temporary_folder
 from touche.tira.outputs import RUN_FILE
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
-
-def run(
-    baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str], **options: Any
-) -> "DataFrame":
-    """Runs a baseline and returns the run as a frame, like ``touche run`` in run.txt.
+def run(baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str], **options: Any) -> Run:
+    """Runs a baseline and returns the run, like ``touche run`` in run.txt.
 
     Args:
         baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
@@ -31,8 +26,8 @@ def run(
         options: options of the baseline by name; other options have their defaults.
 
     Returns:
-        A row for each hit, with the columns of PyTerrier: qid and docno, texts; rank, from 0; score. The tag
-        is ``frame.attrs["tag"]``. A topic without results is a Python warning.
+        The run. Its ``frame()`` has a row for each hit, with the columns of PyTerrier: qid and docno, texts;
+        rank, from 0; score. A topic without results is a Python warning.
 
     Raises:
         ToucheError: if there is no such baseline, dataset or option, or the input is unusable.

@@ -23,7 +23,8 @@ def checked(options: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict
 
     Args:
         options: the baseline's options.
-        values: the passed values by name; an int is allowed if the default is a float.
+        values: the passed values by name; an int is allowed if the default is a float, and NumPy's
+            numbers become Python's.
 
     Raises:
         ParameterError: if an option is unknown, or its value has another type than its default.
@@ -36,6 +37,8 @@ def checked(options: Mapping[str, Parameter], values: Mapping[str, Any]) -> dict
 
 def _value(option: Parameter, value: Any) -> Any:
     kind, choices = type(option.default), get_args(option.annotation)
+    if getattr(value, "ndim", None) == 0:  # a number of NumPy
+        value = value.item()
     if get_origin(option.annotation) is Literal:
         if value not in choices:
             known = ", ".join(map(str, choices))

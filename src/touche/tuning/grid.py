@@ -35,6 +35,10 @@ def settings_of(options: Mapping[str, Parameter], grid: Mapping[str, Iterable[An
 
 def _checked(options: Mapping[str, Parameter], name: str, values: Iterable[Any]) -> list[Any]:
     """Returns the values of an option, each once."""
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ParameterError(
+            f"{name} = {values!r} is not a list of values; pass a list, such as [{values!r}]"
+        )
     fitting = [checked(options, {name: value})[name] for value in values]
     if wrong := [value for value in fitting if isinstance(value, float) and not isfinite(value)]:
         raise ParameterError(f"{name} = {wrong[0]}; use finite numbers")
