@@ -476,7 +476,7 @@ def test_what_spark_cannot_do_is_a_sentence(on_spark: Callable[..., str], write:
     alone, fails = (folder(write, name, baseline=own) for name, own in (("first", BY_ITSELF), ("f", FAILS)))
     given = ["-i", "spot-check/passages"]
     assert "baseline.py:6: KeyError: 'spo'" in on_spark(fails, *given)
-    assert "ranks documents by itself" in on_spark(alone, *given)
+    assert "iterates over the documents on one machine" in on_spark(alone, *given)
     assert "--cpus has no effect on the runner spark" in on_spark("bm25", *given, "--cpus", "2")
     assert "--keep-fields" in on_spark("bm25", *given, "--keep-fields", "x.parquet")
     rerank = write("rerank/rerank.jsonl", '{"qid": 1, "query": "a", "docno": "b", "text": "a"}')

@@ -129,8 +129,8 @@ def test_known_mean_lengths_of_either_collection_determine_k1_and_b(clone: Path,
         (ONE_FIELD, OTHER, ("bm25",), "of the rerun, k1 (1 - b) is 0.72 instead of 0.54"),
         (ONE_FIELD, NEAR, ("bm25",), "of the rerun, k1 (1 - b) is 0.5403 instead of 0.54"),
         (ONE_FIELD, ("bm25",), OTHER, "of the official run, k1 (1 - b) is 0.72 instead of 0.54"),
-        (ONE_FIELD, OTHER_LENGTHS, ("bm25",), "of the rerun k1 b / avgdl is "),
-        (ONE_FIELD, ("bm25",), OTHER_LENGTHS, "of the official run k1 b / avgdl is "),
+        (ONE_FIELD, OTHER_LENGTHS, ("bm25",), "of the rerun, k1 b / avgdl is "),
+        (ONE_FIELD, ("bm25",), OTHER_LENGTHS, "of the official run, k1 b / avgdl is "),
     ],
 )
 @pytest.mark.slow
