@@ -68,7 +68,12 @@ def same_bytes(runner: Runner, folder: Path, baseline: str, given: str) -> Usage
     """Has a runner write the bytes that the local run writes; returns what it took."""
     usage = runner(job(folder / "there", baseline, given=given), Limits(), print)
     run_locally(job(folder / "here", baseline, given=given), Limits(), print)
-    assert (folder / "there" / "run.txt").read_bytes() == (folder / "here" / "run.txt").read_bytes()
+    there, here = ((folder / name / "run.txt").read_bytes() for name in ("there", "here"))
+    if baseline == "dense":  # the number of threads changes the last digit of a cosine
+        there, here = (
+            b"\n".join(b" ".join(line.split()[:4]) for line in run.splitlines()) for run in (there, here)
+        )
+    assert there == here
     return usage
 
 
