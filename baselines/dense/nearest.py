@@ -33,8 +33,8 @@ class Nearest:
             ids: ids of the documents.
             vectors: embeddings of length 1, documents x dimensions.
         """
-        products = vectors.astype(np.float32) @ self._titles.T
-        cosines = np.round(products.astype(np.float64), _DIGITS)
+        # In float64, because in float32 the sixth digit depends on the number of threads.
+        cosines = np.round(vectors.astype(np.float64) @ self._titles.T.astype(np.float64), _DIGITS)
         for number, topic in enumerate(self._topics):
             best, scores = self._best[number], cosines[:, number]
             least = best[-1][0] if len(best) == self._depth else -np.inf

@@ -68,12 +68,7 @@ def same_bytes(runner: Runner, folder: Path, baseline: str, given: str) -> Usage
     """Has a runner write the bytes that the local run writes; returns what it took."""
     usage = runner(job(folder / "there", baseline, given=given), Limits(), print)
     run_locally(job(folder / "here", baseline, given=given), Limits(), print)
-    there, here = ((folder / name / "run.txt").read_bytes() for name in ("there", "here"))
-    if baseline == "dense":  # the number of threads changes the last digit of a cosine
-        there, here = (
-            b"\n".join(b" ".join(line.split()[:4]) for line in run.splitlines()) for run in (there, here)
-        )
-    assert there == here
+    assert (folder / "there" / "run.txt").read_bytes() == (folder / "here" / "run.txt").read_bytes()
     return usage
 
 
@@ -185,15 +180,15 @@ def test_the_unmodified_tira_run_gets_the_same_bytes_from_every_image(tmp_path: 
 
 
 FAULTS = {
-    "exits": "faulty: exit code 3: faulty: 4 topics from topics.xml, passages from passages.jsonl",
-    "hangs": "faulty was stopped at its time limit of 4 s; raise the limit with --time-limit",
-    "eats memory": "faulty was stopped at its memory limit of 128m; raise the limit",
-    "writes nothing": "faulty ended with exit code 0 without run.txt; see its output above",
+    "exits": "faulty: exit code 3: ",
+    "hangs": "faulty .* time limit of 4 s",
+    "eats memory": "faulty .* memory limit of 128m",
+    "writes nothing": "faulty .* exit code 0 without run.txt",
     "writes elsewhere": "faulty: exit code 1: .*baseline.py:[0-9]+: OSError: .*Read-only file system",
     "calls home": "faulty: exit code 1: .*baseline.py:[0-9]+: URLError: .*Network is unreachable",
-    "links": "faulty ended with exit code 0 but wrote no run.txt",
-    "empty run": "run.txt.invalid: the run is empty",
-    "bad run": r"run.txt.invalid:2: score 3.0 at rank 2 of topic 1 is above 2.0 \(the first of 2 errors\)",
+    "links": "faulty .* exit code 0 without run.txt",
+    "empty run": "run.txt.invalid: .* empty",
+    "bad run": r"run.txt.invalid:2: .*\(the first of 2 errors\)",
 }
 
 

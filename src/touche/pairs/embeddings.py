@@ -47,7 +47,8 @@ class Encoder:
         """
         vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
         for place, states in self.bert.states(texts):
-            mean = states.mean(axis=0)
+            # In float64, because the last bit of a sum in float32 differs from process to process.
+            mean = states.mean(axis=0, dtype=np.float64)
             vectors[place] = mean / np.linalg.norm(mean)
             if shown is not None:
                 shown.update(1)
