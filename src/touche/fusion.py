@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum, isfinite, sqrt
+from math import fsum, inf, sqrt
+from numbers import Real
 from pathlib import Path
 
 from touche.errors import InputError, ParameterError, ToucheError
@@ -103,8 +104,8 @@ def check_weights(weights: Sequence[float], runs: int) -> None:
     """
     if len(weights) != runs:
         raise ParameterError(f"{len(weights)} weights for {runs} runs; pass one per run, such as 0.7,0.3")
-    if wrong := [weight for weight in weights if not (isfinite(weight) and weight >= 0)]:
-        raise ParameterError(f"the weight {wrong[0]:g} is negative or not finite; correct it")
+    if wrong := [each for each in weights if not (isinstance(each, Real) and 0 <= each < inf)]:
+        raise ParameterError(f"the weight {wrong[0]!r} is not a number from 0; correct it")
     if not any(weights):
         raise ParameterError("all weights are 0; use at least one weight above 0")
 

@@ -1,7 +1,7 @@
 """The commands as Python functions: each returns what its command prints."""
 
 import warnings as python_warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fspath
@@ -24,7 +24,7 @@ from touche.formats.framed import Table
 from touche.formats.qrels import Qrels
 from touche.formats.runs import MAX_DEPTH
 from touche.formats.topics import Topic, read_topics
-from touche.io.opening import Held
+from touche.io.opening import check_distinct
 from touche.lint import Finding
 from touche.lint import lint as linted
 from touche.tasks import Published, Task
@@ -137,6 +137,8 @@ def fuse(
     method: str = "rrf",
     *,
     weights: Sequence[float] | None = None,
+    tune: Literal["two-fold", "leave-one-topic-out"] | None = None,
+    task: str | None = None,
     depth: int = MAX_DEPTH,
     tag: str = "",
 ) -> Run:
@@ -146,26 +148,48 @@ def fuse(
         runs: at least two runs.
         method: ``rrf``, ``combsum``, ``combmnz``, ``z-score`` or ``rbc``.
         weights: factors of the runs' scores, one per run; None for equal weights.
+        tune: cross-validation, which chooses the weights of each topic by other topics. So the score of the
+            fused run is cross-validated.
+        task: the id of the task to tune for.
         depth: maximum number of documents per topic.
         tag: the name of the fused run; by default ``touche-`` and the method.
 
     Raises:
-        ToucheError: if a run is unusable, there are fewer than two, or there is no such method.
+        ToucheError: if a run is unusable or passed twice, there are fewer than two, or there is no such
+            method. Also if the weights cannot be tuned.
     """
     if method not in fusion.METHODS:
         raise ToucheError(f"there is no method {method!r}; {choice(method, fusion.METHODS)}")
     check_range("depth", depth, 1, MAX_DEPTH)
     read = [run_of(run) for run in runs_of(runs)]
+    check_distinct([run.path for run in read])
     if len(read) < 2:
         raise ToucheError("fusion needs at least two runs; pass more")
+    if (tune is None) != (task is None) or (tune and weights is not None):
+        raise ToucheError("tuning needs tune and task, and excludes weights; pass both, or only weights")
     for text in fusion.doubts_of(read):
         python_warnings.warn(text, stacklevel=2)
     tag, lines = tag or f"touche-{method}", list[RunLine]()
-    for topic, hits in fusion.fused_rankings(read, fusion.METHODS[method], depth, weights):
+    for topic, hits in _fused(read, fusion.METHODS[method], depth, weights, tune, task):
         for rank, hit in enumerate(hits, 1):
             stance = hit[2] if len(hit) == 3 else UNKNOWN
             lines.append(RunLine(topic.number, stance, hit[0], rank, hit[1], tag))
     return Run.of(lines, tag)
+
+
+def _fused(
+    runs: Sequence[Run],
+    method: fusion.Method,
+    depth: int,
+    weights: Sequence[float] | None,
+    tune: str | None,
+    task: str | None,
+) -> Iterable[fusion.Ranking]:
+    if tune is None:
+        return fusion.fused_rankings(runs, method, depth, weights)
+    from touche.tuning.weights import tuned  # here, because it takes long to import
+
+    return tuned(runs, method, depth, tasks.task_scored_by(task), tune).rankings
 
 
 def lint(runs: AnyRun | Sequence[AnyRun], task: str, *, teams: Sequence[str] | None = None) -> Table[Finding]:
@@ -182,13 +206,12 @@ def lint(runs: AnyRun | Sequence[AnyRun], task: str, *, teams: Sequence[str] | N
     Raises:
         ToucheError: if a run cannot be read as text, or there is no such task.
     """
-    paths = [
-        run if isinstance(run, Path) else Held.of(str(run.path), run.text().encode()) for run in runs_of(runs)
-    ]
-    if teams is not None and len(teams) != len(paths):
-        raise ToucheError(f"{len(paths)} runs have {len(teams)} teams; name the team of each run")
+    named = runs_of(runs)
+    if teams is not None and len(teams) != len(named):
+        raise ToucheError(f"{len(named)} runs have {len(teams)} teams; name the team of each run")
+    paths = [run if isinstance(run, Path) else run.path for run in named]
     by_run = dict(zip(paths, teams, strict=True)) if teams else None
-    findings, notes = linted(paths, *tasks.dataset(task), by_run)
+    findings, notes = linted(named, *tasks.dataset(task), by_run)
     return Table(Finding, tuple(findings), notes=tuple(notes))
 
 

@@ -14,10 +14,11 @@ import numpy as np
 from touche.collection.discovery import find_documents
 from touche.data.places import has_corpus, locate, locate_corpus
 from touche.errors import InputError, MissingDataError, ToucheError
+from touche.formats.columns import Columns, Run, RunLine
 from touche.formats.documents import AnyDocument, Argument
-from touche.formats.runs import MAX_DEPTH, LineError, RunLine, parse_line, split_columns
+from touche.formats.runs import MAX_DEPTH, LineError, read_columns, split_columns
 from touche.formats.topics import read_topics
-from touche.io.opening import decoded_lines, open_binary
+from touche.io.opening import check_distinct, open_binary
 from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
 
 ERROR, WARNING = "error", "warning"  # an error breaks a rule; a warning breaks none, but may mislead
@@ -61,11 +62,20 @@ class Finding:
 
 @dataclass(frozen=True)
 class _Run:
-    """A run file: its readable lines, and the problems of the others."""
+    """A run with its readable lines, and the problems of the others."""
 
-    path: Path
-    lines: Sequence[Numbered]
-    broken: Sequence[Breach]
+    run: Run
+    broken: Sequence[Breach] = ()
+
+    @property
+    def path(self) -> Path:
+        """File or name of the run."""
+        return self.run.path
+
+    @cached_property
+    def lines(self) -> Sequence[Numbered]:
+        """Readable lines."""
+        return [*zip(self.run.numbers.tolist(), self.run, strict=True)]
 
     @cached_property
     def rankings(self) -> Mapping[str, Sequence[Numbered]]:
@@ -108,15 +118,15 @@ class _Known:
 
 
 def lint(
-    paths: Sequence[Path], task: Task, corpus: Corpus, teams: Mapping[Path, str] | None = None
+    sources: Sequence[Path | Run], task: Task, corpus: Corpus, teams: Mapping[Path, str] | None = None
 ) -> tuple[list[Finding], list[str]]:
     """Checks runs against the rules of a task.
 
     Args:
-        paths: run files.
+        sources: runs, as files or in memory.
         task: task of the runs.
         corpus: collection that the runs rank.
-        teams: team of each file, from ``teams_by_folder`` or ``teams_named``; None for one team.
+        teams: team of each file or name of a run, as from ``teams_by_folder``; None for one team.
 
     Returns:
         The findings, file by file in the order of the lines. Also notes: a sentence for each check that was
@@ -125,9 +135,8 @@ def lint(
     Raises:
         ToucheError: if a file cannot be read as text or is passed twice, or topics or corpus are broken.
     """
-    if len(set(map(realpath, paths))) < len(paths):
-        raise ToucheError("a run file is passed twice; pass each file once")
-    runs = [_read(path) for path in paths]
+    runs = [_Run(source) if isinstance(source, Run) else _read(source) for source in sources]
+    check_distinct([run.path for run in runs])
     known, notes = _known(runs, task, corpus)
     cutoff = task.measure.cutoff or MAX_DEPTH  # of scores; without a cutoff, the length of the longest run
     notes += [note for run in runs for note in _missing_topics(run, known)]
@@ -192,23 +201,24 @@ def _format_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
 
 
 def _read(path: Path) -> _Run:
-    lines: list[Numbered] = []
     broken: list[Breach] = []
+
+    def note(error: LineError) -> None:
+        broken.append((error.column, error.line, error.problem, error.remedy))
+        if len(broken) > _MOST_BROKEN:
+            problem = f"more than {_MOST_BROKEN} broken lines"
+            raise InputError(path, problem, "check that this is a run", error.line)
+
     with open_binary(path) as file:
         if file.read(len(BOM_UTF8)) == BOM_UTF8:
             remedy = "save the file without it; trec_eval treats it as part of the topic"
             broken.append(("byte-order-mark", 1, "the file begins with a byte order mark", remedy))
-    for number, text in enumerate(decoded_lines(path), 1):
-        try:
-            lines.append((number, parse_line(text, path, number)))
-        except LineError as error:
-            broken.append((error.column, number, error.problem, error.remedy))
-        if len(broken) > _MOST_BROKEN:
-            problem = f"more than {_MOST_BROKEN} broken lines"
-            raise InputError(path, problem, "check that this is a run", number)
-    if not lines and not broken:
+    columns = Columns()
+    read_columns(path, columns, note)
+    run = columns.run(path)
+    if not run and not broken:
         broken.append(("empty-run", None, "the run is empty", "check how it was written"))
-    return _Run(path, lines, broken)
+    return _Run(run, broken)
 
 
 def _known(runs: Iterable[_Run], task: Task, corpus: Corpus) -> tuple[_Known, list[str]]:

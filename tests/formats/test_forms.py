@@ -163,8 +163,9 @@ def test_a_frame_becomes_the_same_run_or_is_refused(rows: list[tuple[Any, ...]])
         run = run_of(frame)
     except ToucheError:
         return
+    first = 1 if any(rank == 0 for _, _, rank, _ in rows) else 0  # ranks of files start at 1
     assert [(each.topic, each.document, each.rank, each.score) for each in run] == [
-        (str(qid), str(docno), rank, float(score)) for qid, docno, rank, score in rows
+        (str(qid), str(docno), rank + first, float(score)) for qid, docno, rank, score in rows
     ]
     assert all(len(f"{each.topic} {each.document}".split()) == 2 for each in run)
 

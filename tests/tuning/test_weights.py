@@ -47,7 +47,7 @@ def test_each_topic_is_fused_by_weights_of_others_and_the_run_scores_what_they_s
 ) -> None:
     # In odd topics a is relevant, in even ones b: each half is tuned on the other, and so is wrong.
     task = task_of(write, monkeypatch, {topic: "ba"[int(topic) % 2] for topic in TOPICS})
-    found = tuned(runs, METHODS[method], 10, task, "relevance", "two-fold")
+    found = tuned(runs, METHODS[method], 10, task, "two-fold")
     chosen = {topic: found.weights[topic] for topic in TOPICS}
     assert all((one > other) == (int(topic) % 2 == 0) for topic, (one, other) in chosen.items())
     lines = [
@@ -70,11 +70,11 @@ def test_a_topic_has_no_say_in_its_own_weights_and_all_have_one_in_those_of_an_u
     relevant = dict.fromkeys(TOPICS, "a")
     for changed in ("a", "b"):
         task = task_of(write, monkeypatch, relevant | {"5": changed})
-        found = tuned(runs, METHODS["combsum"], 10, task, "relevance", "leave-one-topic-out")
+        found = tuned(runs, METHODS["combsum"], 10, task, "leave-one-topic-out")
         assert found.weights["5"][0] > found.weights["5"][1]
         assert found.cross_validation.values["5"] == pytest.approx(float(changed == "a"), abs=0.5)
     task = task_of(write, monkeypatch, dict.fromkeys(TOPICS, "b"))
-    found = tuned(runs, METHODS["combsum"], 10, task, "relevance", "leave-one-topic-out")
+    found = tuned(runs, METHODS["combsum"], 10, task, "leave-one-topic-out")
     assert found.weights["99"][0] < found.weights["99"][1] and "99" not in found.cross_validation.values
 
 
@@ -83,7 +83,7 @@ def test_a_run_that_lacks_judged_topics_can_weigh_everything(
 ) -> None:
     only = [line for line in runs[0] if line.topic == "99"]
     task = task_of(write, monkeypatch, dict.fromkeys(TOPICS, "b"))
-    found = tuned([only, runs[1]], METHODS["rrf"], 10, task, "relevance", "two-fold")
+    found = tuned([only, runs[1]], METHODS["rrf"], 10, task, "two-fold")
     assert found.cross_validation.mean == 1.0 and found.weights["1"] == (0.5, 0.5)
 
 
@@ -92,16 +92,15 @@ def test_what_cannot_be_tuned_is_refused(
 ) -> None:
     task = task_of(write, monkeypatch, dict.fromkeys(TOPICS, "a"))
     with pytest.raises(ToucheError, match="at most 5 runs"):
-        tuned(runs * 3, METHODS["rrf"], 10, task, "relevance", "two-fold")
+        tuned(runs * 3, METHODS["rrf"], 10, task, "two-fold")
     with pytest.raises(ToucheError, match="two topics"):
         tuned(
             [[line for line in run if line.topic == "1"] for run in runs],
             METHODS["rrf"],
             10,
             task,
-            "relevance",
             "two-fold",
         )
     none = task_of(write, monkeypatch, dict.fromkeys(TOPICS, "none"))
     with pytest.raises(ToucheError, match="check that --task"):
-        tuned(runs, METHODS["rrf"], 10, none, "relevance", "two-fold")
+        tuned(runs, METHODS["rrf"], 10, none, "two-fold")

@@ -8,15 +8,16 @@ from typing import Any
 import click
 
 from touche.cli.commands import command, option
-from touche.cli.options import DEPTH, RUNS, SCORING, each_once, naming, output
+from touche.cli.options import DEPTH, RUNS, SCORING, naming, output
 from touche.cli.output import command_line, counted, show_folds, tell, warn
-from touche.errors import InputError, ToucheError, choice
+from touche.errors import InputError
 from touche.evaluation.cross_validation import FOLDS
 from touche.formats.runs import RunLine, decimal, read_run
 from touche.fusion import METHODS, Ranking, doubts_of, fused_rankings
 from touche.io.identifiers import quoted
+from touche.io.opening import check_distinct
 from touche.io.writing import write_whole
-from touche.tasks import STANCE, task_scored_by
+from touche.tasks import task_scored_by
 from touche.tira.outputs import METADATA_FILE, RUN_FILE, write_run
 from touche.tira.provenance import Software, data_of_runs, metadata
 
@@ -89,7 +90,8 @@ def fuse(
     if target.resolve() in [path.resolve() for path in runs]:
         raise InputError(target, "this run would be overwritten", "choose another directory")
     started = datetime.now(UTC)
-    read, data = [read_run(path) for path in each_once(runs)], data_of_runs(runs)
+    check_distinct(runs)
+    read, data = [read_run(path) for path in runs], data_of_runs(runs)
     warn(*doubts_of(read))
     options: dict[str, Any] = {"method": method, "depth": depth, "tag": tag}
     if tune == _NO_TUNING:
@@ -122,12 +124,13 @@ def _tuned(
     from touche.tuning.weights import tuned  # here, because it takes long to import
 
     task = task_scored_by(**scoring)
-    dimensions = [name for name in task.qrels if name != STANCE]
-    name = dimension or next(iter(dimensions), "")
-    if name not in dimensions:
-        raise ToucheError(f"{task.id} has no dimension {quoted(name)}; {choice(name, dimensions)}")
-    found = tuned(runs, METHODS[method], depth, task, name, tune)
-    measure = task.measure_for(name)
-    show_folds(f"{tune}, {measure} {name} of trec_eval", found.cross_validation, _typed)
+    found = tuned(runs, METHODS[method], depth, task, tune, dimension)
+    measure = task.measure_for(found.dimension)
+    show_folds(f"{tune}, {measure} {found.dimension} of trec_eval", found.cross_validation, _typed)
     weights = {topic: _typed(of_topic) for topic, of_topic in found.weights.items()}
-    return found.rankings, {"tune": tune, "dimension": name, "measure": str(measure), "weights": weights}
+    return found.rankings, {
+        "tune": tune,
+        "dimension": found.dimension,
+        "measure": str(measure),
+        "weights": weights,
+    }

@@ -6,12 +6,13 @@ from pathlib import Path
 import click
 
 from touche.cli.commands import PATH, Group, argument, option
-from touche.cli.options import DEPTH, each_once, output
+from touche.cli.options import DEPTH, output
 from touche.cli.output import tell
 from touche.collection.discovery import find
 from touche.formats.statistics import joined, parts_of, read_statistics, write_statistics
 from touche.fusion import check_ranked_by
 from touche.fusion import joined as joined_runs
+from touche.io.opening import check_distinct
 from touche.tira.outputs import RUN_FILE, write_run
 
 
@@ -38,7 +39,8 @@ _RUNS: list[click.Parameter] = [
 @join.command(example="touche join statistics parts/*.json -o all.json", params=_STATISTICS)
 def statistics(files: Sequence[Path], output: Path) -> None:
     """Add up the statistics of parts that share no document."""
-    sums = joined([(path, read_statistics(path)) for path in each_once(files)])
+    check_distinct(files)
+    sums = joined([(path, read_statistics(path)) for path in files])
     write_statistics(output, sums, parts=sum(map(parts_of, files)))
     documents = max(each.documents for each in sums.values())
     tell(f"join: {output} of {len(files)} files, {documents:,} documents with a text")
@@ -48,7 +50,8 @@ def statistics(files: Sequence[Path], output: Path) -> None:
 def runs(files: Sequence[Path], given: Path, statistics: Path, output: Path, depth: int) -> None:
     """Join a baseline's runs on parts, ranked by joined statistics, into a run on the whole collection."""
     topics = find(given, needs_documents=False).topics
-    check_ranked_by(statistics, each_once(files))
+    check_distinct(files)
+    check_ranked_by(statistics, files)
     tag, rankings = joined_runs(files, topics, depth)
     write_run(output, topics, rankings, tag)
     tell(f"join: {output / RUN_FILE} of {len(files)} runs")

@@ -1,7 +1,6 @@
 """Options and arguments that several commands share."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -92,19 +91,6 @@ SCORING_BY_SEVERAL = [
     option("--measure measures LIST", _MEASURES, multiple=True, callback=_measures),
     *SCORING[2:],
 ]
-
-
-def each_once(files: Sequence[Path]) -> Sequence[Path]:
-    """Returns the files after checking that none occurs twice.
-
-    Raises:
-        InputError: if a file occurs twice.
-    """
-    counts = Counter(path.resolve() for path in files)
-    for path in files:
-        if counts[path.resolve()] > 1:
-            raise InputError(path, "passed twice", "pass each file once")
-    return files
 
 
 _is_size = re.compile("[1-9][0-9]*[mg]", re.ASCII).fullmatch

@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import Generic, TypeVar
 
 from touche.errors import ToucheError
+from touche.evaluation.scores import in_order
 from touche.evaluation.significance import bootstrap_interval
 
 _T = TypeVar("_T")
@@ -53,8 +54,9 @@ class CrossValidation(Generic[_T]):
 
     @cached_property
     def values(self) -> Values:
-        """Values by topic, each of a candidate that other topics chose."""
-        return {topic: value for fold in self.folds for topic, value in fold.values.items()}
+        """Values by topic in order, each of a candidate that other topics chose."""
+        values = {topic: value for fold in self.folds for topic, value in fold.values.items()}
+        return {topic: values[topic] for topic in sorted(values, key=in_order)}
 
     @property
     def mean(self) -> float:

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
-from os.path import realpath  # Path.resolve raises for circular links
 from pathlib import Path
 
 from touche.data.places import is_available, qrels_of, titles_of
@@ -17,6 +16,7 @@ from touche.evaluation.stances import evaluate_stances
 from touche.formats.columns import Run
 from touche.formats.qrels import Qrels
 from touche.formats.runs import read_run
+from touche.io.opening import check_distinct
 from touche.progress import watched
 from touche.tasks import PAIR, STANCE, Measure, Task
 
@@ -280,9 +280,9 @@ def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_ord
         raise ToucheError(f"{problem}; use only trec_eval")
     if any_order and task.rules.unit != PAIR:
         raise ToucheError(f"{task.id} does not rank pairs; omit --pairs any-order")
-    if not paths or len(set(map(realpath, paths))) < len(paths):
-        twice, none = "a run file is passed twice; pass it once", "no run is passed; pass at least one"
-        raise ToucheError(twice if paths else none)
+    if not paths:
+        raise ToucheError("no run is passed; pass at least one")
+    check_distinct(paths)
 
 
 def _evaluated(

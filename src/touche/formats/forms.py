@@ -87,8 +87,9 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
     size = len(table["qid"])
     columns = Columns()
     words = [_ids(table, column, name) for column in ("qid", "docno")]
-    ranks = _numbers(table, "rank", name) if "rank" in table else [0] * size
-    values = np.array(ranks, np.int64), np.array(_numbers(table, "score", name), np.float64)
+    ranks = np.array(_numbers(table, "rank", name) if "rank" in table else [0] * size, np.int64)
+    ranks += min(ranks, default=1) == 0  # PyTerrier's ranks start at 0, those of files at 1
+    values = ranks, np.array(_numbers(table, "score", name), np.float64)
     columns.add((words[0], ["Q0"] * size, [name] * size), words[1], *values, np.arange(1, size + 1))
     run = checked(columns.run(name))
     return run if "rank" in table else run.ranked_by_score()

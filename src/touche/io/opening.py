@@ -4,9 +4,11 @@ import hashlib
 import io
 import logging
 import zlib
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from os.path import realpath
 from pathlib import Path, PosixPath
 from typing import IO, Any
 
@@ -42,6 +44,21 @@ def is_file(name: str | Path) -> bool:
         return Path(name).is_file()
     except OSError:
         return False
+
+
+def check_distinct(files: Sequence[Path]) -> None:
+    """Checks that no file is passed twice.
+
+    Args:
+        files: files, or names of runs in memory.
+
+    Raises:
+        InputError: naming the first file that is.
+    """
+    counts = Counter(map(realpath, files))  # Path.resolve raises for circular links
+    for path in files:
+        if counts[realpath(path)] > 1:
+            raise InputError(path, "passed twice", "pass it once")
 
 
 def unpacks_too_far(packed: int, unpacked: int) -> bool:

@@ -95,8 +95,10 @@ def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
         is_range = all(number.is_finite() and abs(number) < _LARGEST for number in numbers)
         count = floor((last - first) / step) + 1 if is_range else 0
     except (ArithmeticError, ValueError):
-        count = 0
-    if count < 1:
+        count, is_range = 0, False
+    if is_range and count < 1:
+        raise ParameterError(f"{problem} has no value; write a STEP that leads from FIRST to LAST")
+    if not is_range:
         remedy = "write a number, or a range as FIRST:LAST:STEP, such as 0.2:1:0.2"
         raise ParameterError(f"{problem} is neither a finite number nor a range of them; {remedy}")
     check_size(count)

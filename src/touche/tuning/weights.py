@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from touche.data.places import qrels_of
-from touche.errors import ToucheError
-from touche.evaluation.cross_validation import CrossValidation, Values, best, cross_validated
+from touche.errors import ToucheError, choice
+from touche.evaluation.cross_validation import FOLDS, CrossValidation, Values, best, cross_validated
 from touche.evaluation.evaluators import trec_eval
 from touche.evaluation.scores import in_order
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine
 from touche.fusion import Hits, Method, Ranking, Shares, ranked, shares_of, weighted
+from touche.io.identifiers import quoted
 from touche.progress import watched
-from touche.tasks import Task
+from touche.tasks import STANCE, Task
 from touche.tasks.measures import Measure
 
 STEPS = 10  # of a weight, from 0 to 1
@@ -27,18 +28,25 @@ class TunedFusion:
     """A fusion of topics, each with the weights that are best on other topics.
 
     Attributes:
+        dimension: dimension that the weights are tuned for.
         rankings: fused topics.
         weights: weights of each fused topic.
         cross_validation: folds, with the values of the rankings.
     """
 
+    dimension: str
     rankings: Sequence[Ranking]
     weights: Mapping[str, Weights]
     cross_validation: CrossValidation[Weights]
 
 
 def tuned(
-    runs: Sequence[Sequence[RunLine]], method: Method, depth: int, task: Task, dimension: str, validation: str
+    runs: Sequence[Sequence[RunLine]],
+    method: Method,
+    depth: int,
+    task: Task,
+    validation: str,
+    dimension: str | None = None,
 ) -> TunedFusion:
     """Fuses runs with weights that are tuned by cross-validation, never on the topic itself.
 
@@ -50,12 +58,19 @@ def tuned(
         method: one of ``METHODS``.
         depth: maximum number of documents per topic.
         task: task, with its measure.
-        dimension: dimension to tune for.
         validation: a name in ``FOLDS``.
+        dimension: dimension to tune for; by default the task's first.
 
     Raises:
-        ToucheError: if there are too many runs, or too few topics with judgments.
+        ToucheError: if there are too many runs, too few topics with judgments, or no such
+            dimension or cross-validation.
     """
+    dimensions = [name for name in task.qrels if name != STANCE]
+    dimension = dimension or next(iter(dimensions), "")
+    if dimension not in dimensions:
+        raise ToucheError(f"{task.id} has no dimension {quoted(dimension)}; {choice(dimension, dimensions)}")
+    if validation not in FOLDS:
+        raise ToucheError(f"there is no cross-validation {quoted(validation)}; {choice(validation, FOLDS)}")
     if len(runs) > MOST_RUNS:
         problem = f"weights can be tuned for at most {MOST_RUNS} runs, but {len(runs)} are passed"
         raise ToucheError(f"{problem}; omit some, or pass --weights")
@@ -75,7 +90,7 @@ def tuned(
     weights = dict.fromkeys(shares, overall)
     weights |= {topic: fold.choice for fold in found.folds for topic in fold.values}
     rankings = list(ranked(_with(shares, method, weights), runs, depth))
-    return TunedFusion(rankings, weights, found)
+    return TunedFusion(dimension, rankings, weights, found)
 
 
 def simplex(runs: int, steps: int) -> Iterator[Weights]:
