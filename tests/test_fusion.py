@@ -137,6 +137,9 @@ def test_a_rank_a_thousand_down_still_counts_as_float32() -> None:
         ([math.nan, 1.0], "weight nan"),
         ([1.0, math.inf], "weight inf"),
         ([0.0, 0.0], "all weights are 0"),
+        (["0.7", "0.3"], "weight '0.7'"),
+        ([1e308, 1e308], "weight 1e.308"),
+        ([1e-320, 1.0], "weight 1e-320"),
     ],
 )
 def test_weights_that_weigh_nothing_are_refused(weights: list[float], problem: str) -> None:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum, inf, sqrt
+from math import fsum, sqrt
 from numbers import Real
 from pathlib import Path
 
@@ -104,10 +104,17 @@ def check_weights(weights: Sequence[float], runs: int) -> None:
     """
     if len(weights) != runs:
         raise ParameterError(f"{len(weights)} weights for {runs} runs; pass one per run, such as 0.7,0.3")
-    if wrong := [each for each in weights if not (isinstance(each, Real) and 0 <= each < inf)]:
-        raise ParameterError(f"the weight {wrong[0]!r} is not a number from 0; correct it")
+    if wrong := [each for each in weights if not _is_weight(each)]:
+        raise ParameterError(
+            f"the weight {wrong[0]!r} is neither 0 nor a number from 1e-6 to 1e6; correct it"
+        )
     if not any(weights):
         raise ParameterError("all weights are 0; use at least one weight above 0")
+
+
+def _is_weight(value: object) -> bool:
+    """Returns whether products with a weight can be added up, and are not lost as float32."""
+    return isinstance(value, Real) and (value == 0 or 1e-6 <= value <= 1e6)
 
 
 def reciprocal_ranks(lines: Sequence[RunLine]) -> dict[str, float]:
