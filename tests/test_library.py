@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import touche as package
@@ -46,7 +47,7 @@ def test_overlaps_have_effects_with_a_baseline(touche: Touche, runs: list[Path],
     table = package.overlap(runs, TASK, baseline=baseline)
     assert records_of(table) == json.loads(out) and table[0].effect_ratio is not None
     for wrong in ({"task": None}, {"runs": [*runs, runs[0]]}):
-        with pytest.raises(ToucheError, match="needs two runs and a task"):
+        with pytest.raises(ToucheError, match="two runs and a task"):
             package.overlap(**{"runs": runs, "task": TASK, "baseline": baseline} | wrong)
 
 
@@ -74,6 +75,55 @@ def test_the_fused_run_is_the_one_that_is_written(touche: Touche, runs: list[Pat
         package.fuse(runs, depth=0)
     with pytest.raises(ToucheError, match="at least two runs"):
         package.fuse(runs[:1])
+    assert fused.text() == (tmp_path / "run.txt").read_text(encoding="utf-8")
+
+
+def test_a_run_passed_twice_is_refused_and_others_of_its_name_are_numbered(runs: list[Path]) -> None:
+    read = package.run_of(runs[0])
+    for twice in ([runs[0], str(runs[0])], [read, read]):
+        for function in (package.fuse, lambda both: package.evaluate(both, TASK)):
+            with pytest.raises(ToucheError, match="passed twice"):
+                function(twice)
+    first, second = (package.fuse(runs, weights=weights) for weights in ([1, 0], [0, 1]))
+    assert first.path == second.path
+    assert package.overlap([first, second])[0].rbo == pytest.approx(package.overlap(runs)[0].rbo)
+    assert len(package.evaluate([first, second], TASK, "trec_eval").frame()["run"].unique()) == 2
+
+
+def test_tuned_fusions_are_those_of_the_command(touche: Touche, runs: list[Path], tmp_path: Path) -> None:
+    touche("fuse", *runs, "-o", tmp_path, "--tune", "two-fold", "--task", TASK)
+    tuned = package.fuse(runs, tune="two-fold", task=TASK)
+    assert tuned.text() == (tmp_path / "run.txt").read_text(encoding="utf-8")
+    for wrong in (
+        {"tune": "two-fold"},
+        {"tune": "two-fold", "task": TASK, "weights": [1, 1]},
+        {"task": TASK},
+    ):
+        with pytest.raises(ToucheError, match="tuning needs tune and task"):
+            package.fuse(runs, **wrong)
+    with pytest.raises(ToucheError, match="no cross-validation 'three-fold'"):
+        package.fuse(runs, tune="three-fold", task=TASK)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda run: package.fuse([run, run.frame()], tag="my run"), "the tag 'my run'"),
+        (lambda run: package.fuse([run, run.frame()], depth="5"), "depth = '5'"),
+        (lambda run: package.fuse([run, run.frame()], method=None), "no method None"),
+        (lambda run: package.evaluate(package.Run.of([]), TASK), "empty"),
+        (lambda run: package.evaluate(run, 5), "no task 5"),
+        (lambda run: package.evaluate(run, __file__), "several runs as a list"),
+        (lambda run: package.overlap(run), "at least two runs"),
+        (
+            lambda run: package.evaluate(dataclasses.replace(run, scores=run.scores * np.nan), TASK),
+            "nan is not",
+        ),
+    ],
+)
+def test_what_the_library_cannot_use_is_an_error(runs: list[Path], call: Any, message: str) -> None:
+    with pytest.raises(ToucheError, match=message):
+        call(package.run_of(runs[0]))
 
 
 def test_qrels_of_any_form_score_as_their_file(runs: list[Path]) -> None:

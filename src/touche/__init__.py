@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from touche import lucene as lucene
     from touche import pairs as pairs
     from touche import scan as scan
-    from touche.baselines.frames import run as run
     from touche.baselines.method import Rankings as Rankings
     from touche.baselines.method import Topics as Topics
     from touche.baselines.method import baseline as baseline
@@ -38,10 +37,6 @@ if TYPE_CHECKING:
     from touche.collection.documents import Documents as Documents
     from touche.errors import ToucheError as ToucheError
     from touche.errors import check_range as check_range
-    from touche.evaluation.frames import compare as compare
-    from touche.evaluation.frames import evaluate as evaluate
-    from touche.evaluation.frames import published as published
-    from touche.evaluation.frames import wide as wide
     from touche.formats.columns import Run as Run
     from touche.formats.documents import AnyDocument as AnyDocument
     from touche.formats.documents import Argument as Argument
@@ -58,22 +53,25 @@ if TYPE_CHECKING:
     from touche.formats.qrels import Qrels as Qrels
     from touche.formats.topics import Topic as Topic
     from touche.library import TaskData as TaskData
+    from touche.library import compare as compare
+    from touche.library import evaluate as evaluate
     from touche.library import fuse as fuse
     from touche.library import identify as identify
     from touche.library import lint as lint
     from touche.library import overlap as overlap
+    from touche.library import published as published
     from touche.library import regress as regress
     from touche.library import report as report
+    from touche.library import run as run
     from touche.library import task as task
+    from touche.library import wide as wide
     from touche.tuning.frames import sweep as sweep
 
 _HOMES = {
-    "baselines.frames": "run",
     "baselines.method": "Rankings Topics baseline",
     "baselines.pyterrier": "pyterrier",
     "collection.documents": "Documents",
     "errors": "ToucheError check_range",
-    "evaluation.frames": "compare evaluate published wide",
     "formats.columns": "Run",
     "formats.documents": "AnyDocument Argument Document Sentence conclusion_of premises_of",
     "formats.forms": "AnyQrels AnyRun qrels_of run_of",
@@ -81,7 +79,7 @@ _HOMES = {
     "formats.pages": "Page",
     "formats.qrels": "Qrels",
     "formats.topics": "Topic",
-    "library": "TaskData fuse identify lint overlap regress report task",
+    "library": "TaskData compare evaluate fuse identify lint overlap published regress report run task wide",
     "tuning.frames": "sweep",
 }
 _MODULES = ("lucene", "pairs", "scan")

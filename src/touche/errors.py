@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -79,14 +80,31 @@ def check_range(name: str, value: float, least: float, most: float) -> None:
     Raises:
         ParameterError: if the value is outside of the range.
     """
-    if not least <= value <= most:
-        problem = f"{name} = {value:g} is out of range"
+    if not (isinstance(value, Real) and least <= value <= most):
+        shown = f"{value:g}" if isinstance(value, Real) else repr(value)
+        problem = f"{name} = {shown} is out of range"
         raise ParameterError(f"{problem}; choose a number from {least:g} to {most:g}")
 
 
 def one_line(text: str) -> str:
     """Returns a text with its line breaks and control characters escaped; names of files may contain them."""
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+
+
+def check_choice(what: str, name: object, known: Iterable[str]) -> None:
+    """Checks that a name is known.
+
+    Args:
+        what: what the name is of, such as ``method``.
+        name: the name.
+        known: all names.
+
+    Raises:
+        ParameterError: if the name is unknown.
+    """
+    if not isinstance(name, str) or name not in known:
+        remedy = choice(name if isinstance(name, str) else "", known)
+        raise ParameterError(f"there is no {what} {name!r}; {remedy}")
 
 
 def choice(name: str, known: Iterable[str]) -> str:

@@ -105,16 +105,14 @@ def check_weights(weights: Sequence[float], runs: int) -> None:
     if len(weights) != runs:
         raise ParameterError(f"{len(weights)} weights for {runs} runs; pass one per run, such as 0.7,0.3")
     if wrong := [each for each in weights if not _is_weight(each)]:
-        raise ParameterError(
-            f"the weight {wrong[0]!r} is neither 0 nor a number from 1e-6 to 1e6; correct it"
-        )
+        raise ParameterError(f"the weight {wrong[0]!r} is neither 0 nor from 1e-6 to 1e6; correct it")
     if not any(weights):
         raise ParameterError("all weights are 0; use at least one weight above 0")
 
 
 def _is_weight(value: object) -> bool:
     """Returns whether products with a weight can be added up, and are not lost as float32."""
-    return isinstance(value, Real) and (value == 0 or 1e-6 <= value <= 1e6)
+    return isinstance(value, Real) and (value == 0 or 1e-6 <= float(value) <= 1e6)
 
 
 def reciprocal_ranks(lines: Sequence[RunLine]) -> dict[str, float]:
@@ -202,8 +200,9 @@ def ranked(
     """Truncates fused topics, and adds the documents' stances from the runs."""
     stances = {(line.topic, line.document): line.stance for run in reversed(runs) for line in run}
     for topic, hits in topics:
-        best = ranking(hits, depth)
-        yield Topic(topic, ""), [(id, float(score), stances.get((topic, id), "Q0")) for id, score in best]
+        # with the digits of a run file, so that a fused run is the same in memory
+        best = ((id, float(str(score))) for id, score in ranking(hits, depth))
+        yield Topic(topic, ""), [(id, score, stances.get((topic, id), "Q0")) for id, score in best]
 
 
 def doubts_of(runs: Sequence[Sequence[RunLine]]) -> Iterator[str]:

@@ -1,40 +1,60 @@
 """The commands as Python functions: each returns what its command prints."""
 
-import warnings as python_warnings
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
+from math import comb
 from os import PathLike, fspath
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from touche import fusion, tasks
+from touche.baselines.loader import load
+from touche.baselines.method import Baseline
+from touche.baselines.options import checked
+from touche.baselines.running import run as write_run
 from touche.collection.documents import Documents
-from touche.data.places import is_available, locate, open_dataset, qrels_of
-from touche.errors import ToucheError, check_range, choice
-from touche.evaluation import agreement
+from touche.data.places import is_available, locate, open_dataset, opened
+from touche.data.places import qrels_of as qrels_of_task
+from touche.errors import ToucheError, check_choice, check_range, choice
+from touche.evaluation import agreement, scores
 from touche.evaluation.agreement import Overlap, ScoredOverlap
-from touche.evaluation.frames import published
-from touche.evaluation.notes import warnings_of
-from touche.evaluation.scores import evaluate
+from touche.evaluation.comparison import (
+    Comparison,
+    TopicDifference,
+    comparisons,
+    run_named,
+    topic_differences,
+)
+from touche.evaluation.evaluators import EVALUATORS
+from touche.evaluation.notes import notes_of, warnings_of
+from touche.evaluation.scores import Evaluated, Score, TopicScore
+from touche.evaluation.wide import WideTable, wide_table
 from touche.formats.columns import Run, RunLine
-from touche.formats.forms import AnyRun, run_of, runs_of
+from touche.formats.forms import AnyQrels, AnyRun, qrels_of, run_of, runs_of
 from touche.formats.framed import Table
 from touche.formats.qrels import Qrels
-from touche.formats.runs import MAX_DEPTH
+from touche.formats.runs import MAX_DEPTH, read_run
 from touche.formats.topics import Topic, read_topics
-from touche.io.opening import check_distinct
+from touche.io.identifiers import check_tag
+from touche.io.temporary import temporary_folder
 from touche.lint import Finding
 from touche.lint import lint as linted
+from touche.progress import watched
 from touche.tasks import Published, Task
 from touche.tasks.records import UNKNOWN
+from touche.tira.outputs import RUN_FILE
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
 
     from touche.identify.answer import Answer
     from touche.regression.running import Outcome
+
+_T = TypeVar("_T")
 
 
 class _QrelsByDimension(Mapping[str, Qrels]):
@@ -47,7 +67,7 @@ class _QrelsByDimension(Mapping[str, Qrels]):
         if dimension not in self._task.qrels:
             known = choice(dimension, self._task.qrels)
             raise ToucheError(f"{self._task.id} has no dimension {dimension!r}; {known}")
-        return qrels_of(self._task, dimension)
+        return qrels_of_task(self._task, dimension)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._task.qrels)
@@ -106,6 +126,191 @@ def task(id: str) -> TaskData:
     return TaskData(id, tasks.task(id))
 
 
+def run(baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str], **options: Any) -> Run:
+    """Runs a baseline and returns the run, like ``touche run`` in run.txt.
+
+    Args:
+        baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
+            decorated by ``baseline``.
+        dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
+            With ``irds:`` before an id of ir_datasets, that dataset is downloaded.
+        options: options of the baseline by name; other options have their defaults.
+
+    Returns:
+        The run. Its ``frame()`` has a row for each hit, with the columns of PyTerrier: qid and docno, texts;
+        rank, from 0; score. A topic without results is a Python warning.
+
+    Raises:
+        ToucheError: if there is no such baseline, dataset or option, or the input is unusable.
+    """
+    ranker = baseline if isinstance(baseline, Baseline) else load(fspath(baseline))
+    values = checked(ranker.options, options)
+    source = opened(fspath(dataset), needs_documents=ranker.needs_documents)
+    with temporary_folder("touche-run-") as folder:
+        without_hits = write_run(ranker, source, folder, values)
+        for topic in without_hits:
+            text = f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"
+            warnings.warn(text, stacklevel=2)
+        has_hits = len(without_hits) < len(source.topics)
+        tag = ranker.tag(values)
+        return (read_run(folder / RUN_FILE) if has_hits else Run.of([])).called(tag)
+
+
+def evaluate(
+    runs: AnyRun | Sequence[AnyRun],
+    task: str | None = None,
+    evaluator: str = "both",
+    *,
+    per_topic: bool = False,
+    pairs: Literal["exact", "any-order"] = "exact",
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+) -> Table[Any]:
+    """Scores runs in every dimension of a task.
+
+    Args:
+        runs: one run or several, each in one of the forms of ``touche.AnyRun``: a path, a frame of PyTerrier
+            or ir_measures, scores by topic and document, or records.
+        task: the id of the task; None if there are only qrels.
+        evaluator: ``trec_eval``, ``touche`` or ``both``.
+        per_topic: whether to return topic scores instead of means.
+        pairs: ``any-order`` adds a score that also counts pairs judged in the other order.
+        measure: a measure instead of the task's, an object of ir_measures or its name, such as ``nDCG@10``.
+            ``nDCG@5,AP`` names several.
+        qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
+
+    Returns:
+        A record for each run, dimension, evaluator (and topic): a ``touche.evaluation.scores.Score`` or
+        ``TopicScore``; ``frame()`` returns them as a DataFrame. Doubtful scores cause Python warnings. The
+        notes explain differences between the evaluators, and give ranks on the leaderboard.
+
+    Raises:
+        ToucheError: if a run is unusable, or qrels are missing.
+    """
+    check_choice("order of pairs", pairs, ["exact", "any-order"])
+    by_measure = _score(runs, (task, measure, qrels), evaluator, any_order=pairs == "any-order")
+    kind: type[Any] = TopicScore if per_topic else Score
+    of_runs = (run.all_topic_scores if per_topic else run.scores.values() for run in chain(*by_measure))
+    records = tuple(chain.from_iterable(of_runs))
+    notes = dict.fromkeys(text for group in by_measure for text in notes_of(group))
+    return _warned(Table(kind, records, _warnings(by_measure), tuple(notes)))
+
+
+def compare(
+    runs: AnyRun | Sequence[AnyRun],
+    task: str | None = None,
+    evaluator: str = "trec_eval",
+    *,
+    per_topic: bool = False,
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+    randomisation: bool = False,
+    reference: str | None = None,
+) -> Table[Any]:
+    """Compares each pair of runs in every dimension of a task.
+
+    Args:
+        runs: paths or frames, as for ``evaluate``; at least two.
+        task: the id of the task; None if there are only qrels.
+        evaluator: ``trec_eval`` or ``touche``.
+        per_topic: whether to return the differences of topics, a pair's largest differences first.
+        measure: a measure instead of the task's, as for ``evaluate``.
+        qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
+        randomisation: whether to add the randomisation test.
+        reference: the tag or path of the run to compare each other run with; None compares all pairs.
+
+    Returns:
+        Records: ``touche.evaluation.comparison.Comparison`` or ``TopicDifference``; ``frame()`` returns
+        them as a DataFrame.
+
+    Raises:
+        ToucheError: if a run is unusable, or qrels are missing.
+    """
+    check_choice("evaluator", evaluator, EVALUATORS)
+    by_measure = _score(runs, (task, measure, qrels), evaluator)
+    compared, faults = list[Any](), list[str]()
+    for evaluated in by_measure:
+        second = run_named(reference, evaluated) if reference else None
+        records, untested = comparisons(evaluated, evaluator, second, randomisation=randomisation)
+        compared += topic_differences(evaluated, evaluator, second) if per_topic else records
+        faults += untested
+    kind: type[Any] = TopicDifference if per_topic else Comparison
+    return _warned(Table(kind, tuple(compared), (*faults, *_warnings(by_measure))))
+
+
+def wide(
+    runs: AnyRun | Sequence[AnyRun],
+    task: str | None = None,
+    evaluator: str = "both",
+    *,
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+    reference: str | None = None,
+    every_two: bool = False,
+) -> WideTable:
+    """Scores runs in a table with a row for each run, for papers: ``wide(...).latex()``.
+
+    Args:
+        runs, task, evaluator, measure, qrels: as for ``evaluate``.
+        reference: the tag or path of the run from which significant differences are marked.
+        every_two: whether letters mark the runs with significantly lower scores.
+
+    Raises:
+        ToucheError: as ``evaluate`` and ``compare``.
+    """
+    by_measure = _score(runs, (task, measure, qrels), evaluator)
+    table = wide_table(by_measure, reference, every_two)
+    return _warned(replace(table, warnings=(*table.warnings, *_warnings(by_measure))))
+
+
+def published(task: str | None = None) -> Table[Published]:
+    """Returns the published results of a task, or of all tasks.
+
+    Args:
+        task: the id of the task; None for all tasks.
+
+    Returns:
+        Records of ``touche.tasks.Published``, the best result of each dimension first; detected stances,
+        which have another measure, come last. ``frame()`` returns them as a DataFrame.
+
+    Raises:
+        ToucheError: if there is no such task.
+    """
+    chosen = tasks.all_tasks().values() if task is None else [tasks.task(task)]
+    return Table(Published, tuple(row for card in chosen for row in card.published))
+
+
+def _score(
+    runs: Any, scored_by: tuple[Any, Any, Any], evaluator: str, any_order: bool = False
+) -> list[list[Evaluated]]:
+    """Evaluates runs of any form by each measure; qrels without a file are written to a temporary file."""
+    check_choice("evaluator", evaluator, [*EVALUATORS, "both"])
+    evaluators = [] if evaluator == "both" else [evaluator]
+    task, measure, qrels = scored_by
+    passed = measure if isinstance(measure, list | tuple) else [measure]  # texts, or objects of ir_measures
+    measures = [name for each in passed for name in (tasks.measures_in(str(each)) if each else [None])]
+    measures = measures or [None]
+    in_file = qrels is None or isinstance(qrels, str | PathLike)
+    with temporary_folder("touche-qrels-") as folder:
+        path = (Path(qrels) if qrels else None) if in_file else qrels_of(qrels).write(folder / "qrels.txt")
+        scored = tasks.tasks_scored_by(task, measures, path)
+        by_measure = scores.evaluate_by(runs_of(runs), scored, evaluators, any_order=any_order)
+    if not in_file:
+        by_measure = [[replace(run, qrels="qrels") for run in group] for group in by_measure]
+    return by_measure
+
+
+def _warnings(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for group in by_measure for text in warnings_of(group)))
+
+
+def _warned(result: _T) -> _T:
+    """Returns a result whose warnings are also Python warnings, in the line that called the library."""
+    for text in result.warnings:  # type: ignore[attr-defined]
+        warnings.warn(text, stacklevel=3)
+    return result
+
+
 def overlap(
     runs: Sequence[AnyRun], task: str | None = None, *, baseline: tuple[AnyRun, AnyRun] | None = None
 ) -> Table[Overlap]:
@@ -119,17 +324,18 @@ def overlap(
     Raises:
         ToucheError: if a run is unusable, two runs share no topic, or qrels are missing.
     """
-    both = [*baseline] if baseline else []
-    named = runs_of([*runs, *both])
-    if both and (task is None or len(runs) != 2):
-        raise ToucheError("a baseline needs two runs and a task; pass both")
+    named, both = runs_of(runs, distinct=False), runs_of(baseline or [], distinct=False)
+    if both and (task is None or len(named) != 2):
+        raise ToucheError("a baseline compares the scores of two runs; pass two runs and a task")
+    pairs = comb(len(named), 2)
     if task is None:
-        return Table(Overlap, tuple(agreement.overlaps(named)))
-    card = tasks.task(task)
-    evaluated = evaluate(named, tasks.task_scored_by(task, card.measure.name), [agreement.EVALUATOR])
-    paths = [*dict.fromkeys(run.path for run in evaluated)]
-    records = agreement.scored_overlaps(paths[: len(runs)], evaluated, paths[len(runs) :])
-    return Table(ScoredOverlap, tuple(records), tuple(warnings_of(evaluated)))
+        return Table(Overlap, tuple(watched(agreement.overlaps(named), "comparing", "pairs of runs", pairs)))
+    read = [run if isinstance(run, Run) else read_run(run) for run in (*named, *both)]
+    scored = tasks.task_scored_by(task, tasks.task(task).measure.name)
+    evaluated = scores.evaluate([*{run.path: run for run in read}.values()], scored, [agreement.EVALUATOR])
+    paths = [run.path for run in read]
+    records = agreement.scored_overlaps(paths[: len(named)], evaluated, paths[len(named) :])
+    return _warned(Table(ScoredOverlap, tuple(records), tuple(warnings_of(evaluated))))
 
 
 def fuse(
@@ -158,18 +364,18 @@ def fuse(
         ToucheError: if a run is unusable or passed twice, there are fewer than two, or there is no such
             method. Also if the weights cannot be tuned.
     """
-    if method not in fusion.METHODS:
-        raise ToucheError(f"there is no method {method!r}; {choice(method, fusion.METHODS)}")
+    check_choice("method", method, fusion.METHODS)
     check_range("depth", depth, 1, MAX_DEPTH)
+    tag = tag or f"touche-{method}"
+    check_tag(tag)
     read = [run_of(run) for run in runs_of(runs)]
-    check_distinct([run.path for run in read])
     if len(read) < 2:
         raise ToucheError("fusion needs at least two runs; pass more")
     if (tune is None) != (task is None) or (tune and weights is not None):
         raise ToucheError("tuning needs tune and task, and excludes weights; pass both, or only weights")
     for text in fusion.doubts_of(read):
-        python_warnings.warn(text, stacklevel=2)
-    tag, lines = tag or f"touche-{method}", list[RunLine]()
+        warnings.warn(text, stacklevel=2)
+    lines = list[RunLine]()
     for topic, hits in _fused(read, fusion.METHODS[method], depth, weights, tune, task):
         for rank, hit in enumerate(hits, 1):
             stance = hit[2] if len(hit) == 3 else UNKNOWN
@@ -267,7 +473,7 @@ def report(
 
     name = None if measure is None else str(measure)
     scored = tasks.task_scored_by(task, name, Path(qrels) if qrels else None)
-    part = part_of(evaluate(runs_of(runs), scored), task or scored.id, reference)
+    part = part_of(scores.evaluate(runs_of(runs), scored), task or scored.id, reference)
     title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
     return write(Report(title, "touche.report", [part]), Path(output))
 
@@ -297,8 +503,7 @@ def regress(
     from touche.sandbox.limits import Limits
     from touche.sandbox.runs import RUNNERS
 
-    if runner not in RUNNERS:
-        raise ToucheError(f"there is no runner {runner!r}; {choice(runner, RUNNERS)}")
+    check_choice("runner", runner, RUNNERS)
     names, ids = ([each] if isinstance(each, str) else [*each] for each in (baselines, datasets))
     expected, outcomes = running.expected_of([fspath(name) for name in names], ids)
     outcomes += running.regress(expected, RUNNERS[runner], Limits(), lambda line: None, twice=twice)

@@ -17,7 +17,7 @@ from touche.errors import InputError, MissingDataError, ToucheError
 from touche.formats.columns import Columns, Run, RunLine
 from touche.formats.documents import AnyDocument, Argument
 from touche.formats.runs import MAX_DEPTH, LineError, read_columns, split_columns
-from touche.formats.topics import read_topics
+from touche.formats.topics import in_order, read_topics
 from touche.io.opening import check_distinct, open_binary
 from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
 
@@ -181,7 +181,7 @@ def teams_named(paths: Sequence[Path], patterns: Sequence[tuple[str, str]]) -> d
                 problem = f"{path} belongs to the teams {teams[path]} and {team}"
                 raise ToucheError(f"{problem}; make their patterns more specific")
     if others := [path for path in paths if path not in teams]:
-        raise ToucheError(f"{others[0]} belongs to no team; add --team NAME=PATTERN, or omit the file")
+        raise ToucheError(f"{others[0]} belongs to no team; name its team, or omit the file")
     return teams
 
 
@@ -267,7 +267,7 @@ def _of_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Findin
     for run in runs[rules.max_runs :] if rules.max_runs else ():
         of_team = f" of the team {team}" if team else ""
         message = f"{len(runs)} runs{of_team}, but a team may submit {rules.max_runs}"
-        otherwise = "" if team else ", or distinguish teams by --team-per-folder or --team"
+        otherwise = "" if team else ", or name the team of each run"
         breach = "too-many-runs", None, message, f"omit this run{otherwise}"
         findings += run.findings([breach])
     for run in runs:
@@ -283,7 +283,7 @@ def _of_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Findin
 def _missing_topics(run: _Run, known: _Known) -> Iterator[str]:
     """Yields a note, not a finding, because a run may return nothing, although missing topics cost points."""
     if missing := (known.topics or frozenset()) - run.rankings.keys():
-        listed = ", ".join(sorted(missing, key=lambda topic: (len(topic), topic)))
+        listed = ", ".join(sorted(missing, key=in_order))
         yield f"{run.path} has no results for topics {listed}; trec_eval counts them as 0"
 
 

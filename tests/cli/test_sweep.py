@@ -67,7 +67,7 @@ def test_an_input_directory_needs_a_task_or_judgments(touche: Touche, write: Wri
     folder = write("input/topics.xml", Path("topics/spot-check-arguments.xml").read_bytes()).parent
     write("input/args-me.json", Path("corpora/spot-check-arguments/args-me.json").read_bytes())
     code, _, said = touche("sweep", "bm25", "-i", folder, "-o", tmp_path / "out")
-    assert code == 2 and "--task" in said
+    assert code == 2 and "task" in said
     code, _, said = touche("sweep", "bm25", "-o", tmp_path / "out")
     assert code == 2 and "--task" in said and not (tmp_path / "out").exists()
     qrels = Path("qrels/spot-check-arguments-relevance.qrels")

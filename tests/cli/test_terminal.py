@@ -155,7 +155,7 @@ SPOT_CHECKS = [f"spot-check/{part}" for part in ("arguments", "pages", "pairs", 
     ("arguments", "message"),
     [
         (["run", "bm25", "-o", "x"], f"Choose among {', '.join(SPOT_CHECKS)}, or name a folder. (see:"),
-        (["evaluate", "run.txt"], f"pass --task, one of {', '.join(tasks.ids())}, or --qrels"),
+        (["evaluate", "run.txt"], f"a task: {', '.join(tasks.ids())}"),
         (["evaluat", "run.txt"], "Did you mean 'evaluate'?"),
         (
             ["report", "r", "--measure", "AP", "--measure", "RR", "-o", "x"],

@@ -135,7 +135,7 @@ def test_runs_that_cannot_be_evaluated(write: Write) -> None:
     ("text", "message"),
     [
         ("", "the run is empty"),
-        ("1 Q0 a 1 1 t\n", "the run and the qrels have no topic in common; check that --task"),
+        ("1 Q0 a 1 1 t\n", "the run and the qrels have no topic in common; check that the task"),
     ],
 )
 def test_what_cannot_be_scored_is_an_error_that_names_the_run(write: Write, text: str, message: str) -> None:

@@ -213,7 +213,7 @@ def test_columns_are_ordered_as_lists_of_lines_are(cells: list[tuple[str, str, i
     lines = [RunLine(topic, "Q0", document, rank, score, "t") for topic, document, rank, score in cells]
 
     def grouped(ordered: list[RunLine]) -> list[tuple[str, list[RunLine]]]:
-        topics: dict[str, list[RunLine]] = {}
+        topics: dict[str, list[RunLine]] = {line.topic: [] for line in lines}
         for line in ordered:
             topics.setdefault(line.topic, []).append(line)
         return list(topics.items())

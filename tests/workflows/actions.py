@@ -184,11 +184,14 @@ class _Job:
         programs = [
             each for each in os.environ["PATH"].split(os.pathsep) if not (Path(each) / "activate").exists()
         ]
+        docker = self.temporary / "docker"
+        docker.mkdir(exist_ok=True)
+        (docker / "config.json").write_text("{}")  # Podman refuses a folder without this file
         self.environment = {name: value for name, value in os.environ.items() if name not in UNSET} | {
             **{f"GITHUB_{name.upper()}": value for name, value in github.items()},
             "CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": str(self.workspace),
             "GITHUB_STEP_SUMMARY": str(self.temporary / "summary.md"), "RUNNER_TEMP": str(self.temporary),
-            "DOCKER_CONFIG": str(self.temporary / "docker"), "PATH": os.pathsep.join(programs),
+            "DOCKER_CONFIG": str(docker), "PATH": os.pathsep.join(programs),
             **{name: str(value) for name, value in self.context["env"].items()},
         }  # fmt: skip
 

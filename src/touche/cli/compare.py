@@ -6,19 +6,15 @@ from typing import Any
 
 import click
 
+from touche import library
 from touche.cli.commands import command, option
 from touche.cli.evaluate import STYLES, WIDE
 from touche.cli.options import RUNS, SCORING_BY_SEVERAL
-from touche.cli.output import counted, print_records, show_records, show_wide, warn
+from touche.cli.output import counted, print_records, quietly, show_records, show_wide, warn
 from touche.errors import ToucheError
-from touche.evaluation import comparison
-from touche.evaluation.comparison import Comparison, TopicDifference
+from touche.evaluation.comparison import Comparison
 from touche.evaluation.evaluators import EVALUATORS
-from touche.evaluation.notes import warnings_of
-from touche.evaluation.scores import evaluate_by
 from touche.evaluation.significance import SIGNIFICANT
-from touche.evaluation.wide import wide_table
-from touche.tasks import tasks_scored_by
 
 
 @command(
@@ -46,36 +42,30 @@ def compare(
     table; --reference needs fewer comparisons. A star marks corrected p-values below 0.05. d is Cohen's d of
     the paired scores.
     """
-    by_measure = evaluate_by(runs, tasks_scored_by(**scoring), [evaluator])
-    warnings = dict.fromkeys(text for group in by_measure for text in warnings_of(group))
+    about = {"evaluator": evaluator, "reference": reference, **scoring}
     if style in WIDE:
         if per_topic or randomisation:
             raise ToucheError("latex and markdown have the means and the t-test; omit the other options")
-        show_wide(wide_table(by_measure, reference, every_two=True), style)
-        warn(*warnings)
+        show_wide(quietly(library.wide, runs, every_two=True, **about), style)
         return
-    compared, topics = list[Comparison](), list[TopicDifference]()
-    for group in by_measure:
-        second = comparison.run_named(reference, group) if reference else None
-        of_measure, faults = comparison.comparisons(group, evaluator, second, randomisation=randomisation)
-        warn(*faults)
-        compared += of_measure
-        topics += comparison.topic_differences(group, evaluator, second) if per_topic else []
-    if not compared:
+    table = quietly(library.compare, runs, per_topic=per_topic, randomisation=randomisation, **about)
+    if not table:
+        warn(*table.warnings)
         raise ToucheError("nothing to compare; pass runs that share at least two scored topics")
     if style != "table":
-        print_records(TopicDifference if per_topic else Comparison, topics if per_topic else compared, style)
+        print_records(table.kind, table, style)
     elif per_topic:
-        measure, cells = ("measure|", "{measure}|") if len(by_measure) > 1 else ("", "")
+        several = len({each.measure for each in table}) > 1
+        measure, cells = ("measure|", "{measure}|") if several else ("", "")
         show_records(
             f"A|B|dimension|{measure}topic|A - B|A|B|title",
             f"{{run_a}}|{{run_b}}|{{dimension}}|{cells}{{topic}}|{{difference:+.3f}}|{{value_a:.3f}}"
             "|{value_b:.3f}|{title}",
-            map(vars, topics),
+            map(vars, table),
         )
     else:
-        _show(compared)
-    warn(*warnings)
+        _show(table)
+    warn(*table.warnings)
 
 
 def _show(compared: Sequence[Comparison]) -> None:

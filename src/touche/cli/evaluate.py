@@ -95,7 +95,7 @@ def _show(rows: Sequence[tuple[Evaluated, Score | TopicScore]], measure: Measure
         header += f"|{measure}|95% interval|{measure.judged}|topics"
         template += "|{mean:.3f}|{low:.3f} to {high:.3f}|{judged:.2f}|{topics}"
     named = (({"name": run.name, "label": run.label}, score) for run, score in rows)
-    show_records(header, template, (vars(score) | names | _interval(score) for names, score in named))
+    show_records(header, template, (vars(score) | names for names, score in named))
     for dimension, file in {run.label: run.qrels for run, _ in rows}.items():
         click.echo(f"\n{dimension} is judged by {file}")
 
@@ -104,7 +104,7 @@ def _show_stances(runs: Sequence[Evaluated]) -> None:
     """Prints the scores of detected stances, and of each stance."""
     template = "{name}|stance|{mean:.3f}|{low:.3f} to {high:.3f}|{results:,}|{topics}"
     scores = [(run.name, run.scores["touche"]) for run in runs]
-    rows = [vars(score) | {"name": name} | _interval(score) for name, score in scores]
+    rows = [vars(score) | {"name": name} for name, score in scores]
     show_records(f"run|dimension|{MACRO_F1}|95% interval|N|topics", template, rows)
     template = "{name}|{label}|{precision:.3f}|{recall:.3f}|{f1:.3f}|{documents:,}"
     evaluations = [(run.name, run.evaluations["touche"]) for run in runs]
@@ -117,8 +117,3 @@ def _show_stances(runs: Sequence[Evaluated]) -> None:
     click.echo()
     show_records("run|stance|precision|recall|F1|documents", template, classes)
     click.echo(f"\nstance is judged by {runs[0].qrels}")
-
-
-def _interval(score: Score | TopicScore) -> dict[str, None]:
-    """Removes the interval of a single topic."""
-    return {"low": None} if isinstance(score, Score) and score.topics < 2 else {}

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import click
 
-from touche import tasks
+from touche import library
 from touche.cli.commands import command, option
 from touche.cli.options import RUNS, task
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, counted, paint, print_records
 from touche.io.identifiers import quoted
 from touche.lint import ERROR, WARNING, Finding, teams_by_folder, teams_named
-from touche.lint import lint as find
 from touche.progress import say
 
 _COLOURS = {ERROR: BAD, WARNING: DOUBTFUL}
@@ -60,7 +59,7 @@ def lint(
     if teams and team_per_folder:
         raise click.UsageError("--team and --team-per-folder exclude each other; omit one of them")
     by_run = teams_named(runs, teams) if teams else teams_by_folder(runs) if team_per_folder else None
-    findings, notes = find(runs, *tasks.dataset(task_id), by_run)
+    findings = library.lint(runs, task_id, teams=[by_run[run] for run in runs] if by_run else None)
     if style == "json":
         print_records(Finding, findings, style)
     else:
@@ -70,7 +69,7 @@ def lint(
         summary = f"{counted(counts[ERROR], 'error')}, {counted(counts[WARNING], 'warning')}"
         of_teams = f" of {counted(len(set(by_run.values())), 'team')}" if by_run else ""
         click.echo(f"{counted(len(runs), 'run')}{of_teams}: {summary}")
-    for note in notes:
+    for note in findings.notes:
         say(f"note: {note}")
     return BROKEN if any(finding.severity == ERROR for finding in findings) else 0
 

@@ -11,6 +11,7 @@ from itertools import takewhile
 from statistics import fmean
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from warnings import catch_warnings
 
 import click
 
@@ -18,10 +19,8 @@ from touche.errors import one_line
 from touche.progress import say
 
 if TYPE_CHECKING:
-    from touche.evaluation.wide import WideTable
-
-if TYPE_CHECKING:
     from touche.evaluation.cross_validation import CrossValidation, Fold
+    from touche.evaluation.wide import WideTable
 
 BROKEN, UNUSABLE = 1, 2  # exit codes: a wrong score or a broken rule; unusable input
 _NARROW = 24  # characters; the least width of a folded text column
@@ -165,6 +164,18 @@ def show_folds(what: str, validation: "CrossValidation[_T]", text_of: Callable[[
     (low, high), topics = validation.interval, counted(len(validation.values), "topic")
     overall = f"{validation.mean:.3f} (95% interval {low:.3f} to {high:.3f})"
     click.echo(f"\n{what}: {overall} over {topics}; no topic affected its own choice")
+
+
+def quietly(function: Callable[..., _T], *args: Any, **options: Any) -> _T:
+    """Calls a function of the library without Python warnings, because the command prints them.
+
+    Args:
+        function: the function.
+        args, options: its arguments; ``task_id`` and ``measures`` are named as in commands.
+    """
+    names = {"task_id": "task", "measures": "measure"}
+    with catch_warnings(action="ignore"):
+        return function(*args, **{names.get(name, name): value for name, value in options.items()})
 
 
 def tell(line: str) -> None:

@@ -1,20 +1,15 @@
 """touche overlap"""
 
 from collections.abc import Sequence
-from math import comb
 from pathlib import Path
 
 import click
 
-from touche import tasks
+from touche import library
 from touche.cli.commands import PATH, command, option
 from touche.cli.options import RUNS, task
-from touche.cli.output import print_records, show_records, warn
-from touche.evaluation import agreement
+from touche.cli.output import print_records, quietly, show_records, warn
 from touche.evaluation.agreement import EVALUATOR, FAR, NEAR, Overlap, ScoredOverlap
-from touche.evaluation.notes import warnings_of
-from touche.evaluation.scores import Evaluated, evaluate
-from touche.progress import watched
 
 
 @command(
@@ -39,21 +34,12 @@ def overlap(
     is the share of the improvement that the second RUN reproduces (1: all of it). Delta RI is how much of the
     relative improvement over the baseline is lost (0: nothing).
     """
-    if baseline and (task_id is None or len(runs) != 2):
-        raise click.UsageError("--baseline compares the scores of two runs; pass two RUNs and --task")
-    evaluated: list[Evaluated] = []
-    pairs = watched(agreement.overlaps(runs), "comparing", "pairs of runs", comb(len(runs), 2))
-    if task_id is not None:
-        paths = [*dict.fromkeys([*runs, *(baseline or ())])]
-        task = tasks.task(task_id)
-        evaluated = evaluate(paths, tasks.task_scored_by(task_id, task.measure.name), [EVALUATOR])
-        pairs = agreement.scored_overlaps(runs, evaluated, baseline or ())
-    agreements = list(pairs)
+    table = quietly(library.overlap, runs, task_id, baseline=baseline)
     if style == "table":
-        show_overlaps(agreements)
+        show_overlaps(table)
     else:
-        print_records(Overlap if task_id is None else ScoredOverlap, agreements, style)
-    warn(*warnings_of(evaluated))
+        print_records(table.kind, table, style)
+    warn(*table.warnings)
 
 
 def show_overlaps(agreements: Sequence[Overlap]) -> None:

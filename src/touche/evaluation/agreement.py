@@ -258,7 +258,7 @@ def rankings(run: Run) -> Rankings:
 
 def _pairs(runs: Mapping[Path, Rankings], paths: Sequence[Path]) -> Iterator[tuple[_Run, _Run]]:
     if len(paths) < 2:
-        raise ToucheError("an overlap needs at least two runs; pass another RUN")
+        raise ToucheError("an overlap needs at least two runs; pass another")
     return combinations([(path, runs[path]) for path in paths], 2)
 
 

@@ -112,7 +112,7 @@ def comparisons(
         ToucheError: if there is only one run.
     """
     if len({run.path for run in runs}) < 2:
-        raise ToucheError("a comparison needs at least two runs; pass another RUN")
+        raise ToucheError("a comparison needs at least two runs; pass another")
     compared, faults = list[Comparison](), list[str]()
     ranked = [run for run in runs if run.is_ranking]
     pairs = list(_pairs(ranked, evaluator, reference))

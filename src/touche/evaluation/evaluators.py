@@ -14,6 +14,7 @@ from touche.errors import ToucheError
 from touche.evaluation.significance import bootstrap_interval
 from touche.formats.columns import Order, Run, RunLine
 from touche.formats.qrels import Qrels
+from touche.formats.topics import in_order
 from touche.tasks.measures import MACRO_F1, Measure, parsed, uncut
 
 TREC_EVAL_VERSION = "9.0.8"  # the version in pytrec_eval-terrier
@@ -26,7 +27,7 @@ class Evaluation:
     """Scores of one run by one set of judgments.
 
     Attributes:
-        per_topic: measure of each topic that the evaluator averages over.
+        per_topic: measure of each topic that the evaluator averages over, in order.
         judged_per_topic: Judged@k of each topic that run and qrels have: the share of judged documents among
             the first k (among all documents, if the measure has no cutoff).
     """
@@ -46,8 +47,8 @@ class Evaluation:
 
     @property
     def interval(self) -> tuple[float, float] | tuple[None, None]:
-        """95% confidence interval of the mean, by bootstrap over topics; None twice without topics."""
-        return bootstrap_interval(list(self.per_topic.values())) if self.per_topic else (None, None)
+        """95% confidence interval of the mean, by bootstrap over topics; None twice below two topics."""
+        return bootstrap_interval(list(self.per_topic.values())) if len(self.per_topic) > 1 else (None, None)
 
     @property
     def topics(self) -> int:
@@ -94,8 +95,9 @@ def by_trec_eval(ranked: Ranked, qrels: Qrels, measure: Measure) -> dict[str, fl
     plain = uncut(parsed(measure.name))
     falling = [-float(place) for place in range(max(map(len, ranked.values())))]
     scores = {topic: dict(zip(documents, falling, strict=False)) for topic, documents in ranked.items()}
-    results = ir_measures.pytrec_eval.iter_calc([plain], gains(qrels), scores)
-    return dict.fromkeys(qrels, 0.0) | {result.query_id: result.value for result in results}
+    graded = gains(qrels)
+    results = ir_measures.pytrec_eval.iter_calc([plain], graded, scores)
+    return dict.fromkeys(graded, 0.0) | {result.query_id: result.value for result in results}
 
 
 def touche(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluation:
@@ -148,13 +150,9 @@ def evaluators_of(measure: Measure) -> list[str]:
 
 
 def gains(qrels: Qrels) -> Qrels:
-    """Returns qrels with 0 for labels below 0 (spam), because trec_eval's code can crash on these."""
-    return Qrels(
-        {
-            topic: {document: max(label, 0) for document, label in labels.items()}
-            for topic, labels in qrels.items()
-        }
-    )
+    """Returns qrels, topics in order, with 0 for labels below 0 (spam), which can crash trec_eval's code."""
+    topics = sorted(qrels, key=in_order)
+    return Qrels({topic: {id: max(label, 0) for id, label in qrels[topic].items()} for topic in topics})
 
 
 def in_qrels(order: Order, qrels: Qrels) -> Order:
@@ -166,7 +164,7 @@ def in_qrels(order: Order, qrels: Qrels) -> Order:
     topics = {topic: lines for topic, lines in order.items() if topic in qrels}
     if not topics:
         problem = "the run and the qrels have no topic in common"
-        raise ToucheError(f"{problem}; check that --task is the run's task")
+        raise ToucheError(f"{problem}; check that the task is the run's task")
     return topics
 
 

@@ -60,7 +60,7 @@ def _wrong_labels(evaluation: StanceEvaluation) -> Iterator[str]:
         known = ", ".join(evaluation.labels)
         yield f"{others:,} of {evaluation.results:,} labels are not among {known}, and count as wrong"
     if not evaluation.results:
-        yield "no document has a judged stance; check that --task is the run's task"
+        yield "no document has a judged stance; check that the task is the run's task"
 
 
 def _grouped(runs: Iterable[Evaluated], sentences: Callable[[Evaluated], Iterable[str]]) -> list[str]:
@@ -99,7 +99,7 @@ def _unjudged(run: Evaluated) -> Iterator[str]:
         effect = ", so the score is not comparable with published ones" if run.dimension in of_measure else ""
         if run.task.incomplete:
             effect = ", as for the published scores"
-        check = "; check that --task is the run's task" if nothing else ""
+        check = "; check that the task is the run's task" if nothing else ""
         yield f"{share} of the {top}{whose} is judged{effect}: {_effect_of_unjudged(measure)}{check}"
 
 

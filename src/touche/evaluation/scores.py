@@ -16,6 +16,7 @@ from touche.evaluation.stances import evaluate_stances
 from touche.formats.columns import Run
 from touche.formats.qrels import Qrels
 from touche.formats.runs import read_run
+from touche.formats.topics import in_order
 from touche.io.opening import check_distinct
 from touche.progress import watched
 from touche.tasks import PAIR, STANCE, Measure, Task
@@ -170,11 +171,6 @@ class Evaluated:
         return str(self.path), self.tag, *measured, evaluator
 
 
-def in_order(number: str) -> tuple[int, str]:
-    """Returns a sort key by which topic 2 precedes topic 10."""
-    return len(number), number
-
-
 def evaluate(
     runs: Sequence[Path | Run], task: Task, evaluators: Iterable[str] = (), *, any_order: bool = False
 ) -> list[Evaluated]:
@@ -279,7 +275,7 @@ def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_ord
         problem = f"touche, the organizers' script, lacks {task.measure}"
         raise ToucheError(f"{problem}; use only trec_eval")
     if any_order and task.rules.unit != PAIR:
-        raise ToucheError(f"{task.id} does not rank pairs; omit --pairs any-order")
+        raise ToucheError(f"{task.id} does not rank pairs; omit any-order")
     if not paths:
         raise ToucheError("no run is passed; pass at least one")
     check_distinct(paths)

@@ -13,6 +13,7 @@ from touche.evaluation.evaluators import Evaluation, judged_share
 from touche.evaluation.significance import draws, interval_of
 from touche.formats.columns import Run, RunLine
 from touche.formats.qrels import Qrels
+from touche.formats.topics import in_order
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def evaluate_stances(run: Sequence[RunLine], judged: Qrels, labels: Sequence[str
 
     """
     run = Run.of(run)
-    lines = {topic: places for topic, places in run.by_topic.items() if topic in judged}
+    lines = {topic: run.by_topic[topic] for topic in sorted(run.by_topic, key=in_order) if topic in judged}
     columns = {label: place for place, label in enumerate(labels)}
     detected = np.array([columns.get(each.upper(), len(labels)) for each in run.stances.words])
     counts = np.zeros((len(lines), len(labels), len(labels) + 1), dtype=np.int64)

@@ -25,7 +25,7 @@ class Cell:
 
     Attributes:
         value: the mean of the measure; None if the run has no score in this column.
-        best: whether no other run has a higher value, as printed.
+        best: whether no other run has a higher value, as printed; never if the runs' N differ.
         marks: results of the tests: ``†``, or the letters of runs with a significantly lower score.
     """
 
@@ -116,7 +116,9 @@ def wide_table(
                 faults += _mark(group, evaluator, reference, letters, marks)
             for label in dict.fromkeys(run.label for run in group if evaluator in run.evaluations):
                 scores = {run.name: run.scores[evaluator].mean for run in group if run.label == label}
-                best = max((round(value, 3) for value in scores.values() if value is not None), default=None)
+                sizes = {run.scores[evaluator].results for run in group if run.label == label}
+                known = [round(value, 3) for value in scores.values() if value is not None]
+                best = max(known, default=None) if len(sizes) == 1 else None  # else values are not comparable
                 columns[_heading(groups, group, label, evaluator)] = [
                     _cell(scores.get(name), best, marks.get((name, label), [])) for name in names
                 ]

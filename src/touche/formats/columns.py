@@ -1,6 +1,6 @@
 """Runs as columns with an element per line, the input of scores, warnings and comparisons."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
@@ -282,8 +282,7 @@ class Run(Sequence[RunLine], Framed):
     @cached_property
     def by_rank(self) -> Order:
         """Order of the rank column; equal ranks keep the order of the file."""
-        order = np.lexsort((self.ranks, self.topics.codes))
-        return self._grouped(order, lambda place: self.ranks[place])
+        return self._grouped(np.lexsort((self.ranks, self.topics.codes)))
 
     @property
     def by_score_and_rank(self) -> Order:
@@ -303,7 +302,7 @@ class Run(Sequence[RunLine], Framed):
         for start, last in edges.tolist():
             tied = order[start : last + 1].tolist()
             order[start : last + 1] = sorted(tied, key=self.documents.__getitem__, reverse=True)
-        return self._grouped(order, lambda place: (scores[place], self.documents[place]), reverse=True)
+        return self._grouped(order)
 
     def documents_of(self, order: Order, depth: int | None = None) -> dict[str, list[str]]:
         """Returns the documents of each topic.
@@ -314,15 +313,11 @@ class Run(Sequence[RunLine], Framed):
         """
         return {topic: self.documents[places[:depth]].tolist() for topic, places in order.items()}
 
-    def _grouped(
-        self, order: Places, key: Callable[[int], Any] | None = None, *, reverse: bool = False
-    ) -> Order:
-        """Divides lines, ordered by topic, into topics; these are ordered by the key of their first lines."""
+    def _grouped(self, order: Places) -> Order:
+        """Divides lines, ordered by topic, into topics, in the order of the file."""
         topics = self.topics.codes[order]
         groups = np.split(order, np.flatnonzero(np.diff(topics)) + 1) if len(order) else []
-        groups.sort(key=lambda places: int(places.min() if key is None else places[0]))
-        if key is not None:
-            groups.sort(key=lambda places: key(places[0]), reverse=reverse)
+        groups.sort(key=lambda places: int(places.min()))
         return {self.topics.words[self.topics.codes[places[0]]]: places for places in groups}
 
 

@@ -1,6 +1,7 @@
 """Runs and qrels in the forms of other tools: frames, dictionaries, records, and objects of ranx."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, count
 from math import isfinite
 from numbers import Integral, Real
@@ -42,23 +43,33 @@ _MOST = 10**18  # limit of ranks, which have 18 digits in files
 _PASS = "pass a path, a frame, scores by topic and document, or records"
 
 
-def runs_of(runs: AnyRun | Sequence[AnyRun]) -> list[Path | Run]:
-    """Returns one run or several, files as paths; runs with the same name are numbered."""
+def runs_of(runs: AnyRun | Sequence[AnyRun], *, distinct: bool = True) -> list[Path | Run]:
+    """Returns one run or several, files as paths; different runs with the same name are numbered.
+
+    Args:
+        runs: the runs.
+        distinct: whether to refuse a run that is passed twice.
+
+    Raises:
+        ToucheError: if a run is unusable or passed twice.
+    """
     several = isinstance(runs, Iterable) and not isinstance(runs, str | PathLike | Mapping | Run)
     is_one = hasattr(runs, "read") or hasattr(runs, "columns") or _is_of_ranx(runs) or not several
     if not is_one:
         runs = list(runs)
         is_one = bool(runs) and all(hasattr(record, "query_id") for record in runs)
-    named, names = list[Path | Run](), set[str]()
+    named, sources = list[Path | Run](), dict[str, Any]()
     for source in [runs] if is_one else runs:
-        run = Path(source) if isinstance(source, str | PathLike) else run_of(source)
-        if isinstance(run, Run) and not isinstance(source, Run):
-            numbered = chain([run.tag], (f"{run.tag} ({number})" for number in count(2)))
-            name = next(name for name in numbered if realpath(name) not in names)
-            run = run.called(name)
-        if isinstance(run, Run):
-            names.add(realpath(run.path))
-        named.append(run)
+        size = len(sources)
+        run = Path(source) if isinstance(source, str | PathLike) else checked(run_of(source))
+        path = run.path if isinstance(run, Run) else run
+        for name in chain([path], (Path(f"{path} ({number})") for number in count(2))):
+            first = sources.setdefault(realpath(name), source)
+            if first is source or (isinstance(run, Path) and isinstance(first, str | PathLike)):
+                break
+        if distinct and len(sources) == size:
+            raise InputError(path, "passed twice", "pass it once")
+        named.append(replace(run, path=name) if isinstance(run, Run) else run)
     return named
 
 
@@ -123,8 +134,11 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
 
 
 def _held(file: Any) -> Held:
-    content = file.read()
     name = str(getattr(file, "name", "the open file"))
+    try:
+        content = file.read()
+    except (OSError, ValueError) as error:  # closed, opened for writing, or not UTF-8
+        raise InputError(name, f"cannot be read ({error})", "open it as text, or pass its path") from error
     return Held.of(name, content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
 
 

@@ -101,7 +101,7 @@ def read_qrels(
         whole = _GRADE.fullmatch(text)
         if whole is None or abs(number := int(whole[1])) > LARGEST:
             problem = f"grade {quoted(text)} is not a whole number up to {LARGEST:,}"
-            stances = "; to score stances, use --measure 'macro F1'" if text.isalpha() else ""
+            stances = "; to score stances, use the measure macro F1" if text.isalpha() else ""
             remedy = f"write grades such as -2, 0 or 2{stances}"
             raise InputError(path, problem, remedy, line)
         if labels is not None and number not in labels:

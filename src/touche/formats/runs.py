@@ -125,7 +125,7 @@ def decimal(text: str) -> float | None:
 
 
 def checked(run: Run, remedy: str = "check what wrote it") -> Run:
-    """Checks that a run has lines, and no document twice for a topic.
+    """Checks that a run has lines, finite scores, and no document twice for a topic.
 
     Args:
         run: the run.
@@ -137,6 +137,9 @@ def checked(run: Run, remedy: str = "check what wrote it") -> Run:
     check_unique(run)
     if not run:
         raise InputError(run.path, "the run is empty", remedy)
+    if (wrong := np.flatnonzero(~(np.abs(run.scores) < _BEYOND_FLOAT32))).size:
+        problem = f"the score {run.scores[wrong[0]]} is not finite as float32"
+        raise InputError(run.path, problem, "correct it", int(run.numbers[wrong[0]]))
     return run
 
 

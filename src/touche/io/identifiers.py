@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from touche.errors import InputError
+from touche.errors import InputError, ParameterError
 
 _LONGEST_WORD = 1000  # characters; real ids have about thirty, ids of sentence pairs sixty
 _LONGEST_QUOTE = 60  # characters of a value in an error
@@ -25,6 +25,17 @@ def is_word(value: object) -> bool:
         and " " not in value
         and 0 < len(value) <= _LONGEST_WORD
     )
+
+
+def check_tag(tag: object) -> None:
+    """Checks the last column of a run.
+
+    Raises:
+        ParameterError: if it is not one word.
+    """
+    if not is_word(tag):
+        problem = f"the tag {quoted(tag)} is empty, too long, or has white space or control characters"
+        raise ParameterError(f"{problem}; use one word, such as my-team-run-1")
 
 
 def new_id(value: str, what: str, seen: set[str], path: Path | str, line: int | None = None) -> str:

@@ -80,7 +80,7 @@ def part_of(runs: Sequence[Evaluated], dataset: str, reference: str | None = Non
         dataset,
         task,
         _files(of_one),
-        _reference(of_one, views, reference) if len(of_one) > 1 else "",
+        _reference(of_one, views, reference) if len(of_one) > 1 or reference else "",
         views,
         {dimension: notes_of(of_dimension) for dimension, of_dimension in dimensions.items()},
         _winners(views),

@@ -12,8 +12,9 @@ from statistics import quantiles
 from touche.evaluation.comparison import Comparison
 from touche.evaluation.evaluators import Evaluation
 from touche.evaluation.leaderboard import DIGITS
-from touche.evaluation.scores import TopicScore, in_order
+from touche.evaluation.scores import TopicScore
 from touche.evaluation.stances import StanceEvaluation
+from touche.formats.topics import in_order
 from touche.regression.running import Outcome
 from touche.tasks import Measure, Task
 from touche.tasks.records import SPOT_CHECK

@@ -5,7 +5,8 @@ Also in the format of TIRA's viewers (TIRA's rendering of runs, and DiffIR).
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from touche.evaluation.scores import Evaluated, in_order
+from touche.evaluation.scores import Evaluated
+from touche.formats.topics import in_order
 from touche.report.records import Ranked, ShownDocument
 from touche.report.texts import passage, terms_of
 from touche.tasks import PAIR, STANCE, Task

@@ -13,6 +13,7 @@ from os.path import realpath  # Path.resolve raises for circular links
 from pathlib import Path
 
 from touche.errors import InputError, ToucheError, choice
+from touche.io.identifiers import quoted
 from touche.io.opening import is_file
 from touche.io.toml import read_toml
 from touche.tasks.cards import read_card
@@ -72,14 +73,15 @@ def task(task_id: str) -> Task:
     Raises:
         ToucheError: if the task is unknown, or its card is broken or shares its name with another card.
     """
-    cards = _cards()
-    if task_id in cards:
-        for card in _of_user(task_id):
+    cards, name = _cards(), task_id if isinstance(task_id, str) else ""
+    if name in cards:
+        for card in _of_user(name):
             check_name(card)
-        return _read(cards[task_id])
-    if task_id.rpartition("/")[0] in cards:
-        return dataset(task_id)[0]
-    raise ToucheError(f"there is no task {task_id!r}; {choice(task_id, ids())}")
+        return _read(cards[name])
+    if name.rpartition("/")[0] in cards:
+        return dataset(name)[0]
+    remedy = "pass several runs as a list" if is_file(name) else choice(name, cards)
+    raise ToucheError(f"there is no task {quoted(task_id)}; {remedy}")
 
 
 def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path | None = None) -> Task:
@@ -95,8 +97,7 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
         ToucheError: if the task, the measure or the file is unknown, or neither task nor qrels are passed.
     """
     if task_id is None and qrels is None:
-        named = f"pass --task, one of {', '.join(ids())}, or --qrels"
-        raise ToucheError(f"neither task nor qrels are known; {named}")
+        raise ToucheError(f"neither task nor qrels are known; pass qrels, or a task: {', '.join(ids())}")
     if qrels is not None and not is_file(qrels):
         raise InputError(qrels, "no such file of qrels", "check the path")
     name = qrels.name if qrels else ""  # the only name of an unknown task
@@ -113,14 +114,14 @@ def task_scored_by(task_id: str | None, measure: str | None = None, qrels: Path 
         judged = {name: file for name, file in chosen.qrels.items() if (name == STANCE) == of_stances}
         chosen = replace(chosen, qrels=judged)
     if of_stances and not (chosen.stances and chosen.qrels):
-        raise ToucheError(f"{MACRO_F1} needs judged stances; name a --task that has some")
+        raise ToucheError(f"{MACRO_F1} needs judged stances; pass a task that has some")
     return chosen if of_stances else replace(chosen, measure=own)
 
 
 def tasks_scored_by(
     task_id: str | None, measures: Iterable[str | None], qrels: Path | None = None
 ) -> list[Task]:
-    """Returns a task once for each measure.
+    """Returns a task once for each measure; several names of a measure count once.
 
     Args:
         task_id, qrels: as for ``task_scored_by``.
@@ -129,7 +130,8 @@ def tasks_scored_by(
     Raises:
         ToucheError: as ``task_scored_by``.
     """
-    return [task_scored_by(task_id, measure, qrels) for measure in measures]
+    scored = [task_scored_by(task_id, measure, qrels) for measure in measures]
+    return [*{(task.measure, *task.qrels): task for task in scored}.values()]
 
 
 def datasets() -> list[str]:

@@ -12,8 +12,7 @@ from touche.collection.parts import PostponedError, Readings
 from touche.errors import ToucheError
 from touche.evaluation import scores
 from touche.evaluation.cross_validation import CrossValidation, Fold, cross_validated
-from touche.evaluation.scores import in_order
-from touche.formats.topics import Topic
+from touche.formats.topics import Topic, in_order
 from touche.progress import watched
 from touche.tasks import Task
 from touche.tira.outputs import RUN_FILE

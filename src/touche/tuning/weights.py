@@ -8,9 +8,9 @@ from touche.data.places import qrels_of
 from touche.errors import ToucheError, choice
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Values, best, cross_validated
 from touche.evaluation.evaluators import trec_eval
-from touche.evaluation.scores import in_order
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine
+from touche.formats.topics import in_order
 from touche.fusion import Hits, Method, Ranking, Shares, ranked, shares_of, weighted
 from touche.io.identifiers import quoted
 from touche.progress import watched
