@@ -156,6 +156,11 @@ def test_a_report_on_runs_in_memory_is_written(runs: list[Path], tmp_path: Path)
     assert page == tmp_path / "page" / "index.html" and "in no file" in page.read_text(encoding="utf-8")
 
 
+def test_a_gallery_of_all_published_results_is_written(tmp_path: Path) -> None:
+    page = package.report([], tmp_path, all_published=True)
+    assert (tmp_path / "touche-2021-task-1.html").is_file() and "touche-2021-task-1" in page.read_text()
+
+
 def test_a_regression_has_a_record_for_each_expected_value() -> None:
     outcomes = package.regress("bm25", TASK)
     assert {outcome.verdict for outcome in outcomes} == {"passed"}

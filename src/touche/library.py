@@ -452,16 +452,18 @@ def report(
     measure: "str | Measure | None" = None,
     qrels: str | PathLike[str] | None = None,
     reference: str | None = None,
+    all_published: bool = False,
 ) -> Path:
     """Writes a page on runs: ranks among published results, run comparisons, and topic scores.
 
     Args:
-        runs: one run or several.
+        runs: one run or several; empty with ``all_published``.
         output: the folder for the page.
         task: the id of the task; None if there are only qrels.
         measure, qrels: another measure, or the path of other qrels, as for ``evaluate``.
         reference: the run with which the others are compared, a tag or path; by default the organizers'
             baseline.
+        all_published: whether to show the published results of all tasks instead.
 
     Returns:
         The path of the page.
@@ -469,8 +471,14 @@ def report(
     Raises:
         ToucheError: if a run is unusable, qrels are missing, or the folder cannot be written.
     """
-    from touche.report import Report, part_of, write  # here, because it takes a second to import
+    # here, because it takes a second to import
+    from touche.report import Report, part_of, published_parts, write
 
+    if all_published:
+        parts = list(published_parts())
+        return write(
+            Report("Published results of Touché", "touche.report", parts, gallery=True), Path(output)
+        )
     name = None if measure is None else str(measure)
     scored = tasks.task_scored_by(task, name, Path(qrels) if qrels else None)
     part = part_of(scores.evaluate(runs_of(runs), scored), task or scored.id, reference)

@@ -80,10 +80,8 @@ class _Run:
     @cached_property
     def rankings(self) -> Mapping[str, Sequence[Numbered]]:
         """Lines of each topic in the order of their ranks."""
-        topics: dict[str, list[Numbered]] = {}
-        for number, line in self.lines:
-            topics.setdefault(line.topic, []).append((number, line))
-        return {topic: sorted(lines, key=lambda each: each[1].rank) for topic, lines in topics.items()}
+        places = self.run.by_rank.items()
+        return {topic: [self.lines[place] for place in of_topic.tolist()] for topic, of_topic in places}
 
     @cached_property
     def ties(self) -> Sequence[Tie]:

@@ -10,6 +10,7 @@ from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION, by_trec_
 from touche.evaluation.leaderboard import comparable, standing
 from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated
 from touche.evaluation.stances import StanceEvaluation
+from touche.formats.topics import in_order
 from touche.tasks import MACRO_F1, Measure
 
 _SHOWN_TOPICS = 5
@@ -82,6 +83,7 @@ def _named(runs: Mapping[str, Iterable[str]]) -> str:
 
 def _listed(topics: Sequence[str]) -> str:
     """Returns topics in words, the first five by number."""
+    topics = sorted(topics, key=in_order)
     rest = f" and {len(topics) - _SHOWN_TOPICS} more" if len(topics) > _SHOWN_TOPICS else ""
     return f"topic{'s' if len(topics) > 1 else ''} {', '.join(topics[:_SHOWN_TOPICS])}{rest}"
 
