@@ -119,8 +119,8 @@ class Card(Strict, frozen=True):
         ),
         ("team = 'a'\n[corpora.full]\nfile = 'a'\n[corpora.part]\nfile = 7", "corpora.part.file: .*(7)"),
         ("team = 'a'\n[[runs]]\nfile = 'a'\n[[runs]]\ndepht = 2", r"runs[2]: .*`depht`; did you mean depth?"),
-        ("team = 'a'\n[[runs]]\nfile = '../b'", r"runs[1].file: this name leads elsewhere ('../b')"),
-        ('team = "a"\n[[runs]]\nfile = "a\\n/../../b"', r"runs[1].file: this name leads elsewhere ("),
+        ("team = 'a'\n[[runs]]\nfile = '../b'", r"runs[1].file: this name leads out of its folder ('../b')"),
+        ('team = "a"\n[[runs]]\nfile = "a\\n/../../b"', r"runs[1].file: this name leads out of its folder ("),
         ("team = 'a'\n[[runs]]", r"runs[1]: Object missing required field `file`"),
     ],
 )

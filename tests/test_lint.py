@@ -189,7 +189,7 @@ def test_ties_tell_whether_they_reach_the_cutoff_and_in_how_many_topics(
     findings, notes = lint([path], task, corpus)
     ties = [each.partition(" from the ranks ")[2] for each in notes if " has ties " in each]
     assert ties == list(filter(None, [note]))
-    changed = [each.message.endswith("as float32, which changes the first 5") for each in findings]
+    changed = [each.message.endswith("among the first 5") for each in findings]
     assert sum(changed) == (1 if note and note.endswith("1") else 0)
     _, notes = lint([path], replace(task, measure=tasks.measure_of("nDCG@10")), corpus)
     assert not note or f"this changes the first 10 results, and so nDCG@10, of {note.split()[1]}" in notes[-1]

@@ -23,7 +23,7 @@ def bm25(
 ) -> Rankings:
     """Ranks documents by BM25 for the topic's title, with the defaults of Anserini.
 
-    k1: saturation of the term frequency: the larger, the slower.
+    k1: saturation of the term frequency; with a larger k1, repeated terms add more.
     b: influence of the document's length, from 0 to 1.
     multifield: score title and text (conclusion and premises) as two fields of equal weight.
     stance: stance of all documents, for topics with compared objects.

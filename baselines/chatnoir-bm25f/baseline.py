@@ -45,7 +45,7 @@ def chatnoir_bm25f(
     bonuses for Wikipedia and for short paths. Filters remove pages in other languages, with little main
     content or with a bad spam rank.
 
-    year: query and fields of 2020 and 2021, or those of later.
+    year: 2020 for the query and fields of 2020 and 2021, today for later ones.
     model: this sum (fields), or textbook BM25F, as the papers call it. ChatNoir does not use textbook BM25F;
         the README compares both with ChatNoir's real order.
     match: all tokens of the title, or a share of them such as 30%.
@@ -53,7 +53,7 @@ def chatnoir_bm25f(
         together. Published runs are in the order of the scores.
     api: query ChatNoir itself, with its answers of today. The key is in CHATNOIR_API_KEY, and documents are
         not needed. Only candidates among its best results are ranked.
-    explain: topic and page whose parts of the score are printed.
+    explain: a topic and a page; prints the parts of the page's score.
     depth: number of pages per topic.
     """
     if api:

@@ -63,7 +63,7 @@ def rm3(
 
 
 def likelihood(score: float, title: Counter[str], document: Counter[str], mu: float) -> float:
-    """Returns ln P(q|d), without what all documents share, from Lucene's score, which ignores missing words.
+    """Returns ln P(q|d) up to a constant of all documents; adds the missing words to Lucene's score.
 
     The smoothed probability is (tf + mu P) / (mu + length). For tf = 0 it depends on the document by
     mu / (mu + length). A word that is rarer in a document than in the collection counts 0, as in Lucene.

@@ -239,8 +239,8 @@ def joined(paths: Sequence[Path], topics: Sequence[Topic], depth: int) -> tuple[
                     path, f"topic {line.topic} is not in the input", "pass the topics of the runs"
                 )
             if line.tag != tag:
-                remedy = "join runs of one baseline and its options"
-                raise InputError(path, f"a run of {line.tag}, not of {tag}", remedy)
+                remedy = "join runs of one baseline with the same options"
+                raise InputError(path, f"the tag is {line.tag}, but {tag} in other runs", remedy)
             best[line.topic].append(line)
         best = {number: [*in_order_of_score(lines)[:depth]] for number, lines in best.items()}
     if not tag:
@@ -265,5 +265,5 @@ def check_ranked_by(statistics: Path, paths: Sequence[Path]) -> None:
         if not path.is_file():
             raise InputError(path, "no such file", "pass the run.txt of each part")
         if statistics_of(path.with_name(METADATA_FILE)) != digest:
-            remedy = "run the baseline with --statistics, and leave ir-metadata.yml next to run.txt"
-            raise InputError(path, f"not ranked by {statistics}", remedy)
+            remedy = "run the baseline with --statistics, and keep ir-metadata.yml next to run.txt"
+            raise InputError(path, f"its ir-metadata.yml does not name {statistics}", remedy)

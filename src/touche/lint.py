@@ -352,9 +352,10 @@ def _tie_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
     """Yields equal scores as float32 only if trec_eval's order differs from the ranks."""
     for above, number, below, depth in run.ties:
         documents = f"{above.document!r} and {below.document!r}"
-        both = f"topic {above.topic}: {documents} are both {np.float32(above.score)} as float32"
-        message = f"{both}, which changes the first {cutoff}" if depth <= cutoff else both
-        remedy = "give them different scores; trec_eval puts the greater id first, against the ranks"
+        both = f"topic {above.topic}: {documents} have the same score {np.float32(above.score)} as float32"
+        order = f"{both}, so trec_eval orders them by descending id, against the ranks"
+        message = f"{order}, also among the first {cutoff}" if depth <= cutoff else order
+        remedy = "give them different scores"
         yield "tie-order", number, message, remedy
 
 

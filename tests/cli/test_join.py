@@ -71,8 +71,8 @@ def refused(touche: Touche, tmp_path: Path) -> Refused:
     [
         ([0], "bm25", "corpora", "corpora: no topics in this"),
         ([0, 0], "bm25", "", "passed twice"),
-        ([1], "bm25", "", "keep-statistics/bm25/run.txt: not ranked by"),
-        ([0], "dirichletlm", "", "statistics/bm25/run.txt: not ranked by"),
+        ([1], "bm25", "", "keep-statistics/bm25/run.txt: its ir-metadata.yml"),
+        ([0], "dirichletlm", "", "statistics/bm25/run.txt: its ir-metadata.yml"),
         ([0], "nothing", "", "nothing.json: cannot be read"),
     ],
 )
@@ -91,7 +91,7 @@ def test_runs_of_two_baselines_or_on_other_topics_are_not_joined(
     options = ("-i", tmp_path, "--statistics", tmp_path / "bm25.json")
     assert refused("is ranked twice for one topic", "join", "runs", ranked[0], other, *options)
     other.write_text(other.read_text().replace("touche-bm25", "touche-bm26"))
-    assert refused("a run of touche-bm26, not of touche-bm25", "join", "runs", ranked[0], other, *options)
+    assert refused("the tag is touche-bm26", "join", "runs", ranked[0], other, *options)
     shutil.copy(ROOT / "topics" / "spot-check-pages.xml", tmp_path / "topics.xml")
     assert refused("is not in the input", "join", "runs", ranked[0], *options)
 

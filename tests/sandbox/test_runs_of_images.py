@@ -437,7 +437,7 @@ def test_an_option_that_a_runner_cannot_keep_is_refused(
 
 WRONG_FOLDERS = {  # with their Dockerfiles
     "My_Base-Line": ("FROM touche/base\n", "its name is not valid for an image"),
-    "mine": ("COPY baseline.py /opt/baselines/bm25/\n", "nothing is copied to /opt/baselines/mine/"),
+    "mine": ("COPY baseline.py /opt/baselines/bm25/\n", "/opt/baselines/mine/"),
     "without": (None, "no Dockerfile in this folder"),
 }
 

@@ -218,9 +218,9 @@ def test_a_card_with_the_name_of_one_that_ships_is_refused(mine: Path, touche: T
 @pytest.mark.parametrize(
     ("key", "name", "problem"),
     [
-        ("topics", "../../secret", "topics: this name leads elsewhere"),
-        ("topics", "/etc/passwd", "topics: this name leads elsewhere"),
-        ("directory", "../../..", "directory: this name leads elsewhere"),
+        ("topics", "../../secret", "topics: this name leads out"),
+        ("topics", "/etc/passwd", "topics: this name leads out"),
+        ("directory", "../../..", "directory: this name leads out"),
         ("id", "Index", "id: 'Index' is the name of the gallery's front page"),
     ],
 )

@@ -69,7 +69,7 @@ def fuse(
          last document and 1 for its first (min-max, Lee 1997).
     combmnz: combsum times the number of runs with the document (Fox and Shaw 1994).
     z-score: the sum of (score - mean) / standard deviation (Montague and Aslam 2001). A document that a
-         run lacks gets its mean score.
+         run lacks counts as if it had the run's mean score.
     rbc: rank-biased centroids (Bailey et al. 2017), the sum of 0.05 * 0.95^(rank - 1).
 
     A run adds nothing to a document that it lacks. A topic that some runs lack is fused from the other runs.

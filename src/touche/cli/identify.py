@@ -47,9 +47,9 @@ _MEAN_LENGTH = "Mean number of tokens of a field; pass it for each field."
 def identify(run: Path, dataset: str, mean_lengths: Mapping[str, float], style: str) -> None:
     """Infer a RUN's retrieval model, analysis, fields, lengths and parameters from its scores.
 
-    Hypotheses are fitted to the scores of available documents of TASK, at most 150 per topic. A part of the
-    documents is enough. The best hypothesis is the answer if it stands out. RUN can also be a *.tsv file with
-    topic, document and score. The command takes minutes and needs the extra lucene.
+    Each hypothesis is fitted to the RUN's scores of at most 150 documents per topic. TASK has the texts of
+    these documents; a part is enough. The best hypothesis is the answer if it stands out. RUN can also be a
+    *.tsv file with topic, document and score. The command takes minutes and needs the extra lucene.
     """
     answer = identified(run, dataset, mean_lengths)
     if style == "json":

@@ -22,7 +22,7 @@ from touche.evaluation.agreement import EVALUATOR, FAR, NEAR, Overlap, ScoredOve
 def overlap(
     runs: Sequence[Path], task_id: str | None, baseline: tuple[Path, Path] | None, style: str
 ) -> None:
-    """Compare each pair of RUNs, such as an original and its rerun, the original first.
+    """Compare each pair of RUNs; pass an original before its rerun.
 
     The table has three measures without judgments: the share of common results among the first 5 and 100,
     Kendall's rank correlation, and rank-biased overlap. Rank-biased overlap weights early ranks most.
@@ -30,9 +30,9 @@ def overlap(
     rankings. Each value is a mean over the topics of either run. --task adds the root mean square error of
     topic scores, and p of the paired t-test.
 
-    --baseline names the run that the first RUN improves on, and the rerun of this baseline. ER (effect ratio)
-    is the share of the improvement that the second RUN reproduces (1: all of it). Delta RI is how much of the
-    relative improvement over the baseline is lost (0: nothing).
+    --baseline adds two runs: the original baseline, which the first RUN improves on, and its rerun. ER
+    (effect ratio) is the share of the improvement that the second RUN reproduces (1: all of it). Delta RI is
+    how much of the relative improvement over the baseline is lost (0: nothing).
     """
     table = quietly(library.overlap, runs, task_id, baseline=baseline)
     if style == "table":

@@ -80,8 +80,8 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     Re-ranking input (rerank.jsonl) has priority over topics and documents. If there are several formats, the
     first in these orders is used: topics.xml, queries.jsonl; documents.jsonl, corpus.jsonl (BEIR),
     passages*.jsonl, args_processed*.csv, pages.csv, *.parquet, *.warc, *.json of ClueWeb22, other *.json.
-    All except Parquet may be gzipped. Parquet, archives and texts of ClueWeb22 with their original names may
-    also be in subfolders, and in folders to which links in the directory lead.
+    All except Parquet may be gzipped. Parquet files, archives and texts of ClueWeb22 may also be in
+    subfolders or linked folders, under their original names.
 
     Args:
         directory: the input directory.

@@ -90,7 +90,7 @@ def randomisation_test(differences: Sequence[float]) -> float:
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Returns p-values corrected for their number by the step-down method of Holm (1979).
 
-    None, for a test without p-value, stays None but counts as a test, so others are corrected no less.
+    A test without a p-value (None) stays None. It still counts as a test, so the correction stays as strong.
     """
     p = np.array(p_values, dtype=float)  # None becomes NaN, which is sorted last
     order = np.argsort(p)

@@ -36,7 +36,7 @@ class FieldStatistics:
         """Raises ValueError if the numbers contradict each other."""
         for df, ttf in self.terms.values():
             if not (df <= min(ttf, self.documents) and ttf <= self.tokens and (df or not ttf)):
-                raise ValueError("a document frequency larger than the frequency, or than the collection")
+                raise ValueError("a term in more documents than it occurs, or than the collection has")
         if self.documents > self.tokens:
             raise ValueError("fewer tokens than documents")
 

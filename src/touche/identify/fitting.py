@@ -29,8 +29,8 @@ Bits = npt.NDArray[np.bool_]
 class Problem:
     """A hypothesis as a function of its free numbers, on the documents of a sample.
 
-    The numbers shared by all fields are first. For each field, its shared numbers and a number for each term
-    follow. A free weight of the second field is last. All numbers except those of terms are logarithms.
+    The numbers shared by all fields are first. Each field adds numbers that its terms share, and a number
+    per term. A free weight of the second field is last. All numbers except those of terms are logarithms.
 
     Attributes:
         hypothesis: the hypothesis.

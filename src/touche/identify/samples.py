@@ -129,8 +129,7 @@ def _checked_lengths(lengths: Mapping[str, float], fields: Collection[str]) -> M
             raise ToucheError(f"the mean lengths have {field!r} twice; omit one of them")
         named[field] = length
     for missing in {*_PARTS} - named.keys() if named.keys() & {*_PARTS} else ():
-        problem = f"the mean lengths lack {missing!r}, so the other one has no effect"
-        raise ToucheError(f"{problem}; specify both")
+        raise ToucheError(f"only one part of arguments has a mean length; add {missing!r}")
     return named
 
 

@@ -94,7 +94,7 @@ def read_record(path: Path, kind: type[Table]) -> Table:
             words = dict.fromkeys(_words(whole, path_of_key, whole["$defs"]))
             remedy = choice(unknown[1] or unknown[2], words)
         elif not isinstance(value, dict | list):
-            problem = re.sub("Expected .* matching regex .*'", "this name leads elsewhere", problem)
+            problem = re.sub("Expected .* matching regex .*'", "this name leads out of its folder", problem)
             problem = f"{problem} ({quoted(value)})"
         where = f"{key.lstrip('.')}: " if key else ""
         raise InputError(path, f"{where}{problem}", remedy or "correct it") from error

@@ -77,7 +77,7 @@ class Expected(Strict, kw_only=True, frozen=True):
         baseline, entry: the baseline and the index of the entry in its table, added by ``read_expected``.
         dataset: the id of the dataset.
         options: options of the baseline, by the names of its parameters.
-        run: the official run in runs/ of the entry; empty if the entry concerns only the rerun.
+        run: the official run in runs/ of the entry; empty without one.
         pinned, digest: the current value; ``touche regress --update`` rewrites it.
     """
 
@@ -218,7 +218,7 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         else:
             evaluation = run.evaluations[self.evaluator]
         if evaluation.mean is None:
-            raise ToucheError(f"{self.evaluator} has no topic for the mean; check the run")
+            raise ToucheError(f"{self.evaluator} scores no topic, so there is no mean; check the run")
         return evaluation.mean, evaluation.judged, ""
 
 

@@ -156,10 +156,10 @@ def _with_dockerfile(name: str) -> Path:
     folder = folder_of(name).resolve()
     check_name(folder)
     if not (folder / "Dockerfile").is_file():
-        raise InputError(folder, "no Dockerfile in this folder", "copy bm25's, and change its two names")
+        raise InputError(folder, "no Dockerfile in this folder", "copy bm25's, and change its name there")
     place = f"/opt/baselines/{folder.name}/"
     if place not in (folder / "Dockerfile").read_text(encoding="utf-8"):
-        raise InputError(folder / "Dockerfile", f"nothing is copied to {place}", "copy the folder there")
+        raise InputError(folder / "Dockerfile", f"no COPY into {place}", "add one")
     return folder
 
 

@@ -53,8 +53,8 @@ class Meter:
         id_file: the file with the container's id.
         cpu: processor time in seconds.
         memory: bytes at the peak. Control groups of version 2 (Linux 5.19 or newer) have ``memory.peak``,
-            which includes cached files. Otherwise samples of 50 ms count processes and files in memory
-            (/tmp). The peak of version 1 is useless, because cached files fill the limit.
+            which includes cached files. Otherwise the memory of processes and of files in /tmp is
+            sampled every 50 ms. The peak of version 1 is useless, because cached files fill the limit.
         memory_of: the kind of the memory figure.
     """
 
