@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from touche.library import run as run
     from touche.library import task as task
     from touche.library import wide as wide
-    from touche.tuning.frames import sweep as sweep
+    from touche.tuning.sweeps import sweep as sweep
 
 _HOMES = {
     "baselines.method": "Rankings Topics baseline",
@@ -80,7 +80,7 @@ _HOMES = {
     "formats.qrels": "Qrels",
     "formats.topics": "Topic",
     "library": "TaskData compare evaluate fuse identify lint overlap published regress report run task wide",
-    "tuning.frames": "sweep",
+    "tuning.sweeps": "sweep",
 }
 _MODULES = ("lucene", "pairs", "scan")
 __all__ = sorted([*" ".join(_HOMES.values()).split(), *_MODULES])

@@ -53,8 +53,9 @@ def test_an_experiment_compares_baselines_and_a_reranker_of_pyterrier(topics: An
 def test_a_transformer_ranks_as_touche_run_does_and_keeps_other_columns(topics: Any) -> None:
     frame = touche.pyterrier("bm25", DATASET, depth=7)(topics.assign(origin="title"))
     run = touche.run("bm25", DATASET, depth=7)
-    for column in ("qid", "docno", "rank", "score"):
+    for column in ("qid", "docno", "rank"):
         assert list(frame[column]) == list(run[column])
+    assert list(frame["score"].astype("float32")) == list(run["score"].astype("float32"))  # as in run.txt
     assert set(frame["origin"]) == {"title"} and set(frame["query"]) == set(topics["query"])
 
 
@@ -113,8 +114,33 @@ def test_frames_that_cannot_be_ranked_are_refused(topics: Any) -> None:
     with pytest.raises(pt.validate.InputValidationError, match="text"):
         touche.pyterrier("bm25")(topics)
     twice = pd.DataFrame({"qid": ["1", "1"], "query": ["cats", "dogs"]})
-    with pytest.raises(ToucheError, match="topic 1 has two queries"):
+    with pytest.raises(ToucheError, match="qid '1' has two"):
         touche.pyterrier("bm25", DATASET)(twice)
+
+
+TEXTS = pd.DataFrame({"qid": ["1", "2"], "query": "cats", "docno": "d", "text": "cats and dogs"})
+
+
+def test_a_document_with_two_texts_is_refused() -> None:
+    assert list(touche.pyterrier("bm25")(TEXTS)["qid"]) == ["1", "2"]
+    with pytest.raises(ToucheError, match=r"docno 'd' has two.*text"):
+        touche.pyterrier("bm25")(TEXTS.assign(text=["cats", "dogs"]))
+
+
+@pytest.mark.parametrize("column", ["qid", "query", "docno", "text"])
+@pytest.mark.parametrize("value", [None, float("nan")])
+def test_missing_values_are_refused_and_never_the_word_nan(column: str, value: Any) -> None:
+    frame = TEXTS.astype(object)
+    frame.loc[1, column] = value
+    with pytest.raises(ToucheError, match=rf"no {column} in row 2"):
+        touche.pyterrier("bm25")(frame)
+
+
+def test_rows_that_occur_twice_are_ranked_once(topics: Any) -> None:
+    ranker = touche.pyterrier("bm25", DATASET)
+    assert ranker(pd.concat([topics, topics[:2]])).equals(ranker(topics))
+    twice = pd.concat([TEXTS, TEXTS])
+    assert touche.pyterrier("bm25")(twice).equals(touche.pyterrier("bm25")(TEXTS))
 
 
 def test_the_recipe_of_a_pipeline_is_a_baseline(tmp_path: Path) -> None:

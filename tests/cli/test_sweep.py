@@ -97,6 +97,27 @@ def test_what_cannot_be_swept_is_one_line(
     assert (code, out) == (2, "") and problem in said and said.count("\n") == 1
 
 
+@pytest.mark.parametrize("values", [("--k1", "0.5", "--k1", "0.9,2"), ("--k1", "0.5,0.9", "--k1=2")])
+def test_all_values_of_a_repeated_option_count(
+    touche: Touche, tmp_path: Path, values: tuple[str, ...]
+) -> None:
+    arguments = ("--task", "spot-check/arguments", "-o", tmp_path, "--format", "csv")
+    code, out, _ = touche("sweep", "bm25", *values, *arguments)
+    assert code == 0 and [row["k1"] for row in csv.DictReader(out.splitlines())] == ["0.5", "0.9", "2.0"]
+
+
+@pytest.mark.parametrize(
+    ("option", "example"), [("--multifield", "true,false"), ("--k1", "0.9"), ("--stance", "NO")]
+)
+@pytest.mark.parametrize("task", [("--task", "spot-check/arguments"), ("--task=spot-check/arguments",)])
+def test_an_option_without_values_takes_no_other_option_for_one(
+    touche: Touche, tmp_path: Path, option: str, example: str, task: tuple[str, ...]
+) -> None:
+    code, _, said = touche("sweep", "bm25", option, *task, "-o", tmp_path / "out")
+    assert code == 2 and f"{option} needs VALUES, such as {example}" in said
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("option", [{"evaluator": "terrier"}, {"cross_validation": "ten-fold"}])
 def test_names_that_python_gets_wrong_are_errors_before_the_work(option: dict[str, Any]) -> None:
     with pytest.raises(ToucheError, match="choose among"):

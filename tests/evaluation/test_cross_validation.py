@@ -8,7 +8,7 @@ from touche.errors import ToucheError
 from touche.evaluation.cross_validation import FOLDS, best, cross_validated
 
 TOPICS = list("12345678")
-VALUES = st.sampled_from([0.0, 0.25, 0.5, 1.0])
+VALUES = st.sampled_from([0.125, 0.25, 0.5, 1.0])
 CANDIDATES = st.dictionaries(
     st.sampled_from("abcd"), st.fixed_dictionaries(dict.fromkeys(TOPICS, VALUES)), min_size=2
 )
@@ -76,3 +76,10 @@ def test_a_topic_that_the_evaluator_leaves_out_counts_nowhere() -> None:
 def test_one_topic_is_too_few(topics: list[str]) -> None:
     with pytest.raises(ToucheError, match=r"two-fold.*two topics"):
         cross_validated({"a": {"1": 1.0}}, topics, "two-fold")
+
+
+def test_scores_that_are_all_0_choose_nothing() -> None:
+    values = {"1": 0.0, "2": 0.0}
+    with pytest.raises(ToucheError, match=r"are 0.*task"):
+        cross_validated({"a": values, "b": values}, list("12"), "two-fold")
+    assert cross_validated({"a": values, "b": values | {"2": 0.1}}, list("12"), "two-fold").mean == 0

@@ -64,6 +64,12 @@ def test_what_is_no_number_and_no_range_is_refused(text: str) -> None:
         grid.values_of(option(0.5), text)
 
 
+@pytest.mark.parametrize("text", ["1:0:0.2", "0:1:-0.2"])
+def test_a_range_whose_step_leads_away_is_not_called_unreadable(text: str) -> None:
+    with pytest.raises(ParameterError, match=rf"^x = '{text}' is an empty range; .*STEP"):
+        grid.values_of(option(0.5), text)
+
+
 @pytest.mark.parametrize(("default", "text"), [(5, "1.5"), (5, "1:2:0.5"), (True, "2"), ((1.0, 2.0), "1")])
 def test_values_have_to_be_of_the_type_of_the_option(default: Any, text: str) -> None:
     with pytest.raises(ParameterError, match=r"^x "):
@@ -78,6 +84,12 @@ def test_settings_are_all_combinations_each_once() -> None:
     assert (type(numpy["k1"]), type(numpy["depth"])) == (float, int)  # as metadata can write them
     assert all((each["multifield"], each["stance"]) == (False, "NO") for each in found)
     assert grid.settings_of(OPTIONS, {}) == [{name: each.default for name, each in OPTIONS.items()}]
+
+
+@pytest.mark.parametrize("values", [None, [{"k1": [1.0]}], "k1"])
+def test_a_grid_that_is_not_a_dictionary_is_refused(values: Any) -> None:
+    with pytest.raises(ParameterError, match=r"not a dictionary; .*\{'k1': \[0\.9\]\}"):
+        grid.settings_of(OPTIONS, values)
 
 
 @pytest.mark.parametrize(

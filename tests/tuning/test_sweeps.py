@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import touche
-from conftest import Write
+from conftest import ROOT, Write
 from touche import baselines, tasks
 from touche.baselines.method import Baseline
 from touche.collection.discovery import Input
@@ -19,7 +19,7 @@ from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument
 from touche.tuning.grid import settings_of
 from touche.tuning.results import Sweep
-from touche.tuning.sweeps import sweep
+from touche.tuning.sweeps import sweep_of
 
 DATASET = "spot-check/arguments"
 TASK = tasks.task(DATASET)
@@ -49,10 +49,10 @@ def watched() -> tuple[Input, list[int]]:
 
 
 def swept(
-    ranker: Baseline, grid: dict[str, Sequence[Any]], folder: Path, given: Input | None = None, **more: Any
+    ranker: Baseline, grid: dict[str, Sequence[Any]], folder: Path, source: Input | None = None, **more: Any
 ) -> Sweep:
-    source = given or opened(DATASET)
-    return sweep(ranker, source, folder, settings_of(ranker.options, grid), TASK, "trec_eval", **more)
+    source = source or opened(DATASET)
+    return sweep_of(ranker, source, folder, settings_of(ranker.options, grid), TASK, "trec_eval", **more)
 
 
 def check_same_as_single_runs(found: Sweep, ranker: Baseline, folder: Path) -> None:
@@ -75,7 +75,7 @@ def test_one_pass_serves_all_settings_that_share_an_analysis(name: str, tmp_path
     grid, passes = GRIDS[name]
     ranker, (given, begun) = baselines.load(name), watched()
     found = swept(ranker, grid, tmp_path / "sweep", given)
-    assert len(begun) == passes and found.made == len(found.settings) > passes
+    assert len(begun) == passes and found.new_runs == len(found.settings) > passes
     check_same_as_single_runs(found, ranker, tmp_path / "single")
 
 
@@ -143,8 +143,8 @@ def test_a_sweep_goes_on_where_it_was_broken_off(write: Write, tmp_path: Path) -
         swept(ranker, grid, output)
     assert before == {path: path.stat().st_mtime_ns for path in output.glob("*/run.txt")}
     flag.unlink()
-    assert swept(ranker, grid, output).made == 4
-    assert swept(ranker, grid, output).made == 0
+    assert swept(ranker, grid, output).new_runs == 4
+    assert swept(ranker, grid, output).new_runs == 0
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def complete(write: Write, tmp_path: Path) -> tuple[Path, Path]:
     """A baseline's folder, and that of a sweep over two settings of it."""
     folder = write("mine/baseline.py", FAILING).parent
     output = tmp_path / "sweep"
-    assert swept(baselines.load(str(folder)), {"least": [1, 2]}, output).made == 2
+    assert swept(baselines.load(str(folder)), {"least": [1, 2]}, output).new_runs == 2
     return folder, output
 
 
@@ -160,8 +160,8 @@ def complete(write: Write, tmp_path: Path) -> tuple[Path, Path]:
 def test_a_run_without_one_of_its_files_is_repeated(complete: tuple[Path, Path], name: str) -> None:
     folder, output = complete
     (output / "touche-mine" / name).unlink()
-    assert swept(baselines.load(str(folder)), {"least": [1, 2, 5]}, output).made == 2
-    assert swept(baselines.load(str(folder)), {"least": [1, 2, 5]}, output).made == 0
+    assert swept(baselines.load(str(folder)), {"least": [1, 2, 5]}, output).new_runs == 2
+    assert swept(baselines.load(str(folder)), {"least": [1, 2, 5]}, output).new_runs == 0
 
 
 @pytest.mark.parametrize(("name", "size"), [("run.txt", -1), ("complete.json", 10), ("complete.json", 0)])
@@ -173,7 +173,7 @@ def test_what_is_cut_short_or_changed_does_not_count(
     whole = (output / "touche-mine" / "run.txt").read_bytes()
     path.write_bytes(path.read_bytes()[:size])
     found = swept(baselines.load(str(folder)), {"least": [1, 2]}, output)
-    assert found.made == 1 and (output / "touche-mine" / "run.txt").read_bytes() == whole
+    assert found.new_runs == 1 and (output / "touche-mine" / "run.txt").read_bytes() == whole
 
 
 def test_other_code_other_input_and_other_files_of_options_are_run_again(
@@ -182,9 +182,9 @@ def test_other_code_other_input_and_other_files_of_options_are_run_again(
     folder, output = complete
     grid: dict[str, Sequence[Any]] = {"least": [1, 2]}
     (folder / "baseline.py").write_text(FAILING.replace("> least", ">= least"))
-    assert swept(baselines.load(str(folder)), grid, output).made == 2
+    assert swept(baselines.load(str(folder)), grid, output).new_runs == 2
     write("mine/parts/words.py", "WORDS = ()\n")
-    assert swept(baselines.load(str(folder)), grid, output).made == 2
+    assert swept(baselines.load(str(folder)), grid, output).new_runs == 2
     copy = tmp_path / "input"
     copy.mkdir()
     shutil.copy("topics/spot-check-arguments.xml", copy / "topics.xml")
@@ -193,13 +193,13 @@ def test_other_code_other_input_and_other_files_of_options_are_run_again(
     swept(baselines.load(str(folder)), grid, output, of_copy)
     text = (copy / "args-me.json").read_text()
     (copy / "args-me.json").write_text(text + " ")
-    assert swept(baselines.load(str(folder)), grid, output, opened(str(copy))).made == 2
+    assert swept(baselines.load(str(folder)), grid, output, opened(str(copy))).new_runs == 2
     words = write("words.txt", "a\n")
     grid["words"] = [str(words)]
-    assert swept(baselines.load(str(folder)), grid, output).made == 2
-    assert swept(baselines.load(str(folder)), grid, output).made == 0
+    assert swept(baselines.load(str(folder)), grid, output).new_runs == 2
+    assert swept(baselines.load(str(folder)), grid, output).new_runs == 0
     words.write_text("b\n")
-    assert swept(baselines.load(str(folder)), grid, output).made == 2
+    assert swept(baselines.load(str(folder)), grid, output).new_runs == 2
 
 
 def counting(word: str) -> Baseline:
@@ -215,7 +215,7 @@ def test_runs_of_a_function_are_always_repeated_because_its_code_is_not_known(tm
     for word in ("car", "city"):  # two functions of one name, as in a notebook whose cell is run again
         mine = counting(word)
         found = touche.sweep(mine, DATASET, {"least": [1, 2]}, output=tmp_path)
-        assert found.made == 2
+        assert found.new_runs == 2
         for setting in found.settings:
             run = touche.run(mine, DATASET, **setting.options)
             assert len((setting.folder / "run.txt").read_text().splitlines()) == len(run)
@@ -296,5 +296,34 @@ def test_one_setting_has_a_score_and_no_heat_map(tmp_path: Path) -> None:
     assert len(found.scores) == 1 and str(found.settings[0]) == "touche-bm25-k1=0.5"
     with pytest.raises(ToucheError, match="several values"):
         found.heat_map("relevance")
-    with pytest.raises(ToucheError, match="quality"):
-        found.heat_map("quality")
+    for function in (found.heat_map, found.best):
+        with pytest.raises(ToucheError, match=r"dimension 'quality'.*relevance"):
+            function("quality")
+
+
+QRELS = tasks.task("spot-check/arguments").qrels["relevance"].file
+
+
+def test_qrels_of_every_form_score_as_their_file() -> None:
+    path = ROOT / "qrels" / QRELS
+    expected = touche.sweep("bm25", DATASET, {"k1": [0.5]}, qrels=path).scores[0]
+    qrels = touche.qrels_of(path)
+    for form in (qrels, {**qrels}, qrels.frame(), str(path), path.open()):
+        (score,) = touche.sweep("bm25", DATASET, {"k1": [0.5]}, qrels=form).scores
+        assert (score.mean, score.values) == (expected.mean, expected.values) and expected.judged > 0
+
+
+def test_doubts_about_scores_are_warnings_each_once(tmp_path: Path) -> None:
+    qrels = touche.qrels_of(ROOT / "qrels" / QRELS)
+    other = {topic: dict.fromkeys(labels, 1) for topic, labels in [*qrels.items()][:3]} | {"77": {"x": 1}}
+    with pytest.warns(UserWarning) as caught:
+        found = touche.sweep("bm25", DATASET, {"k1": [0.5, 0.9, 2.0]}, qrels=other)
+    texts = [str(warning.message) for warning in caught]
+    assert texts == [*found.warnings] and len({*texts}) == len(texts)
+    (lacking,) = (text for text in texts if "topic 77" in text)
+    assert lacking.startswith("k1=0.5 and 2 more, qrels: ")
+    (unjudged,) = (text for text in texts if "no judgments for" in text)
+    assert "7 topics" in unjudged or "and 2 more" in unjudged
+    unknown = {topic: {"x": 1} for topic in qrels}
+    with pytest.raises(ToucheError, match="are 0"):
+        touche.sweep("bm25", DATASET, {"k1": [0.5, 0.9]}, qrels=unknown, cross_validation="two-fold")

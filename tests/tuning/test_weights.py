@@ -8,10 +8,11 @@ from conftest import Write
 from spotcheck import run_of
 from touche.errors import ToucheError
 from touche.evaluation.evaluators import trec_eval
+from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine, read_run
 from touche.fusion import METHODS, fused_rankings
 from touche.tasks import Judgments, Rules, Task
-from touche.tuning.weights import simplex, tuned
+from touche.tuning.weights import TunedFusion, simplex, tuned
 
 
 def task_of(write: Write, monkeypatch: pytest.MonkeyPatch, relevant: dict[str, str]) -> Task:
@@ -20,6 +21,14 @@ def task_of(write: Write, monkeypatch: pytest.MonkeyPatch, relevant: dict[str, s
     monkeypatch.setenv("TOUCHE_DATA", str(write("qrels/made-up.qrels", text).parents[1]))
     judged = {"relevance": Judgments("made-up.qrels", frozenset({0, 1}))}
     return Task("made-up", "", "", "made-up.xml", judged, {}, Rules("document", ("Q0",)))
+
+
+def lines_of(fusion: TunedFusion) -> list[RunLine]:
+    return [
+        RunLine(topic.number, "Q0", id, rank, score, "t")
+        for topic, hits in fusion.rankings
+        for rank, (id, score, _) in enumerate(hits, 1)
+    ]
 
 
 TOPICS = [str(number) for number in range(1, 9)]
@@ -50,11 +59,7 @@ def test_each_topic_is_fused_by_weights_of_others_and_the_run_scores_what_they_s
     found = tuned(runs, METHODS[method], 10, task, "two-fold")
     chosen = {topic: found.weights[topic] for topic in TOPICS}
     assert all((one > other) == (int(topic) % 2 == 0) for topic, (one, other) in chosen.items())
-    lines = [
-        RunLine(topic.number, "Q0", id, rank, score, "t")
-        for topic, hits in found.rankings
-        for rank, (id, score, _) in enumerate(hits, 1)
-    ]
+    lines = lines_of(found)
     qrels = {topic: {"a": int(topic) % 2, "b": 1 - int(topic) % 2} for topic in TOPICS}
     values = trec_eval(lines, qrels, task.measure).per_topic
     assert found.cross_validation.values == values
@@ -87,20 +92,28 @@ def test_a_run_that_lacks_judged_topics_can_weigh_everything(
     assert found.cross_validation.mean == 1.0 and found.weights["1"] == (0.5, 0.5)
 
 
+def test_a_topic_that_all_runs_lack_counts_0_as_in_the_score_of_the_fused_run(
+    write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[list[RunLine]]
+) -> None:
+    relevant = dict.fromkeys(TOPICS, "a") | {"2": "b"}
+    task = task_of(write, monkeypatch, relevant)
+    some = [[line for line in run if line.topic in ("1", "2", "3", "99")] for run in runs]
+    fusion = tuned(some, METHODS["rrf"], 10, task, "leave-one-topic-out")
+    qrels = Qrels({topic: {id: int(id == best) for id in "ab"} for topic, best in relevant.items()})
+    assert fusion.cross_validation.values == trec_eval(lines_of(fusion), qrels, task.measure).per_topic
+    assert fusion.cross_validation.values["8"] == 0 and len(fusion.cross_validation.values) == len(TOPICS)
+    assert fusion.weights.keys() == {"1", "2", "3", "99"}
+
+
 def test_what_cannot_be_tuned_is_refused(
     write: Write, monkeypatch: pytest.MonkeyPatch, runs: list[list[RunLine]]
 ) -> None:
     task = task_of(write, monkeypatch, dict.fromkeys(TOPICS, "a"))
-    with pytest.raises(ToucheError, match="at most 5 runs"):
+    with pytest.raises(ToucheError, match=r"at most 5 runs.*pass weights"):
         tuned(runs * 3, METHODS["rrf"], 10, task, "two-fold")
+    one = task_of(write, monkeypatch, {"1": "a"})
     with pytest.raises(ToucheError, match="two topics"):
-        tuned(
-            [[line for line in run if line.topic == "1"] for run in runs],
-            METHODS["rrf"],
-            10,
-            task,
-            "two-fold",
-        )
+        tuned(runs, METHODS["rrf"], 10, one, "two-fold")
     none = task_of(write, monkeypatch, dict.fromkeys(TOPICS, "none"))
-    with pytest.raises(ToucheError, match="check that --task"):
+    with pytest.raises(ToucheError, match="check the task"):
         tuned(runs, METHODS["rrf"], 10, none, "two-fold")

@@ -1,6 +1,6 @@
 """Baselines as PyTerrier transformers; imported only if PyTerrier is installed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyterrier as pt
@@ -12,6 +12,7 @@ from touche.errors import ToucheError
 from touche.formats.documents import Document
 from touche.formats.runs import ranking
 from touche.formats.topics import Topic
+from touche.io.identifiers import quoted
 
 _SCORES = ["score", "rank"]
 
@@ -45,26 +46,27 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
         Returns:
             The input's columns with docno, score and rank, from 0. Documents without a score are missing.
         """
+        needed = ["query"] if self.documents is not None else ["query", "text"]
         with pt.validate.any(inp, context=self) as v:
             if self.documents is not None:
-                v.query_frame(extra_columns=["query"], mode="retrieve")
-                v.result_frame(extra_columns=["query"], mode="rerank")
-            else:
-                v.result_frame(extra_columns=["query", "text"], mode="rerank")
-        is_ranked = "docno" in inp.columns
-        kept = inp.drop(columns=_SCORES, errors="ignore")
-        found = self._ranked(kept.astype(str), is_ranked)
-        keys = ["qid", "docno"] if is_ranked else ["qid"]
-        columns = [*kept.columns, *(["docno"] if not is_ranked else []), *_SCORES]
-        return found.merge(kept.astype(dict.fromkeys(keys, str)), on=keys, how="left")[columns]
+                v.query_frame(extra_columns=needed, mode="retrieve")
+            v.result_frame(extra_columns=needed, mode="rerank")
+        keys = ["qid", "docno"] if "docno" in inp.columns else ["qid"]
+        others = inp.drop(columns=_SCORES, errors="ignore")
+        ranked = self._ranked(_texts(others, [*keys, *needed]))
+        columns = dict.fromkeys([*others.columns, "docno", *_SCORES])
+        rows = others.astype(dict.fromkeys(keys, str)).drop_duplicates(keys)
+        return ranked.merge(rows, on=keys, how="left")[[*columns]]
 
-    def _ranked(self, texts: DataFrame, is_ranked: bool) -> DataFrame:
+    def _ranked(self, texts: DataFrame) -> DataFrame:
         """Returns a row with qid, docno, score and rank for each document."""
-        topics = _topics(texts, is_ranked)
+        candidates: Any = texts.groupby("qid")["docno"].agg(frozenset) if "docno" in texts else {}
+        queries = _by_key(texts, "qid", "query").items()
+        topics = [Topic(qid, query, candidates=candidates.get(qid)) for qid, query in queries]
         documents = self.documents
         if documents is None:
-            by_id = dict(zip(texts["docno"], texts["text"], strict=True))
-            documents = PlainDocuments([Document(id, text) for id, text in by_id.items()])
+            by_id = _by_key(texts, "docno", "text").items()
+            documents = PlainDocuments([Document(id, text) for id, text in by_id])
         rows = [
             (topic.number, id, float(score), rank)
             for topic, hits in (self.ranker(topics, documents, **self.options) if topics else ())
@@ -74,16 +76,18 @@ class BaselineTransformer(pt.Transformer):  # type: ignore[misc]
         return DataFrame(rows, columns=[*types]).astype(types)
 
 
-def _topics(frame: DataFrame, is_ranked: bool) -> list[Topic]:
-    """Returns the topics of a frame, each once, with the documents to re-rank."""
-    candidates: dict[str, set[str]] = {}
-    titles: dict[str, str] = {}
-    for row in frame.to_dict("records"):
-        if titles.setdefault(row["qid"], row["query"]) != row["query"]:
-            raise ToucheError(f"topic {row['qid']} has two queries; use a different qid for each query")
-        if is_ranked:
-            candidates.setdefault(row["qid"], set()).add(row["docno"])
-    return [
-        Topic(qid, title, candidates=frozenset(candidates[qid]) if is_ranked else None)
-        for qid, title in titles.items()
-    ]
+def _texts(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """Returns some columns as texts; refuses missing values, which would become the text ``nan``."""
+    for column in columns:
+        if frame[column].isna().any():
+            row = int(frame[column].isna().to_numpy().argmax()) + 1
+            raise ToucheError(f"the frame has no {column} in row {row}; add it, or drop the row")
+    return frame[columns].astype(str)
+
+
+def _by_key(frame: DataFrame, key: str, value: str) -> dict[str, str]:
+    """Returns the value of each key; refuses a key with two values."""
+    pairs = frame[[key, value]].drop_duplicates()
+    for id in pairs[key][pairs[key].duplicated()]:
+        raise ToucheError(f"{key} {quoted(id)} has two values of {value}; use a different {key} for each")
+    return dict(zip(pairs[key], pairs[value], strict=True))

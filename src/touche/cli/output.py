@@ -6,7 +6,8 @@ import logging
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, fields
+from dataclasses import fields
+from io import StringIO
 from itertools import takewhile
 from statistics import fmean
 from string import Formatter
@@ -16,6 +17,7 @@ from warnings import catch_warnings
 import click
 
 from touche.errors import one_line
+from touche.formats.framed import Table
 from touche.progress import say
 
 if TYPE_CHECKING:
@@ -195,15 +197,22 @@ def warn(*warnings: str, of: str = "") -> None:
         say(f"{of}: warning: {warning}" if of else f"warning: {warning}")
 
 
-def print_records(kind: type[Any], rows: Iterable[Any], style: str) -> None:
-    """Prints dataclass records as a JSON list or as CSV with a header (several values: ``a; b``)."""
+def print_records(kind: type[Any], records: Iterable[Any], style: str) -> None:
+    """Prints records of one type as JSON or CSV."""
+    sys.stdout.write(formatted(Table(kind, tuple(records)), style))
+
+
+def formatted(table: Table[Any], style: str) -> str:
+    """Formats records as a JSON list, or as CSV with a header (several values: ``a; b``)."""
+    rows = table.rows
     if style == "json":
-        click.echo(json.dumps([asdict(row) for row in rows], indent=2, ensure_ascii=False))
-    else:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow([field.name for field in fields(kind)])
-        for row in rows:
-            writer.writerow("; ".join(cell) if isinstance(cell, tuple) else cell for cell in astuple(row))
+        return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(rows[0] if rows else [field.name for field in fields(table.kind)])
+    for row in rows:
+        writer.writerow("; ".join(cell) if isinstance(cell, tuple) else cell for cell in row.values())
+    return text.getvalue()
 
 
 def counted(number: int, noun: str) -> str:

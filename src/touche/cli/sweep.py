@@ -1,12 +1,8 @@
 """touche sweep"""
 
-import csv
-import io
-import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from inspect import Parameter
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -17,15 +13,13 @@ from touche import baselines
 from touche.baselines.method import Baseline
 from touche.cli.commands import INPUT, Command, Option, option
 from touche.cli.options import SCORING
-from touche.cli.output import counted, show_folds, show_records, tell, warn
+from touche.cli.output import counted, formatted, show_folds, show_records, tell, warn
 from touche.cli.run import Baselines, helps_of, own_options
 from touche.cli.runners import own_frames
-from touche.data import places
 from touche.errors import ToucheError
 from touche.evaluation.cross_validation import FOLDS
 from touche.evaluation.evaluators import EVALUATORS
 from touche.io.writing import write_whole
-from touche.tasks import datasets, task_scored_by
 
 if TYPE_CHECKING:
     from touche.tuning.results import Sweep
@@ -34,7 +28,7 @@ SETTINGS_FILE, FOLDS_FILE = "settings.csv", "folds.csv"
 
 _IN = partial(option, section="Input and output")
 _COMMON_OPTIONS: list[click.Parameter] = [
-    _IN("-i --input given INPUT", "Input directory or dataset id; by default TASK.", type=INPUT),
+    _IN("-i --input dataset INPUT", "Input directory or dataset id; by default TASK.", type=INPUT),
     _IN("-o --output DIR", "Directory for runs, tables and heat maps.", required=True),
     *SCORING,
     option("--evaluator", "Evaluator whose scores are compared.", EVALUATORS, default="trec_eval"),
@@ -49,7 +43,7 @@ class Sweeps(Baselines):
     def command_of(self, baseline: Baseline, name: str) -> click.Command:
         def callback(**values: Any) -> None:
             texts = {name: text for name in baseline.options if (text := values.pop(name)) is not None}
-            sweep_baseline(name, texts, **values)
+            _sweep(baselines.load(name), texts, **values)
 
         return Command(
             name,
@@ -79,101 +73,90 @@ def sweep() -> None:
 
 
 def _option(parameter: Parameter, text: str, section: str) -> Option:
-    name = parameter.name.replace("_", "-")
-    about = f"{text} (default: {parameter.default})".strip()
-    return Option([parameter.name, f"--{name}"], section=section, metavar="VALUES", default=None, help=about)
+    default = parameter.default
+    names = [parameter.name, f"--{parameter.name.replace('_', '-')}"]
+    callback = partial(_joined, "true,false" if isinstance(default, bool) else default)
+    about = {"metavar": "VALUES", "help": f"{text} (default: {default})".strip()}
+    return Option(names, section=section, multiple=True, callback=callback, **about)
+
+
+def _joined(example: Any, ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> str | None:
+    """Joins the values of an option; refuses the next option, which is read as a value if there is none."""
+    options = {name for other in ctx.command.get_params(ctx) for name in other.opts}
+    if any(text.partition("=")[0] in options for text in texts):
+        raise click.UsageError(f"{param.opts[0]} needs VALUES, such as {example}", ctx)
+    return ",".join(texts) if texts else None
 
 
 def _example(baseline: Baseline) -> str:
-    numbers = [each for each in baseline.options.values() if isinstance(each.default, float)]
+    numbers = [option for option in baseline.options.values() if isinstance(option.default, float)]
     first = next(iter([*numbers, *baseline.options.values()]), None)
     return f"--{first.name.replace('_', '-')} {first.default}" if first else ""
 
 
-def sweep_baseline(
-    name: str,
+def _sweep(
+    ranker: Baseline,
     texts: Mapping[str, str],
-    given: str | None,
+    dataset: str | None,
     output: Path,
     evaluator: str,
     cross_validation: str,
     style: str,
     **scoring: Any,
 ) -> None:
-    """Sweeps a baseline, writes tables and heat maps, and prints a table.
-
-    Args:
-        name: name of the baseline, or path of its folder.
-        texts: values of its options as typed.
-        given, output, evaluator, cross_validation, style, scoring: values of the command's own options.
-
-    Raises:
-        ToucheError: if an argument or the input is unusable, or a run fails.
-    """
+    """Sweeps a baseline, writes tables and heat maps, and prints a table."""
     from touche.tuning.grid import settings_of, values_of  # here, because they take long to import
-    from touche.tuning.sweeps import sweep
+    from touche.tuning.sweeps import input_and_task, sweep_of
 
-    if not (given or scoring["task_id"]):
+    dataset = dataset or scoring["task_id"]
+    if dataset is None:
         raise ToucheError("no task and no input is specified; pass --task, or -i and --qrels")
-    own_task = given if given in datasets() else None
-    task = task_scored_by(**scoring | {"task_id": scoring["task_id"] or own_task})
-    ranker = baselines.load(name)
     grid = {option: values_of(ranker.options[option], text) for option, text in texts.items()}
     settings = settings_of(ranker.options, grid)
-    source = places.opened(given or scoring["task_id"], needs_documents=ranker.needs_documents)
+    source, task = input_and_task(ranker, dataset, **scoring)
     tell(f"{ranker.name}: {source.took}")
     method = None if cross_validation == "none" else cross_validation
     with own_frames(ranker):
-        found = sweep(ranker, source, output, settings, task, evaluator, method)
-    tell(f"{ranker.name}: {counted(len(settings), 'setting')} in {output}, {found.made} of them new")
-    warn(*found.warnings)
-    _write(found, output)
+        result = sweep_of(ranker, source, output, settings, task, evaluator, method)
+    tell(f"{ranker.name}: {counted(len(settings), 'setting')} in {output}, {result.new_runs} of them new")
+    warn(*result.warnings)
+    _write(result, output)
     if style != "table":
-        click.echo(_formatted(found.fold_records if method else found.records, style), nl=False)
+        click.echo(formatted(result.folds() if method else result.scores, style), nl=False)
         return
-    _show_settings(found)
-    for dimension, validation in found.cross_validations.items():
+    _show_settings(result)
+    for dimension, validation in result.cross_validations.items():
         click.echo()
         show_folds(f"{validation.method}, {dimension}", validation)
 
 
-def _write(found: "Sweep", folder: Path) -> None:
+def _write(result: "Sweep", folder: Path) -> None:
     """Writes the tables; also heat maps, if matplotlib is installed and options vary."""
     from touche.report.plots import save  # here, as above
 
-    write_whole(folder / SETTINGS_FILE, _formatted(found.records, "csv"))
-    if found.cross_validations:
-        write_whole(folder / FOLDS_FILE, _formatted(found.fold_records, "csv"))
-    for dimension in found.by_dimension if found.settings[0].swept else ():
+    write_whole(folder / SETTINGS_FILE, formatted(result.scores, "csv"))
+    if result.cross_validations:
+        write_whole(folder / FOLDS_FILE, formatted(result.folds(), "csv"))
+    for dimension in result.by_dimension if result.settings[0].swept else ():
         try:
-            figure = found.heat_map(dimension)
+            figure = result.heat_map(dimension)
         except ToucheError as error:  # matplotlib is not installed, or the evaluator has no topic
             warn(f"no heat map: {error}")
         else:
             save(figure, folder / f"heat-map-{quote(dimension, safe='')}")
 
 
-def _formatted(records: Sequence[Mapping[str, Any]], style: str) -> str:
-    """Formats records as JSON, or as CSV with a header."""
-    if style == "json":
-        return json.dumps(records, indent=2, ensure_ascii=False) + "\n"
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(records[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    return text.getvalue()
-
-
-def _show_settings(found: "Sweep") -> None:
+def _show_settings(result: "Sweep") -> None:
     """Prints a row for each dimension and setting."""
-    names, first = [*found.settings[0].swept], found.scores[0]
+    names, first = [*result.settings[0].swept], result.scores[0]
     header = [*(names or ["run"]), "dimension", first.measure, "95% interval", "judged"]
     options = [f"{{swept[{name}]}}" for name in names] or ["{setting}"]
     figures = ["{dimension}", "{mean:.3f}{star}", "{low:.3f} to {high:.3f}", "{judged:.2f}"]
-    best = [found.best(dimension) for dimension in found.by_dimension]
+    best = [id(result.best(dimension)) for dimension in result.by_dimension]
     rows = [
-        {**vars(score), "swept": score.setting.swept, "star": " *" if score in best else ""}
-        for score in chain.from_iterable(found.by_dimension.values())
+        {**vars(score), "swept": score.setting.swept, "star": " *" if id(score) in best else ""}
+        for scores in result.by_dimension.values()
+        for score in scores
     ]
     show_records("|".join(header), "|".join([*options, *figures]), rows)
     why = "on other topics it is probably lower, because these topics chose it"

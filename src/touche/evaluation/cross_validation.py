@@ -80,10 +80,12 @@ def cross_validated(
         method: a name in ``FOLDS``.
 
     Raises:
-        ToucheError: if there are fewer than two topics.
+        ToucheError: if there are fewer than two topics, or all values are 0.
     """
     if len(topics) < 2:
         raise ToucheError(f"{method} cross-validation needs two topics, but there are {len(topics)}; omit it")
+    if not any(value for values in candidates.values() for value in values.values()):
+        raise ToucheError(f"all scores are 0, so {method} cross-validation cannot choose; check the task")
     folds = []
     for tested in FOLDS[method](topics):
         others = set(topics).difference(tested)

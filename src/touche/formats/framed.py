@@ -53,6 +53,11 @@ class Table(Sequence[_T], Framed):
         """Returns a record or a slice of the records; for any other key, the frame's item."""
         return self.records[place] if isinstance(place, int | slice) else self.frame()[place]
 
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The records as dictionaries by the names of their columns."""
+        return [getattr(record, "record", None) or asdict(record) for record in self.records]  # type: ignore[call-overload]
+
     def frame(self) -> "DataFrame":
         """Returns a pandas DataFrame with a row for each record; it prints without omissions.
 
@@ -62,9 +67,8 @@ class Table(Sequence[_T], Framed):
         imported("pandas", "analysis")
         from touche.formats.untruncated import UntruncatedFrame  # here, because it imports pandas
 
-        rows = [getattr(record, "record", None) or asdict(record) for record in self.records]  # type: ignore[call-overload]
         names = [field.name for field in fields(self.kind)]  # type: ignore[arg-type]
-        return UntruncatedFrame(rows, columns=None if hasattr(self.kind, "record") else names)
+        return UntruncatedFrame(self.rows, columns=None if hasattr(self.kind, "record") else names)
 
     def __repr__(self) -> str:
         return repr(self.frame())

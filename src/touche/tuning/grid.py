@@ -25,8 +25,13 @@ def settings_of(options: Mapping[str, Parameter], grid: Mapping[str, Iterable[An
 
     Raises:
         ParameterError: if there is no such option, a value is not of its type or not finite, an option has no
-            value, or there are too many settings.
+            value, or there are too many settings. Also if the grid is not a dictionary.
     """
+    if not isinstance(grid, Mapping):
+        example = {name: [option.default] for name, option in [*options.items()][:1]}
+        raise ParameterError(
+            f"the grid {quoted(grid)} is not a dictionary; pass lists of values by option, such as {example}"
+        )
     values = {name: _checked(options, name, of_option) for name, of_option in grid.items()}
     check_size(prod(map(len, values.values())))
     cells = (dict(zip(values, cell, strict=True)) for cell in product(*values.values()))
@@ -97,7 +102,7 @@ def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
     except (ArithmeticError, ValueError):
         count, is_range = 0, False
     if is_range and count < 1:
-        raise ParameterError(f"{problem} has no value; write a STEP that leads from FIRST to LAST")
+        raise ParameterError(f"{problem} is an empty range; write a STEP that leads from FIRST to LAST")
     if not is_range:
         remedy = "write a number, or a range as FIRST:LAST:STEP, such as 0.2:1:0.2"
         raise ParameterError(f"{problem} is neither a finite number nor a range of them; {remedy}")

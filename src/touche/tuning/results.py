@@ -6,8 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from touche.errors import ToucheError, choice, imported
-from touche.evaluation.cross_validation import CrossValidation, Values
+from touche.errors import ToucheError, choice
+from touche.evaluation.cross_validation import CrossValidation, Fold, Values
+from touche.formats.framed import Table
 from touche.report import plots
 
 if TYPE_CHECKING:
@@ -60,6 +61,38 @@ class SettingScore:
     judged: float
     values: Values = field(repr=False)
 
+    @property
+    def record(self) -> dict[str, Any]:
+        """Row of a table: swept options, figures, number of topics, and tag of the run."""
+        figures = {name: value for name, value in vars(self).items() if name not in ("setting", "values")}
+        return {
+            **self.setting.swept,
+            **figures,
+            "topics": len(self.values),
+            "tag": self.setting.folder.name,
+        }
+
+
+@dataclass(frozen=True)
+class SettingFold:
+    """A fold of a cross-validation in one dimension.
+
+    Attributes:
+        dimension: judged dimension.
+        number: number of the fold, from 1.
+        fold: the setting that other topics chose, and its values in the fold.
+    """
+
+    dimension: str
+    number: int
+    fold: Fold[Setting]
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Row of a table: swept options of the setting, tested topics, and their mean."""
+        about = {"dimension": self.dimension, "fold": self.number, **self.fold.choice.swept}
+        return {**about, "tested topics": " ".join(self.fold.values), "mean": self.fold.mean}
+
 
 @dataclass(frozen=True)
 class Sweep:
@@ -69,23 +102,21 @@ class Sweep:
         baseline: name of the baseline.
         scores: scores of each setting in each dimension, in the order of the grid.
         cross_validations: cross-validated choice of the best setting, by dimension; empty unless requested.
-        made: number of new runs; earlier sweeps completed the others.
-        warnings: a sentence for each topic without results in one of the new runs.
+        new_runs: number of new runs; earlier sweeps completed the others.
+        warnings: sentences about topics without results in one of the new runs, and about the scores.
     """
 
     baseline: str
-    scores: Sequence[SettingScore]
+    scores: Table[SettingScore]
     cross_validations: Mapping[str, CrossValidation[Setting]]
-    made: int
+    new_runs: int
     warnings: Sequence[str]
 
     @cached_property
     def by_dimension(self) -> Mapping[str, Sequence[SettingScore]]:
         """Scores of all settings in each dimension."""
-        found: dict[str, list[SettingScore]] = {}
-        for score in self.scores:
-            found.setdefault(score.dimension, []).append(score)
-        return found
+        names = dict.fromkeys(score.dimension for score in self.scores)
+        return {name: [score for score in self.scores if score.dimension == name] for name in names}
 
     @property
     def settings(self) -> list[Setting]:
@@ -99,51 +130,21 @@ class Sweep:
 
         Args:
             dimension: judged dimension.
+
+        Raises:
+            ToucheError: if the sweep has no such dimension.
         """
-        rows = self.by_dimension[dimension]
-        return max(rows, key=lambda row: float("-inf") if row.mean is None else row.mean)
-
-    @property
-    def records(self) -> list[dict[str, Any]]:
-        """Row of each setting and dimension: swept options, and figures of ``SettingScore``."""
-        return [
-            {
-                **row.setting.swept,
-                "dimension": row.dimension,
-                "measure": row.measure,
-                "evaluator": row.evaluator,
-                "mean": row.mean,
-                "low": row.low,
-                "high": row.high,
-                "judged": row.judged,
-                "topics": len(row.values),
-                "tag": row.setting.folder.name,
-            }
-            for row in self.scores
-        ]
-
-    @property
-    def fold_records(self) -> list[dict[str, Any]]:
-        """Row of each dimension and fold: the setting that other topics chose, and its mean in the fold."""
-        return [
-            {
-                "dimension": dimension,
-                "fold": number,
-                **fold.choice.swept,
-                "tested topics": " ".join(fold.values),
-                "mean": fold.mean,
-            }
-            for dimension, validation in self.cross_validations.items()
-            for number, fold in enumerate(validation.folds, 1)
-        ]
+        return max(self._scores(dimension), key=lambda row: float("-inf") if row.mean is None else row.mean)
 
     def frame(self) -> "DataFrame":
-        """The records as a pandas DataFrame."""
-        return _frame(self.records)
+        """The scores as a pandas DataFrame."""
+        return self.scores.frame()
 
-    def folds(self) -> "DataFrame":
-        """The records of the folds as a pandas DataFrame."""
-        return _frame(self.fold_records)
+    def folds(self) -> Table[SettingFold]:
+        """The folds of all cross-validations; their ``frame()`` has a row for each fold."""
+        validations = self.cross_validations.items()
+        folds = (SettingFold(name, *pair) for name, of in validations for pair in enumerate(of.folds, 1))
+        return Table(SettingFold, tuple(folds))
 
     def heat_map(self, dimension: str) -> "Figure":
         """Draws means by the two options with most values; each is the best over values of other options.
@@ -152,13 +153,10 @@ class Sweep:
             dimension: judged dimension.
 
         Raises:
-            ToucheError: if no option has several values, or matplotlib is not installed.
+            ToucheError: if the sweep has no such dimension, no option has several values, or matplotlib is
+                not installed.
         """
-        if dimension not in self.by_dimension:
-            raise ToucheError(
-                f"the sweep has no dimension {dimension!r}; {choice(dimension, self.by_dimension)}"
-            )
-        rows = [row for row in self.by_dimension[dimension] if row.mean is not None]
+        rows = [row for row in self._scores(dimension) if row.mean is not None]
         counts = {name: len({s.swept[name] for s in self.settings}) for name in self.settings[0].swept}
         axes = sorted(counts, key=lambda name: -counts[name])[:2]
         if not (axes and rows):
@@ -173,9 +171,8 @@ class Sweep:
         best_over = f"\nbest over {', '.join(others)}" if others else ""
         return plots.heat_map(cells, across, down[0] if down else "", title + best_over)
 
-
-def _frame(records: Sequence[Mapping[str, Any]]) -> "DataFrame":
-    imported("pandas", "analysis")
-    from touche.formats.untruncated import UntruncatedFrame  # here, because it imports pandas
-
-    return UntruncatedFrame(records)
+    def _scores(self, dimension: str) -> Sequence[SettingScore]:
+        known = self.by_dimension
+        if dimension not in known:
+            raise ToucheError(f"the sweep has no dimension {dimension!r}; {choice(dimension, known)}")
+        return known[dimension]

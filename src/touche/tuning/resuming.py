@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -60,28 +60,18 @@ class Resumption:
     @cached_property
     def _source(self) -> str:
         """Input and code; the code that a plain function calls is unknown, so its runs are never complete."""
-        ranker, given = self._runs.ranker, self._runs.given
-        code = _digest(_code(ranker.folder)) if ranker.folder else token_hex()
-        topics = [(topic.number, topic.title, sorted(topic.candidates or ())) for topic in given.topics]
-        return repr(
-            [
-                ranker.name,
-                code,
-                _digest(_code(Path(__file__).parents[1])),
-                self._runs.data(),
-                given.took,
-                topics,
-            ]
-        )
+        ranker, source = self._runs.ranker, self._runs.given
+        code = _digest(ranker.folder) if ranker.folder else token_hex()
+        topics = [(topic.number, topic.title, sorted(topic.candidates or ())) for topic in source.topics]
+        about = ranker.name, code, _digest(Path(__file__).parents[1]), self._runs.data(), source.took, topics
+        return repr(about)
 
 
-def _code(folder: Path) -> Iterator[Path]:
-    """Yields the files in a baseline's folder, and Python and C files below it, except installed packages."""
+def _digest(folder: Path) -> str:
+    """Digests the files in a folder, and Python and C files below it, except installed packages."""
+    digest = hashlib.md5()
     for path in sorted(folder.rglob("*")):
         is_code = path.suffix in (".py", ".c") and "site-packages" not in path.parts
         if is_file(path) and (is_code or path.parent == folder) and not path.name.startswith("."):
-            yield path
-
-
-def _digest(paths: Iterable[Path]) -> str:
-    return hashlib.md5("".join(f"{path.name} {md5(path)}\n" for path in paths).encode()).hexdigest()
+            digest.update(f"{path.name} {md5(path)}\n".encode())
+    return digest.hexdigest()

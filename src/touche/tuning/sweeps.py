@@ -1,28 +1,115 @@
 """Sweeps: a baseline run with every setting of a grid; many settings share a pass over the collection."""
 
-from collections.abc import Iterator, Sequence
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from os import PathLike, fspath
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from touche import tasks
+from touche.baselines.loader import load
 from touche.baselines.method import Baseline
 from touche.baselines.running import Runs
 from touche.collection.discovery import Input
 from touche.collection.parts import PostponedError, Readings
+from touche.data.places import opened
 from touche.errors import ToucheError
 from touche.evaluation import scores
-from touche.evaluation.cross_validation import CrossValidation, Fold, cross_validated
+from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cross_validated
+from touche.evaluation.evaluators import EVALUATORS
+from touche.evaluation.notes import doubts
+from touche.formats.forms import AnyQrels, qrels_of
+from touche.formats.framed import Table
 from touche.formats.topics import Topic, in_order
+from touche.io.temporary import temporary_folder
 from touche.progress import watched
 from touche.tasks import Task
 from touche.tira.outputs import RUN_FILE
+from touche.tuning.grid import settings_of
 from touche.tuning.results import Options, Setting, SettingScore, Sweep
 from touche.tuning.resuming import Resumption
 
+if TYPE_CHECKING:
+    from ir_measures.measures import Measure
+
 
 def sweep(
+    baseline: str | PathLike[str] | Baseline,
+    dataset: str | PathLike[str],
+    grid: Mapping[str, Iterable[Any]],
+    *,
+    task: str | None = None,
+    output: str | PathLike[str] | None = None,
+    evaluator: str = "trec_eval",
+    measure: "str | Measure | None" = None,
+    qrels: AnyQrels = None,
+    cross_validation: str | None = None,
+) -> Sweep:
+    """Runs a baseline with every setting of a grid and scores the runs, as ``touche sweep`` does.
+
+    Args:
+        baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
+            decorated by ``baseline``.
+        dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
+        grid: the values of some options by name, such as ``{"k1": [0.6, 1.2], "b": [0.4]}``; other
+            options have their defaults.
+        task: the id of the task; None for the dataset's task.
+        output: the folder for the runs, from which a later sweep resumes; None discards the runs.
+        evaluator: ``trec_eval`` or ``touche``.
+        measure: a measure instead of the task's, an object of ir_measures or its name, such as ``nDCG@10``.
+        qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
+        cross_validation: ``two-fold`` or ``leave-one-topic-out``, or None.
+
+    Returns:
+        The scores of all settings; ``frame()`` is the table, and ``heat_map(dimension)`` a figure. Doubtful
+        scores cause Python warnings.
+
+    Raises:
+        ToucheError: if there is no such baseline, dataset, option or task, the input is unusable, or
+            judgments are missing.
+    """
+    for value, known in ((evaluator, EVALUATORS), (cross_validation, FOLDS)):
+        if value is not None and value not in known:
+            raise ToucheError(f"{value!r} is unknown; choose among {', '.join(known)}")
+    ranker = baseline if isinstance(baseline, Baseline) else load(fspath(baseline))
+    settings = settings_of(ranker.options, grid)
+    name = None if measure is None else str(measure)
+    with temporary_folder("touche-sweep-") as folder:
+        if not (qrels is None or isinstance(qrels, str | PathLike)):
+            qrels = qrels_of(qrels).write(folder / "qrels.txt")
+        judgments = None if qrels is None else Path(qrels)
+        source, scored_by = input_and_task(ranker, fspath(dataset), task, name, judgments)
+        runs = Path(output) if output else folder
+        result = sweep_of(ranker, source, runs, settings, scored_by, evaluator, cross_validation)
+    for text in result.warnings:
+        warnings.warn(text, stacklevel=2)
+    return result
+
+
+def input_and_task(
+    ranker: Baseline, dataset: str, task_id: str | None, measure: str | None, qrels: Path | None
+) -> tuple[Input, Task]:
+    """Opens the input of a sweep, and returns the task that scores it, by default that of the dataset.
+
+    Args:
+        ranker: baseline.
+        dataset: id of a dataset, or path of an input directory.
+        task_id, measure, qrels: as for ``task_scored_by``.
+
+    Raises:
+        ToucheError: if the input, the task, the measure or the qrels are unknown or unusable.
+    """
+    own_task = dataset if dataset in tasks.datasets() else None
+    task = tasks.task_scored_by(task_id or own_task, measure, qrels)
+    return opened(dataset, needs_documents=ranker.needs_documents), task
+
+
+def sweep_of(
     ranker: Baseline,
-    given: Input,
+    source: Input,
     output: Path,
     settings: Sequence[Options],
     task: Task,
@@ -36,7 +123,7 @@ def sweep(
 
     Args:
         ranker: baseline.
-        given: its input; read once for all settings that start with the same counts.
+        source: its input; read once for all settings that start with the same counts.
         output: folder for the folders of the settings.
         settings: values of all options of the baseline, per setting.
         task: task of the runs, with its measure.
@@ -47,34 +134,38 @@ def sweep(
         ToucheError: if two settings have the same tag, a run fails or cannot be scored; runs before it
             remain.
     """
-    folders = [output / quote(ranker.tag(dict(setting)), safe="=,") for setting in settings]
-    if twins := [folder.name for number, folder in enumerate(folders) if folder in folders[:number]]:
-        problem = f"two settings have the tag {twins[0]}"
-        raise ToucheError(f"{problem}; rename one of the files in their options")
+    runs = _runs(ranker, output, settings)
+    shared = replace(source, documents=replace(source.documents, readings=Readings()))
+    new_runs, without_hits = _complete(Runs(ranker, shared), runs)
+    nothing = [
+        f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}" for topic in without_hits
+    ]
+    rows, doubtful = _scores(runs, task, evaluator)
+    result = Sweep(ranker.name, Table(SettingScore, tuple(rows)), {}, new_runs, [*nothing, *doubtful])
+    if not cross_validation:
+        return result
+    by_dimension = result.by_dimension.items()
+    validations = {name: _validated(of_one, cross_validation) for name, of_one in by_dimension}
+    return replace(result, cross_validations=validations)
+
+
+def _runs(ranker: Baseline, output: Path, settings: Sequence[Options]) -> list[Setting]:
+    """Returns each setting with its folder."""
+    tags = Counter(ranker.tag(dict(setting)) for setting in settings)
+    if twins := [tag for tag, count in tags.items() if count > 1]:
+        raise ToucheError(f"two settings have the tag {twins[0]}; rename one of the files in their options")
     names = [name for name in ranker.options if len({setting[name] for setting in settings}) > 1]
-    pairs = zip(settings, folders, strict=True)
-    runs = [Setting(options, {name: options[name] for name in names}, folder) for options, folder in pairs]
-    made, without_hits = _complete(Runs(ranker, _shared(given)), runs)
-    doubts = [f"{ranker.name}: nothing found for topic {each.number}: {each.title}" for each in without_hits]
-    found = Sweep(ranker.name, _scores(runs, task, evaluator), {}, made, doubts)
-    if cross_validation:
-        by_dimension = found.by_dimension.items()
-        validations = {name: _validated(of_one, cross_validation) for name, of_one in by_dimension}
-        found = replace(found, cross_validations=validations)
-    return found
-
-
-def _shared(given: Input) -> Input:
-    """Returns the input with documents that several rankings share."""
-    return replace(given, documents=replace(given.documents, readings=Readings()))
+    return [
+        Setting(options, {name: options[name] for name in names}, output / quote(tag, safe="=,"))
+        for options, tag in zip(settings, tags, strict=True)
+    ]
 
 
 def _complete(runs: Runs, settings: Sequence[Setting]) -> tuple[int, list[Topic]]:
     """Completes the runs; returns the number of new runs, and topics without hits in one of them."""
     resumption, without_hits = Resumption(runs), dict[str, Topic]()
     waiting = [setting for setting in settings if not resumption.is_complete(setting.folder, setting.options)]
-    made = _in_passes(runs, waiting)
-    for setting, topics in watched(made, "sweeping", "settings", len(waiting)):
+    for setting, topics in watched(_in_passes(runs, waiting), "sweeping", "settings", len(waiting)):
         resumption.complete(setting.folder, setting.options)
         without_hits |= {topic.number: topic for topic in topics}
     return len(waiting), [*without_hits.values()]
@@ -95,24 +186,32 @@ def _in_passes(runs: Runs, waiting: Sequence[Setting]) -> Iterator[tuple[Setting
         waiting = postponed
 
 
-def _scores(settings: Sequence[Setting], task: Task, evaluator: str) -> list[SettingScore]:
-    """Returns the score of each run in every ranked dimension."""
-    rows = []
+def _scores(settings: Sequence[Setting], task: Task, evaluator: str) -> tuple[list[SettingScore], list[str]]:
+    """Returns the score of each run in every ranked dimension, and warnings about the scores, each once."""
+    rows, doubtful = list[SettingScore](), dict[str, list[Setting]]()
     for setting in watched(settings, "evaluating", "runs", len(settings)):
         for run in scores.evaluate([setting.folder / RUN_FILE], task, [evaluator]):
             if run.is_ranking:
                 score, evaluation = run.scores[evaluator], run.evaluations[evaluator]
                 figures = score.mean, score.low, score.high, score.judged, evaluation.per_topic
                 rows.append(SettingScore(setting, run.dimension, str(run.measure), evaluator, *figures))
+                for text in doubts(run):
+                    doubtful.setdefault(f"{run.label}: {text}", []).append(setting)
     if not rows:
-        raise ToucheError(f"{task.id} has no judgments of rankings; pass some with --qrels")
-    return rows
+        raise ToucheError(f"{task.id} has no judgments of rankings; pass qrels")
+    return rows, [f"{_first(of)}, {text}" for text, of in doubtful.items()]
+
+
+def _first(settings: Sequence[Setting]) -> str:
+    """Names the first setting, and counts the others."""
+    others = f" and {len(settings) - 1} more" if len(settings) > 1 else ""
+    return f"{settings[0]}{others}"
 
 
 def _validated(rows: Sequence[SettingScore], method: str) -> CrossValidation[Setting]:
     """Cross-validates the choice of the best setting in one dimension."""
-    by_folder = {row.setting.folder: row for row in rows}
     topics = sorted({topic for row in rows for topic in row.values}, key=in_order)
-    found = cross_validated({folder: row.values for folder, row in by_folder.items()}, topics, method)
-    folds = [Fold(by_folder[fold.choice].setting, fold.values) for fold in found.folds]
-    return CrossValidation(method, folds)
+    validation = cross_validated({place: row.values for place, row in enumerate(rows)}, topics, method)
+    return CrossValidation(
+        method, [Fold(rows[fold.choice].setting, fold.values) for fold in validation.folds]
+    )

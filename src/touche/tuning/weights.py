@@ -51,7 +51,7 @@ def tuned(
     """Fuses runs with weights that are tuned by cross-validation, never on the topic itself.
 
     All weights in steps of 0.1 that add up to 1 are tried. A topic without judgments has the weights that are
-    best on all judged topics.
+    best on all judged topics. A judged topic that all runs lack scores 0.
 
     Args:
         runs: the runs.
@@ -73,24 +73,18 @@ def tuned(
         raise ToucheError(f"there is no cross-validation {quoted(validation)}; {choice(validation, FOLDS)}")
     if len(runs) > MOST_RUNS:
         problem = f"weights can be tuned for at most {MOST_RUNS} runs, but {len(runs)} are passed"
-        raise ToucheError(f"{problem}; omit some, or pass --weights")
+        raise ToucheError(f"{problem}; omit some, or pass weights")
     shares, qrels = shares_of(runs, method), qrels_of(task, dimension)
-    judged = sorted(shares.keys() & qrels.keys(), key=in_order)
-    among = Qrels((topic, qrels[topic]) for topic in judged)
     grid = list(simplex(len(runs), STEPS))
     values = {
-        weights: _values(shares, method, weights, depth, among, task.measure_for(dimension))
+        weights: _values(shares, method, weights, depth, qrels, task.measure_for(dimension))
         for weights in watched(grid, "tuning", "weights", len(grid))
     }
-    if not any(value for of_topics in values.values() for value in of_topics.values()):
-        problem = f"{task.measure_for(dimension)} is 0 on all fused topics, so no weights are better"
-        raise ToucheError(f"{problem}; check that --task is the runs' task")
-    found = cross_validated(values, judged, validation)
-    overall = best(values, set(judged))
-    weights = dict.fromkeys(shares, overall)
-    weights |= {topic: fold.choice for fold in found.folds for topic in fold.values}
+    folds = cross_validated(values, sorted(qrels, key=in_order), validation)
+    weights = dict.fromkeys(shares, best(values, set(qrels)))
+    weights |= {topic: fold.choice for fold in folds.folds for topic in fold.values if topic in shares}
     rankings = list(ranked(_with(shares, method, weights), runs, depth))
-    return TunedFusion(dimension, rankings, weights, found)
+    return TunedFusion(dimension, rankings, weights, folds)
 
 
 def simplex(runs: int, steps: int) -> Iterator[Weights]:
@@ -111,7 +105,7 @@ def _values(
     shares: Shares, method: Method, weights: Weights, depth: int, qrels: Qrels, measure: Measure
 ) -> Values:
     """Returns trec_eval's value of each judged topic, fused with some weights."""
-    judged = {topic: shares[topic] for topic in qrels}
+    judged = {topic: shares.get(topic, {}) for topic in qrels}
     lines = [
         RunLine(topic.number, "Q0", id, rank, score, "fused")
         for topic, hits in ranked(weighted(judged, method, weights), (), depth)
