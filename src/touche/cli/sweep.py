@@ -63,9 +63,9 @@ class Sweeps(Baselines):
 def sweep() -> None:
     """Run a baseline with every combination of option values, and score the runs.
 
-    VALUES are separated by commas. A range of numbers is FIRST:LAST:STEP and includes both ends. If the
-    baseline ranks by a scan, settings with the same analysis share one pass over the collection. A second
-    sweep into DIR skips complete runs whose input, options and code are unchanged.
+    VALUES are separated by commas, or the option is repeated. A range of numbers is FIRST:LAST:STEP and
+    includes both ends. If the baseline ranks by a scan, settings with the same analysis share one pass over
+    the collection. A second sweep into DIR skips complete runs whose input, options and code are unchanged.
 
     The best mean is optimistic, because the topics that score the setting also chose it. Cross-validation
     chooses by some topics, and scores only the others.

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from touche.errors import ToucheError, choice
+from touche.errors import ToucheError, check_choice
 from touche.evaluation.cross_validation import CrossValidation, Fold, Values
 from touche.formats.framed import Table
 from touche.report import plots
@@ -172,7 +172,5 @@ class Sweep:
         return plots.heat_map(cells, across, down[0] if down else "", title + best_over)
 
     def _scores(self, dimension: str) -> Sequence[SettingScore]:
-        known = self.by_dimension
-        if dimension not in known:
-            raise ToucheError(f"the sweep has no dimension {dimension!r}; {choice(dimension, known)}")
-        return known[dimension]
+        check_choice("dimension", dimension, self.by_dimension)
+        return self.by_dimension[dimension]

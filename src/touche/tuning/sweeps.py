@@ -16,7 +16,7 @@ from touche.baselines.running import Runs
 from touche.collection.discovery import Input
 from touche.collection.parts import PostponedError, Readings
 from touche.data.places import opened
-from touche.errors import ToucheError
+from touche.errors import ToucheError, check_choice
 from touche.evaluation import scores
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cross_validated
 from touche.evaluation.evaluators import EVALUATORS
@@ -71,9 +71,9 @@ def sweep(
         ToucheError: if there is no such baseline, dataset, option or task, the input is unusable, or
             judgments are missing.
     """
-    for value, known in ((evaluator, EVALUATORS), (cross_validation, FOLDS)):
-        if value is not None and value not in known:
-            raise ToucheError(f"{value!r} is unknown; choose among {', '.join(known)}")
+    check_choice("evaluator", evaluator, EVALUATORS)
+    if cross_validation is not None:
+        check_choice("cross-validation", cross_validation, FOLDS)
     ranker = baseline if isinstance(baseline, Baseline) else load(fspath(baseline))
     settings = settings_of(ranker.options, grid)
     name = None if measure is None else str(measure)

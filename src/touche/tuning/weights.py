@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 from touche.data.places import qrels_of
-from touche.errors import ToucheError, choice
+from touche.errors import ToucheError, check_choice
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Values, best, cross_validated
 from touche.evaluation.evaluators import trec_eval
 from touche.formats.qrels import Qrels
 from touche.formats.runs import RunLine
 from touche.formats.topics import in_order
 from touche.fusion import Hits, Method, Ranking, Shares, ranked, shares_of, weighted
-from touche.io.identifiers import quoted
 from touche.progress import watched
 from touche.tasks import STANCE, Task
 from touche.tasks.measures import Measure
@@ -67,10 +66,8 @@ def tuned(
     """
     dimensions = [name for name in task.qrels if name != STANCE]
     dimension = dimension or next(iter(dimensions), "")
-    if dimension not in dimensions:
-        raise ToucheError(f"{task.id} has no dimension {quoted(dimension)}; {choice(dimension, dimensions)}")
-    if validation not in FOLDS:
-        raise ToucheError(f"there is no cross-validation {quoted(validation)}; {choice(validation, FOLDS)}")
+    check_choice("dimension", dimension, dimensions)
+    check_choice("cross-validation", validation, FOLDS)
     if len(runs) > MOST_RUNS:
         problem = f"weights can be tuned for at most {MOST_RUNS} runs, but {len(runs)} are passed"
         raise ToucheError(f"{problem}; omit some, or pass weights")
