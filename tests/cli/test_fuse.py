@@ -133,7 +133,7 @@ def test_tuned_weights_are_recorded_topic_by_topic(touche: Touche, tmp_path: Pat
         (("--weights", "1,1", "--tune", "two-fold", "--task", "spot-check/arguments"), "exclude"),
         (("--task", "spot-check/arguments"), "--tune"),
         (("--dimension", "relevance"), "--tune"),
-        (("--tune", "two-fold"), "--task"),
+        (("--tune", "two-fold"), "a task"),
         (("--tune", "two-fold", "--task", "spot-check/arguments", "--dimension", "x"), "dimension 'x'"),
     ],
 )
