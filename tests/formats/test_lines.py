@@ -92,6 +92,14 @@ BROKEN = [
 ]
 
 
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_byte_order_mark_alone_is_an_empty_file(write: Write, name: str) -> None:
+    try:
+        assert not [*FORMATS[name][0](write(name, b"\xef\xbb\xbf"))]
+    except InputError as error:
+        assert str(error).count("\n") == 0
+
+
 @pytest.mark.parametrize(("name", "line", "message"), BROKEN)
 def test_a_broken_line_is_named(write: Write, name: str, line: str, message: str) -> None:
     read, good = FORMATS[name]

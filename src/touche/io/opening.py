@@ -208,7 +208,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         InputError: if the file cannot be read or a line is not UTF-8.
     """
     for number, line in enumerate(decoded_lines(path), 1):
-        if not line.isspace():
+        if line.strip():  # a byte order mark alone leaves an empty text
             yield number, line.rstrip("\r\n")
 
 
