@@ -188,7 +188,7 @@ def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[t
                 f"document {quoted(document)} is ranked twice for one topic; rank each document only once"
             )
         ranked[document] = _float32(document, score)
-    ordered = sorted(ranked.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)
+    ordered = sorted(ranked.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)  # as Run.by_score
     return ordered[:depth]
 
 
