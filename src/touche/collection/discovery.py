@@ -24,8 +24,8 @@ from touche.formats.parquet import read_documents_parquet
 from touche.formats.topics import Topic, read_topics
 from touche.formats.warc import read_warc
 
-# If a directory has several topic or document formats, the first in this order is used. docs/reference/files.md
-# repeats the order.
+# If a directory has several topic or document formats, the first in this order is used.
+# docs/reference/files.md repeats the order.
 _TOPIC_FILES = ("topics.xml", "queries.jsonl")
 _FORMATS = (
     FileFormat("documents.jsonl", "documents", pieces_of_documents),

@@ -1,7 +1,7 @@
 """Measures in the notation of ir_measures, such as ``nDCG@5``, ``AP`` and ``P(rel=2)@10``, and macro F1.
 
-``measure_of`` knows every measure of ir_measures that trec_eval computes. Any other measure needs a case there,
-and a function and a case in ``evaluators_of`` of ``touche.evaluation.evaluators``.
+``measure_of`` knows every measure of ir_measures that trec_eval computes. Any other measure needs a case
+there, and a function and a case in ``evaluators_of`` of ``touche.evaluation.evaluators``.
 """
 
 import ast
