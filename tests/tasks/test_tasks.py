@@ -1,3 +1,4 @@
+import csv
 import json
 import os
 import re
@@ -117,6 +118,13 @@ def test_a_long_table_has_the_best_of_each_team_and_all_of_it_on_request(touche:
     rows = [sum(not line.startswith("rerun ") for line in text.splitlines()) for text in (short, long)]
     assert rows[1] - rows[0] == 2 * (71 - 23 - 1)
     assert "macro F1" not in short
+
+
+def test_several_sources_are_one_cell_of_csv(touche: Touche) -> None:
+    rows = csv.DictReader(touche("tasks", "touche-2020-task-1", "--format", "csv")[1].splitlines())
+    published = tasks.task("touche-2020-task-1").published
+    assert [row["sources"] for row in rows] == ["; ".join(row.sources) for row in published]
+    assert max(len(row.sources) for row in published) > 1
 
 
 def test_of_records_each_says_what_its_value_is(touche: Touche) -> None:

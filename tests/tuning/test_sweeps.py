@@ -249,7 +249,7 @@ def test_scores_are_those_of_evaluate_and_the_best_is_best(tmp_path: Path) -> No
         (run,) = scores.evaluate([row.setting.folder / "run.txt"], TASK, ["trec_eval"])
         score = run.scores["trec_eval"]
         assert (row.mean, row.low, row.high, row.judged) == (score.mean, score.low, score.high, score.judged)
-        assert row.values == run.evaluations["trec_eval"].per_topic
+        assert row.values == run.evaluations["trec_eval"].per_topic and row.record["topics"] == score.topics
     assert found.best("relevance").mean == max(row.mean or 0 for row in found.scores)
     assert [dict(setting.swept) for setting in found.settings] == [
         {"k1": k1, "b": b} for k1 in (0.1, 5.0) for b in (0.0, 1.0)
@@ -308,9 +308,15 @@ def test_qrels_of_every_form_score_as_their_file() -> None:
     path = ROOT / "qrels" / QRELS
     expected = touche.sweep("bm25", DATASET, {"k1": [0.5]}, qrels=path).scores[0]
     qrels = touche.qrels_of(path)
+    assert expected.dimension == path.stem
     for form in (qrels, {**qrels}, qrels.frame(), str(path), path.open()):
         (score,) = touche.sweep("bm25", DATASET, {"k1": [0.5]}, qrels=form).scores
         assert (score.mean, score.values) == (expected.mean, expected.values) and expected.judged > 0
+
+
+def test_a_task_that_is_passed_replaces_that_of_the_dataset() -> None:
+    with pytest.raises(ToucheError, match=r"no topic in common.*passages"):
+        touche.sweep("bm25", DATASET, {}, task="spot-check/passages")
 
 
 def test_doubts_about_scores_are_warnings_each_once(tmp_path: Path) -> None:
