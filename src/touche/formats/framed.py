@@ -1,5 +1,6 @@
 """Results that can be used like their DataFrame."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,12 +13,12 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-class Framed:
+class Framed(ABC):
     """A result with the columns and methods of its frame, such as ``result.to_csv()``."""
 
+    @abstractmethod
     def frame(self) -> "DataFrame":
         """Returns the result as a pandas DataFrame."""
-        raise NotImplementedError
 
     def _repr_html_(self) -> str:
         return str(self.frame()._repr_html_())
