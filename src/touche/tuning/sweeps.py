@@ -199,13 +199,8 @@ def _scores(settings: Sequence[Setting], task: Task, evaluator: str) -> tuple[li
                     doubtful.setdefault(f"{run.label}: {text}", []).append(setting)
     if not rows:
         raise ToucheError(f"{task.id} has no judgments of rankings; pass qrels")
-    return rows, [f"{_first(of)}, {text}" for text, of in doubtful.items()]
-
-
-def _first(settings: Sequence[Setting]) -> str:
-    """Names the first setting, and counts the others."""
-    others = f" and {len(settings) - 1} more" if len(settings) > 1 else ""
-    return f"{settings[0]}{others}"
+    others = {text: f" and {len(of) - 1} more" if len(of) > 1 else "" for text, of in doubtful.items()}
+    return rows, [f"{of[0]}{others[text]}, {text}" for text, of in doubtful.items()]
 
 
 def _validated(rows: Sequence[SettingScore], method: str) -> CrossValidation[Setting]:
