@@ -102,7 +102,7 @@ def _parsed(
     block: Sequence[bytes], path: Path, first: int, note: Callable[[LineError], None] | None
 ) -> Iterator[tuple[int, RunLine]]:
     for number, text in enumerate(decoded(block, path, first), first):
-        if note is None and text.isspace():
+        if note is None and not text.strip():
             continue
         try:
             yield number, parse_line(text, path, number)
