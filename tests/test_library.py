@@ -47,7 +47,7 @@ def test_overlaps_have_effects_with_a_baseline(touche: Touche, runs: list[Path],
     table = package.overlap(runs, TASK, baseline=baseline)
     assert records_of(table) == json.loads(out) and table[0].effect_ratio is not None
     for wrong in ({"task": None}, {"runs": [*runs, runs[0]]}):
-        with pytest.raises(ToucheError, match="two runs and a task"):
+        with pytest.raises(ToucheError, match="two of each, and a task"):
             package.overlap(**{"runs": runs, "task": TASK, "baseline": baseline} | wrong)
 
 
@@ -94,12 +94,13 @@ def test_tuned_fusions_are_those_of_the_command(touche: Touche, runs: list[Path]
     touche("fuse", *runs, "-o", tmp_path, "--tune", "two-fold", "--task", TASK)
     tuned = package.fuse(runs, tune="two-fold", task=TASK)
     assert tuned.text() == (tmp_path / "run.txt").read_text(encoding="utf-8")
-    for wrong in (
-        {"tune": "two-fold"},
-        {"tune": "two-fold", "task": TASK, "weights": [1, 1]},
-        {"task": TASK},
-    ):
-        with pytest.raises(ToucheError, match="tuning needs tune and task"):
+    assert tuned.tuning is not None and set(tuned.tuning.weights) == set(tuned.by_topic)
+    validation = tuned.tuning.cross_validation
+    (score,) = package.evaluate(tuned, TASK, "trec_eval", measure="nDCG@5")
+    assert (score.mean, score.low, score.high) == (validation.mean, *validation.interval)
+    both = {"tune": "two-fold", "task": TASK}
+    for wrong in ({"tune": "two-fold"}, {"task": TASK}, both | {"weights": [1, 1]}):
+        with pytest.raises(ToucheError, match="neither task nor qrels|also pass tune|exclude each other"):
             package.fuse(runs, **wrong)
     with pytest.raises(ToucheError, match="no cross-validation 'three-fold'"):
         package.fuse(runs, tune="three-fold", task=TASK)  # type: ignore[arg-type]
@@ -115,6 +116,10 @@ def test_tuned_fusions_are_those_of_the_command(touche: Touche, runs: list[Path]
         (lambda run: package.evaluate(run, 5), "no task 5"),
         (lambda run: package.evaluate(run, __file__), "several runs as a list"),
         (lambda run: package.overlap(run), "at least two runs"),
+        (lambda run: package.overlap([run, run], TASK, baseline=run), "pass two of each"),
+        (lambda run: package.fuse([run, run.frame()], weights="0.7,0.3"), "a list of numbers"),
+        (lambda run: package.run(None, TASK), "baseline = None"),
+        (lambda run: package.run("bm25", package.task(TASK)), "dataset = TaskData"),
         (
             lambda run: package.evaluate(dataclasses.replace(run, scores=run.scores * np.nan), TASK),
             "nan is not",
@@ -182,3 +187,27 @@ def test_a_table_is_a_list_and_has_what_its_frame_has(runs: list[Path]) -> None:
     assert table.to_dict("records")[0]["tag"] == "a" and next(iter(table.columns)) == "run"
     assert "<table" in table._repr_html_() and repr(table) == repr(table.frame())
     assert package.run_of(runs[0])["docno"].tolist() == package.run_of(runs[0]).frame()["docno"].tolist()
+
+
+def test_without_pandas_runs_are_used_and_results_are_printed(
+    runs: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    read = [package.run_of(path) for path in runs]
+    assert package.evaluate(read, TASK)[0].mean == package.evaluate(runs, TASK)[0].mean
+    assert "mean=" in repr(package.evaluate(read[0], TASK)) and "lines" in repr(read[0])
+
+
+def test_a_reference_is_a_run_or_its_name(runs: list[Path]) -> None:
+    read = [package.run_of(path) for path in runs]
+    named = package.compare(read, TASK, reference="b")
+    assert list(package.compare(read, TASK, reference=read[1])) == list(named) != []
+    wide = package.wide(read, TASK, "trec_eval", reference=read[1])
+    assert repr(wide).startswith("| run |")
+
+
+def test_qrels_in_memory_are_qrels_of_reports_and_of_tuning(runs: list[Path], tmp_path: Path) -> None:
+    qrels = package.task(TASK).qrels["relevance"]
+    assert package.report(runs, tmp_path, qrels=qrels).is_file()
+    of_task = package.fuse(runs, tune="two-fold", task=TASK)
+    assert package.fuse(runs, tune="two-fold", qrels=qrels.frame(), measure="nDCG@5").text() == of_task.text()

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from numbers import Real
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from touche.origin import clone
@@ -59,13 +60,13 @@ def imported(module: str, extra: str) -> Any:
     """Imports a module of an optional dependency.
 
     Raises:
-        ToucheError: if it is not installed; the message has the command that installs the extra.
+        NotInstalledError: if it is not installed; the message has the command that installs the extra.
     """
     try:
         return import_module(module)
     except ImportError as error:
         name = module.partition(".")[0]
-        raise ToucheError(f"{name} is not installed; get it with: {installing(extra)}") from error
+        raise NotInstalledError(f"{name} is not installed; get it with: {installing(extra)}") from error
 
 
 def check_range(name: str, value: float, least: float, most: float) -> None:
@@ -81,9 +82,8 @@ def check_range(name: str, value: float, least: float, most: float) -> None:
         ParameterError: if the value is outside of the range.
     """
     if not (isinstance(value, Real) and least <= value <= most):
-        shown = f"{value:g}" if isinstance(value, Real) else repr(value)
-        problem = f"{name} = {shown} is out of range"
-        raise ParameterError(f"{problem}; choose a number from {least:g} to {most:g}")
+        problem = f"{value:g} is out of range" if isinstance(value, Real) else f"{value!r} is not a number"
+        raise ParameterError(f"{name} = {problem}; choose a number from {least:g} to {most:g}")
 
 
 def one_line(text: str) -> str:
@@ -104,12 +104,12 @@ def check_choice(what: str, name: object, known: Iterable[str]) -> None:
     """
     if not isinstance(name, str) or name not in known:
         remedy = choice(name if isinstance(name, str) else "", known)
-        raise ParameterError(f"there is no {what} {name!r}; {remedy}")
+        raise ParameterError(f"there is no {what} {shorten(repr(name), 60)}; {remedy}")
 
 
 def choice(name: str, known: Iterable[str]) -> str:
     """Returns the remedy for an unknown name: the most similar known name, or all known names."""
     known = list(known)
-    begun = [other for other in known if name and other.startswith(name)]
+    begun = [other for other in known if name and other.lower().startswith(name.lower())]
     nearest = begun[:1] or get_close_matches(name, known, n=1, cutoff=0.7)
     return f"did you mean {nearest[0]}?" if nearest else f"choose among {', '.join(known)}."

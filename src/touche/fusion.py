@@ -102,10 +102,14 @@ def check_weights(weights: Sequence[float], runs: int) -> None:
     Raises:
         ParameterError: if the number of weights is wrong, a weight is negative or not finite, or all are 0.
     """
+    if isinstance(weights, str) or not isinstance(weights, Sequence):
+        raise ParameterError(f"weights = {weights!r}; pass a list of numbers, one per run")
     if len(weights) != runs:
         raise ParameterError(f"{len(weights)} weights for {runs} runs; pass one per run, such as 0.7,0.3")
     if wrong := [each for each in weights if not _is_weight(each)]:
-        raise ParameterError(f"the weight {wrong[0]!r} is neither 0 nor from 1e-6 to 1e6; correct it")
+        raise ParameterError(
+            f"the weight {wrong[0]!r} is neither 0 nor a number from 1e-6 to 1e6; correct it"
+        )
     if not any(weights):
         raise ParameterError("all weights are 0; use at least one weight above 0")
 

@@ -1,12 +1,12 @@
 """The commands as Python functions: each returns what its command prints."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import chain
 from math import comb
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -34,12 +34,12 @@ from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
 from touche.evaluation.wide import WideTable, wide_table
 from touche.formats.columns import Run, RunLine
-from touche.formats.forms import AnyQrels, AnyRun, qrels_of, run_of, runs_of
+from touche.formats.forms import AnyQrels, AnyRun, file_of_qrels, run_of, runs_of
 from touche.formats.framed import Table
 from touche.formats.qrels import Qrels
 from touche.formats.runs import MAX_DEPTH, read_run
 from touche.formats.topics import Topic, read_topics
-from touche.io.identifiers import check_tag
+from touche.io.identifiers import check_tag, name_of
 from touche.io.temporary import temporary_folder
 from touche.lint import Finding
 from touche.lint import lint as linted
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from touche.identify.answer import Answer
     from touche.regression.running import Outcome
+    from touche.tuning.weights import TunedFusion
 
 _T = TypeVar("_T")
 
@@ -143,9 +144,9 @@ def run(baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str], 
     Raises:
         ToucheError: if there is no such baseline, dataset or option, or the input is unusable.
     """
-    ranker = baseline if isinstance(baseline, Baseline) else load(fspath(baseline))
+    ranker = baseline if isinstance(baseline, Baseline) else load(name_of("baseline", baseline))
     values = checked(ranker.options, options)
-    source = opened(fspath(dataset), needs_documents=ranker.needs_documents)
+    source = opened(name_of("dataset", dataset), needs_documents=ranker.needs_documents)
     with temporary_folder("touche-run-") as folder:
         without_hits = write_run(ranker, source, folder, values)
         for topic in without_hits:
@@ -205,7 +206,7 @@ def compare(
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
     qrels: AnyQrels = None,
     randomisation: bool = False,
-    reference: str | None = None,
+    reference: str | Run | None = None,
 ) -> Table[Any]:
     """Compares each pair of runs in every dimension of a task.
 
@@ -217,7 +218,7 @@ def compare(
         measure: a measure instead of the task's, as for ``evaluate``.
         qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
         randomisation: whether to add the randomisation test.
-        reference: the tag or path of the run to compare each other run with; None compares all pairs.
+        reference: the run to compare each other run with, its tag or its path; None compares all pairs.
 
     Returns:
         Records: ``touche.evaluation.comparison.Comparison`` or ``TopicDifference``; ``frame()`` returns
@@ -230,7 +231,7 @@ def compare(
     by_measure = _score(runs, (task, measure, qrels), evaluator)
     compared, faults = list[Any](), list[str]()
     for evaluated in by_measure:
-        second = run_named(reference, evaluated) if reference else None
+        second = run_named(_name(reference), evaluated) if reference else None
         records, untested = comparisons(evaluated, evaluator, second, randomisation=randomisation)
         compared += topic_differences(evaluated, evaluator, second) if per_topic else records
         faults += untested
@@ -245,21 +246,21 @@ def wide(
     *,
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
     qrels: AnyQrels = None,
-    reference: str | None = None,
+    reference: str | Run | None = None,
     every_two: bool = False,
 ) -> WideTable:
     """Scores runs in a table with a row for each run, for papers: ``wide(...).latex()``.
 
     Args:
         runs, task, evaluator, measure, qrels: as for ``evaluate``.
-        reference: the tag or path of the run from which significant differences are marked.
+        reference: the run, its tag or its path, from which significant differences are marked.
         every_two: whether letters mark the runs with significantly lower scores.
 
     Raises:
         ToucheError: as ``evaluate`` and ``compare``.
     """
     by_measure = _score(runs, (task, measure, qrels), evaluator)
-    table = wide_table(by_measure, reference, every_two)
+    table = wide_table(by_measure, _name(reference) if reference else None, every_two)
     return _warned(replace(table, warnings=(*table.warnings, *_warnings(by_measure))))
 
 
@@ -289,15 +290,16 @@ def _score(
     task, measure, qrels = scored_by
     passed = measure if isinstance(measure, list | tuple) else [measure]  # texts, or objects of ir_measures
     measures = [name for each in passed for name in (tasks.measures_in(str(each)) if each else [None])]
-    measures = measures or [None]
-    in_file = qrels is None or isinstance(qrels, str | PathLike)
-    with temporary_folder("touche-qrels-") as folder:
-        path = (Path(qrels) if qrels else None) if in_file else qrels_of(qrels).write(folder / "qrels.txt")
-        scored = tasks.tasks_scored_by(task, measures, path)
+    with file_of_qrels(qrels) as path:
+        scored = tasks.tasks_scored_by(task, measures or [None], path)
         by_measure = scores.evaluate_by(runs_of(runs), scored, evaluators, any_order=any_order)
-    if not in_file:
+    if path and not isinstance(qrels, str | PathLike):
         by_measure = [[replace(run, qrels="qrels") for run in group] for group in by_measure]
     return by_measure
+
+
+def _name(reference: str | Run) -> str:
+    return str(reference.path) if isinstance(reference, Run) else str(reference)
 
 
 def _warnings(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
@@ -325,8 +327,8 @@ def overlap(
         ToucheError: if a run is unusable, two runs share no topic, or qrels are missing.
     """
     named, both = runs_of(runs, distinct=False), runs_of(baseline or [], distinct=False)
-    if both and (task is None or len(named) != 2):
-        raise ToucheError("a baseline compares the scores of two runs; pass two runs and a task")
+    if both and (task is None or len(named) != 2 or len(both) != 2):
+        raise ToucheError("a baseline compares the scores of two runs; pass two of each, and a task")
     pairs = comb(len(named), 2)
     if task is None:
         return Table(Overlap, tuple(watched(agreement.overlaps(named), "comparing", "pairs of runs", pairs)))
@@ -338,6 +340,17 @@ def overlap(
     return _warned(Table(ScoredOverlap, tuple(records), tuple(warnings_of(evaluated))))
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class FusedRun(Run):
+    """A run that was fused from others.
+
+    Attributes:
+        tuning: weights of each topic, and their cross-validation; None without tuning.
+    """
+
+    tuning: "TunedFusion | None" = None
+
+
 def fuse(
     runs: Sequence[AnyRun],
     method: str = "rrf",
@@ -345,9 +358,12 @@ def fuse(
     weights: Sequence[float] | None = None,
     tune: Literal["two-fold", "leave-one-topic-out"] | None = None,
     task: str | None = None,
+    measure: "str | Measure | None" = None,
+    qrels: AnyQrels = None,
+    dimension: str | None = None,
     depth: int = MAX_DEPTH,
     tag: str = "",
-) -> Run:
+) -> FusedRun:
     """Fuses runs into one; documents that several runs rank high come first.
 
     Args:
@@ -356,7 +372,8 @@ def fuse(
         weights: factors of the runs' scores, one per run; None for equal weights.
         tune: cross-validation, which chooses the weights of each topic by other topics. So the score of the
             fused run is cross-validated.
-        task: the id of the task to tune for.
+        task, measure, qrels: what weights are tuned for, as for ``evaluate``.
+        dimension: dimension to tune for; by default the task's first.
         depth: maximum number of documents per topic.
         tag: the name of the fused run; by default ``touche-`` and the method.
 
@@ -371,31 +388,29 @@ def fuse(
     read = [run_of(run) for run in runs_of(runs)]
     if len(read) < 2:
         raise ToucheError("fusion needs at least two runs; pass more")
-    if (tune is None) != (task is None) or (tune and weights is not None):
-        raise ToucheError("tuning needs tune and task, and excludes weights; pass both, or only weights")
+    if tune and weights is not None:
+        raise ToucheError("tune and weights exclude each other; pass only one")
+    if tune is None and (task, measure, qrels, dimension) != (None, None, None, None):
+        raise ToucheError("task, measure, qrels and dimension are for tuning; also pass tune")
     for text in fusion.doubts_of(read):
         warnings.warn(text, stacklevel=2)
-    lines = list[RunLine]()
-    for topic, hits in _fused(read, fusion.METHODS[method], depth, weights, tune, task):
-        for rank, hit in enumerate(hits, 1):
-            stance = hit[2] if len(hit) == 3 else UNKNOWN
-            lines.append(RunLine(topic.number, stance, hit[0], rank, hit[1], tag))
-    return Run.of(lines, tag)
-
-
-def _fused(
-    runs: Sequence[Run],
-    method: fusion.Method,
-    depth: int,
-    weights: Sequence[float] | None,
-    tune: str | None,
-    task: str | None,
-) -> Iterable[fusion.Ranking]:
+    tuning = None
     if tune is None:
-        return fusion.fused_rankings(runs, method, depth, weights)
-    from touche.tuning.weights import tuned  # here, because it takes long to import
+        rankings = fusion.fused_rankings(read, fusion.METHODS[method], int(depth), weights)
+    else:
+        from touche.tuning.weights import tuned  # here, because it takes long to import
 
-    return tuned(runs, method, depth, tasks.task_scored_by(task), tune).rankings
+        with file_of_qrels(qrels) as path:
+            scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
+            tuning = tuned(read, fusion.METHODS[method], int(depth), scored, tune, dimension)
+        rankings = iter(tuning.rankings)
+    lines = [
+        RunLine(topic.number, hit[2] if len(hit) == 3 else UNKNOWN, hit[0], rank, hit[1], tag)
+        for topic, hits in rankings
+        for rank, hit in enumerate(hits, 1)
+    ]
+    run = Run.of(lines, tag)
+    return FusedRun(**{field.name: getattr(run, field.name) for field in fields(run)}, tuning=tuning)
 
 
 def lint(runs: AnyRun | Sequence[AnyRun], task: str, *, teams: Sequence[str] | None = None) -> Table[Finding]:
@@ -450,8 +465,8 @@ def report(
     task: str | None = None,
     *,
     measure: "str | Measure | None" = None,
-    qrels: str | PathLike[str] | None = None,
-    reference: str | None = None,
+    qrels: AnyQrels = None,
+    reference: str | Run | None = None,
     all_published: bool = False,
 ) -> Path:
     """Writes a page on runs: ranks among published results, run comparisons, and topic scores.
@@ -460,9 +475,9 @@ def report(
         runs: one run or several; empty with ``all_published``.
         output: the folder for the page.
         task: the id of the task; None if there are only qrels.
-        measure, qrels: another measure, or the path of other qrels, as for ``evaluate``.
-        reference: the run with which the others are compared, a tag or path; by default the organizers'
-            baseline.
+        measure, qrels: another measure, or other qrels, as for ``evaluate``.
+        reference: the run to compare the others with, its tag or its path; by default the organizers'
+            baseline, or else the run with the highest mean.
         all_published: whether to show the published results of all tasks instead.
 
     Returns:
@@ -479,9 +494,10 @@ def report(
         return write(
             Report("Published results of Touché", "touche.report", parts, gallery=True), Path(output)
         )
-    name = None if measure is None else str(measure)
-    scored = tasks.task_scored_by(task, name, Path(qrels) if qrels else None)
-    part = part_of(scores.evaluate(runs_of(runs), scored), task or scored.id, reference)
+    with file_of_qrels(qrels) as path:
+        scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
+        evaluated = scores.evaluate(runs_of(runs), scored)
+        part = part_of(evaluated, task or scored.id, _name(reference) if reference else None)
     title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
     return write(Report(title, "touche.report", [part]), Path(output))
 
@@ -513,6 +529,6 @@ def regress(
 
     check_choice("runner", runner, RUNNERS)
     names, ids = ([each] if isinstance(each, str) else [*each] for each in (baselines, datasets))
-    expected, outcomes = running.expected_of([fspath(name) for name in names], ids)
+    expected, outcomes = running.expected_of([name_of("baseline", name) for name in names], ids)
     outcomes += running.regress(expected, RUNNERS[runner], Limits(), lambda line: None, twice=twice)
     return Table(running.Outcome, tuple(outcomes))

@@ -116,7 +116,7 @@ def test_two_runs_with_one_tag_are_told_apart_by_their_paths(write: Write) -> No
     paths = [write(f"{name}.txt", run_text(tag=name[0])) for name in ("a1", "a2", "b")]
     found = evaluate(paths, SPOT)
     assert [run.name for run in found] == [str(paths[0]), str(paths[1]), "b"]
-    same = "several runs have the tag 'a', so they are named by their paths"
+    same = "several runs have the tag 'a', so they have other names here"
     assert warnings_of(found) == [f"{paths[0]}, {paths[1]}, relevance: {same}"]
 
 

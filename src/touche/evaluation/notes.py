@@ -32,7 +32,7 @@ def notes_of(runs: Sequence[Evaluated]) -> list[str]:
 def doubts(run: Evaluated) -> Iterator[str]:
     """Yields warnings about the scores of a run, as sentences."""
     if run.name == one_line(str(run.path)) != one_line(run.tag):  # the path of a frame is its tag
-        yield f"several runs have the tag {run.tag!r}, so they are named by their paths"
+        yield f"several runs have the tag {run.tag!r}, so they have other names here"
     if len(tags := run.lines.tags.present) > 1:
         yield f"the file has {len(tags)} tags, the first is {run.tag!r}; check that it is one run"
     if isinstance(evaluation := run.evaluations.get("touche"), StanceEvaluation):

@@ -52,6 +52,9 @@ class WideTable:
     note: str
     warnings: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return self.markdown()
+
     def frame(self) -> "DataFrame":
         """Returns the values as a pandas DataFrame with a row for each run.
 

@@ -168,6 +168,11 @@ class Run(Sequence[RunLine], Framed):
         (line,) = self.take([range(len(self))[place]])
         return line
 
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({str(self.path)!r}, {len(self):,} lines, {len(self.by_topic):,} topics)"
+        )
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and [*self] == [*other]
 

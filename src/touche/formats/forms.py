@@ -1,6 +1,7 @@
 """Runs and qrels in the forms of other tools: frames, dictionaries, records, and objects of ranx."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, count
 from math import isfinite
@@ -18,6 +19,7 @@ from touche.formats.qrels import LARGEST, Qrels, read_qrels
 from touche.formats.runs import as_float32, checked, read_run
 from touche.io.identifiers import is_word, quoted
 from touche.io.opening import Held
+from touche.io.temporary import temporary_folder
 
 AnyRun: TypeAlias = Any
 """A run in one of its forms:
@@ -53,11 +55,13 @@ def runs_of(runs: AnyRun | Sequence[AnyRun], *, distinct: bool = True) -> list[P
     Raises:
         ToucheError: if a run is unusable or passed twice.
     """
-    several = isinstance(runs, Iterable) and not isinstance(runs, str | PathLike | Mapping | Run)
-    is_one = hasattr(runs, "read") or hasattr(runs, "columns") or _is_of_ranx(runs) or not several
+    is_one = isinstance(runs, str | PathLike | Mapping | Run) or not isinstance(runs, Iterable)
+    is_one = is_one or hasattr(runs, "read") or hasattr(runs, "columns") or _is_of_ranx(runs)
     if not is_one:
         runs = list(runs)
-        is_one = bool(runs) and all(hasattr(record, "query_id") for record in runs)
+        is_one = bool(runs) and not any(
+            isinstance(each, Run) or not hasattr(each, "query_id") for each in runs
+        )
     named, sources = list[Path | Run](), dict[str, Any]()
     for source in [runs] if is_one else runs:
         size = len(sources)
@@ -133,6 +137,16 @@ def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
     return qrels
 
 
+@contextmanager
+def file_of_qrels(qrels: AnyQrels) -> Iterator[Path | None]:
+    """Yields the path of judgments in any form; those in memory are in a temporary file."""
+    if qrels is None or isinstance(qrels, str | PathLike):
+        yield Path(qrels) if qrels else None
+    else:
+        with temporary_folder("touche-qrels-") as folder:
+            yield qrels_of(qrels).write(folder / "qrels.txt")
+
+
 def _held(file: Any) -> Held:
     name = str(getattr(file, "name", "the open file"))
     try:
@@ -206,7 +220,8 @@ def _numbers(table: Mapping[str, list[Any]], column: str, name: str) -> list[Any
     is_good, wanted = _CHECKS[column]
     for row, value in enumerate(table[column], 1):
         if not is_good(value):
-            raise InputError(name, f"{column} {quoted(value)} is not {wanted}", "correct it", row)
+            remedy = "convert the texts to numbers" if isinstance(value, str) else "correct it"
+            raise InputError(name, f"{column} {quoted(value)} is not {wanted}", remedy, row)
     return table[column]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from touche.errors import imported
+from touche.errors import NotInstalledError, imported
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -72,4 +72,7 @@ class Table(Sequence[_T], Framed):
         return UntruncatedFrame(self.rows, columns=None if hasattr(self.kind, "record") else names)
 
     def __repr__(self) -> str:
-        return repr(self.frame())
+        try:
+            return repr(self.frame())
+        except NotInstalledError:
+            return "\n".join(map(repr, self.records))

@@ -1,5 +1,6 @@
 """Identifiers, and values in error messages."""
 
+from os import PathLike, fspath
 from pathlib import Path
 
 from touche.errors import InputError, ParameterError
@@ -25,6 +26,17 @@ def is_word(value: object) -> bool:
         and " " not in value
         and 0 < len(value) <= _LONGEST_WORD
     )
+
+
+def name_of(what: str, value: object) -> str:
+    """Returns the name or path of a baseline or dataset as text.
+
+    Raises:
+        ParameterError: if it is neither.
+    """
+    if not isinstance(value, str | PathLike):
+        raise ParameterError(f"{what} = {quoted(value)}; pass a name or a path")
+    return str(fspath(value))
 
 
 def check_tag(tag: object) -> None:

@@ -80,7 +80,9 @@ def task(task_id: str) -> Task:
         return _read(cards[name])
     if name.rpartition("/")[0] in cards:
         return dataset(name)[0]
-    remedy = "pass several runs as a list" if is_file(name) else choice(name, cards)
+    remedy = choice(name, cards)
+    if is_file(name) or not isinstance(task_id, str):
+        remedy = "pass the id of a task, several runs as a list, and qrels by name"
     raise ToucheError(f"there is no task {quoted(task_id)}; {remedy}")
 
 

@@ -4,7 +4,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -21,9 +21,10 @@ from touche.evaluation import scores
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cross_validated
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.notes import doubts
-from touche.formats.forms import AnyQrels, qrels_of
+from touche.formats.forms import AnyQrels, file_of_qrels
 from touche.formats.framed import Table
 from touche.formats.topics import Topic, in_order
+from touche.io.identifiers import name_of
 from touche.io.temporary import temporary_folder
 from touche.progress import watched
 from touche.tasks import Task
@@ -74,14 +75,11 @@ def sweep(
     check_choice("evaluator", evaluator, EVALUATORS)
     if cross_validation is not None:
         check_choice("cross-validation", cross_validation, FOLDS)
-    ranker = baseline if isinstance(baseline, Baseline) else load(fspath(baseline))
+    ranker = baseline if isinstance(baseline, Baseline) else load(name_of("baseline", baseline))
     settings = settings_of(ranker.options, grid)
     name = None if measure is None else str(measure)
-    with temporary_folder("touche-sweep-") as folder:
-        if not (qrels is None or isinstance(qrels, str | PathLike)):
-            qrels = qrels_of(qrels).write(folder / "qrels.txt")
-        judgments = None if qrels is None else Path(qrels)
-        source, scored_by = input_and_task(ranker, fspath(dataset), task, name, judgments)
+    with temporary_folder("touche-sweep-") as folder, file_of_qrels(qrels) as judgments:
+        source, scored_by = input_and_task(ranker, name_of("dataset", dataset), task, name, judgments)
         runs = Path(output) if output else folder
         result = sweep_of(ranker, source, runs, settings, scored_by, evaluator, cross_validation)
     for text in result.warnings:
