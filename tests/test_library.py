@@ -46,7 +46,11 @@ def test_overlaps_have_effects_with_a_baseline(touche: Touche, runs: list[Path],
     out = touche("overlap", *runs, "--task", TASK, "--baseline", *baseline, "--format", "json")[1]
     table = package.overlap(runs, TASK, baseline=baseline)
     assert records_of(table) == json.loads(out) and table[0].effect_ratio is not None
-    for wrong in ({"task": None}, {"runs": [*runs, runs[0]]}):
+    names = [*runs, *baseline]
+    in_memory = [package.run_of(path).as_dict() for path in names]
+    (found,) = package.overlap(in_memory[:2], TASK, baseline=in_memory[2:])[:1]
+    assert dataclasses.replace(table[0], run_a="run", run_b="run (2)") == found
+    for wrong in ({"task": None}, {"runs": [*runs, runs[0]]}, {"baseline": baseline[:1]}):
         with pytest.raises(ToucheError, match="two of each, and a task"):
             package.overlap(**{"runs": runs, "task": TASK, "baseline": baseline} | wrong)
 
@@ -84,6 +88,11 @@ def test_a_run_passed_twice_is_refused_and_others_of_its_name_are_numbered(runs:
         for function in (package.fuse, lambda both: package.evaluate(both, TASK)):
             with pytest.raises(ToucheError, match="passed twice"):
                 function(twice)
+    with runs[0].open() as file, pytest.raises(ToucheError, match="passed twice"):
+        package.fuse([file, file])
+    part = dataclasses.replace(read.take(range(0, len(read), 2)), path=runs[0])
+    assert package.overlap([part, runs[0]])[0].rbo == pytest.approx(package.overlap([runs[0], part])[0].rbo)
+    assert package.overlap([part, runs[0]])[0].rbo < 0.99
     first, second = (package.fuse(runs, weights=weights) for weights in ([1, 0], [0, 1]))
     assert first.path == second.path
     assert package.overlap([first, second])[0].rbo == pytest.approx(package.overlap(runs)[0].rbo)
@@ -100,7 +109,7 @@ def test_tuned_fusions_are_those_of_the_command(touche: Touche, runs: list[Path]
     assert (score.mean, score.low, score.high) == (validation.mean, *validation.interval)
     both = {"tune": "two-fold", "task": TASK}
     for wrong in ({"tune": "two-fold"}, {"task": TASK}, both | {"weights": [1, 1]}):
-        with pytest.raises(ToucheError, match="neither task nor qrels|also pass tune|exclude each other"):
+        with pytest.raises(ToucheError, match=r"neither task nor qrels|also pass tune|exclude each other"):
             package.fuse(runs, **wrong)
     with pytest.raises(ToucheError, match="no cross-validation 'three-fold'"):
         package.fuse(runs, tune="three-fold", task=TASK)  # type: ignore[arg-type]
@@ -119,6 +128,8 @@ def test_tuned_fusions_are_those_of_the_command(touche: Touche, runs: list[Path]
         (lambda run: package.overlap([run, run], TASK, baseline=run), "pass two of each"),
         (lambda run: package.fuse([run, run.frame()], weights="0.7,0.3"), "a list of numbers"),
         (lambda run: package.run(None, TASK), "baseline = None"),
+        (lambda run: package.lint(run, None), "no dataset None"),
+        (lambda run: package.report(run, "out", all_published=True), "takes no runs"),
         (lambda run: package.run("bm25", package.task(TASK)), "dataset = TaskData"),
         (
             lambda run: package.evaluate(dataclasses.replace(run, scores=run.scores * np.nan), TASK),
@@ -211,3 +222,35 @@ def test_qrels_in_memory_are_qrels_of_reports_and_of_tuning(runs: list[Path], tm
     assert package.report(runs, tmp_path, qrels=qrels).is_file()
     of_task = package.fuse(runs, tune="two-fold", task=TASK)
     assert package.fuse(runs, tune="two-fold", qrels=qrels.frame(), measure="nDCG@5").text() == of_task.text()
+
+
+def test_lint_finds_in_memory_what_it_finds_in_a_file(runs: list[Path]) -> None:
+    read = package.run_of(runs[0])
+    wrong = {
+        "duplicate-document": read.take([0, *range(len(read))]),
+        "empty-run": read.take([]),
+        "score": dataclasses.replace(read, scores=read.scores * np.nan),
+        "blank-in-tag": read.called("a b"),
+    }
+    for code, run in wrong.items():
+        assert code in {finding.code for finding in package.lint(run, TASK)}
+
+
+def test_intervals_do_not_depend_on_the_order_of_topics(runs: list[Path], write: Write) -> None:
+    read, qrels = package.run_of(runs[0]), package.task(TASK).qrels["relevance"]
+    turned = package.Qrels({topic: qrels[topic] for topic in reversed(qrels)})
+    lines = read.take(range(len(read))[::-1])
+    assert [*turned] != [*qrels] and next(iter(lines.by_topic)) != next(iter(read.by_topic))
+    expected = package.evaluate(read, qrels=qrels, measure="nDCG@5")
+    found = package.evaluate(lines, qrels=turned, measure="nDCG@5")
+    assert [(each.low, each.high) for each in found] == [(each.low, each.high) for each in expected]
+    one = package.Qrels({"11": qrels["11"]})
+    assert {each.low for each in package.evaluate(read, qrels=one, measure="nDCG@5")} == {None}
+
+
+def test_values_over_different_numbers_of_documents_have_no_best_one(runs: list[Path]) -> None:
+    scores = package.evaluate(runs, TASK, measure="macro F1")
+    assert len({score.results for score in scores}) == 2
+    wide = package.wide(runs, TASK, measure="macro F1,nDCG@5")
+    of_stances, *others = zip(*wide.rows.values(), strict=True)
+    assert not any(cell.best for cell in of_stances) and all(any(cell.best for cell in of) for of in others)

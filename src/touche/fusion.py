@@ -100,7 +100,8 @@ def check_weights(weights: Sequence[float], runs: int) -> None:
         runs: the number of runs.
 
     Raises:
-        ParameterError: if the number of weights is wrong, a weight is negative or not finite, or all are 0.
+        ParameterError: if the number of weights is wrong, a weight is neither 0 nor from 1e-6 to 1e6, or all
+            are 0.
     """
     if isinstance(weights, str) or not isinstance(weights, Sequence):
         raise ParameterError(f"weights = {weights!r}; pass a list of numbers, one per run")

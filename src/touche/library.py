@@ -34,12 +34,13 @@ from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
 from touche.evaluation.wide import WideTable, wide_table
 from touche.formats.columns import Run, RunLine
-from touche.formats.forms import AnyQrels, AnyRun, file_of_qrels, run_of, runs_of
+from touche.formats.forms import AnyQrels, AnyRun, file_of_qrels, list_of_runs, run_of, runs_of
 from touche.formats.framed import Table
 from touche.formats.qrels import Qrels
 from touche.formats.runs import MAX_DEPTH, read_run
 from touche.formats.topics import Topic, read_topics
 from touche.io.identifiers import check_tag, name_of
+from touche.io.opening import Held
 from touche.io.temporary import temporary_folder
 from touche.lint import Finding
 from touche.lint import lint as linted
@@ -324,19 +325,20 @@ def overlap(
         baseline: the run that the first run improves on, and the rerun of that run. It needs a task.
 
     Raises:
-        ToucheError: if a run is unusable, two runs share no topic, or qrels are missing.
+        ToucheError: if a run is unusable, two runs share no topic, or qrels are missing. Also if there are
+            baselines without exactly two runs and a task.
     """
-    named, both = runs_of(runs, distinct=False), runs_of(baseline or [], distinct=False)
-    if both and (task is None or len(named) != 2 or len(both) != 2):
+    originals, both = list_of_runs(runs), list_of_runs(baseline or [])
+    if both and (task is None or len(originals) != 2 or len(both) != 2):
         raise ToucheError("a baseline compares the scores of two runs; pass two of each, and a task")
-    pairs = comb(len(named), 2)
+    read = [run_of(run) for run in runs_of([*originals, *both], distinct=False)]
     if task is None:
-        return Table(Overlap, tuple(watched(agreement.overlaps(named), "comparing", "pairs of runs", pairs)))
-    read = [run if isinstance(run, Run) else read_run(run) for run in (*named, *both)]
+        pairs = agreement.overlaps(read)
+        return Table(Overlap, tuple(watched(pairs, "comparing", "pairs of runs", comb(len(read), 2))))
     scored = tasks.task_scored_by(task, tasks.task(task).measure.name)
     evaluated = scores.evaluate([*{run.path: run for run in read}.values()], scored, [agreement.EVALUATOR])
     paths = [run.path for run in read]
-    records = agreement.scored_overlaps(paths[: len(named)], evaluated, paths[len(named) :])
+    records = agreement.scored_overlaps(paths[: len(originals)], evaluated, paths[len(originals) :])
     return _warned(Table(ScoredOverlap, tuple(records), tuple(warnings_of(evaluated))))
 
 
@@ -427,12 +429,14 @@ def lint(runs: AnyRun | Sequence[AnyRun], task: str, *, teams: Sequence[str] | N
     Raises:
         ToucheError: if a run cannot be read as text, or there is no such task.
     """
-    named = runs_of(runs)
-    if teams is not None and len(teams) != len(named):
-        raise ToucheError(f"{len(named)} runs have {len(teams)} teams; name the team of each run")
-    paths = [run if isinstance(run, Path) else run.path for run in named]
+    paths = [
+        Held.of(str(run.path), run.text().encode()) if isinstance(run, Run) else run
+        for run in runs_of(runs, checks=False)
+    ]
+    if teams is not None and len(teams) != len(paths):
+        raise ToucheError(f"{len(paths)} runs have {len(teams)} teams; name the team of each run")
     by_run = dict(zip(paths, teams, strict=True)) if teams else None
-    findings, notes = linted(named, *tasks.dataset(task), by_run)
+    findings, notes = linted(paths, *tasks.dataset(task), by_run)
     return Table(Finding, tuple(findings), notes=tuple(notes))
 
 
@@ -490,6 +494,8 @@ def report(
     from touche.report import Report, part_of, published_parts, write
 
     if all_published:
+        if list_of_runs(runs) or any(each is not None for each in (task, measure, qrels, reference)):
+            raise ToucheError("all_published takes no runs and no scoring; omit them")
         parts = list(published_parts())
         return write(
             Report("Published results of Touché", "touche.report", parts, gallery=True), Path(output)

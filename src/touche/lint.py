@@ -116,15 +116,15 @@ class _Known:
 
 
 def lint(
-    sources: Sequence[Path | Run], task: Task, corpus: Corpus, teams: Mapping[Path, str] | None = None
+    paths: Sequence[Path], task: Task, corpus: Corpus, teams: Mapping[Path, str] | None = None
 ) -> tuple[list[Finding], list[str]]:
     """Checks runs against the rules of a task.
 
     Args:
-        sources: runs, as files or in memory.
+        paths: run files.
         task: task of the runs.
         corpus: collection that the runs rank.
-        teams: team of each file or name of a run, as from ``teams_by_folder``; None for one team.
+        teams: team of each file, as from ``teams_by_folder``; None for one team.
 
     Returns:
         The findings, file by file in the order of the lines. Also notes: a sentence for each check that was
@@ -133,8 +133,8 @@ def lint(
     Raises:
         ToucheError: if a file cannot be read as text or is passed twice, or topics or corpus are broken.
     """
-    runs = [_Run(source) if isinstance(source, Run) else _read(source) for source in sources]
-    check_distinct([run.path for run in runs])
+    check_distinct(paths)
+    runs = [_read(path) for path in paths]
     known, notes = _known(runs, task, corpus)
     cutoff = task.measure.cutoff or MAX_DEPTH  # of scores; without a cutoff, the length of the longest run
     notes += [note for run in runs for note in _missing_topics(run, known)]

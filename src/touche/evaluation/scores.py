@@ -57,7 +57,7 @@ class Score(Subject):
 
     Attributes:
         mean: mean over the topics; None without topics.
-        low, high: 95% confidence interval of the mean, by bootstrap over the topics; None without topics.
+        low, high: 95% confidence interval of the mean, by bootstrap over the topics; None below two topics.
         judged: Judged@k, with the k of the measure, or of all results if k is None.
         topics: number of topics of the mean.
         comparable: whether the score is comparable with published scores: few results are unjudged and no

@@ -45,35 +45,44 @@ _MOST = 10**18  # limit of ranks, which have 18 digits in files
 _PASS = "pass a path, a frame, scores by topic and document, or records"
 
 
-def runs_of(runs: AnyRun | Sequence[AnyRun], *, distinct: bool = True) -> list[Path | Run]:
+def list_of_runs(runs: AnyRun | Sequence[AnyRun]) -> list[AnyRun]:
+    """Returns one run or several as a list, in any forms."""
+    is_one = isinstance(runs, str | PathLike | Mapping | Run) or not isinstance(runs, Iterable)
+    is_one = is_one or hasattr(runs, "read") or hasattr(runs, "columns") or _is_of_ranx(runs)
+    several = [runs] if is_one else [*runs]
+    records = several and not any(isinstance(each, Run) or not hasattr(each, "query_id") for each in several)
+    return [several] if records else several
+
+
+def runs_of(
+    runs: AnyRun | Sequence[AnyRun], *, distinct: bool = True, checks: bool = True
+) -> list[Path | Run]:
     """Returns one run or several, files as paths; different runs with the same name are numbered.
 
     Args:
         runs: the runs.
-        distinct: whether to refuse a run that is passed twice.
+        distinct: whether to refuse a run that is passed twice: the same file or the same object.
+        checks: whether to refuse unusable runs in memory.
 
     Raises:
         ToucheError: if a run is unusable or passed twice.
     """
-    is_one = isinstance(runs, str | PathLike | Mapping | Run) or not isinstance(runs, Iterable)
-    is_one = is_one or hasattr(runs, "read") or hasattr(runs, "columns") or _is_of_ranx(runs)
-    if not is_one:
-        runs = list(runs)
-        is_one = bool(runs) and not any(
-            isinstance(each, Run) or not hasattr(each, "query_id") for each in runs
-        )
     named, sources = list[Path | Run](), dict[str, Any]()
-    for source in [runs] if is_one else runs:
-        size = len(sources)
-        run = Path(source) if isinstance(source, str | PathLike) else checked(run_of(source))
-        path = run.path if isinstance(run, Run) else run
+    for source in list_of_runs(runs):
+        is_file = isinstance(source, str | PathLike)
+        if distinct and any(source is other for other in sources.values()):
+            raise InputError(getattr(source, "path", "run"), "passed twice", "pass it once")
+        run = Path(source) if is_file else run_of(source)
+        path, size = run.path if isinstance(run, Run) else run, len(sources)
         for name in chain([path], (Path(f"{path} ({number})") for number in count(2))):
             first = sources.setdefault(realpath(name), source)
-            if first is source or (isinstance(run, Path) and isinstance(first, str | PathLike)):
+            if first is source or (is_file and isinstance(first, str | PathLike)):
                 break
         if distinct and len(sources) == size:
             raise InputError(path, "passed twice", "pass it once")
-        named.append(replace(run, path=name) if isinstance(run, Run) else run)
+        if checks and isinstance(run, Run):
+            checked(run)
+        named.append(run if name == path else replace(run_of(run), path=name))
     return named
 
 

@@ -154,10 +154,11 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
     Raises:
         ToucheError: if the dataset is unknown, or the card of its task is broken.
     """
-    task_id, _, name = (dataset_id, "", "full") if dataset_id in _cards() else dataset_id.rpartition("/")
+    text = dataset_id if isinstance(dataset_id, str) else ""
+    task_id, _, name = (text, "", "full") if text in _cards() else text.rpartition("/")
     if task_id in _cards() and name in task(task_id).corpora:
         return task(task_id), task(task_id).corpora[name]
-    raise ToucheError(f"there is no dataset {dataset_id!r}; {choice(dataset_id, datasets())}")
+    raise ToucheError(f"there is no dataset {quoted(dataset_id)}; {choice(text, datasets())}")
 
 
 def check_name(card: Path) -> None:

@@ -46,7 +46,7 @@ class SettingScore:
         measure: such as ``nDCG@5``.
         evaluator: ``trec_eval`` or ``touche``.
         mean: mean over the topics; None without topics.
-        low, high: 95% confidence interval of the mean; None without topics.
+        low, high: 95% confidence interval of the mean; None below two topics.
         judged: Judged@k, with the k of the measure.
         values: values of the measure by topic.
     """

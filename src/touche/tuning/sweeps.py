@@ -142,9 +142,13 @@ def sweep_of(
     result = Sweep(ranker.name, Table(SettingScore, tuple(rows)), {}, new_runs, [*nothing, *doubtful])
     if not cross_validation:
         return result
-    by_dimension = result.by_dimension.items()
-    validations = {name: _validated(of_one, cross_validation) for name, of_one in by_dimension}
-    return replace(result, cross_validations=validations)
+    validations, problems = dict[str, CrossValidation[Setting]](), list[str]()
+    for dimension, of_dimension in result.by_dimension.items():
+        try:
+            validations[dimension] = _validated(of_dimension, cross_validation)
+        except ToucheError as error:
+            problems.append(f"{dimension}: {error}")
+    return replace(result, cross_validations=validations, warnings=[*result.warnings, *problems])
 
 
 def _runs(ranker: Baseline, output: Path, settings: Sequence[Options]) -> list[Setting]:
