@@ -13,7 +13,7 @@ from touche import tasks
 from touche.cli.commands import DATASET_ID, OUTSIDE, PATH, TASK_ID, Option, argument, option
 from touche.errors import InputError, ToucheError
 from touche.formats.runs import MAX_DEPTH
-from touche.io.identifiers import is_word, quoted
+from touche.io.identifiers import NO_TAG, is_word, quoted
 from touche.sandbox.limits import PROGRAMS, RUNNER_NAMES, Limits
 from touche.tira.outputs import RUN_FILE
 
@@ -59,7 +59,6 @@ def output(help: str = "Output directory for run.txt.", placeholder: str = "DIR"
     return option(f"-o --output {placeholder}", help, required=True)
 
 
-_NO_TAG = "is empty, too long, or has white space or control characters; use one word, such as my-team-run-1"
 _NO_SIZE = "is not an amount of memory; write it as 512m or 8g"
 
 
@@ -68,7 +67,7 @@ def naming(section: str = "Options", default: str = "baseline and options") -> l
     tag, team = f"Tag of the run, instead of {default}.", "Your team, for ir-metadata.yml."
     is_team = _checked(str.strip, "is empty; name the team, or omit the option")
     return [
-        option("--tag WORD", tag, section=section, callback=_checked(is_word, _NO_TAG)),
+        option("--tag WORD", tag, section=section, callback=_checked(is_word, NO_TAG)),
         option("--team NAME", team, section=section, callback=is_team),
     ]
 

@@ -34,6 +34,8 @@ def overlap(
     (effect ratio) is the share of the improvement that the second RUN reproduces (1: all of it). Delta RI is
     how much of the relative improvement over the baseline is lost (0: nothing).
     """
+    if baseline and (task_id is None or len(runs) != 2):
+        raise click.UsageError("--baseline compares the scores of two runs; pass two RUNs and --task")
     table = quietly(library.overlap, runs, task_id, baseline=baseline)
     if style == "table":
         show_overlaps(table)

@@ -102,7 +102,7 @@ def _parsed(
     block: Sequence[bytes], path: Path, first: int, note: Callable[[LineError], None] | None
 ) -> Iterator[tuple[int, RunLine]]:
     for number, text in enumerate(decoded(block, path, first), first):
-        if note is None and not text.strip():
+        if not text.strip() and (note is None or not text):  # only a byte order mark leaves an empty text
             continue
         try:
             yield number, parse_line(text, path, number)

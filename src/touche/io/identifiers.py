@@ -7,6 +7,7 @@ from touche.errors import InputError, ParameterError
 
 _LONGEST_WORD = 1000  # characters; real ids have about thirty, ids of sentence pairs sixty
 _LONGEST_QUOTE = 60  # characters of a value in an error
+NO_TAG = "is empty, too long, or has white space or control characters; use one word, such as my-team-run-1"
 
 
 def quoted(value: object) -> str:
@@ -46,8 +47,7 @@ def check_tag(tag: object) -> None:
         ParameterError: if it is not one word.
     """
     if not is_word(tag):
-        problem = f"the tag {quoted(tag)} is empty, too long, or has white space or control characters"
-        raise ParameterError(f"{problem}; use one word, such as my-team-run-1")
+        raise ParameterError(f"the tag {quoted(tag)} {NO_TAG}")
 
 
 def new_id(value: str, what: str, seen: set[str], path: Path | str, line: int | None = None) -> str:
