@@ -17,7 +17,7 @@ from touche.baselines.method import Baseline
 from touche.baselines.options import checked
 from touche.baselines.running import run as write_run
 from touche.collection.documents import Documents
-from touche.data.places import is_available, locate, open_dataset, opened
+from touche.data.places import open_dataset, opened, topics_of
 from touche.data.places import qrels_of as qrels_of_task
 from touche.errors import ToucheError, check_choice, check_range, choice
 from touche.evaluation import agreement, scores
@@ -96,9 +96,7 @@ class TaskData:
     @cached_property
     def topics(self) -> Table[Topic]:
         """The topics; ``topics.frame()`` has a row for each."""
-        is_file = is_available("topics", self.card.topics)  # BEIR has topics in the folder of the corpus
-        topics = read_topics(locate("topics", self.card.topics)) if is_file else open_dataset(self.id).topics
-        return Table(Topic, tuple(topics))
+        return Table(Topic, tuple(read_topics(topics_of(*tasks.dataset(self.id)))))
 
     @property
     def qrels(self) -> Mapping[str, Qrels]:

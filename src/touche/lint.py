@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from touche.collection.discovery import find_documents
-from touche.data.places import has_corpus, locate, locate_corpus
+from touche.data.places import has_corpus, locate_corpus, topics_of
 from touche.errors import InputError, MissingDataError, ToucheError
 from touche.formats.columns import Columns, Run, RunLine
 from touche.formats.documents import AnyDocument, Argument
@@ -222,7 +222,7 @@ def _read(path: Path) -> _Run:
 def _known(runs: Iterable[_Run], task: Task, corpus: Corpus) -> tuple[_Known, list[str]]:
     notes = []
     try:
-        topics = frozenset(topic.number for topic in read_topics(locate("topics", task.topics)))
+        topics = frozenset(topic.number for topic in read_topics(topics_of(task, corpus)))
     except MissingDataError:
         topics = None
         notes.append(f"topics are not checked, because topics/{task.topics} is missing")

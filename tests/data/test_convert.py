@@ -7,9 +7,12 @@ import pytest
 
 from conftest import Touche, Write
 from touche import tasks
+from touche.collection.discovery import find
 from touche.data.convert import write_beir
+from touche.data.places import titles_of
 from touche.errors import ToucheError
 from touche.formats.qrels import read_qrels
+from touche.sandbox.runs import input_directory
 
 TASK = "touche-2022-task-2"
 PASSAGES = [
@@ -67,3 +70,17 @@ def test_a_folder_that_cannot_be_written_is_an_error(dataset: str, write: Write,
     for folder in (tmp_path / "file" / "beir", tmp_path / "file"):
         with pytest.raises(ToucheError, match="file"):
             write_beir(dataset, folder)
+
+
+def test_a_data_set_of_beir_is_an_input_of_containers_and_has_titles(
+    touche: Touche, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    name = "beir-webis-touche2020-v2"
+    corpus = tmp_path / "data" / "corpora" / name
+    assert touche("data", "convert", "spot-check/arguments", "-o", corpus)[0] == 0
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path / "data"))
+    topics = find(corpus).topics
+    with input_directory(name) as folder:
+        assert find(folder).topics == topics and topics
+        assert len([*folder.glob("queries.jsonl*")]) == 1
+    assert titles_of(tasks.task(name)) == {topic.number: topic.title for topic in topics}

@@ -8,14 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from touche.data.places import locate, locate_corpus, qrels_of
+from touche.data.places import locate_corpus, qrels_of, topics_of
 from touche.errors import InputError
-from touche.formats.topics import read_topics
+from touche.formats.topics import name_of_topics, read_topics
 from touche.tasks import Task
 
 CARD = "README.md"
 SPLIT = "test"
-_TOPICS = "topics.xml"
 _EVALUATOR = "webis/ir_measures_evaluator:1.0.5"  # TIRA's own; its measures are those of ir_measures
 
 
@@ -41,15 +40,16 @@ def write_dataset(task: Task, dimension: str, baseline: Path, folder: Path) -> P
     """
     if folder.exists() and any(folder.iterdir()):
         raise InputError(folder, "the folder is not empty", "name a new folder")
-    topics, corpus = locate("topics", task.topics), locate_corpus(task.corpora["full"])
+    topics, corpus = topics_of(task, task.corpora["full"]), locate_corpus(task.corpora["full"])
     titles = [{"qid": topic.number, "query": topic.title} for topic in read_topics(topics)]
     judged = qrels_of(task, dimension)
     inputs, truths = (folder / name for name in ("inputs", "truths"))
     truths.mkdir(parents=True)
     shutil.copytree(corpus, inputs, copy_function=_link)
     inputs.chmod(0o755)  # the corpus may be read-only
-    name = "queries.jsonl" if ".jsonl" in topics.suffixes else _TOPICS
-    (inputs / name).unlink(missing_ok=True)  # the corpus's own file stays unchanged
+    name = name_of_topics(topics)
+    for own in inputs.glob(f"{name}*"):
+        own.unlink()  # the link; the corpus's own file stays unchanged
     shutil.copyfile(topics, inputs / name)
     queries = "".join(f"{json.dumps(title)}\n" for title in titles)
     (truths / "queries.jsonl").write_text(queries, encoding="utf-8")

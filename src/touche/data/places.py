@@ -86,7 +86,7 @@ def open_dataset(dataset: str) -> Input:
     """
     task, corpus = tasks.dataset(dataset)
     with naming_size(dataset):
-        topics = _topics_of(task, corpus)
+        topics = topics_of(task, corpus)
         documents: Documents
         if corpus.ir_datasets is None or has_corpus(corpus):
             documents = find_documents(locate_corpus(corpus))
@@ -95,8 +95,12 @@ def open_dataset(dataset: str) -> Input:
         return Input.of(read_topics(topics), topics, documents)
 
 
-def _topics_of(task: Task, corpus: Corpus) -> Path:
-    """Returns the file of topics; a data set of BEIR has it in the folder of the corpus."""
+def topics_of(task: Task, corpus: Corpus) -> Path:
+    """Returns the file of topics; a data set of BEIR has it in the folder of the corpus.
+
+    Raises:
+        MissingDataError: if it is missing.
+    """
     if is_available("topics", task.topics) or not has_corpus(corpus):
         return locate("topics", task.topics)
     own = sorted(locate_corpus(corpus).glob("queries.jsonl*"))
@@ -156,7 +160,7 @@ def has_dataset(dataset: str) -> bool:
     """Returns whether topics and corpus of a dataset are in local folders."""
     task, corpus = tasks.dataset(dataset)
     with suppress(MissingDataError):
-        return bool(_topics_of(task, corpus)) and has_corpus(corpus)
+        return bool(topics_of(task, corpus)) and has_corpus(corpus)
     return False
 
 
@@ -202,9 +206,10 @@ def titles_of(task: Task) -> dict[str, str]:
     Raises:
         InputError: if the file is broken.
     """
-    if not (task.topics and is_available("topics", task.topics)):
-        return {}
-    return {topic.number: topic.title for topic in read_topics(locate("topics", task.topics))}
+    for corpus in task.corpora.values():
+        with suppress(MissingDataError):
+            return {topic.number: topic.title for topic in read_topics(topics_of(task, corpus))}
+    return {}
 
 
 def home() -> Path:

@@ -44,6 +44,11 @@ def in_order(number: str) -> tuple[int, str]:
     return len(number), number
 
 
+def name_of_topics(path: Path) -> str:
+    """Returns the name that a file of topics has in an input directory."""
+    return "queries.jsonl" if ".jsonl" in path.suffixes else "topics.xml"
+
+
 def read_topics(path: Path) -> tuple[Topic, ...]:
     """Reads the topics of a file: JSON lines if its name has the suffix .jsonl, else XML.
 

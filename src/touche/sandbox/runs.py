@@ -18,6 +18,7 @@ from touche.baselines.declaration import missing_extra
 from touche.baselines.loader import folder_of
 from touche.data import places
 from touche.errors import InputError, NotInstalledError, ToucheError, installing
+from touche.formats.topics import name_of_topics
 from touche.io.temporary import temporary_folder
 from touche.lint import ERROR, lint_format
 from touche.sandbox.images import check_image, image_of
@@ -149,7 +150,7 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     began, output = time.monotonic(), str(job.output.resolve())
     command = [program, "--image", image_of(job.name), "--command", inside, "--output-directory", output]
     remove = ("sh", "-c", _REMOVE, "sh", output)
-    with _input_directory(job.given) as directory, _output_directory(job.output):
+    with input_directory(job.given) as directory, _output_directory(job.output):
         try:
             command += ["--input-directory", str(directory)]
             check_exit(job.name, _in_time(command, job, limits, log, if_killed=remove))
@@ -258,12 +259,13 @@ def _files(dataset: str) -> dict[str, Path]:
     """Returns the files and folders of a dataset by their names in an input directory."""
     task, corpus = tasks.dataset(dataset)
     with places.naming_size(dataset):
-        topics = places.locate("topics", task.topics)
-        return {"topics.xml": topics} | {path.name: path for path in places.locate_corpus(corpus).iterdir()}
+        topics, files = places.topics_of(task, corpus), places.locate_corpus(corpus).iterdir()
+        name = name_of_topics(topics)
+        return {name: topics} | {path.name: path for path in files if not path.name.startswith(name)}
 
 
 @contextmanager
-def _input_directory(given: str) -> Iterator[Path]:
+def input_directory(given: str) -> Iterator[Path]:
     """Yields an input directory unchanged, or a temporary one with a dataset's files, linked if possible."""
     if Path(given).is_dir():
         yield Path(given)
