@@ -228,9 +228,9 @@ def compare(
     """
     check_choice("evaluator", evaluator, EVALUATORS)
     by_measure = _score(runs, (task, measure, qrels), evaluator)
-    compared, faults = list[Any](), list[str]()
+    compared, faults, name = list[Any](), list[str](), _name(reference)
     for evaluated in by_measure:
-        second = run_named(_name(reference), evaluated) if reference else None
+        second = run_named(name, evaluated) if name else None
         records, untested = comparisons(evaluated, evaluator, second, randomisation=randomisation)
         compared += topic_differences(evaluated, evaluator, second) if per_topic else records
         faults += untested
@@ -259,7 +259,7 @@ def wide(
         ToucheError: as ``evaluate`` and ``compare``.
     """
     by_measure = _score(runs, (task, measure, qrels), evaluator)
-    table = wide_table(by_measure, _name(reference) if reference else None, every_two)
+    table = wide_table(by_measure, _name(reference), every_two)
     return _warned(replace(table, warnings=(*table.warnings, *_warnings(by_measure))))
 
 
@@ -297,7 +297,9 @@ def _score(
     return by_measure
 
 
-def _name(reference: str | Run) -> str:
+def _name(reference: str | Run | None) -> str | None:
+    if not reference:
+        return None
     return str(reference.path) if isinstance(reference, Run) else str(reference)
 
 
@@ -501,7 +503,7 @@ def report(
     with file_of_qrels(qrels) as path:
         scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
         evaluated = scores.evaluate(runs_of(runs), scored)
-        part = part_of(evaluated, task or scored.id, _name(reference) if reference else None)
+        part = part_of(evaluated, task or scored.id, _name(reference))
     title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
     return write(Report(title, "touche.report", [part]), Path(output))
 

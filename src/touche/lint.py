@@ -65,7 +65,7 @@ class _Run:
     """A run with its readable lines, and the problems of the others."""
 
     run: Run
-    broken: Sequence[Breach] = ()
+    broken: Sequence[Breach]
 
     @property
     def path(self) -> Path:

@@ -67,23 +67,25 @@ def runs_of(
     Raises:
         ToucheError: if a run is unusable or passed twice.
     """
-    named, sources = list[Path | Run](), dict[str, Any]()
+    named, taken, result = dict[object, Path | Run](), set[str](), list[Path | Run]()
     for source in list_of_runs(runs):
         is_file = isinstance(source, str | PathLike)
-        if distinct and any(source is other for other in sources.values()):
-            raise InputError(getattr(source, "path", "run"), "passed twice", "pass it once")
-        run = Path(source) if is_file else run_of(source)
-        path, size = run.path if isinstance(run, Run) else run, len(sources)
-        for name in chain([path], (Path(f"{path} ({number})") for number in count(2))):
-            first = sources.setdefault(realpath(name), source)
-            if first is source or (is_file and isinstance(first, str | PathLike)):
-                break
-        if distinct and len(sources) == size:
-            raise InputError(path, "passed twice", "pass it once")
-        if checks and isinstance(run, Run):
-            checked(run)
-        named.append(run if name == path else replace(run_of(run), path=name))
-    return named
+        identity = realpath(source) if is_file else id(source)
+        if identity in named and distinct:
+            raise InputError(
+                getattr(source, "path", source if is_file else "run"), "passed twice", "pass it once"
+            )
+        if identity not in named:
+            run = Path(source) if is_file else run_of(source)
+            path = run.path if isinstance(run, Run) else run
+            numbered = chain([path], (Path(f"{path} ({number})") for number in count(2)))
+            name = next(name for name in numbered if realpath(name) not in taken)
+            taken.add(realpath(name))
+            if checks and isinstance(run, Run):
+                checked(run)
+            named[identity] = run if name == path else replace(run_of(run), path=name)
+        result.append(named[identity])
+    return result
 
 
 def run_of(source: AnyRun, name: str = "run") -> Run:
