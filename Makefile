@@ -20,11 +20,17 @@ IN := $(if $(RUNNER),--runner $(RUNNER))
 SANITIZED := env LD_PRELOAD=$$(gcc -print-file-name=libasan.so):libstdc++.so.6 PYTHONMALLOC=malloc \
     ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0:handle_segv=0
 
-.PHONY: $(OTHER) demo lucene test test-all workflows sanitize fuzz regress images site lint types benchmark screenshot clean
+.PHONY: $(OTHER) demo reproduce lucene test test-all workflows sanitize fuzz regress images site lint types benchmark screenshot clean
 
 # Run every baseline on all fitting parts of the toy collection, and print the scores.
 demo: $(DEMO)
 	@$(BIN)/python docs/demo.py
+
+# Rerun the published values of ten topics (a download of 4 MB) and, if their passages are available, of twenty.
+RERUN := dirichletlm bm25 --dataset touche-2021-task-1/ten-topics --dataset touche-2022-task-2/twenty-topics
+reproduce: $(DEMO)
+	@$(BIN)/touche data fetch touche-2021-task-1/ten-topics > /dev/null
+	@$(BIN)/touche regress $(RERUN) --per-topic
 
 # Install Lucene, which some baselines need; then make demo also runs these baselines.
 lucene: $(DEMO)

@@ -11,8 +11,8 @@ A baseline is a function with the decorator ``baseline``. It yields ``Rankings``
 * runs and qrels in any usual form: ``AnyRun`` and ``AnyQrels``; ``run_of`` and ``qrels_of`` convert them
   to ``Run`` and ``Qrels``
 * a function for each command: ``run``, ``evaluate``, ``compare``, ``overlap``, ``fuse``, ``lint``,
-  ``identify``, ``report``, ``regress``, ``sweep``, ``published``; ``wide`` makes a table for papers; results
-  are a ``Table`` or have ``frame()``
+  ``identify``, ``report``, ``regress``, ``sweep``, ``published``, ``published_topics``; ``wide``
+  makes a table for papers; results are a ``Table`` or have ``frame()``
 * a transformer of PyTerrier: ``pyterrier``
 
 No function prints or exits, and warnings are Python warnings. To switch progress bars off, write
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from touche.library import lint as lint
     from touche.library import overlap as overlap
     from touche.library import published as published
+    from touche.library import published_topics as published_topics
     from touche.library import regress as regress
     from touche.library import report as report
     from touche.library import run as run
@@ -79,7 +80,8 @@ _HOMES = {
     "formats.pages": "Page",
     "formats.qrels": "Qrels",
     "formats.topics": "Topic",
-    "library": "TaskData compare evaluate fuse identify lint overlap published regress report run task wide",
+    "library": "TaskData compare evaluate fuse identify lint overlap published published_topics regress "
+    "report run task wide",
     "tuning.sweeps": "sweep",
 }
 _MODULES = ("lucene", "pairs", "scan")

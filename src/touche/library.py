@@ -45,7 +45,8 @@ from touche.io.temporary import temporary_folder
 from touche.lint import Finding
 from touche.lint import lint as linted
 from touche.progress import watched
-from touche.tasks import Published, Task
+from touche.tasks import Published, Task, per_topic
+from touche.tasks.per_topic import PublishedTopic
 from touche.tasks.records import UNKNOWN
 from touche.tira.outputs import RUN_FILE
 
@@ -278,6 +279,25 @@ def published(task: str | None = None) -> Table[Published]:
     """
     chosen = tasks.all_tasks().values() if task is None else [tasks.task(task)]
     return Table(Published, tuple(row for card in chosen for row in card.published))
+
+
+def published_topics(task: str) -> Table[PublishedTopic]:
+    """Returns the published values of each topic: nDCG@5 of rankings, macro F1 of detected stances.
+
+    The organizers published them for ``touche-2021-task-1``, ``touche-2021-task-2`` and
+    ``touche-2022-task-2``. Some runs lack topics, and the mean of a run is over its topics.
+
+    Args:
+        task: the id of the task, or of a dataset with some of its topics.
+
+    Returns:
+        Records of ``touche.tasks.per_topic.PublishedTopic``, run by run; none for other tasks. ``frame()``
+        returns them as a DataFrame.
+
+    Raises:
+        ToucheError: if there is no such task.
+    """
+    return Table(PublishedTopic, per_topic.published_topics(tasks.task(task)))
 
 
 def _score(

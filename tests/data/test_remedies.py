@@ -28,7 +28,7 @@ FILES = sorted(
         if "/spot-check" not in path
     }
 )
-ADVISED = re.compile(r"touche data fetch( [\w-]+)+(?=, or )")
+ADVISED = re.compile(r"touche data fetch( [\w/-]+)+(?=, or )")
 
 
 def fetched_by(text: str) -> list[str]:

@@ -100,8 +100,9 @@ def test_a_baseline_that_is_as_it_was_passes(touche: Touche, clone: Path) -> Non
     assert err.splitlines()[1].startswith("  dirichletlm: 4 topics from ")
     assert lines[0].split()[:5] == ["baseline", "dataset", "dimension", "evaluator", "kind"]
     assert lines[1].split()[5:8] == ["0.50894", "0.50894", "+0.00000"] and lines[1].endswith(" passed")
-    missing = "missing: touche-2020-task-2"
-    assert lines[2:] == ["", missing, "1 passed, 1 missing; memory: largest process"]
+    missing = "missing: touche-2020-task-2; its publisher requires an agreement"
+    assert lines[3].startswith(missing)
+    assert [lines[2], *lines[4:]] == ["", "1 passed, 1 missing; memory: largest process"]
 
 
 def test_what_another_implementation_scores_fails_nothing(touche: Touche, clone: Path) -> None:

@@ -51,7 +51,7 @@ def pages(folder: Path, kind: str) -> Iterator[tuple[str, str, str, list[list[st
         number = -1 if not path.stem.endswith("-uncorrected") else -2
         parts = path.stem.split("-")
         dimension = "-".join(parts[number:])
-        if (dimension == "stance") == (kind == "stance"):
+        if "-".join(parts[:number]) in KNOWN and (dimension == "stance") == (kind == "stance"):
             address, _, *lines = path.read_text(encoding="utf-8").splitlines()
             rows = [line.split("\t") for line in lines]
             yield "-".join(parts[:number]), dimension, address.removeprefix("# "), rows

@@ -67,12 +67,13 @@ class Runs:
             given: the input.
             team: the submitting team; empty for the one in TOUCHE_TEAM, or none.
         """
-        self.ranker, self.given, self._team = ranker, given, team
+        self.ranker, self.given, self._team = ranker, with_published_statistics(ranker, given), team
 
     @cached_property
     def data(self) -> Callable[[], dict[str, Any]]:
         """Waits for the metadata of the input; a thread computes the md5 of all files."""
-        known = self.given.documents.statistics.known if self.given.documents.statistics else None
+        files = self.given.documents.statistics
+        known = files.known if files and not files.is_whole else None
         return _beside(lambda: data_of_files(self.given.files, known))
 
     @cached_property
@@ -105,6 +106,27 @@ class Runs:
         about = (software, tag, options, data())
         write_whole(output / METADATA_FILE, metadata(*about, started, datetime.now(UTC)))
         return without_hits
+
+
+def statistics_named(folder: Path, name: str) -> Path:
+    """Returns the path of statistics in the folder of a baseline; the file may be missing.
+
+    Args:
+        folder: the folder of the baseline.
+        name: the name of the statistics, such as ``argsme-2020-04-01``.
+    """
+    return folder / "statistics" / f"{name}.json"
+
+
+def with_published_statistics(ranker: Baseline, given: Input) -> Input:
+    """Returns an input with the baseline's statistics of its collection, unless it has other statistics."""
+    if given.documents.statistics or not (given.statistics and ranker.folder):
+        return given
+    file = statistics_named(ranker.folder, given.statistics)
+    if not file.is_file():
+        return given
+    files = StatisticsFiles(known=file, is_whole=given.is_whole)
+    return replace(given, documents=given.documents.with_statistics(files))
 
 
 def _beside(work: Callable[[], _T]) -> Callable[[], _T]:

@@ -17,7 +17,8 @@ from touche.cli.output import BROKEN, DOUBTFUL, GOOD, counted, show, tell
 from touche.data import fetching
 from touche.data.convert import write_beir
 from touche.data.fetching import Source
-from touche.data.places import home
+from touche.data.judged import altered_texts
+from touche.data.places import has_dataset, home
 from touche.data.remedies import in_bytes, remedy
 from touche.errors import ToucheError
 from touche.progress import say
@@ -69,14 +70,16 @@ def fetch_(
     published.
     """
     wanted = [each for each in fetching.official(datasets) if not (no_corpora and each.kind == "corpora")]
-    missing = [each for each in wanted if not each.place(folder) and each.url]
-    size = in_bytes(sum(each.size for each in missing))
+    missing = [source for source in wanted if fetching.is_to_download(source, folder)]
+    size = in_bytes(sum(source.size for source in {source.url: source for source in missing}.values()))
     if missing and not (datasets or mirror or no_corpora or every):
         raise ToucheError(f"all data is a download of {size}; pass a DATASET, or add --all or --no-corpora")
     tell(f"{len(wanted)} files, {len(missing)} of them to fetch ({size}) to {folder or home()}")
-    problems = [*_fetch_files(wanted, mirror, folder, bool(datasets))]
-    if not no_corpora:
-        problems += _copy_samples(datasets, mirror, folder)
+    if not mirror:
+        for title, page, licence in dict.fromkeys((each.title, each.page, each.licence) for each in missing):
+            tell(f"from {page}: {title}, licence: {licence}")
+    problems = [] if no_corpora else [*_copy_samples(datasets, mirror, folder)]
+    problems += _fetch_files(wanted, mirror, folder, bool(datasets))
     if folder and folder not in tasks.data_folders():
         others = f'{os.pathsep}"$TOUCHE_DATA"' if tasks.data_folders() else ""
         tell(f"to use the data: export TOUCHE_DATA={shlex.quote(str(folder.absolute()))}{others}")
@@ -88,22 +91,28 @@ def fetch_(
 
 @data.command("verify", example="touche data verify touche-2020-task-1", params=[DATASETS])
 def verify_(datasets: Sequence[str]) -> int:
-    """Compare available files with the publishers' md5; exit with 1 if one differs."""
+    """Compare available files with the publishers' md5, and texts of args.me with the checksums in their ids.
+
+    Exit with 1 if a file or a text differs.
+    """
     sources = fetching.official(datasets)
-    if not sources:
+    if not sources and not any(map(has_dataset, datasets)):
         named = " ".join(datasets)
         raise ToucheError(f"{named}: nothing was verified, because no file is published; choose other data")
     statuses = [fetching.verify(each) for each in sources]
     for status in statuses:
         _say(status)
+    altered = [*altered_texts(datasets)]
+    for path, id in altered:
+        click.echo(f"{path}: the text of {id} does not match the checksum in its id")
     counts = Counter(status.word for status in statuses)
     click.echo(", ".join(f"{count} {word}" for word, count in counts.items()))
-    if counts[fetching.MISSING] == len(statuses):
+    if statuses and counts[fetching.MISSING] == len(statuses):
         named = " ".join(dict.fromkeys(tasks.task(each).id for each in datasets))  # samples are not published
         fetch = f"get them with: touche data fetch {named or '--all'}"
         advice = fetch if any(each.url for each in sources) else remedy(statuses[-1].path)
         raise ToucheError(f"nothing was verified, because all files are missing; {advice}")
-    return BROKEN if counts[fetching.DIFFERS] else 0
+    return BROKEN if counts[fetching.DIFFERS] or altered else 0
 
 
 _CONVERT: list[click.Parameter] = [

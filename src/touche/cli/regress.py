@@ -11,7 +11,7 @@ import click
 
 from touche.cli.commands import BASELINE, DATASET_ID, argument, command, option
 from touche.cli.options import check_runner, runners
-from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, paint, show, tell
+from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, paint, show, show_records, tell
 from touche.cli.overlap import show_overlaps
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError
@@ -39,6 +39,7 @@ SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
     argument("names", "[BASELINE...]", type=BASELINE),
     option("--dataset datasets DATASET", _ONLY, type=DATASET_ID, multiple=True),
     option("--update", "Rewrite pinned values that changed; published values stay."),
+    option("--per-topic", "Also print the published and the measured value of each topic."),
     option("--twice", "Run each baseline twice and compare run.txt byte by byte."),
     option("--json json_file FILE", "Write JSON to FILE, updated after each result."),
     option("--junit junit_file FILE", "Write JUnit XML to FILE."),
@@ -48,6 +49,7 @@ def regress(
     names: Sequence[str],
     datasets: Sequence[str],
     update: bool,
+    per_topic: bool,
     twice: bool,
     json_file: Path | None,
     junit_file: Path | None,
@@ -77,6 +79,8 @@ def regress(
     missing = _unique(each.expected.dataset for each in outcomes if each.verdict == running.MISSING)
     remarks = _unique(each.remark for each in outcomes if each.verdict == running.NOT_INSTALLED)
     _show(outcomes, missing, remarks)
+    if per_topic:
+        _show_topics(outcomes)
     if twice and not any(outcome.verdict in (running.NOT_THE_SAME, running.FAILED) for outcome in outcomes):
         click.echo("both runs of each baseline wrote the same run.txt, byte by byte")
     _write_json(outcomes, json_file)
@@ -99,7 +103,7 @@ def _show(outcomes: Sequence[running.Outcome], missing: Sequence[str], remarks: 
         show(COLUMNS, rows, _COLOURS)
         click.echo()
     if missing:
-        paint((f"{running.MISSING}: ", DOUBTFUL), (", ".join(missing), ""))
+        paint((f"{running.MISSING}: ", DOUBTFUL), (f"{', '.join(missing)}; {remedy_for(missing)}", ""))
     for remark in remarks:
         paint((f"{running.NOT_INSTALLED}: ", DOUBTFUL), (remark, ""))
     kinds = _unique(each.usage.memory_of for each in outcomes if each.usage and each.usage.memory_of)
@@ -107,6 +111,18 @@ def _show(outcomes: Sequence[running.Outcome], missing: Sequence[str], remarks: 
     if agreements := [agreement for outcome in outcomes for agreement in outcome.agreements]:
         click.echo("\nAgreement of reruns with official runs, on documents that both could find")
         show_overlaps(agreements)
+
+
+def _show_topics(outcomes: Sequence[running.Outcome]) -> None:
+    """Prints the published and the measured value of each topic, without a row if no entry has topics."""
+    records = [
+        vars(value) | {"command": outcome.expected.command, "difference": value.difference}
+        for outcome in outcomes
+        for value in outcome.topics
+    ]
+    click.echo()
+    template = "{command}|{dimension}|{topic}|{published:.3f}|{rerun:.3f}|{difference:+.3f}"
+    show_records("baseline|dimension|topic|published|rerun|difference", template, records)
 
 
 def _update(outcomes: Sequence[running.Outcome]) -> list[running.Outcome]:

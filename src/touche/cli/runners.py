@@ -19,6 +19,7 @@ from touche import baselines
 from touche.baselines.loader import frames_of
 from touche.baselines.method import Baseline
 from touche.baselines.options import arguments_of
+from touche.baselines.running import statistics_named, with_published_statistics
 from touche.cli.options import check_runner
 from touche.cli.output import BROKEN, tell, warn
 from touche.collection.discovery import Input
@@ -26,7 +27,7 @@ from touche.collection.documents import Documents
 from touche.data import places
 from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.formats.parquet import check_no_fields
-from touche.formats.statistics import StatisticsFiles, read_statistics
+from touche.formats.statistics import StatisticsFiles, read_known
 from touche.progress import say
 from touche.sandbox.limits import Limits
 from touche.tira.outputs import RUN_FILE
@@ -80,11 +81,12 @@ def _run_sandboxed(name: str, changed: dict[str, Any], shared: Namespace) -> Non
 def _run(baseline: Baseline, options: dict[str, Any], shared: Namespace) -> None:
     started, output = time.monotonic(), Path(shared.output)
     if shared.statistics:  # before an earlier run is overwritten
-        if not shared.statistics.exists():
-            raise InputError(shared.statistics, "no such file", "pass a file written by --keep-statistics")
-        read_statistics(shared.statistics)
+        shared.statistics = _statistics_file(baseline, shared.statistics)
     with (_on_spark if shared.runner == SPARK else _here)(baseline, shared) as collection:
+        collection = with_published_statistics(baseline, collection)
         tell(f"{baseline.name}: {collection.took}")
+        if line := _about_statistics(collection):
+            tell(f"{baseline.name}: {line}")
         if baseline.name in baselines.names() and not baseline.is_shipped and not shared.tag:
             problem = f"{baseline.typed} is not the shipped baseline, but its runs get the same tag"
             warn(f"{problem}; rename the folder", of=baseline.name)
@@ -95,6 +97,32 @@ def _run(baseline: Baseline, options: dict[str, Any], shared: Namespace) -> None
     for topic in without_hits:
         warn(f"nothing found for topic {topic.number}: {topic.title}", of=baseline.name)
     tell(f"{baseline.name}: wrote {output / RUN_FILE} in {time.monotonic() - started:.1f} s")
+
+
+def _statistics_file(baseline: Baseline, given: Path) -> Path:
+    """Returns the file that --statistics names: a file, or statistics in the folder of the baseline."""
+    own = statistics_named(baseline.folder or Path(), str(given))
+    path = own if not given.exists() and own.is_file() else given
+    if not path.exists():
+        names = ", ".join(sorted(file.stem for file in own.parent.glob("*.json")))
+        remedy = "pass a file written by --keep-statistics" + (f", or one of: {names}" if names else "")
+        raise InputError(path, "no such file", remedy)
+    read_known(path)
+    return path
+
+
+def _about_statistics(source: Input) -> str:
+    """Describes the statistics by which a part of a collection is ranked; empty if none are published."""
+    files = source.documents.statistics
+    if files and files.known:
+        return (
+            ""
+            if files.is_whole
+            else f"ranks by the statistics in {files.known.name}, not by the documents' own"
+        )
+    if source.statistics and not source.is_whole:
+        return f"has no statistics named {source.statistics}, and ranks by the documents' own"
+    return ""
 
 
 @contextmanager
@@ -140,7 +168,7 @@ def _opened(baseline: Baseline, shared: Namespace) -> Input:
 
 def _prepared(documents: _Documents, shared: Namespace) -> _Documents:
     """Adds the statistics, and the folder for fields, to the documents."""
-    statistics = StatisticsFiles(shared.statistics, shared.keep_statistics)
+    statistics = StatisticsFiles(known=shared.statistics, output=shared.keep_statistics)
     documents = documents.with_statistics(statistics) if statistics else documents
     return documents.keeping_fields(shared.keep_fields) if shared.keep_fields else documents
 

@@ -15,10 +15,12 @@ from touche.cli.options import output
 from touche.cli.output import UNUSABLE, print_records, show_records, tell
 from touche.errors import InputError, ToucheError, choice, one_line
 from touche.evaluation.leaderboard import rank, shortlist
+from touche.library import published_topics
 from touche.regression.expected import ExpectedScore
 from touche.regression.reruns import command_of, published_scores, rerun_of
 from touche.tasks import MACRO_F1, STANCE, Published, Task
 from touche.tasks.cards import read_card
+from touche.tasks.per_topic import PublishedTopic
 
 
 @command("touche tasks check 2027/tasks/touche-2027-task-1.toml", argument("cards", "FILE...", type=PATH))
@@ -84,10 +86,11 @@ _ID = Ids("task", lambda: ["check", "tira", *library.ids()])
     "touche tasks touche-2020-task-1",
     argument("task_id", "[TASK | check FILE | tira TASK -o DIR]", type=_ID),
     option("--all every", "Show every published run, not only the best of each team."),
+    option("--per-topic", "Show the published values of each topic of TASK, by default of baselines."),
     option("--format style", choices=("table", "json", "csv")),
     cls=_Tasks,
 )
-def tasks(task_id: str | None, every: bool, style: str) -> None:
+def tasks(task_id: str | None, every: bool, per_topic: bool, style: str) -> None:
     """List tasks, or show a TASK's rules and the published scores of its teams and baselines.
 
     JSON and CSV have only published results, each with its measure and the command that reruns it. Without
@@ -95,7 +98,9 @@ def tasks(task_id: str | None, every: bool, style: str) -> None:
     write a TASK as a dataset for TIRA, run: touche tasks tira TASK -o DIR
     """
     chosen = [library.task(task_id)] if task_id else list(library.all_tasks().values())
-    if style != "table":
+    if per_topic:
+        _show_topics(task_id, every, style)
+    elif style != "table":
         scores = published_scores()
         rows = [_with_rerun(row, scores) for each in chosen for row in each.published]
         print_records(_Listed, rows, style)
@@ -106,6 +111,21 @@ def tasks(task_id: str | None, every: bool, style: str) -> None:
         records = (vars(task) | more for task, more in zip(chosen, numbers, strict=True))
         template = "{id}|{title}|{rules.unit}s|{dimensions}|{n}"
         show_records("task|title|ranked|dimensions|published", template, records)
+
+
+def _show_topics(task_id: str | None, every: bool, style: str) -> None:
+    if task_id is None:
+        raise ToucheError("--per-topic shows one task; name it")
+    table = published_topics(task_id)
+    if not table:
+        raise ToucheError(f"{task_id} has no published values of topics; omit --per-topic")
+    if style != "table":
+        print_records(PublishedTopic, table, style)
+        return
+    shown = [row for row in table if every or row.baseline]
+    records = [vars(row) | {"note": "ambiguous" if row.is_ambiguous else ""} for row in shown]
+    template = "{team}|{tag}|{dimension}|{topic}|{value:.3f}|{measure}|{note}"
+    show_records("team|tag|dimension|topic|value|measure|", template, records)
 
 
 @dataclass(frozen=True)

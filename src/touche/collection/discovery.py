@@ -48,7 +48,11 @@ _FORMATS = (
 _IN_FOLDERS = [format for format in _FORMATS if format.below]
 _BELOW = re.compile("|".join(f"(?:{format.below.pattern})" for format in _IN_FOLDERS if format.below))
 _RERANK_FILE = "rerank.jsonl"
-_HIDDEN = (".", "metadata.json")  # beginnings of other files' names; the latter is TIRA's note on a dataset
+_HIDDEN = (
+    ".",
+    "metadata.json",
+    "statistics",
+)  # beginnings of names of other files, such as TIRA's metadata.json
 
 
 @dataclass(frozen=True)
@@ -60,12 +64,17 @@ class Input:
         documents: the collection.
         took: a line that names the sources of topics and documents.
         files: the files of topics and documents; ir_datasets adds none.
+        statistics: the name of statistics of the whole collection that a baseline may have; empty if none are
+            published.
+        is_whole: whether the documents are that collection.
     """
 
     topics: tuple[Topic, ...]
     documents: Documents
     took: str
     files: tuple[Path, ...] = ()
+    statistics: str = ""
+    is_whole: bool = False
 
     @classmethod
     def of(cls, topics: Iterable[Topic], topics_file: Path, documents: Documents) -> "Input":

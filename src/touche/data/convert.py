@@ -3,7 +3,7 @@
 import logging
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
@@ -35,17 +35,40 @@ def write_beir(dataset_id: str, folder: Path) -> list[Path]:
         MissingDataError: if topics or corpus are missing.
         ToucheError: if one of the files is broken.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(folder, "not an empty folder", "choose a new folder")
+    check_empty(folder)
     source, (task, _) = open_dataset(dataset_id), dataset(dataset_id)
     files: dict[str, Iterable[str]] = {"queries.jsonl": map(query_line, source.topics), **_judgments(task)}
     files["corpus.jsonl"] = map(corpus_line, watched(source.documents, "writing", "documents", None))
+    write_folder(files, folder)
+    return [folder / name for name in files]
+
+
+def check_empty(folder: Path) -> None:
+    """Checks that a folder is new or empty.
+
+    Raises:
+        InputError: if it is not.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(folder, "not an empty folder", "choose a new folder")
+
+
+def write_folder(files: Mapping[str, Iterable[str]], folder: Path) -> None:
+    """Writes files of lines into a new folder, which appears whole or not at all.
+
+    Args:
+        files: the lines of each file by its path in the folder.
+        folder: the folder.
+
+    Raises:
+        InputError: if it cannot be written.
+    """
+    make_folder(folder.parent)
     with _whole_folder(folder) as part:
-        make_folder(part / "qrels")
         for name, lines in files.items():
+            make_folder((part / name).parent)
             with whole(part / name) as file:
                 file.writelines(line.encode() for line in lines)
-    return [folder / name for name in files]
 
 
 def _judgments(task: Task) -> dict[str, Iterable[str]]:

@@ -13,6 +13,7 @@ from typing import IO, Any
 
 from touche import tasks
 from touche.collection.ir_datasets import library
+from touche.data.judged import whole_corpus, write_judged
 from touche.data.places import home, is_available, locate
 from touche.data.remedies import needs, records
 from touche.errors import InputError, ToucheError
@@ -42,6 +43,7 @@ class Source:
         member: the name of the file in its archive; empty if the file itself is published.
         agreement: whether the publisher requires an agreement.
         by_hand: the address of a file whose md5 is unknown, so that you have to download it yourself.
+        dataset: the id of a dataset of some topics, whose folder is made from the download; else empty.
     """
 
     path: str
@@ -54,6 +56,7 @@ class Source:
     member: str = ""
     agreement: bool = False
     by_hand: str = ""
+    dataset: str = ""
 
     @property
     def kind(self) -> str:
@@ -102,6 +105,12 @@ def official(chosen: Sequence[str] = ()) -> list[Source]:
     return [file for file in sources if not chosen or any(needs(*dataset, file.path) for dataset in needed)]
 
 
+def is_to_download(source: Source, folder: Path | None = None) -> bool:
+    """Returns whether a missing file has to be downloaded; a dataset of some topics may be in the corpus."""
+    made_here = bool(source.dataset) and whole_corpus(source.dataset) is not None
+    return bool(source.url) and not source.place(folder) and not made_here
+
+
 def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None) -> Status:
     """Puts a file in its place, complete and with the publisher's md5, or raises an error.
 
@@ -129,6 +138,8 @@ def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None
         return Status(source.path, "not fetched", _why_not_fetched(source, folder or home()))
     folder = folder or home()
     target = folder / source.path
+    if source.dataset and (whole_folder := whole_corpus(source.dataset)):
+        return _made(source, whole_folder, target)
     if mirror is not None:
         original = _in_mirror(source, mirror)
         return _place(source, original, target) if original else Status(source.path, NOT_IN_MIRROR)
@@ -145,7 +156,7 @@ def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None
 
 
 def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None = None) -> Iterator[Status]:
-    """Copies missing corpora that are not published, such as samples, from a mirror.
+    """Copies missing corpora from a mirror that are not published as such, such as samples.
 
     Args:
         chosen: ids of datasets; none for all.
@@ -155,13 +166,15 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
     Yields:
         A status for each file, and ``not published`` for a corpus that the mirror lacks.
     """
-    published = {source.name.partition("/")[0] for source in official() if source.kind == "corpora"}
+    corpora = [source for source in official() if source.kind == "corpora"]
+    published = {source.name.partition("/")[0] for source in corpora if not source.dataset}
+    made = {source.name for source in corpora if source.dataset}
     for name in dict.fromkeys(tasks.dataset(each)[1].directory for each in chosen or tasks.datasets()):
         if name in published or (folder is None and is_available("corpora", name)):
             continue
         copies = (mirror / "corpora" / name).glob("*") if mirror else ()
         files = sorted(path for path in copies if path.is_file())
-        if not files:
+        if not files and name not in made:
             yield Status(f"corpora/{name}", NOT_PUBLISHED)
         for file in files:
             sample = Source(f"corpora/{name}/{file.name}", name, "", "")
@@ -174,7 +187,7 @@ def verify(source: Source, folder: Path | None = None) -> Status:
     path = source.place(folder)
     if path is None:
         return Status(source.path, MISSING)
-    if source.member or not source.md5:
+    if source.member or source.dataset or not source.md5:
         return Status(source.path, "not verified", _why_not_verified(source))
     if (digest := md5(path)) != source.md5:
         return Status(source.path, DIFFERS, f"its md5 is {digest} instead of {source.md5}")
@@ -190,7 +203,7 @@ def _sources_of(record: dict[str, Any], listed: dict[str, Any]) -> Iterator[Sour
             download = entry["url"], entry["expected_md5"], entry["size_hint"]
         else:
             download = file["url"], file["md5"], file["size"]
-        yield Source(path, *about, *download, file.get("member", ""))
+        yield Source(path, *about, *download, member=file.get("member", ""), dataset=file.get("dataset", ""))
     for path, address in record.get("by_hand", {}).items():
         yield Source(path, *about, by_hand=address)
     for path in record.get("agreement", ()):
@@ -238,12 +251,21 @@ def _place(source: Source, file: Path, target: Path) -> Status:
     if verifiable and (digest := md5(file)) != source.md5:
         problem = f"its md5 is {digest} instead of {source.md5}"
         raise RefusedError(file, problem, f"{source.path} was not accepted; download it from {source.page}")
+    if source.dataset:
+        return _made(source, file, target)
     make_folder(target.parent)
     with _member(source.member, file) if packed else opened(file) as content, whole(target) as out:
         shutil.copyfileobj(content, out, _CHUNK)
     if not verifiable:
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
     return Status(source.path, "fetched", f"md5 {source.md5}{' of the archive' if packed else ''}")
+
+
+def _made(source: Source, original: Path, target: Path) -> Status:
+    """Makes the dataset of some topics from the published file or the whole corpus."""
+    data = target.parents[1]
+    count = write_judged(source.dataset, original, data, target)
+    return Status(source.path, "fetched", f"{count:,} judged documents from {original.name}")
 
 
 @contextmanager
@@ -276,4 +298,6 @@ def _why_not_fetched(source: Source, folder: Path) -> str:
 
 
 def _why_not_verified(source: Source) -> str:
+    if source.dataset:
+        return "made from a published file"
     return "only the md5 of its archive is published" if source.member else "no md5 is published"

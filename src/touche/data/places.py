@@ -3,10 +3,11 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from touche import tasks
-from touche.collection.discovery import Input, find, find_documents, side_files
+from touche.collection.discovery import Input, find, find_documents, side_files, topics_named
 from touche.collection.documents import Documents
 from touche.collection.ir_datasets import IrDataset
 from touche.data.remedies import ELSEWHERE, in_bytes, remedy
@@ -92,15 +93,19 @@ def open_dataset(dataset: str) -> Input:
             documents = find_documents(locate_corpus(corpus))
         else:
             documents = IrDataset(corpus.ir_datasets, side_files=side_files(topics.parent.iterdir()))
-        return Input.of(read_topics(topics), topics, documents)
+        source = Input.of(read_topics(topics), topics, documents)
+        is_whole = corpus is task.corpora["full"]
+        return replace(source, statistics=corpus.statistics or "", is_whole=is_whole)
 
 
 def topics_of(task: Task, corpus: Corpus) -> Path:
-    """Returns the file of topics; a data set of BEIR has it in the folder of the corpus.
+    """Returns the file of topics; a data set of BEIR, or of fewer topics, has it in the folder of the corpus.
 
     Raises:
         MissingDataError: if it is missing.
     """
+    if corpus.topics:
+        return topics_named(sorted(locate_corpus(corpus).iterdir()), locate_corpus(corpus))
     if is_available("topics", task.topics) or not has_corpus(corpus):
         return locate("topics", task.topics)
     own = sorted(locate_corpus(corpus).glob("queries.jsonl*"))
@@ -195,9 +200,19 @@ def qrels_of(task: Task, dimension: str) -> Qrels:
         ToucheError: if the file is missing or broken.
     """
     judgments = task.qrels[dimension]
+    path = locate("qrels", judgments.file)
     if dimension == STANCE:
-        return read_stances(locate("qrels", judgments.file), task.stances, task.excluded_topics)
-    return read_qrels(locate("qrels", judgments.file), task.excluded_topics, judgments.labels or None)
+        qrels = read_stances(path, task.stances, task.excluded_topics)
+    else:
+        qrels = read_qrels(path, task.excluded_topics, judgments.labels or None)
+    return restricted(qrels, task)
+
+
+def restricted(qrels: Qrels, task: Task) -> Qrels:
+    """Returns the qrels of the topics that a task evaluates."""
+    if not task.only_topics:
+        return qrels
+    return Qrels({topic: qrels[topic] for topic in task.only_topics if topic in qrels})
 
 
 def titles_of(task: Task) -> dict[str, str]:

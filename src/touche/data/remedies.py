@@ -43,7 +43,7 @@ def remedy(path: str) -> str:
                 return _by_hand(file, address, record["url"])
     if _is_published(path):
         light = "" if path.startswith("corpora/") else " --no-corpora"
-        command = f"touche data fetch {_task_with(path) or '--all'}" + light
+        command = f"touche data fetch {_dataset_in(path) or _task_with(path) or '--all'}" + light
         return f"get it with: {command}, or {ELSEWHERE}"
     if folder := tasks.folder_of(_task_with(path)):
         return f"save it as {folder / path}"
@@ -79,6 +79,12 @@ def _by_hand(file: str, address: str, page: str) -> str:
 def _is_published(path: str) -> bool:
     """Returns whether a file, or a folder of files, is published."""
     return any(f"{file}/".startswith(f"{path}/") for record in records() for file in record.get("files", ()))
+
+
+def _dataset_in(path: str) -> str:
+    """Returns the dataset of some topics whose folder this is, or an empty text."""
+    files = (record.get("files", {}).get(path, {}) for record in records())
+    return next((file["dataset"] for file in files if "dataset" in file), "")
 
 
 def _task_with(path: str) -> str:

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 
 from touche.tasks import Published, Task
-
-DIGITS = 3  # digits of the printed tables
+from touche.tasks.records import DECIMALS, rounded
 
 
 def comparable(task: Task, dimension: str, evaluator: str, results: int | None = None) -> list[Published]:
-    """Returns published results comparable to a score: same measure, judgments, N and, if known, evaluator.
+    """Returns published results comparable to a score: same measure, topics, judgments, N and evaluator.
 
     Args:
         task: task of the run.
@@ -22,7 +21,8 @@ def comparable(task: Task, dimension: str, evaluator: str, results: int | None =
     return [
         row
         for row in task.published
-        if row.dimension == dimension
+        if not task.only_topics
+        and row.dimension == dimension
         and row.measure == task.measure_for(dimension).name
         and row.results == results
         and row.evaluator in (None, evaluator)
@@ -44,7 +44,7 @@ def shortlist(published: Sequence[Published]) -> list[Published]:
 
 def rank(row: Published, published: Sequence[Published]) -> int:
     """Returns the rank of a row from 1; rows with equal printed values share a rank."""
-    return 1 + sum(round(other.value, DIGITS) > round(row.value, DIGITS) for other in published)
+    return 1 + sum(rounded(other.value) > rounded(row.value) for other in published)
 
 
 def names(published: Sequence[Published]) -> list[str]:
@@ -53,23 +53,24 @@ def names(published: Sequence[Published]) -> list[str]:
     return [f"{row.name} ({row.tag})" if several and row.baseline else row.name for row in published]
 
 
-def standing(value: float, published: Sequence[Published]) -> str:
+def standing(value: float, published: Sequence[Published], decimals: Sequence[int] = DECIMALS) -> str:
     """Describes a score's rank among the teams' best runs, and names the baseline's score.
 
     Args:
-        value: mean of the measure; compared in the three digits of the printed tables.
+        value: mean of the measure; rounded as the tables are before it is compared.
         published: results to compare with, at least one, best first.
+        decimals: the decimals of the tables, as in ``Task``.
     """
-    rounded, best = round(value, DIGITS), shortlist(published)
+    printed, best = rounded(value, decimals), shortlist(published)
     called = dict(zip(published, names(published), strict=True))
 
     def label(row: Published, before: str = " ") -> str:
         name = f"the baseline {called[row]}" if row.baseline else called[row]
-        return f"{name}{before}{row.value:.{DIGITS}f}"
+        return f"{name}{before}{row.value:.{decimals[-1]}f}"
 
-    higher = [row for row in published if round(row.value, DIGITS) > rounded]
-    level = [row for row in published if round(row.value, DIGITS) == rounded]
-    lower = [row for row in published if round(row.value, DIGITS) < rounded]
+    higher = [row for row in published if rounded(row.value) > printed]
+    level = [row for row in published if rounded(row.value) == printed]
+    lower = [row for row in published if rounded(row.value) < printed]
     above = [row for row in best if row in higher][-1:]
     below = ([row for row in best if row in lower] or lower)[:1]
     end = ", the {} published" if len(published) > 1 else ""

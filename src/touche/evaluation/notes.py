@@ -12,6 +12,7 @@ from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated
 from touche.evaluation.stances import StanceEvaluation
 from touche.formats.topics import in_order
 from touche.tasks import MACRO_F1, Measure
+from touche.tasks.per_topic import equal_runs
 
 _SHOWN_TOPICS = 5
 
@@ -26,6 +27,7 @@ def notes_of(runs: Sequence[Evaluated]) -> list[str]:
     measure = runs[0].measure
     alone = f"{measure} is scored only by trec_eval, because the organizers' script has only nDCG@k"
     notes = [*_grouped(runs, lambda run: (*_disagreement(run), *_standing(run))), *_other_sizes(runs)]
+    notes += _equal_to_published(runs)
     return [alone, *notes] if evaluators_of(measure) == ["trec_eval"] else notes
 
 
@@ -46,6 +48,21 @@ def doubts(run: Evaluated) -> Iterator[str]:
         yield from _equal_ranks(run)
     if "trec_eval" in run.evaluations:
         yield from _near_ties(run)
+
+
+def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
+    """Yields a sentence for each run that has a published run's values in every topic and dimension."""
+    by_name: dict[str, dict[str, Mapping[str, float]]] = {}
+    for run in runs:
+        if run.is_ranking and not run.any_order:
+            evaluation = run.evaluations.get("touche") or run.evaluations["trec_eval"]
+            by_name.setdefault(run.name, {})[run.dimension] = evaluation.per_topic
+    task = runs[0].task
+    for name, values in by_name.items():
+        if equal := equal_runs(task, values):
+            number = len(next(iter(values.values())))
+            rows = " and ".join(f"{row.name}, {row.tag}," for row in equal)
+            yield f"{name}: equals {rows} in {number} of {number} topics"
 
 
 def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:
@@ -172,12 +189,17 @@ def _disagreement(run: Evaluated) -> Iterator[str]:
 
 def _standing(run: Evaluated) -> Iterator[str]:
     """Yields the rank with each evaluator, in one sentence if both ranks are the same."""
+    if run.task.only_topics and run.task.published:
+        yield "published means are over all topics of the task, so a mean of some topics has no rank"
+        return
     places: dict[str, list[str]] = {}
     for name, score in run.scores.items():
         rows = [] if run.any_order else comparable(run.task, run.dimension, name, score.results)
         if rows and score.mean is not None:
             doubt = "" if score.comparable else "; not comparable, see the warning"
-            places.setdefault(f"{score.mean:.3f} is {standing(score.mean, rows)}{doubt}", []).append(name)
+            places.setdefault(
+                f"{score.mean:.3f} is {standing(score.mean, rows, run.task.decimals)}{doubt}", []
+            ).append(name)
     for place, names in places.items():
         yield f"with {' and '.join(names)}, {place}"
     rows = [row for row in run.task.published if row.dimension == run.dimension]

@@ -159,7 +159,7 @@ class Evaluated:
     def _score(self, evaluator: str, evaluation: Evaluation) -> Score:
         low, high = evaluation.interval
         figures = evaluation.mean, low, high, evaluation.judged, evaluation.topics
-        whole = evaluation.judged_per_topic.keys() >= self.judgments.keys()
+        whole = evaluation.judged_per_topic.keys() >= self.judgments.keys() and not self.task.only_topics
         comparable = whole and (self.task.incomplete or evaluation.unjudged <= UNJUDGED_LIMIT)
         if not self.is_ranking:
             published = {row.results for row in self.task.published if row.dimension == STANCE}

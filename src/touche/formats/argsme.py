@@ -3,21 +3,25 @@
 import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 import orjson
 
 from touche.errors import InputError
 from touche.formats.boundaries import BEGIN, COMMA, DEEP, DEEPEST_JSON, END, JsonBounds
-from touche.formats.documents import Argument, Sentence
+from touche.formats.documents import AnyDocument, Argument, Sentence
 from touche.formats.pieces import Cutter, Piece, blocks, documents_in
 from touche.io.identifiers import is_word, new_id
 from touche.io.opening import decoded, open_binary
 
 _REMEDY = "fetch the file again"
 _BLANKS = b" \t\n\r"
+_CHECKSUM = re.compile(r"S[0-9a-f]{1,8}-A([0-9a-f]{1,8})")
+_WORD = 1 << 32  # Java's integers have 32 bits
 # Escapes in JSON: a surrogate pair, half of one, or any other.
 _HEX = "[0-9a-fA-F]{2}"
 _ESCAPE = re.compile(
@@ -64,6 +68,34 @@ class Record(msgspec.Struct):
 
 
 _RECORD, _RECORDS = msgspec.json.Decoder(Record), msgspec.json.Decoder(list[Record])
+
+
+def is_altered(document: AnyDocument) -> bool:
+    """Returns whether the text of an argument contradicts its id; False for other kinds of ids.
+
+    In ids of version 2020-04-01, such as ``S1039ff27-Afc270c6``, the second part is a checksum in
+    hexadecimal: 31 times Java's String.hashCode of the premise, plus that of the conclusion, modulo 2^32.
+    This rule is not documented; it was found by comparing ids with texts.
+    """
+    id_of_text = _CHECKSUM.fullmatch(document.id)
+    if id_of_text is None or not isinstance(document, Argument) or len(document.premises) != 1:
+        return False
+    checksum = (31 * _java_hash(document.premises[0]) + _java_hash(document.conclusion)) % _WORD
+    return checksum != int(id_of_text[1], 16)
+
+
+def _java_hash(text: str) -> int:
+    """Returns Java's String.hashCode, a polynomial in 31 of the UTF-16 units, modulo 2^32."""
+    units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2").astype(np.uint32)
+    return int((units * _powers_of_31(len(units))).sum(dtype=np.uint32))
+
+
+@lru_cache(maxsize=1 << 10)
+def _powers_of_31(count: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
+    """Returns 31 to the power of count - 1, ..., 1, 0, modulo 2^32."""
+    factors = np.full(count, 31, dtype=np.uint32)
+    factors[:1] = 1
+    return np.multiply.accumulate(factors)[::-1]
 
 
 def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -14,6 +14,8 @@ from touche.io.writing import make_folder, write_whole
 _LARGEST = 1 << 26  # bytes; fifty topics need about 20,000
 
 Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
+
+_File = TypeVar("_File", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,25 @@ class FieldStatistics:
 
 
 @dataclass(frozen=True)
+class KnownStatistics:
+    """What is known of a field of the whole collection: counts, or numbers fitted from scores.
+
+    Attributes:
+        analysis: the name of the analysis that made terms from its texts.
+        tokens: the number of tokens.
+        terms: for each term, its document frequency and its frequency in the collection; None if unknown.
+        documents: the number of documents with a token in this field; None if unknown.
+        estimated: whether the numbers are estimates, so that other counts do not contradict them.
+    """
+
+    analysis: str
+    tokens: Count
+    terms: Mapping[str, tuple[Count | None, Count | None]]
+    documents: Count | None = None
+    estimated: bool = False
+
+
+@dataclass(frozen=True)
 class StatisticsFiles:
     """Files with the statistics of a collection.
 
@@ -49,11 +70,13 @@ class StatisticsFiles:
         known: the file with the statistics of the whole collection, or None.
         output: the file to which this collection's statistics are written, or None.
         report: called by an engine that uses the statistics or writes them.
+        is_whole: whether the documents are the whole collection, whose counts are compared with the file.
     """
 
     known: Path | None = None
     output: Path | None = None
     report: Callable[[], object] = field(default=bool, compare=False)
+    is_whole: bool = False
 
     def __bool__(self) -> bool:
         """Whether there is a file."""
@@ -81,7 +104,16 @@ def read_statistics(path: Path) -> dict[str, FieldStatistics]:
     Raises:
         InputError: if the file cannot be read, or has other content.
     """
-    return _read(path).fields
+    return _read(path, _Statistics).fields
+
+
+def read_known(path: Path) -> dict[str, KnownStatistics]:
+    """Reads what is known of each field by its name.
+
+    Raises:
+        InputError: if the file cannot be read, or has other content.
+    """
+    return _read(path, _Known).fields
 
 
 def parts_of(path: Path) -> int:
@@ -90,7 +122,7 @@ def parts_of(path: Path) -> int:
     Raises:
         InputError: as in ``read_statistics``.
     """
-    return _read(path).parts
+    return _read(path, _Statistics).parts
 
 
 class _Statistics(msgspec.Struct):
@@ -98,11 +130,15 @@ class _Statistics(msgspec.Struct):
     fields: dict[str, FieldStatistics]
 
 
-def _read(path: Path) -> _Statistics:
+class _Known(msgspec.Struct):
+    fields: dict[str, KnownStatistics]
+
+
+def _read(path: Path, kind: type[_File]) -> _File:
     with open_binary(path) as file:
         raw = file.read(_LARGEST)
     try:
-        return msgspec.json.decode(raw, type=_Statistics)
+        return msgspec.json.decode(raw, type=kind)
     except (ValueError, RecursionError) as error:  # of msgspec, and for bytes that are not UTF-8
         remedy = "pass a file that --keep-statistics has written"
         raise InputError(path, "the file has no statistics of a collection", remedy) from error

@@ -1,7 +1,8 @@
 """The entries of expected.toml: a record type for each type of table."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
@@ -18,12 +19,14 @@ from touche.formats.columns import Run
 from touche.formats.runs import MAX_DEPTH, read_run
 from touche.io.toml import Name, Positive, Share, Strict, read_record
 from touche.tasks import MACRO_F1, STANCE, dataset, datasets, measure_of
-from touche.tasks.records import Evaluator
+from touche.tasks.per_topic import published_topics
+from touche.tasks.records import Evaluator, rounded
 
 EXPECTED_FILE = "expected.toml"
 PUBLISHED, REPORTED, PINNED = "published", "reported", "pinned"
 _KINDS = (PUBLISHED, REPORTED, PINNED)
 _DIGITS = 5  # decimals of pinned numbers
+SCRIPT: Evaluator = "touche"  # the organizers' script, whose values are published per topic
 
 Tolerance = Annotated[float, Meta(gt=0, le=1)]
 Option = str | bool | int | float
@@ -123,9 +126,14 @@ class Expected(Strict, kw_only=True, frozen=True):
     @property
     def available(self) -> bool:
         """Whether the necessary run, qrels, topics and corpus are available."""
-        files = {"runs": self.run, "qrels": getattr(self, "qrels", "")}
-        available = all(is_available(kind, name) for kind, name in files.items() if name)
+        files = [("runs", self.run), *(("qrels", name) for name in self.files_of_qrels)]
+        available = all(is_available(kind, name) for kind, name in files if name)
         return available and (not self.reruns or has_dataset(self.dataset))
+
+    @property
+    def files_of_qrels(self) -> Sequence[str]:
+        """The names of the necessary files in qrels/."""
+        return ()
 
     @property
     def reruns(self) -> bool:
@@ -145,6 +153,10 @@ class Expected(Strict, kw_only=True, frozen=True):
             ToucheError: if the measurement is impossible.
         """
         raise NotImplementedError
+
+    def topics(self, rerun: Rerun) -> "Sequence[TopicValue]":
+        """Returns the published and the measured value of each topic; empty for an entry with one value."""
+        return ()
 
     def difference(self, got: float | str) -> float | None:
         """Returns the difference between a number and the expected value; None for other values."""
@@ -208,6 +220,16 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
     def reruns(self) -> bool:
         return not self.run
 
+    @property
+    def files_of_qrels(self) -> Sequence[str]:
+        return (self.qrels,)
+
+    def accepts(self, got: float | str) -> bool:
+        if self.kind == PUBLISHED and isinstance(got, float):
+            is_as_printed = rounded(got, dataset(self.dataset)[0].decimals) == self.published
+            return is_as_printed or super().accepts(got)
+        return super().accepts(got)
+
     def measured(self, rerun: Rerun) -> Measured:
         run = rerun.scored[self.dimension]
         if isinstance(run, ToucheError):
@@ -220,6 +242,109 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
         if evaluation.mean is None:
             raise ToucheError(f"{self.evaluator} scores no topic, so there is no mean; check the run")
         return evaluation.mean, evaluation.judged, ""
+
+
+@dataclass(frozen=True)
+class TopicValue:
+    """A published value of a topic, and that of a rerun.
+
+    Attributes:
+        dimension: the judged dimension.
+        topic: the number of the topic.
+        published: the published value, three decimals.
+        rerun: the value of the rerun, with the decimals of the table; None if the evaluator scores no result.
+    """
+
+    dimension: str
+    topic: str
+    published: float
+    rerun: float | None
+
+    @property
+    def difference(self) -> float | None:
+        """``rerun`` minus ``published``."""
+        return None if self.rerun is None else round(self.rerun - self.published, 3)
+
+
+class ExpectedTopics(Expected, kw_only=True, frozen=True):
+    """The published values of a run in each topic of the dataset, all of which a rerun has to have.
+
+    Attributes:
+        dimensions: the judged dimensions.
+        tag: the tag of the run in the table of published values.
+    """
+
+    TABLE: ClassVar[str] = "topics"
+
+    dimensions: Annotated[tuple[str, ...], Meta(min_length=1)]
+    tag: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for dimension in self.dimensions:
+            self._published(dimension)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return ", ".join(self.dimensions), SCRIPT
+
+    @property
+    def kind(self) -> str:
+        return PUBLISHED
+
+    @property
+    def value(self) -> str:
+        number = sum(len(self._published(dimension)) for dimension in self.dimensions)
+        return _reproduced(number, number)
+
+    @property
+    def files_of_qrels(self) -> Sequence[str]:
+        task = dataset(self.dataset)[0]
+        return [task.qrels[dimension].file for dimension in self.dimensions]
+
+    def topics(self, rerun: Rerun) -> Sequence[TopicValue]:
+        values = []
+        for dimension in self.dimensions:
+            evaluated_run = rerun.scored[dimension]
+            if isinstance(evaluated_run, ToucheError):
+                raise evaluated_run
+            own = evaluated_run.evaluations[SCRIPT].per_topic
+            for topic, published in self._published(dimension).items():
+                printed = rounded(own[topic], evaluated_run.task.decimals) if topic in own else None
+                values.append(TopicValue(dimension, topic, published, printed))
+        return values
+
+    def measured(self, rerun: Rerun) -> Measured:
+        values = self.topics(rerun)
+        others = [value for value in values if value.rerun != value.published]
+        remark = ", ".join(
+            f"{value.dimension} of topic {value.topic} is {value.rerun} instead of {value.published}"
+            for value in others
+        )
+        return _reproduced(len(values) - len(others), len(values)), None, remark
+
+    def _published(self, dimension: str) -> dict[str, float]:
+        """Returns the published value of each topic of the dataset.
+
+        Raises:
+            ValueError: if the table lacks the tag, or a value, or has two values per topic.
+        """
+        task, _ = dataset(self.dataset)
+        rows = [row for row in published_topics(task) if row.dimension == dimension]
+        values = {row.topic: row.value for row in rows if row.tag == self.tag}
+        if not values:
+            nearest = choice(self.tag, dict.fromkeys(row.tag for row in rows))
+            raise ValueError(f"tag {self.tag!r} has no published values of topics for {dimension}; {nearest}")
+        if any(row.is_ambiguous for row in rows if row.tag == self.tag):
+            raise ValueError(f"tag {self.tag!r} has several published values per topic; choose another tag")
+        if missing := [topic for topic in task.only_topics if topic not in values]:
+            problem = f"topic {missing[0]} has no published value of {self.tag!r} for {dimension}"
+            raise ValueError(f"{problem}; choose another tag or dataset")
+        return values
+
+
+def _reproduced(number: int, total: int) -> str:
+    return f"{number} of {total} published topic values"
 
 
 class ExpectedFigure(Expected, kw_only=True, frozen=True):
@@ -306,6 +431,7 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
 
 class _File(Strict, frozen=True):
     score: tuple[ExpectedScore, ...] = ()
+    topics: tuple[ExpectedTopics, ...] = ()
     official: tuple[ExpectedFormula, ...] = ()
     figure: tuple[ExpectedFigure, ...] = ()
     run: tuple[ExpectedRun, ...] = ()

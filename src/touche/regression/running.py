@@ -18,7 +18,15 @@ from touche.io.temporary import temporary_folder
 from touche.io.writing import write_whole
 from touche.origin import clone
 from touche.progress import bar
-from touche.regression.expected import EXPECTED_FILE, PINNED, REPORTED, Expected, Rerun, read_expected
+from touche.regression.expected import (
+    EXPECTED_FILE,
+    PINNED,
+    REPORTED,
+    Expected,
+    Rerun,
+    TopicValue,
+    read_expected,
+)
 from touche.sandbox.limits import Limits
 from touche.sandbox.programs import Log
 from touche.sandbox.runs import Job, Runner, Usage
@@ -46,6 +54,7 @@ class Outcome:
         judged: the measured Judged@k, or None.
         remark: the reason of a failure, or more results.
         usage: the resources of the run, or None without a run.
+        topics: the published and the measured value of each topic, if the entry compares topics.
         evaluated: the run in all dimensions with qrels, if runs are saved.
         agreements: the agreement with official runs that entries of its group name; only one outcome of the
             group has it.
@@ -57,6 +66,7 @@ class Outcome:
     judged: float | None = None
     remark: str = ""
     usage: Usage | None = None
+    topics: Sequence[TopicValue] = ()
     evaluated: Sequence[Evaluated] = ()
     agreements: Sequence[Overlap] = ()
 
@@ -77,7 +87,8 @@ class Outcome:
         used = asdict(self.usage) if self.usage else dict.fromkeys(Usage.__annotations__)
         verdict = {"verdict": self.verdict, "remark": self.remark}
         agreements = {"agreements": [asdict(overlap) for overlap in self.agreements]}
-        return self.expected.record | measured | used | verdict | agreements
+        topics = {"topics": [asdict(value) for value in self.topics]}
+        return self.expected.record | measured | used | verdict | topics | agreements
 
 
 def expected_of(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[Expected], list[Outcome]]:
@@ -242,12 +253,14 @@ def _copied(job: Job, folder: Path) -> Path:
 def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
     try:
         got, judged, remark = expected.measured(rerun)
+        topics = expected.topics(rerun)
     except Exception as error:
         return _failed([expected], error)[0]
     difference = expected.difference(got)
     drift = CHANGED if difference is None else TOO_HIGH if difference > 0 else TOO_LOW
     drift = NOT_AS_REPORTED if expected.kind == REPORTED else drift
-    return Outcome(expected, PASSED if expected.accepts(got) else drift, got, judged, remark)
+    verdict = PASSED if expected.accepts(got) else drift
+    return Outcome(expected, verdict, got=got, judged=judged, remark=remark, topics=topics)
 
 
 def _failed(group: Iterable[Expected], error: Exception) -> list[Outcome]:

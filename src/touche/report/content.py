@@ -13,7 +13,7 @@ from touche.data.places import has_corpus, is_available, locate, locate_corpus
 from touche.errors import ToucheError
 from touche.evaluation.comparison import comparisons, run_named
 from touche.evaluation.evaluators import EVALUATORS
-from touche.evaluation.leaderboard import DIGITS, comparable, names, shortlist
+from touche.evaluation.leaderboard import comparable, names, shortlist
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, evaluate
 from touche.evaluation.stances import StanceEvaluation
@@ -35,6 +35,7 @@ from touche.report.records import (
 from touche.report.results import Texts, ids_of, ranks_of, rendering_of, topics_of
 from touche.report.texts import texts_of
 from touche.tasks import STANCE, Corpus, Measure, Published, Task
+from touche.tasks.records import rounded
 
 _DEPTHS = (1, 3, 5, 10, 20)
 _PARTIAL = (
@@ -259,9 +260,7 @@ def _twins(given: Sequence[Place], published: Sequence[Published]) -> dict[str, 
     twins = {}
     for place in given:
         same = [
-            row
-            for row in published
-            if (round(row.value, DIGITS), row.results) == (place.printed, place.results)
+            row for row in published if (rounded(row.value), row.results) == (place.printed, place.results)
         ]
         tagged = [row for row in same if _is_tagged(place.tag, row.tag)]
         if tagged or (place.results is not None and len(same) == 1):
@@ -279,6 +278,8 @@ def _why_alone(task: Task, dimension: str, evaluator: str) -> str:
     """Returns why a view has no published results, although the task has some; empty if it has them."""
     if not task.published or comparable(task, dimension, evaluator):
         return ""
+    if task.only_topics:
+        return "The published means are over all topics of the task, so a mean of some topics has no rank."
     rows = [row for row in task.published if row.dimension == dimension]
     if not rows:
         others = dict.fromkeys(row.dimension for row in task.published if row.dimension != STANCE)
@@ -304,7 +305,8 @@ def _place(run: Evaluated, evaluator: str) -> Place:
     score = run.scores[evaluator]
     low, high = (score.low, score.high) if score.topics > 1 else (None, None)
     about = run.name, GIVEN, score.mean, low, high, score.judged
-    return Place(*about, tag=run.tag, doubtful=not score.comparable, results=score.results)
+    doubtful, decimals = not score.comparable, run.task.decimals
+    return Place(*about, tag=run.tag, doubtful=doubtful, results=score.results, decimals=decimals)
 
 
 def _depths(runs: Sequence[Evaluated], evaluator: str) -> list[Depth]:

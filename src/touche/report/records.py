@@ -11,13 +11,12 @@ from statistics import quantiles
 
 from touche.evaluation.comparison import Comparison
 from touche.evaluation.evaluators import Evaluation
-from touche.evaluation.leaderboard import DIGITS
 from touche.evaluation.scores import TopicScore
 from touche.evaluation.stances import StanceEvaluation
 from touche.formats.topics import in_order
 from touche.regression.running import Outcome
 from touche.tasks import Measure, Task
-from touche.tasks.records import SPOT_CHECK
+from touche.tasks.records import DECIMALS, SPOT_CHECK, rounded
 
 _POINT = 1.6  # width of a point, in hundredths of a strip
 _FAR = 3  # interquartile ranges below the first quartile (Tukey 1977)
@@ -63,6 +62,7 @@ class Place:
         results: N of detected stances; None for rankings.
         of_team: published macro F1 of detected stances and N, over all runs of the team.
         rerun: rerun of a published result; None if there is none.
+        decimals: decimals of printed values, as in ``Task``.
     """
 
     name: str
@@ -82,11 +82,12 @@ class Place:
     results: int | None = None
     of_team: tuple[float | None, int] | None = None
     rerun: Rerun | None = None
+    decimals: tuple[int, ...] = DECIMALS
 
     @property
     def printed(self) -> float:
         """Value as printed in tables, which determines ranks; None is below all others."""
-        return -1.0 if self.value is None else round(self.value, DIGITS)
+        return -1.0 if self.value is None else rounded(self.value, self.decimals)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from uuid import uuid4
 from touche import tasks
 from touche.baselines.declaration import missing_extra
 from touche.baselines.loader import folder_of
+from touche.baselines.running import statistics_named
 from touche.data import places
 from touche.errors import InputError, NotInstalledError, ToucheError, installing
 from touche.formats.topics import name_of_topics
@@ -118,7 +119,7 @@ def run_in(program: str) -> Runner:
                 *_mounts(job),
                 image_of(job.name),
             ]
-            command += ["-i", "/input", "-o", "/output", *job.arguments]
+            command += ["-i", "/input", "-o", "/output", *job.arguments, *_statistics(job)]
             remove = (program, "rm", "--force", "--volumes", name)
             try:
                 return _run_container(command, remove, job, limits, log)
@@ -139,14 +140,15 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     program = shutil.which("tira-run", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     if program is None:
         raise ToucheError(f"tira-run is not installed; get it with: {installing('tira')}")
-    if unsafe := [option for option in job.arguments if not _PLAIN.fullmatch(option)]:
+    arguments = [*job.arguments, *_statistics(job)]
+    if unsafe := [option for option in arguments if not _PLAIN.fullmatch(option)]:
         problem = f"tira-run cannot pass {unsafe[0]!r}, because it builds a shell command from the options"
         raise ToucheError(f"{problem}; use only letters, digits and . , / = : + -, or another runner")
     check_program("docker")
     check_image("docker", job.baseline)
     _remove_abandoned("docker")
     log("tira-run: privileged, as root, without network, without limits on processors and memory")
-    inside = " ".join(["baseline -i $inputDataset -o $outputDir", *job.arguments])
+    inside = " ".join(["baseline -i $inputDataset -o $outputDir", *arguments])
     began, output = time.monotonic(), str(job.output.resolve())
     command = [program, "--image", image_of(job.name), "--command", inside, "--output-directory", output]
     remove = ("sh", "-c", _REMOVE, "sh", output)
@@ -253,6 +255,16 @@ def _in_time(command: Sequence[str], job: Job, limits: Limits, log: Log, **optio
     except TimeoutExpired:
         problem = f"{job.name} was stopped at its time limit of {limits.seconds:g} s"
         raise ToucheError(f"{problem}; raise the limit with --time-limit") from None
+
+
+def _statistics(job: Job) -> list[str]:
+    """Returns the option that names the baseline's statistics of a dataset; an image knows no dataset."""
+    if Path(job.given).is_dir():
+        return []
+    task, corpus = tasks.dataset(job.given)
+    name = "" if corpus is task.corpora["full"] else corpus.statistics or ""
+    is_available = bool(name) and statistics_named(folder_of(job.baseline), name).is_file()
+    return ["--statistics", name] if is_available else []
 
 
 def _files(dataset: str) -> dict[str, Path]:

@@ -149,7 +149,7 @@ def datasets() -> list[str]:
 
 
 def dataset(dataset_id: str) -> tuple[Task, Corpus]:
-    """Returns task and corpus of a dataset.
+    """Returns task and corpus of a dataset; a dataset of some topics has its own topics in the task.
 
     Raises:
         ToucheError: if the dataset is unknown, or the card of its task is broken.
@@ -157,7 +157,9 @@ def dataset(dataset_id: str) -> tuple[Task, Corpus]:
     text = dataset_id if isinstance(dataset_id, str) else ""
     task_id, _, name = (text, "", "full") if text in _cards() else text.rpartition("/")
     if task_id in _cards() and name in task(task_id).corpora:
-        return task(task_id), task(task_id).corpora[name]
+        whole, corpus = task(task_id), task(task_id).corpora[name]
+        part = replace(whole, only_topics=corpus.topics)
+        return (part if corpus.topics else whole), corpus
     raise ToucheError(f"there is no dataset {quoted(dataset_id)}; {choice(text, datasets())}")
 
 

@@ -12,6 +12,7 @@ from touche.errors import InputError, choice
 from touche.io.toml import Name, Share, Strict, Text, read_record
 from touche.tasks.measures import MACRO_F1, measure_of
 from touche.tasks.records import (
+    DECIMALS,
     MEASURE,
     STANCE,
     UNKNOWN,
@@ -102,6 +103,7 @@ class _Card(Strict, frozen=True):
     stance: tuple[_Stances, ...] = ()
     results_note: str = ""
     incomplete: bool = False
+    decimals: Annotated[tuple[Annotated[int, Meta(ge=1, le=15)], ...], Meta(min_length=1)] = DECIMALS
 
     def __post_init__(self) -> None:
         if measure_of(self.measure) is MACRO_F1:

@@ -1,7 +1,8 @@
 """The records of a task: topics, qrels, corpora, rules and published results."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -19,6 +20,7 @@ CUTOFF = 5
 MEASURE = Measure(f"nDCG@{CUTOFF}", CUTOFF)  # the measure until 2022, and the default
 STANCE = "stance"  # the dimension for detected stances
 UNKNOWN = "Q0"  # the second column without a stance
+DECIMALS = (3,)  # of the printed tables
 
 Count = Annotated[int, Meta(ge=1)]
 
@@ -30,11 +32,17 @@ class Corpus(Strict, frozen=True):
         directory: the name of its folder in corpora/.
         ir_datasets: its id in ir_datasets, or None.
         files: its parts, if it is published in several.
+        topics: the numbers of its topics, which its folder contains; empty for all topics of the task. Its
+            documents are those that are judged for these topics.
+        statistics: the name of statistics of the whole collection, which baselines may have in a file
+            ``statistics/NAME.json``. A part is ranked by them, and the whole is compared with them.
     """
 
     directory: Name
     ir_datasets: Text | None = None
     files: tuple[Name, ...] = ()
+    topics: tuple[Text, ...] = ()
+    statistics: Name | None = None
 
 
 class Judgments(Strict, frozen=True):
@@ -140,10 +148,12 @@ class Task:
         rules: the rules for submissions.
         measure: the measure of the runs.
         excluded_topics: topics whose judgments are ignored.
+        only_topics: the topics to evaluate, for a dataset with fewer topics; empty for all topics.
         note: a note about the judgments.
         published: all published results, best first in each dimension.
         results_note: the reason for missing results.
         incomplete: whether published values include unjudged documents.
+        decimals: the decimals of published values; several numbers if these were rounded several times.
     """
 
     id: str
@@ -155,10 +165,12 @@ class Task:
     rules: Rules
     measure: Measure = MEASURE
     excluded_topics: tuple[str, ...] = ()
+    only_topics: tuple[str, ...] = ()
     note: str = ""
     published: tuple[Published, ...] = ()
     results_note: str = ""
     incomplete: bool = False
+    decimals: tuple[int, ...] = DECIMALS
 
     @property
     def cutoff(self) -> int:
@@ -173,6 +185,21 @@ class Task:
     def measure_for(self, dimension: str) -> Measure:
         """Returns the measure of a dimension: macro F1 for stances, else the task's measure."""
         return MACRO_F1 if dimension == STANCE else self.measure
+
+
+def rounded(value: float, decimals: Sequence[int] = DECIMALS) -> float:
+    """Rounds a value as a table was rounded.
+
+    Args:
+        value: the value.
+        decimals: the numbers of decimals, one after another. trec_eval prints four, and tables of 2020
+            rounded them again, so that 0.40348 became 0.4035 and then 0.404.
+    """
+    first, *others = decimals
+    printed = Decimal(f"{value:.{first}f}")
+    for places in others:
+        printed = printed.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+    return float(printed)
 
 
 def id_of(card: Path) -> str:

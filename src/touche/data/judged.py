@@ -1,0 +1,148 @@
+"""Datasets of some topics of a task: the documents that are judged for these topics."""
+
+import csv
+import logging
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from touche import tasks
+from touche.collection.discovery import find_documents
+from touche.data.convert import write_folder
+from touche.data.places import has_corpus, locate, locate_corpus, restricted
+from touche.errors import InputError
+from touche.formats.argsme import is_altered
+from touche.formats.beir import corpus_line, query_line
+from touche.formats.documents import AnyDocument, Argument
+from touche.formats.jsonl import pieces_of_passages
+from touche.formats.pieces import documents_in
+from touche.formats.qrels import Qrels, read_qrels
+from touche.formats.topics import read_topics
+from touche.io.opening import decoded_lines
+from touche.tasks import STANCE, Task
+
+_COLUMNS = "q_id doc_id rel qual query concl prem stance query_clean query_clean_lem".split()
+_REMEDY = "fetch the file again"
+_VERSION = re.compile(r"argsme-2020-04-01(?!-processed).*")  # folders of corpora whose ids are checksums
+_log = logging.getLogger(__name__)
+
+Judged = Mapping[str, Qrels]
+"""The qrels of the dataset's topics by dimension."""
+
+
+def whole_corpus(dataset_id: str) -> Path | None:
+    """Returns the folder of the whole corpus to which a dataset belongs; None if it is missing."""
+    full = tasks.dataset(dataset_id)[0].corpora["full"]
+    return locate_corpus(full) if has_corpus(full) else None
+
+
+def write_judged(dataset_id: str, source: Path, data: Path, target: Path) -> int:
+    """Writes a dataset of some topics in BEIR's format; the folder appears whole or not at all.
+
+    Args:
+        dataset_id: the id of the dataset.
+        source: the whole corpus (a folder, or a file of passages), or a table ``*.tsv`` of judged arguments.
+        data: the folder that has topics/ and qrels/ of the task, if the searched folders lack them.
+        target: the folder to write.
+
+    Returns:
+        The number of documents.
+
+    Raises:
+        InputError: if the source is broken, contradicts the qrels or lacks a judged document.
+        MissingDataError: if topics or qrels are missing.
+    """
+    task, corpus = tasks.dataset(dataset_id)
+    judged = {name: _qrels(task, name, data) for name in task.qrels if name != STANCE}
+    wanted = {id for qrels in judged.values() for labels in qrels.values() for id in labels}
+    documents = {document.id: document for document in _read(source, judged) if document.id in wanted}
+    if missing := wanted - documents.keys():
+        problem = f"{len(missing)} of {len(wanted)} judged documents are missing, such as {min(missing)}"
+        raise InputError(source, problem, _REMEDY)
+    for document in documents.values():
+        if is_altered(document):
+            _log.warning("%s: the text of %s does not match the checksum in its id", source, document.id)
+    topics = read_topics(_place(data, "topics", task.topics))
+    files: dict[str, Iterable[str]] = {
+        "queries.jsonl": [query_line(topic) for topic in topics if topic.number in corpus.topics],
+        "corpus.jsonl": map(corpus_line, documents.values()),
+    }
+    write_folder(files, target)
+    return len(documents)
+
+
+def altered_texts(datasets: Iterable[str] = ()) -> Iterator[tuple[Path, str]]:
+    """Reads args.me's version 2020-04-01 once, and yields file and id of each text that contradicts its id.
+
+    Args:
+        datasets: the ids of datasets; none for all whole corpora. Other and missing corpora are omitted.
+    """
+    for corpus in dict.fromkeys(tasks.dataset(name)[1] for name in datasets or tasks.ids()):
+        if not (_VERSION.fullmatch(corpus.directory) and has_corpus(corpus)):
+            continue
+        documents = find_documents(locate_corpus(corpus))
+        for path in documents.paths:
+            texts = replace(documents, paths=(path,))
+            yield from ((path, document.id) for document in texts if is_altered(document))
+
+
+def read_judged_arguments(path: Path, judged: Judged) -> Iterator[Argument]:
+    """Reads a table of judged arguments: tab-separated with a header, a row per topic and argument.
+
+    Args:
+        path: the file.
+        judged: the qrels that the grades in the file have to equal.
+
+    Raises:
+        InputError: if columns are missing, an id has two texts, a text does not match its id, or a grade
+            differs from the qrels; the message names the line.
+    """
+    seen = dict[str, Argument]()
+    lines = csv.reader(decoded_lines(path), delimiter="\t")
+    try:
+        for number, cells in enumerate(lines):
+            row = dict(zip(_COLUMNS, cells, strict=False))
+            if len(cells) != len(_COLUMNS) or (not number and cells != _COLUMNS):
+                raise InputError(path, f"other columns than {', '.join(_COLUMNS)}", _REMEDY, lines.line_num)
+            if not number:
+                continue
+            argument = Argument(row["doc_id"], row["concl"], (row["prem"],), row["stance"])
+            if problem := _problem(row, argument, seen.setdefault(argument.id, argument), judged):
+                raise InputError(path, problem, _REMEDY, lines.line_num)
+            if seen[argument.id] is argument:
+                yield argument
+    except csv.Error as error:
+        raise InputError(path, f"broken table ({error})", _REMEDY, lines.line_num) from error
+
+
+def _problem(row: Mapping[str, str], argument: Argument, first: Argument, judged: Judged) -> str:
+    """Returns the contradiction in a row; empty if there is none."""
+    if argument.text != first.text:
+        return f"argument {argument.id} has two texts"
+    if is_altered(argument):
+        return f"the text of argument {argument.id} does not match the checksum in its id"
+    for column, dimension in (("rel", "relevance"), ("qual", "quality")):
+        grade = judged[dimension].get(row["q_id"], {}).get(argument.id)
+        if row[column] != str(grade):
+            about = f"{dimension} of {argument.id} for topic {row['q_id']}"
+            return f"{about} is {row[column]}, but {grade} in the qrels"
+    return ""
+
+
+def _read(source: Path, judged: Judged) -> Iterable[AnyDocument]:
+    if source.is_dir():
+        return find_documents(source)
+    if source.suffix == ".tsv":
+        return read_judged_arguments(source, judged)
+    return documents_in(pieces_of_passages(source), None)
+
+
+def _qrels(task: Task, dimension: str, data: Path) -> Qrels:
+    path = _place(data, "qrels", task.qrels[dimension].file)
+    return restricted(read_qrels(path, labels=task.qrels[dimension].labels or None), task)
+
+
+def _place(data: Path, kind: str, name: str) -> Path:
+    own = data / kind / name
+    return own if own.is_file() else locate(kind, name)

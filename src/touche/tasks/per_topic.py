@@ -1,0 +1,94 @@
+"""Published values of each topic, in tables next to the cards: one per dimension, with a row per run."""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from touche.tasks.records import Published, Task, rounded
+
+_FOLDER = Path(__file__).parent / "per-topic"
+_FEWEST = 10  # values above 0 that identify a run
+
+
+@dataclass(frozen=True)
+class PublishedTopic:
+    """A published value of one topic.
+
+    Attributes:
+        task, dimension, measure, team, tag, baseline: as in ``Published``.
+        topic: the number of the topic.
+        value: the value, three decimals.
+        is_ambiguous: whether the tag has several values per topic, which cannot be assigned to runs.
+    """
+
+    task: str
+    dimension: str
+    measure: str
+    team: str
+    tag: str
+    baseline: bool
+    topic: str
+    value: float
+    is_ambiguous: bool
+
+
+def published_topics(task: Task) -> tuple[PublishedTopic, ...]:
+    """Returns the published values of a task's topics, run by run in the order of the published results.
+
+    Args:
+        task: the task; a task of fewer topics has only their values.
+    """
+    tables = {row.dimension: _read(f"{task.id}-{row.dimension}") for row in task.published}
+    return tuple(
+        PublishedTopic(
+            task=task.id,
+            dimension=row.dimension,
+            measure=row.measure,
+            team=row.name,
+            tag=row.tag,
+            baseline=row.baseline,
+            topic=topic,
+            value=value,
+            is_ambiguous=len(runs) > 1,
+        )
+        for row in task.published
+        for runs in [tables[row.dimension].get(row.tag, [])]
+        for values in runs
+        for topic, value in values.items()
+        if topic in task.only_topics or not task.only_topics
+    )
+
+
+def equal_runs(task: Task, values: Mapping[str, Mapping[str, float]]) -> list[Published]:
+    """Returns the published runs that equal a run in every topic and dimension.
+
+    Args:
+        task: the task, perhaps of fewer topics.
+        values: the run's values of the task's measure by dimension and topic.
+
+    Returns:
+        A row of each published run; none if fewer than ten values of a dimension are above 0, because such
+        values may be equal by chance.
+    """
+    printed = {name: {topic: rounded(value) for topic, value in of.items()} for name, of in values.items()}
+    if any(sum(value > 0 for value in of.values()) < _FEWEST for of in printed.values()):
+        return []
+    runs: dict[str, dict[str, dict[str, float]]] = {}
+    for record in published_topics(task):
+        if record.measure == task.measure.name and not record.is_ambiguous:
+            of_run = runs.setdefault(record.tag, {})
+            of_run.setdefault(record.dimension, {})[record.topic] = record.value
+    equal = [tag for tag, of_run in runs.items() if of_run == printed]
+    return [next(row for row in task.published if row.tag == tag) for tag in equal]
+
+
+def _read(name: str) -> dict[str, list[dict[str, float]]]:
+    """Returns the rows of a table by their tag; empty if there is no table."""
+    path, rows = _FOLDER / f"{name}.tsv", dict[str, list[dict[str, float]]]()
+    if path.exists():
+        _, *lines = path.read_text(encoding="utf-8").splitlines()  # the first line is the table's origin
+        for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+            tag = row.pop("tag")
+            rows.setdefault(tag, []).append({topic: float(value) for topic, value in row.items() if value})
+    return rows

@@ -1,0 +1,243 @@
+"""Published values of topics are reproduced, and any other formula fails at a value or an official score."""
+
+import csv
+import json
+from collections.abc import Callable, Mapping
+from math import log2
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conftest import Touche
+from touche import baselines, scan, tasks
+from touche.data.places import open_dataset, qrels_of
+from touche.evaluation.evaluators import touche as by_script
+from touche.formats.columns import Run
+from touche.formats.documents import conclusion_of, premises_of
+from touche.formats.runs import RunLine, read_run
+from touche.formats.statistics import StatisticsFiles
+from touche.formats.topics import read_topics
+from touche.scan.lengths import exact
+from touche.tasks.per_topic import published_topics
+from touche.tasks.records import rounded
+
+pytestmark = pytest.mark.xdist_group("official")
+
+Rankings = Mapping[str, list[tuple[str, float]]]
+FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
+ARGUMENTS, PASSAGES = "touche-2021-task-1/ten-topics", "touche-2022-task-2/twenty-topics"
+STATISTICS = {
+    ARGUMENTS: "dirichletlm/statistics/argsme-2020-04-01.json",
+    PASSAGES: "bm25/statistics/touche-2022-task-2.json",
+}
+TAGS = {ARGUMENTS: "dirichlet_multi_field", PASSAGES: "BM25-Baseline"}
+
+
+def ranked(dataset: str, model: Any, statistics: Path | None = None, **how: Any) -> Rankings:
+    """The rankings of a dataset by a model, with the statistics that ship."""
+    source = open_dataset(dataset)
+    folder = baselines.folder_of("bm25").parent
+    files = StatisticsFiles(known=statistics or folder / STATISTICS[dataset])
+    documents = source.documents.with_statistics(files)
+    return {topic.number: hits for topic, hits in scan.rank(source.topics, documents, model, **how)}
+
+
+def reproduced_values(dataset: str, rankings: Rankings) -> tuple[int, int]:
+    """How many published values of topics these rankings have, and of how many."""
+    task = tasks.task(dataset)
+    lines = [
+        RunLine(topic, "Q0", id, rank, score, "t")
+        for topic, hits in rankings.items()
+        for rank, (id, score) in enumerate(hits, 1)
+    ]
+    own = {
+        dimension: by_script(Run.of(lines), qrels_of(task, dimension), task.measure).per_topic
+        for dimension in ("relevance", "quality")
+    }
+    published = [row for row in published_topics(task) if row.tag == TAGS[dataset] and row.dimension in own]
+    equal = [rounded(own[row.dimension].get(row.topic, -1)) == row.value for row in published]
+    return sum(equal), len(equal)
+
+
+def official_scores(official: Path, dataset: str) -> dict[tuple[str, str], float]:
+    if dataset == PASSAGES:
+        run = read_run(official / "runs" / "touche-2022-task-2" / "puss-in-boots-1.run")
+        return {(line.topic, line.document): line.score for line in run}
+    path = official / "runs" / "touche-2021-task-1" / "swordsman-first-40.tsv"
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t")
+        return {(row["topic"], row["document"]): float(row["score"]) for row in rows}
+
+
+def reproduced_scores(official: Path, dataset: str, rankings: Rankings) -> tuple[int, int]:
+    """How many official scores of the dataset's documents these rankings have, and of how many."""
+    theirs = official_scores(official, dataset)
+    within = 4e-4 if dataset == PASSAGES else 1e-5  # four decimals, or float32
+    ids = {document.id for document in open_dataset(dataset).documents}
+    own = {(topic, id): score for topic, hits in rankings.items() for id, score in hits}
+    wanted = {key: score for key, score in theirs.items() if key[0] in rankings and key[1] in ids}
+    equal = [abs(own.get(key, -1) - score) <= within for key, score in wanted.items()]
+    return sum(equal), len(equal)
+
+
+DIRICHLET = {"analysis": "standard", "fields": FIELDS, "best_field": True, "depth": 10_000}
+ENGLISH = {"analysis": "english", "depth": 10_000}
+
+
+def test_the_published_values_of_ten_topics_are_reproduced(official: Path) -> None:
+    rankings = ranked(ARGUMENTS, scan.dirichletlm(2000.0), **DIRICHLET)
+    assert reproduced_values(ARGUMENTS, rankings) == (20, 20)
+    assert reproduced_scores(official, ARGUMENTS, rankings) == (142, 142)
+
+
+def test_the_published_values_of_twenty_topics_are_reproduced(official: Path) -> None:
+    rankings = ranked(PASSAGES, scan.bm25(0.9, 0.4), **ENGLISH)
+    assert reproduced_values(PASSAGES, rankings) == (40, 40)
+    assert reproduced_scores(official, PASSAGES, rankings) == (700, 700)
+
+
+def test_the_official_scores_of_all_topics_are_reproduced(official: Path, tmp_path: Path) -> None:
+    """Four words of topics 8, 86 and 92 were not fitted, and have the passages' own frequencies here."""
+    topics = read_topics(official / "topics" / "touche-2022-task-2.xml")
+    shipped = json.loads((baselines.folder_of("bm25").parent / STATISTICS[PASSAGES]).read_text())
+    terms = shipped["fields"]["text"]["terms"]
+    wanted = {term for topic in topics for term in scan.terms(topic.title, "english")}
+    assert wanted - terms.keys() == {"am", "disadvantag", "plan", "vs"}
+    shipped["fields"]["text"]["terms"] = dict.fromkeys(wanted, (None, None)) | terms
+    statistics = tmp_path / "all.json"
+    statistics.write_text(json.dumps(shipped))
+    documents = open_dataset(PASSAGES).documents.with_statistics(StatisticsFiles(known=statistics))
+    found = {
+        topic.number: hits for topic, hits in scan.rank(topics, documents, scan.bm25(0.9, 0.4), **ENGLISH)
+    }
+    assert reproduced_scores(official, PASSAGES, found) == (1431, 1431)
+
+
+def unbounded(mu: float) -> scan.Formula:
+    """DirichletLM without the maximum of 0 and each term's score."""
+
+    def likelihood(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
+        score: scan.Array = np.log1p(tf / (mu * term.probability)) + np.log(mu / (length + mu))
+        return score
+
+    return likelihood
+
+
+@pytest.mark.parametrize(
+    ("model", "how"),
+    [
+        (scan.dirichletlm(1999.0), {}),
+        (scan.dirichletlm(2000.0), {"kept_of_lengths": exact}),
+        (scan.dirichletlm(2000.0), {"best_field": False}),
+        (scan.dirichletlm(2000.0), {"fields": {"premises": lambda document: document.text}}),
+        (unbounded(2000.0), {}),
+        (scan.dirichletlm(2000.0), {"analysis": "english"}),
+    ],
+    ids=["mu 1999", "exact lengths", "sum of fields", "one field", "no maximum with 0", "stemming"],
+)
+def test_any_other_dirichletlm_fails(official: Path, tmp_path: Path, model: Any, how: dict[str, Any]) -> None:
+    statistics = None
+    if how.get("analysis") == "english":
+        statistics = stemmed_statistics(tmp_path / "english.json")
+    rankings = ranked(ARGUMENTS, model, statistics, **DIRICHLET | how)
+    values, scores = reproduced_values(ARGUMENTS, rankings), reproduced_scores(official, ARGUMENTS, rankings)
+    assert values[0] < values[1] or scores[0] < scores[1], (values, scores)
+
+
+def stemmed_statistics(path: Path) -> Path:
+    """The frequencies of words as those of their stems, so that only the analysis of documents differs."""
+    shipped = json.loads((baselines.folder_of("bm25").parent / STATISTICS[ARGUMENTS]).read_text())
+    for field in shipped["fields"].values():
+        field["analysis"] = "english"
+        field["terms"] = {
+            stem: numbers for term, numbers in field["terms"].items() for stem in scan.terms(term, "english")
+        }
+    path.write_text(json.dumps(shipped))
+    return path
+
+
+def other_mean_length(path: Path) -> Path:
+    shipped = json.loads((baselines.folder_of("bm25").parent / STATISTICS[PASSAGES]).read_text())
+    field = shipped["fields"]["text"]
+    field["tokens"] = round(108.6 * field["documents"])
+    path.write_text(json.dumps(shipped))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("model", "make"),
+    [
+        (scan.bm25(0.91, 0.4), None),
+        (scan.bm25(0.9, 0.41), None),
+        (scan.bm25(0.9, 0.4), other_mean_length),
+    ],
+    ids=["k1 0.91", "b 0.41", "mean length 108.6"],
+)
+def test_any_other_bm25_fails(
+    official: Path, tmp_path: Path, model: Any, make: Callable[[Path], Path] | None
+) -> None:
+    statistics = make(tmp_path / "other.json") if make else None
+    rankings = ranked(PASSAGES, model, statistics, **ENGLISH)
+    values, scores = reproduced_values(PASSAGES, rankings), reproduced_scores(official, PASSAGES, rankings)
+    assert values[0] < values[1] or scores[0] < scores[1], (values, scores)
+
+
+def test_five_values_without_an_evaluator(official: Path, touche: Touche, tmp_path: Path) -> None:
+    """nDCG@5 of run.txt and a file of qrels, from nothing but their lines."""
+    assert touche("run", "dirichletlm", "-i", ARGUMENTS, "-o", tmp_path)[0] == 0
+    run = [line.split() for line in (tmp_path / "run.txt").read_text().splitlines()]
+    qrels = official / "qrels" / "touche-task1-51-100-relevance.qrels"
+    judged = [line.split() for line in qrels.read_text().splitlines()]
+    published = {"51": 0.277, "52": 0.701, "67": 0.842, "74": 0.83, "100": 0.248}
+    for topic, value in published.items():
+        grade = {id: max(0, int(label)) for number, _, id, label in judged if number == topic}
+        first = [id for number, _, id, rank, *_ in run if number == topic and int(rank) <= 5]
+        ideal = sorted(grade.values(), reverse=True)[:5]
+        gain = sum(grade[id] / log2(place + 2) for place, id in enumerate(first))
+        best = sum(label / log2(place + 2) for place, label in enumerate(ideal))
+        assert round(gain / best, 3) == value
+
+
+def test_regress_prints_how_many_values_are_reproduced(official: Path, touche: Touche) -> None:
+    datasets = ("--dataset", ARGUMENTS, "--dataset", PASSAGES)
+    code, out, err = touche("regress", "dirichletlm", "bm25", *datasets, "--per-topic")
+    assert code == 0 and out.count("20 of 20 published topic values") == 2
+    assert out.count("40 of 40 published topic values") == 2
+    assert "dirichletlm  relevance     51      0.277  0.277      +0.000\n" in out
+    assert "dirichletlm: ranks by the statistics in argsme-2020-04-01.json" in err
+
+
+def test_a_baseline_without_the_statistics_says_that_it_uses_its_own(
+    official: Path, touche: Touche, tmp_path: Path
+) -> None:
+    _, _, err = touche("run", "dph", "-i", ARGUMENTS, "-o", tmp_path)
+    assert "dph: has no statistics named argsme-2020-04-01, and ranks by the documents' own\n" in err
+
+
+def test_a_run_is_named_as_the_published_one_it_equals(official: Path, touche: Touche) -> None:
+    run = official / "runs" / "touche-2021-task-1" / "jean-pierre-polnareff-dirichlet.run"
+    out = touche("evaluate", run, "--task", "touche-2021-task-1")[1]
+    assert "equals Jean Pierre Polnareff, seupd-jpp-dirichlet, in 50 of 50 topics\n" in out
+    at_ten = touche("evaluate", run, "--task", "touche-2021-task-1", "--measure", "nDCG@10")[1]
+    assert "equals" not in at_ten
+
+
+def test_a_mean_of_some_topics_has_no_rank(official: Path, touche: Touche, tmp_path: Path) -> None:
+    touche("run", "dirichletlm", "-i", ARGUMENTS, "-o", tmp_path)
+    out = touche("evaluate", tmp_path / "run.txt", "--task", ARGUMENTS)[1]
+    assert "mean of some topics has no rank" in out and " level with " not in out
+    assert "Swordsman, dirichlet_multi_field," in out and "in 10 of 10 topics" in out
+    record = json.loads(touche("evaluate", tmp_path / "run.txt", "--task", ARGUMENTS, "--format", "json")[1])[
+        0
+    ]
+    assert (record["topics"], record["comparable"]) == (10, False)
+
+
+def test_a_document_that_would_move_a_value_is_not_missed(official: Path) -> None:
+    """An unjudged argument in front changes the first five, and so the values."""
+    rankings = dict(ranked(ARGUMENTS, scan.dirichletlm(2000.0), **DIRICHLET))
+    rankings["51"] = rankings["51"][1:]
+    equal, number = reproduced_values(ARGUMENTS, rankings)
+    assert equal < number

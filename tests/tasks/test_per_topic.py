@@ -1,0 +1,121 @@
+"""Published values of each topic, and the rounding of the tables."""
+
+from collections import Counter
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+import touche
+from conftest import Touche
+from touche import tasks
+from touche.tasks.per_topic import equal_runs
+from touche.tasks.records import rounded
+
+PUBLISHED = ["touche-2021-task-1", "touche-2021-task-2", "touche-2022-task-2"]
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "printed"),
+    [
+        (0.40348, [4, 3], 0.404),  # trec_eval prints 0.4035
+        (0.46350, [4, 3], 0.464),
+        (0.40348, [3], 0.403),
+        (0.40344, [4, 3], 0.403),
+        (1.0, [4, 3], 1.0),
+    ],
+)
+def test_tables_of_2020_round_what_trec_eval_prints(
+    value: float, decimals: list[int], printed: float
+) -> None:
+    assert rounded(value, decimals) == printed
+
+
+def test_the_official_run_of_2020_is_level_with_its_own_value(touche: Touche, official: Path) -> None:
+    """Katana's run scores 0.40348, which was printed as 0.404."""
+    run = official / "runs" / "touche-2020-task-2" / "katana-4.run.gz"
+    out = touche("evaluate", run, "--task", "touche-2020-task-2")[1]
+    assert "0.403 is level with Katana" in out
+
+
+def test_means_of_topics_are_the_published_means() -> None:
+    """Of 71, 20 and 26 runs in two dimensions; means over rounded values differ by 0.0005 at most."""
+    compared = 0
+    for task_id in PUBLISHED:
+        rows = [row for row in tasks.task(task_id).published if row.dimension != "stance"]
+        topics = touche.published_topics(task_id)
+        for row in rows:
+            values = [each.value for each in topics if (each.tag, each.dimension) == (row.tag, row.dimension)]
+            assert fmean(values) == pytest.approx(row.value, abs=0.001)
+            compared += 1
+    assert compared == 2 * (71 + 20 + 26)
+
+
+def test_oddities_of_the_tables_stay_visible() -> None:
+    topics = {task_id: list(touche.published_topics(task_id)) for task_id in PUBLISHED}
+    counts = Counter((row.tag, row.dimension) for rows in topics.values() for row in rows)
+    odd = {
+        tag: count for (tag, dimension), count in counts.items() if count != 50 and dimension == "relevance"
+    }
+    assert odd == {
+        "ER_Analyzer_5": 25,
+        "ARGSME": 47,
+        "ER_v1": 49,
+        "prince-caspian": 49,
+        "JackSparrow__argumentative_bert": 100,
+    }
+    ambiguous = {row.tag for rows in topics.values() for row in rows if row.is_ambiguous}
+    assert ambiguous == {"JackSparrow__argumentative_bert"}
+    assert sum(row.dimension == "stance" for row in topics["touche-2022-task-2"]) == 16 * 50
+
+
+def test_the_files_are_those_of_the_organizers(official: Path) -> None:
+    for path in (official / "published" / "per-topic").glob("*.csv"):
+        _, *lines = path.read_text(encoding="utf-8").splitlines()
+        printed = Counter(tuple(line.rsplit(",", 3)[1:]) for line in lines)
+        task_id, _, dimension = path.stem.removesuffix("-per-topic").rpartition("-")
+        rows = [row for row in touche.published_topics(task_id) if row.dimension == dimension]
+        ours = Counter((row.tag, row.topic, str(row.value)) for row in rows)
+        assert {(tag.strip('"'), *others): n for (tag, *others), n in printed.items()} == {
+            (tag.strip('"'), *others): n for (tag, *others), n in ours.items()
+        }
+
+
+def values_of(task_id: str, tag: str) -> dict[str, dict[str, float]]:
+    values: dict[str, dict[str, float]] = {}
+    for row in touche.published_topics(task_id):
+        if row.tag == tag and row.dimension != "stance":
+            values.setdefault(row.dimension, {})[row.topic] = row.value
+    return values
+
+
+@pytest.mark.parametrize("dataset", ["touche-2021-task-1", "touche-2021-task-1/ten-topics"])
+def test_a_run_equals_a_published_one_only_in_every_topic_and_dimension(dataset: str) -> None:
+    task, values = tasks.task(dataset), values_of(dataset, "ElrondKRun")
+    assert [row.tag for row in equal_runs(task, values)] == ["ElrondKRun"]
+    assert equal_runs(task, {"relevance": values["relevance"]}) == []
+    for dimension, of_topics in values.items():
+        changed = of_topics | {"51": of_topics["51"] + 0.001}
+        assert equal_runs(task, values | {dimension: changed}) == []
+        fewer = {topic: value for topic, value in of_topics.items() if topic != "51"}
+        assert equal_runs(task, values | {dimension: fewer}) == []
+
+
+def test_few_values_or_ambiguous_ones_equal_no_run() -> None:
+    task = tasks.task("touche-2021-task-1")
+    assert equal_runs(task, values_of(task.id, "argrank_r0_c0.1_q5.0")) == []  # four values above 0
+    other = tasks.task("touche-2021-task-2")
+    assert equal_runs(other, values_of(other.id, "JackSparrow__argumentative_bert")) == []
+
+
+def test_tasks_shows_the_values_of_topics(touche: Touche) -> None:
+    code, out, _ = touche("tasks", "touche-2021-task-2", "--per-topic")
+    lines = out.splitlines()
+    assert (code, len(lines)) == (0, 1 + 2 * 50)
+    assert lines[1].split() == ["Puss", "in", "Boots", "ChatNoir", "relevance", "51", "1.000", "nDCG@5"]
+    everything = touche("tasks", "touche-2021-task-2", "--per-topic", "--all")[1]
+    assert everything.count("ambiguous") == 200
+    for_csv = touche("tasks", "touche-2021-task-1/ten-topics", "--per-topic", "--format", "csv")[1]
+    assert len(for_csv.splitlines()) == 1 + 2 * 701  # 71 runs, and 9 values of ten topics are missing
+    assert touche("tasks", "--per-topic")[2] == "touche: --per-topic shows one task; name it\n"
+    assert "has no published values of topics" in touche("tasks", "touche-2020-task-1", "--per-topic")[2]
