@@ -263,9 +263,9 @@ def _place(source: Source, file: Path, target: Path) -> Status:
 
 def _made(source: Source, original: Path, target: Path) -> Status:
     """Makes the dataset of some topics from the published file or the whole corpus."""
-    data = target.parents[1]
-    count = write_judged(source.dataset, original, data, target)
-    return Status(source.path, "fetched", f"{count:,} judged documents from {original.name}")
+    count = write_judged(source.dataset, original, target.parents[1], target)
+    name = original.name if original.is_dir() else PurePosixPath(source.url).name
+    return Status(source.path, "fetched", f"{count:,} judged documents from {name}")
 
 
 @contextmanager
