@@ -25,7 +25,7 @@ from touche.errors import ToucheError
 from touche.sandbox import images
 from touche.sandbox.limits import PROGRAMS, Limits
 from touche.sandbox.programs import answer, succeeds
-from touche.sandbox.runs import Job, Runner, Usage, _mounts, run_in, run_in_tira, run_locally
+from touche.sandbox.runs import Job, Runner, Usage, _mounts, _statistics, run_in, run_in_tira, run_locally
 
 # The images are built once, so their tests run on one processor.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("programs")]
@@ -440,6 +440,23 @@ WRONG_FOLDERS = {  # with their Dockerfiles
     "mine": ("COPY baseline.py /opt/baselines/bm25/\n", "/opt/baselines/mine/"),
     "without": (None, "no Dockerfile in this folder"),
 }
+
+
+@pytest.mark.parametrize(
+    ("baseline", "dataset", "option"),
+    [
+        ("dirichletlm", "touche-2021-task-1/ten-topics", ["--statistics", "argsme-2020-04-01"]),
+        ("dph", "touche-2021-task-1/ten-topics", []),
+        ("dirichletlm", "touche-2021-task-1", []),
+        ("dirichletlm", "touche-2021-task-1/sample", []),
+        ("bm25", "touche-2022-task-2/twenty-topics", ["--statistics", "touche-2022-task-2"]),
+        ("bm25", str(ROOT / "corpora"), []),
+    ],
+)
+def test_an_image_is_passed_the_name_of_its_statistics(
+    tmp_path: Path, baseline: str, dataset: str, option: list[str]
+) -> None:
+    assert _statistics(job(tmp_path, baseline, given=dataset)) == option
 
 
 @pytest.mark.parametrize("name", WRONG_FOLDERS)

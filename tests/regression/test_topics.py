@@ -1,0 +1,120 @@
+"""Entries of expected.toml that compare topics: broken ones are refused, and no value has a tolerance."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from small_clone import expect
+
+import touche
+from touche import tasks
+from touche.errors import InputError, ToucheError
+from touche.formats.columns import Run
+from touche.regression.expected import ExpectedScore, ExpectedTopics, Rerun, read_expected
+from touche.regression.running import _outcome
+
+pytest_plugins = ["small_clone"]
+ENTRY = """
+[[topics]]
+dataset = "touche-2021-task-1/ten-topics"
+dimensions = ["relevance", "quality"]
+tag = "dirichlet_multi_field"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("dirichlet_multi_field", "dirichlet-multi-field", "has no published values of topics for relevance"),
+        ("dirichlet_multi_field", "ER_v1", "topic 100 has no published value of 'ER_v1' for relevance"),
+        ("quality", "coherence", "has no published values of topics for coherence"),
+        ("ten-topics", "nine-topics", "dataset 'touche-2021-task-1/nine-topics' is not known"),
+        ("touche-2021-task-1/ten-topics", "touche-2020-task-1", "no published values of topics"),
+        ('["relevance", "quality"]', "[]", "dimensions"),
+        ("tag =", "tolerance = 0.1\ntag =", "tolerance"),
+    ],
+)
+def test_broken_entries_are_refused_with_their_key(clone: Path, old: str, new: str, problem: str) -> None:
+    assert old in ENTRY
+    expect(clone, ENTRY.replace(old, new))
+    with pytest.raises(InputError, match="topics") as caught:
+        read_expected("dirichletlm")
+    assert problem in str(caught.value)
+
+
+def test_a_tag_with_two_values_per_topic_is_refused(clone: Path) -> None:
+    other = ENTRY.replace("1/ten-topics", "2").replace(
+        "dirichlet_multi_field", "JackSparrow__argumentative_bert"
+    )
+    expect(clone, other)
+    with pytest.raises(InputError, match="several published values per topic"):
+        read_expected("dirichletlm")
+
+
+def rerun(entry: ExpectedTopics, **changed: float | None) -> Rerun:
+    """A rerun with the published values, except for those of topics of the first dimension."""
+    scored: dict[str, Any] = {}
+    for dimension in entry.dimensions:
+        values = {
+            row.topic: row.value + 0.0004  # rounded away
+            for row in touche.published_topics(entry.dataset)
+            if (row.tag, row.dimension) == (entry.tag, dimension)
+        }
+        for topic, value in changed.items() if dimension == entry.dimensions[0] else ():
+            values.pop(topic.lstrip("t"))
+            if value is not None:
+                values[topic.lstrip("t")] = value
+        evaluations = {"touche": SimpleNamespace(per_topic=values)}
+        scored[dimension] = SimpleNamespace(evaluations=evaluations, task=tasks.task(entry.dataset))
+    return Rerun(entry.dataset, Run.of([]), scored)
+
+
+@pytest.fixture
+def entry(clone: Path) -> ExpectedTopics:
+    expect(clone, ENTRY)
+    (only,) = read_expected("dirichletlm")
+    assert isinstance(only, ExpectedTopics)
+    return only
+
+
+def test_all_values_of_the_topics_have_to_be_the_published_ones(entry: ExpectedTopics) -> None:
+    outcome = _outcome(entry, rerun(entry))
+    assert (outcome.verdict, outcome.got) == ("passed", "20 of 20 published topic values")
+    assert len(outcome.topics) == 20 and {value.difference for value in outcome.topics} == {0}
+    assert outcome.record["topics"][0] == {
+        "dimension": "relevance",
+        "topic": "51",
+        "published": 0.277,
+        "rerun": 0.277,
+    }
+
+
+@pytest.mark.parametrize("value", [0.278, 0.276, None])
+def test_one_digit_more_in_one_topic_fails(entry: ExpectedTopics, value: float | None) -> None:
+    outcome = _outcome(entry, rerun(entry, t51=value))
+    assert outcome.broken and outcome.got == "19 of 20 published topic values"
+    assert outcome.remark == f"relevance of topic 51 is {value} instead of 0.277"
+
+
+def test_a_run_that_cannot_be_evaluated_fails(entry: ExpectedTopics) -> None:
+    broken = Rerun(entry.dataset, Run.of([]), {"relevance": ToucheError("no judgments")})
+    outcome = _outcome(entry, broken)
+    assert (outcome.verdict, outcome.remark) == ("failed", "no judgments")
+
+
+def test_published_means_of_2020_follow_the_rounding_of_the_table(clone: Path) -> None:
+    text = """
+[[score]]
+dataset = "touche-2020-task-2"
+dimension = "relevance"
+evaluator = "trec_eval"
+qrels = "touche2020-task2-relevance-withbaseline.qrels"
+published = 0.404
+tolerance = 0.0001
+source = "s"
+"""
+    expect(clone, text)
+    (score,) = read_expected("dirichletlm")
+    assert isinstance(score, ExpectedScore)
+    assert [score.accepts(value) for value in (0.40348, 0.40344, 0.40455)] == [True, False, False]
