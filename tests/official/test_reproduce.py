@@ -106,7 +106,7 @@ def test_make_reproduce_fetches_the_ten_topics_and_names_what_twenty_need(
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.count("20 of 20 published topic values") == 2
     assert "missing: touche-2022-task-2/twenty-topics; " in ended.stdout
-    assert "\ndirichletlm  quality       100      0.607  0.607      +0.000\n" in ended.stdout
+    assert "\ndirichletlm  quality      100      0.607  0.607      +0.000\n" in ended.stdout
     assert "licence: none stated" in ended.stderr
     again = make_reproduce(copy)
     assert again.returncode == 0 and "0 of them to fetch" in again.stderr
