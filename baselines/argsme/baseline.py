@@ -62,7 +62,7 @@ def argsme(
     scoring = scan.Scoring(
         scan.Weighted(bm25), WEIGHTS, kept_of_lengths=scan.before_lucene_7, required=required
     )
-    yield from collection.rank(topics, scoring, depth)
+    yield from collection.with_all_candidates(collection.rank(topics, scoring, depth), depth)
 
 
 def bm25(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:

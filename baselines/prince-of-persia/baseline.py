@@ -37,11 +37,19 @@ def prince_of_persia(
     collection = scan.Collection.of(topics, documents, "english", FIELDS)
     premises = collection.rank(topics, alone(0, of_premises), RESULTS)
     conclusions = collection.rank(topics, alone(1, of_conclusions), RESULTS)
-    for (topic, some), (_, others) in zip(premises, conclusions, strict=True):
-        scores = {id: weight * score for id, score in some}
-        for id, score in others:
-            scores[id] = scores.get(id, 0.0) + (1 - weight) * score
-        yield topic, sorted(scores.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)[:depth]
+    rankings = (
+        (topic, added_up(some, others, weight)[:depth])
+        for (topic, some), (_, others) in zip(premises, conclusions, strict=True)
+    )
+    yield from collection.with_all_candidates(rankings, depth)
+
+
+def added_up(premises: scan.Hits, conclusions: scan.Hits, weight: float) -> scan.Hits:
+    """Adds up the scores of two rankings; a document that one of them lacks has the score 0 there."""
+    scores = {id: weight * score for id, score in premises}
+    for id, score in conclusions:
+        scores[id] = scores.get(id, 0.0) + (1 - weight) * score
+    return sorted(scores.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)
 
 
 def alone(field: int, model: str) -> scan.Scoring:

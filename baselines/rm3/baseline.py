@@ -46,7 +46,8 @@ def rm3(
     check_range("title", title, 0, 1)
 
     formula = scan.dirichletlm(mu) if model == "dirichletlm" else scan.bm25(k1, b)
-    first = list(scan.rank(topics, documents, formula, analysis="english", depth=feedback))
+    collection = scan.Collection.of(topics, documents, "english")
+    first = list(collection.rank(topics, scan.Scoring(formula), feedback))  # without unrelated candidates
     found = scan.picked(documents, {document for _, hits in first for document, _ in hits})
     counts = {document.id: Counter(scan.terms(document.text, "english")) for document in found}
     queries = {}

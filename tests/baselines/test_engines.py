@@ -10,7 +10,7 @@ from conftest import ROOT, Touche
 from oracles.rankings import baseline_by_lucene
 from touche import baselines
 from touche.formats.argsme import read_argsme_json
-from touche.formats.documents import Document
+from touche.formats.documents import Argument, Document
 from touche.formats.jsonl import read_passages_jsonl
 from touche.formats.topics import Topic, read_topics_xml
 
@@ -93,3 +93,28 @@ def test_options_without_a_meaning_are_refused_first(touche: Touche, tmp_path: P
     code, _, err = touche("run", name, "-i", "spot-check/passages", "-o", tmp_path, option, value)
     assert (code, list(tmp_path.iterdir())) == (2, [])
     assert f"touche: {option[2:]} = {value} " in err and err.endswith(f"; {remedy}\n")
+
+
+RERANKING = [
+    *("argsme", "bm25", "dirichletlm", "dirichletlm-variants", "dph", "elrond", "polnareff"),
+    *("prince-of-persia", "rank-bm25", "rm3", "stance-lexicon", "tfidf"),
+]
+
+
+@pytest.mark.parametrize("title", ["Should cats be kept indoors?", "zzz"])
+@pytest.mark.parametrize("name", RERANKING)
+def test_no_candidate_is_lost(name: str, title: str) -> None:
+    """Some candidates have no term of the first title, and none has one of the second."""
+    sentence = "Cats should be kept indoors."
+    documents = [
+        Argument("a", "Cats outdoors", (sentence,), page=sentence),
+        Argument("b", "Tea", ("A text about tea.",), page="Tea"),
+        Argument("c", "Rivers", ("A text about rivers.",), page="Rivers"),
+        Argument("d", "Cats", ("Cats indoors.",), page="Cats"),
+    ]
+    topic = Topic("1", title, candidates=frozenset("abc"))
+    ((_, hits),) = baselines.load(name)([topic], documents)
+    ids = [hit[0] for hit in hits]
+    assert ids == (["c", "b", "a"] if title == "zzz" else ["a", "c", "b"])
+    scores = [hit[1] for hit in hits]
+    assert scores[-2] == scores[-1] <= 0

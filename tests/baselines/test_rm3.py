@@ -1,4 +1,5 @@
 from collections import Counter
+from dataclasses import replace
 from math import log
 
 import pytest
@@ -87,3 +88,9 @@ def test_probabilities_count_and_not_their_logarithms() -> None:
 def test_a_title_that_finds_nothing_is_left_as_it_is() -> None:
     for title in ("horse", ""):
         assert dict(baselines.load("rm3")([Topic("1", title)], DOCUMENTS)) == {Topic("1", title): []}
+
+
+def test_candidates_without_a_term_give_no_words_and_are_last() -> None:
+    candidates = frozenset({"d1", "d2", "d3", "d5"})
+    ((_, hits),) = baselines.load("rm3")([replace(CAT, candidates=candidates)], DOCUMENTS, words=9)
+    assert {id for id, _ in hits} == candidates and hits[-1] == ("d5", 0.0)  # "fish" is no likely word

@@ -132,6 +132,49 @@ def test_candidates_are_ranked_by_the_statistics_of_all() -> None:
     assert any(hits for _, hits in ours)
 
 
+UNRELATED = frozenset({"d1", "d3", "elsewhere"})  # the collection lacks the last one
+
+
+def test_candidates_without_a_term_are_last_with_the_score_0_if_all_others_are_positive() -> None:
+    documents = texts("cats", "dogs", "cats and birds", "fish", "cats")
+    hits = ranked("cats", documents, model=scan.bm25(0.9, 0.4), candidates=UNRELATED | {"d0", "d2"})
+    assert [id for id, _ in hits] == ["d0", "d2", "d3", "d1"]
+    assert hits[1][1] > 0 and [score for _, score in hits[2:]] == [0.0, 0.0]
+    assert hits[:3] == ranked(
+        "cats", documents, model=scan.bm25(0.9, 0.4), candidates=UNRELATED | {"d0", "d2"}, depth=3
+    )
+
+
+@pytest.mark.parametrize("title", ["nothing", "..."])
+def test_candidates_are_kept_if_none_has_a_term(title: str) -> None:
+    """With an empty title there is not even a query."""
+    assert ranked(title, texts(*"abcd"), candidates=UNRELATED) == [("d3", 0.0), ("d1", 0.0)]
+
+
+@pytest.mark.parametrize("score", [0.0, -2.5])
+def test_candidates_without_a_term_are_just_below_the_lowest_score_if_it_is_not_positive(
+    score: float,
+) -> None:
+    def model(tf: scan.Array, length: scan.Array, term: scan.Term) -> scan.Array:
+        return np.full(tf.shape, score)
+
+    hits = ranked("cats", texts("cats", "dogs", "cats", "fish"), model=model, candidates=UNRELATED | {"d0"})
+    below = float(np.nextafter(np.float32(score), np.float32(-np.inf)))
+    assert hits == [("d0", score), ("d3", below), ("d1", below)] and below < score
+
+
+def test_lucene_keeps_the_same_candidates() -> None:
+    documents, topic = (
+        texts("cats", "dogs", "cats", "fish"),
+        Topic("1", "cats", candidates=UNRELATED | {"d0"}),
+    )
+    for title in ("cats", "nothing"):
+        asked = [replace(topic, title=title)]
+        ours = list(scan.rank(asked, documents, scan.bm25(0.9, 0.4), analysis="english"))
+        assert ours == list(by_lucene(asked, documents, lucene.bm25(0.9, 0.4), "english"))
+        assert {id for id, _ in ours[0][1]} == (UNRELATED | {"d0"}) - {"elsewhere"}
+
+
 def test_a_query_in_place_of_a_title_is_that_of_lucene_to_the_last_bit() -> None:
     topics, documents = spot_check("arguments")
     weights = {"citi": 0.25, "car": 1.5, "school": 0.1, "nowher": 2.0}

@@ -192,6 +192,23 @@ def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[t
     return ordered[:depth]
 
 
+def with_unmatched(
+    hits: Sequence[tuple[str, float]], others: Iterable[str], depth: int
+) -> list[tuple[str, float]]:
+    """Appends candidates that match no query, so that re-ranking loses none.
+
+    They have one score: 0 if all other scores are positive, else the next float32 below the lowest score.
+
+    Args:
+        hits: the documents that match with their scores, best first.
+        others: the ids of the other candidates.
+        depth: the largest number of documents.
+    """
+    lowest = np.float32(min((score for _, score in hits), default=1.0))
+    score = 0.0 if lowest > 0 else float(np.nextafter(lowest, np.float32(-inf)))
+    return [*hits, *((id, score) for id in sorted(others, reverse=True))][:depth]
+
+
 def format_run(
     topic: str, ranked: Sequence[tuple[str, np.float32]], tag: str, stances: Mapping[str, str] | None = None
 ) -> str:

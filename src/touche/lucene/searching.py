@@ -9,6 +9,7 @@ from typing import Any, Self
 import jpype
 
 from touche.errors import ToucheError
+from touche.formats.runs import with_unmatched
 from touche.lucene.analysis import stored_form, terms
 from touche.lucene.java import bytes_ref, java
 
@@ -90,12 +91,14 @@ class Index:
             query: a text, each of whose tokens counts as often as it occurs; or weights by term.
             depth: the largest number of documents.
             among: ids of the only documents to rank, for re-ranking; statistics stay those of the collection.
+                Those without a term of the query are last.
             boosts: weights of the fields; the score of a document is the weighted sum over its fields.
             best_field: use the score of the best field instead, as in Elasticsearch's multi_match.
             required: a field that has to contain a term of the query; by default any field may.
 
         Returns:
-            (document id, score) for each document with a term of the query; scores are float32 values.
+            (document id, score) for each document with a term of the query, and for each document in
+            ``among``; scores are float32 values.
 
         Raises:
             ToucheError: if the index was built for queries without one of these terms.
@@ -113,7 +116,13 @@ class Index:
             needed = [_any_of(terms_of.pop(required))] if required in terms_of else []
             others = list(chain.from_iterable(terms_of.values()))
             found = _all_of(needed, extra=others) if needed else _any_of(others)
-        return self._run(found if among is None else _all_of([found], filters=[_having_id(among)]), depth)
+        if among is None:
+            return self._run(found, depth)
+        candidates = _having_id(among)
+        hits = self._run(_all_of([found], filters=[candidates]), depth)
+        matched = {id for id, _ in hits}
+        present = [id for id, _ in self._run(_all_of((), filters=[candidates]), depth + len(hits))]
+        return with_unmatched(hits, [id for id in present if id not in matched], depth)
 
     def _run(self, query: Any, depth: int) -> list[tuple[str, float]]:
         if self._pool.isShutdown():

@@ -76,20 +76,37 @@ class Part:
         statistics: the statistics of each field, of all documents.
         ids: the ids of the documents with a term; the others are dropped.
         fields: the counts of each field, of the documents with a term.
+        candidates: the ids of the candidates for re-ranking, also of those without a term.
     """
 
     documents: int
     statistics: Sequence[Statistics]
     ids: Sequence[str]
     fields: Sequence[Counts]
+    candidates: frozenset[str] = frozenset()
 
 
 class Counting:
     """Counts documents; create one for many documents, because it caches the meaning of words."""
 
-    def __init__(self, vocabulary: Vocabulary, fields: Fields, *, placed: bool = False) -> None:
-        """Counts these terms in these fields; stores positions if ``placed``."""
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        fields: Fields,
+        candidates: frozenset[str] = frozenset(),
+        *,
+        placed: bool = False,
+    ) -> None:
+        """Counts these terms in these fields, and notes which candidates exist.
+
+        Args:
+            vocabulary: the terms.
+            fields: the fields by name.
+            candidates: the ids of the documents to re-rank.
+            placed: whether to store positions.
+        """
         self._fields, self._counter = fields, vocabulary.counter(placed=placed)
+        self._candidates = candidates
 
     def __call__(self, documents: Sequence[AnyDocument]) -> Part:
         """Returns the data of documents that a ranking needs."""
@@ -98,7 +115,14 @@ class Counting:
             has_any[counts.texts] = True
         ids = [documents[n].id for n in np.flatnonzero(has_any).tolist()]
         statistics = [Statistics.of(counts) for counts in fields]
-        return Part(len(documents), statistics, ids, [counts.only(has_any) for counts in fields])
+        present = self._candidates.intersection(document.id for document in documents)
+        return Part(
+            documents=len(documents),
+            statistics=statistics,
+            ids=ids,
+            fields=[counts.only(has_any) for counts in fields],
+            candidates=present,
+        )
 
     def counts(self, documents: Sequence[AnyDocument]) -> list[Counts]:
         """Returns the counts of each field, of all these documents."""
@@ -125,7 +149,13 @@ def joined(parts: Sequence[Part]) -> Part:
     statistics = reduce(added_up, (part.statistics for part in parts))
     ids = [id for part in parts for id in part.ids]
     fields = [joined_counts(of_field) for of_field in zip(*(part.fields for part in parts), strict=True)]
-    return Part(sum(part.documents for part in parts), statistics, ids, fields)
+    return Part(
+        documents=sum(part.documents for part in parts),
+        statistics=statistics,
+        ids=ids,
+        fields=fields,
+        candidates=frozenset[str]().union(*(part.candidates for part in parts)),
+    )
 
 
 def joined_counts(parts: Sequence[Counts]) -> Counts:

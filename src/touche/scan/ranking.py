@@ -13,6 +13,7 @@ from touche.collection.documents import Documents
 from touche.collection.parts import Parts
 from touche.errors import ParameterError, ToucheError
 from touche.formats.documents import AnyDocument
+from touche.formats.runs import with_unmatched
 from touche.formats.topics import Topic
 from touche.io.identifiers import quoted
 from touche.scan.counting import ONE_FIELD, Fields, Part, Vocabulary
@@ -48,7 +49,7 @@ def rank(
 
     Args:
         topics: the topics; if a topic has candidates, only these are ranked, with the collection's
-            statistics.
+            statistics. Candidates without a term of the query are last.
         documents: the collection; it is read once, by all processors if its files are large, and never
             completely in memory.
         model: the contribution of a term to the scores; a term that occurs twice in the title counts twice.
@@ -75,7 +76,8 @@ def rank(
         raise ParameterError(f"{problem}; the fields are {', '.join(fields)}")
     collection = Collection.of(topics, documents, analysis, fields, queries)
     weights = [(boosts or {}).get(name, 1.0) for name in fields]
-    yield from collection.rank(topics, Scoring(model, weights, best_field, kept_of_lengths), depth)
+    scoring = Scoring(model, weights, best_field, kept_of_lengths)
+    yield from collection.with_all_candidates(collection.rank(topics, scoring, depth), depth)
 
 
 @dataclass(frozen=True)
@@ -132,11 +134,13 @@ class Collection:
             queries: queries that replace titles.
         """
         terms_of = analysis_named(analysis).terms
+        topics = tuple(topics)
         titles = {topic.number: Counter(terms_of(topic.title)) for topic in topics}
         of_topics = {number: (queries or {}).get(number, title) for number, title in titles.items()}
         vocabulary = Vocabulary.of_terms(chain.from_iterable(of_topics.values()), analysis)
         collection = Documents.of(documents)
-        parts = read(collection, vocabulary, fields)
+        candidates = frozenset[str]().union(*(topic.candidates or () for topic in topics))
+        parts = read(collection, vocabulary, fields, candidates)
         by_field = dict.fromkeys(fields, vocabulary)
         nothing = [Statistics(0, 0, *np.zeros((2, len(vocabulary.places)), dtype=np.int64)) for _ in fields]
         counted = parts.folded(nothing, lambda sums, part: added_up(sums, part.statistics), added_up)
@@ -160,6 +164,22 @@ class Collection:
         for topic, scores in zip(topics, found, strict=True):
             yield topic, [(id, score) for score, id in scores]
 
+    def with_all_candidates(
+        self, rankings: Iterable[tuple[Topic, Hits]], depth: int
+    ) -> Iterator[tuple[Topic, Hits]]:
+        """Adds the candidates for re-ranking that have no term of their topic, so that none is lost.
+
+        A candidate that the collection lacks is not added.
+
+        Args:
+            rankings: each topic with its documents, best first.
+            depth: the largest number of documents for each topic.
+        """
+        present = self.parts.folded(frozenset[str](), _with_candidates, frozenset.union)
+        for topic, hits in rankings:
+            others = present.intersection(topic.candidates or ()).difference(id for id, _ in hits)
+            yield topic, with_unmatched(hits, others, depth)
+
     def terms(self, text: str) -> list[str]:
         """Returns the terms of a text in order, by the collection's analysis.
 
@@ -167,6 +187,10 @@ class Collection:
             text: the text.
         """
         return analysis_named(self.vocabulary.analysis).terms(text)
+
+
+def _with_candidates(before: frozenset[str], part: Part) -> frozenset[str]:
+    return before | part.candidates
 
 
 @dataclass(frozen=True)
@@ -232,7 +256,7 @@ class _Scored:
         for number, needed in self.scoring.required.items():
             found &= self._terms_in(number, terms) >= (len(terms) if needed == "all" else 1)
         if among is not None:
-            found &= [id in among for id in self.part.ids]
+            found &= np.fromiter((id in among for id in self.part.ids), bool, len(found))
         highest = np.max(scores, axis=0).astype(np.float32)  # as in Lucene's results
         return self._highest(highest, np.flatnonzero(found & (highest >= least)), depth)
 

@@ -49,15 +49,21 @@ class _OneProcessError(Exception):
     """One process has to read the collection."""
 
 
-def read(documents: Iterable[AnyDocument], vocabulary: Vocabulary, fields: Fields) -> Parts[Part]:
+def read(
+    documents: Iterable[AnyDocument],
+    vocabulary: Vocabulary,
+    fields: Fields,
+    candidates: frozenset[str] = frozenset(),
+) -> Parts[Part]:
     """Reads a collection and counts terms; the number of processes does not change the result.
 
     Args:
         documents: the collection; never completely in memory.
         vocabulary: the terms to count.
         fields: the fields by name, each a function of the document.
+        candidates: the ids of the documents to re-rank.
     """
-    begin = partial(Counting, vocabulary, fields)
+    begin = partial(Counting, vocabulary, fields, candidates)
     return read_parts(documents, Reading(begin, joined, partial(_summary, fields)))
 
 
