@@ -1,8 +1,9 @@
+import tracemalloc
 from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -29,9 +30,22 @@ def test_the_interval_is_the_percentile_bootstrap_of_scipy() -> None:
 def test_the_t_test_by_hand() -> None:
     """Mean 2, standard error 1 / sqrt(3), so t = 3.4641 with 2 degrees of freedom."""
     assert significance.t_test([1.0, 2.0, 3.0]) == pytest.approx(0.0741799, abs=1e-7)
-    assert significance.t_test([0.5, 0.5, 0.5]) is None  # no variance, and therefore no p
-    assert significance.t_test([0.5, 0.5]) is None
     assert significance.t_test([0.0, 0.0]) == 1.0
+
+
+@pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")
+@given(st.one_of(DIFFERENCES, st.integers(2, 9).map(lambda topics: [0.1] * topics)))
+@example([0.5, 0.5, 0.5])
+@example([0.3 - 0.2, 0.2 - 0.1, 0.4 - 0.3])  # equal except for rounding
+def test_the_t_test_is_that_of_scipy_also_if_all_topics_differ_by_the_same_amount(
+    differences: list[float],
+) -> None:
+    if any(differences):
+        assert (
+            significance.t_test(differences) == stats.ttest_rel(differences, [0.0] * len(differences)).pvalue
+        )
+    if len({*differences}) == 1 and any(differences):
+        assert significance.t_test(differences) == pytest.approx(0, abs=1e-12)
 
 
 def test_the_randomisation_test_by_hand() -> None:
@@ -96,7 +110,24 @@ def test_the_effect_size_by_hand() -> None:
     assert significance.effect_size([0.25, 0.25]) is None
     almost = [0.3 - 0.2, 0.2 - 0.1, 0.4 - 0.3]  # equal except for rounding
     assert significance.effect_size(almost) is None
-    assert significance.t_test(almost) is None
+
+
+def test_the_randomisation_test_of_a_thousand_topics_needs_little_memory() -> None:
+    """All signs as floats would need 800 MB. The p-value is the same as with all signs at once."""
+    differences = np.random.default_rng(3).normal(0.005, 0.1, 1000)
+    significance._assignments.cache_clear()
+    tracemalloc.start()
+    p = significance.randomisation_test(differences.tolist())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50_000_000
+    signs = np.random.default_rng(significance.SEED).choice(
+        np.array([-1.0, 1.0]), size=(significance.PERMUTATIONS, 40)
+    )
+    few = differences[:40]
+    as_far = np.count_nonzero(np.abs(signs @ few) >= abs(few.sum()) - 1e-12)
+    assert significance.randomisation_test(few.tolist()) == (as_far + 1) / 100_001
+    assert p == pytest.approx(stats.ttest_1samp(differences, 0).pvalue, abs=0.002)
 
 
 def test_one_topic_is_too_few() -> None:

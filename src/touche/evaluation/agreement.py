@@ -66,7 +66,7 @@ class ScoredOverlap(Overlap):
         task, dimension, qrels, measure, evaluator: subject of the scores, as in ``Score``.
         mean_a, mean_b: means of the measure.
         rmse: root mean square error of the topics' scores, see ``rmse``.
-        p_t_test: two-sided p-value of the paired t-test; None if all topics differ by the same amount.
+        p_t_test: two-sided p-value of the paired t-test; 0 if all topics differ by the same amount.
         effect_ratio, delta_ri: size of a reproduced improvement, see the functions of these names; None if
             undefined, or without a baseline.
     """
