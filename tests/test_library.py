@@ -120,6 +120,9 @@ def test_tuned_fusions_are_those_of_the_command(touche: Touche, runs: list[Path]
     [
         (lambda run: package.fuse([run, run.frame()], tag="my run"), "the tag 'my run'"),
         (lambda run: package.fuse([run, run.frame()], depth="5"), "depth = '5'"),
+        (lambda run: package.fuse([run, run.frame()], depth=2.7), "depth = 2.7 is not a whole number"),
+        (lambda run: package.fuse([run, run.frame()], depth=True), "depth = True is not a whole number"),
+        (lambda run: package.report(run, 5, TASK), "output = 5; pass a name or a path"),
         (lambda run: package.fuse([run, run.frame()], method=None), "no method None"),
         (lambda run: package.evaluate(package.Run.of([]), TASK), "empty"),
         (lambda run: package.evaluate(run, 5), "no task 5"),
@@ -215,6 +218,63 @@ def test_a_reference_is_a_run_or_its_name(runs: list[Path]) -> None:
     assert list(package.compare(read, TASK, reference=read[1])) == list(named) != []
     wide = package.wide(read, TASK, "trec_eval", reference=read[1])
     assert repr(wide).startswith("| run |")
+
+
+def test_a_reference_in_memory_is_the_run_itself_whatever_its_name() -> None:
+    """Unnamed runs are numbered, so that neither their names nor their paths identify them."""
+    good, bad = (package.run_of(scores) for scores in ({"11": {"d1": 2.0}}, {"11": {"d2": 1.0}}))
+    qrels = {"11": {"d1": 1, "d2": 0}, "12": {"d1": 1}}
+    for a, b in ((good, bad), (good.frame(), bad.frame()), (good.as_dict(), bad.as_dict())):
+        tables = [package.compare([a, b], qrels=qrels, reference=one, measure="P@1") for one in (a, b)]
+        assert [(row.run_a, row.run_b, row.difference) for (row,) in tables] == [
+            ("run (2)", "run", -0.5),
+            ("run", "run (2)", 0.5),
+        ]
+        copied = package.compare([a, b], qrels=qrels, reference=package.run_of(b), measure="P@1")
+        assert list(copied) == list(tables[1])
+        wide = package.wide([a, b], qrels=qrels, reference=b, measure="P@1")
+        assert "different from run (2) by" in wide.note
+    with pytest.raises(ToucheError, match="none of the runs has the lines of the reference"):
+        package.compare([good, bad], qrels=qrels, reference={"11": {"d3": 1.0}})
+    with pytest.raises(ToucheError, match="2 of the runs have the lines of the reference"):
+        package.compare([good, good.as_dict()], qrels=qrels, reference=good.frame())
+    with pytest.raises(ToucheError, match="no run is called ''"):
+        package.compare([good, bad], qrels=qrels, reference="")
+
+
+def test_a_reference_by_its_tag_is_one_run(write: Write) -> None:
+    several = [
+        write(f"{name}.txt", run_text(topics, tag="same")) for name, topics in (("a", ["11"]), ("b", None))
+    ]
+    with pytest.raises(ToucheError, match=r"2 runs have the tag 'same'; pass a path, such as .*a\.txt"):
+        package.compare(several, TASK, reference="same")
+    (row,) = package.compare(several, TASK, reference=several[1])
+    assert (row.run_a, row.run_b) == tuple(map(str, several))
+
+
+def test_qrels_in_memory_have_no_name_of_a_file(runs: list[Path], tmp_path: Path) -> None:
+    qrels = package.task(TASK).qrels["relevance"].frame()
+    (score, *_) = package.evaluate(runs, qrels=qrels, measure="nDCG@5")
+    assert (score.task, score.dimension, score.qrels) == ("qrels", "qrels", "qrels")
+    page = package.report(runs, tmp_path, qrels=qrels, measure="nDCG@5").read_text(encoding="utf-8")
+    assert "is judged by <code>qrels</code>" in page and "qrels.txt" not in page
+
+
+def test_runs_in_memory_need_no_working_directory(
+    runs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = [package.run_of(path) for path in runs]
+    scores = list(package.evaluate(read, TASK))
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert list(package.evaluate(read, TASK)) == scores
+    assert (
+        len(package.compare(read, TASK)) == 1 and len(package.fuse(read)) and not package.lint(read[0], TASK)
+    )
+    assert package.run("bm25", "spot-check/passages")
+    with pytest.raises(ToucheError, match="cannot be read"):
+        package.evaluate("run.txt", TASK)
 
 
 def test_qrels_in_memory_are_qrels_of_reports_and_of_tuning(runs: list[Path], tmp_path: Path) -> None:

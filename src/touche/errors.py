@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -84,6 +84,23 @@ def check_range(name: str, value: float, least: float, most: float) -> None:
     if not (isinstance(value, Real) and least <= value <= most):
         problem = f"{value:g} is out of range" if isinstance(value, Real) else f"{value!r} is not a number"
         raise ParameterError(f"{name} = {problem}; choose a number from {least:g} to {most:g}")
+
+
+def check_whole(name: str, value: int, least: int, most: int) -> None:
+    """Checks that a whole number, such as a number of documents, is within its range.
+
+    Args:
+        name: the name of the option.
+        value: its value.
+        least: the smallest valid value.
+        most: the largest valid value.
+
+    Raises:
+        ParameterError: if the value is not a whole number, or outside of the range.
+    """
+    check_range(name, value, least, most)
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise ParameterError(f"{name} = {value!r} is not a whole number; choose one from {least} to {most}")
 
 
 def one_line(text: str) -> str:

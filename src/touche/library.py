@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import chain
 from math import comb
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -19,7 +19,7 @@ from touche.baselines.running import run as write_run
 from touche.collection.documents import Documents
 from touche.data.places import open_dataset, opened, topics_of
 from touche.data.places import qrels_of as qrels_of_task
-from touche.errors import ToucheError, check_choice, check_range, choice
+from touche.errors import ToucheError, check_choice, check_whole, choice
 from touche.evaluation import agreement, scores
 from touche.evaluation.agreement import Overlap, ScoredOverlap
 from touche.evaluation.comparison import (
@@ -33,8 +33,8 @@ from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
 from touche.evaluation.wide import WideTable, wide_table
-from touche.formats.columns import Run, RunLine
-from touche.formats.forms import AnyQrels, AnyRun, file_of_qrels, list_of_runs, run_of, runs_of
+from touche.formats.columns import NO_STANCE, Run, RunLine
+from touche.formats.forms import IN_MEMORY, AnyQrels, AnyRun, file_of_qrels, list_of_runs, run_of, runs_of
 from touche.formats.framed import Table
 from touche.formats.qrels import Qrels
 from touche.formats.runs import MAX_DEPTH, read_run
@@ -47,7 +47,6 @@ from touche.lint import lint as linted
 from touche.progress import watched
 from touche.tasks import Published, Task, per_topic
 from touche.tasks.per_topic import PublishedTopic
-from touche.tasks.records import UNKNOWN
 from touche.tira.outputs import RUN_FILE
 
 if TYPE_CHECKING:
@@ -189,7 +188,7 @@ def evaluate(
         ToucheError: if a run is unusable, or qrels are missing.
     """
     check_choice("order of pairs", pairs, ["exact", "any-order"])
-    by_measure = _score(runs, (task, measure, qrels), evaluator, any_order=pairs == "any-order")
+    by_measure = _score(runs_of(runs), (task, measure, qrels), evaluator, any_order=pairs == "any-order")
     kind: type[Any] = TopicScore if per_topic else Score
     of_runs = (run.all_topic_scores if per_topic else run.scores.values() for run in chain(*by_measure))
     records = tuple(chain.from_iterable(of_runs))
@@ -206,7 +205,7 @@ def compare(
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
     qrels: AnyQrels = None,
     randomisation: bool = False,
-    reference: str | Run | None = None,
+    reference: AnyRun | None = None,
 ) -> Table[Any]:
     """Compares each pair of runs in every dimension of a task.
 
@@ -218,20 +217,24 @@ def compare(
         measure: a measure instead of the task's, as for ``evaluate``.
         qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
         randomisation: whether to add the randomisation test.
-        reference: the run to compare each other run with, its tag or its path; None compares all pairs.
+        reference: one of the runs, its tag or its path, to compare each other run with; None compares all
+            pairs.
 
     Returns:
         Records: ``touche.evaluation.comparison.Comparison`` or ``TopicDifference``; ``frame()`` returns
         them as a DataFrame.
 
     Raises:
-        ToucheError: if a run is unusable, or qrels are missing.
+        ToucheError: if a run is unusable, the reference is not one of the runs, or qrels are missing.
     """
     check_choice("evaluator", evaluator, EVALUATORS)
-    by_measure = _score(runs, (task, measure, qrels), evaluator)
-    compared, faults, name = list[Any](), list[str](), _name(reference)
+    sources = list_of_runs(runs)
+    named = runs_of(sources)
+    name = _name(reference, sources, named)
+    by_measure = _score(named, (task, measure, qrels), evaluator)
+    compared, faults = list[Any](), list[str]()
     for evaluated in by_measure:
-        second = run_named(name, evaluated) if name else None
+        second = None if name is None else run_named(name, evaluated)
         records, untested = comparisons(evaluated, evaluator, second, randomisation=randomisation)
         compared += topic_differences(evaluated, evaluator, second) if per_topic else records
         faults += untested
@@ -246,21 +249,23 @@ def wide(
     *,
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
     qrels: AnyQrels = None,
-    reference: str | Run | None = None,
+    reference: AnyRun | None = None,
     every_two: bool = False,
 ) -> WideTable:
     """Scores runs in a table with a row for each run, for papers: ``wide(...).latex()``.
 
     Args:
         runs, task, evaluator, measure, qrels: as for ``evaluate``.
-        reference: the run, its tag or its path, from which significant differences are marked.
+        reference: one of the runs, its tag or its path, from which significant differences are marked.
         every_two: whether letters mark the runs with significantly lower scores.
 
     Raises:
         ToucheError: as ``evaluate`` and ``compare``.
     """
-    by_measure = _score(runs, (task, measure, qrels), evaluator)
-    table = wide_table(by_measure, _name(reference), every_two)
+    sources = list_of_runs(runs)
+    named = runs_of(sources)
+    by_measure = _score(named, (task, measure, qrels), evaluator)
+    table = wide_table(by_measure, _name(reference, sources, named), every_two)
     return _warned(replace(table, warnings=(*table.warnings, *_warnings(by_measure))))
 
 
@@ -301,7 +306,7 @@ def published_topics(task: str) -> Table[PublishedTopic]:
 
 
 def _score(
-    runs: Any, scored_by: tuple[Any, Any, Any], evaluator: str, any_order: bool = False
+    runs: Sequence[Path | Run], scored_by: tuple[Any, Any, Any], evaluator: str, any_order: bool = False
 ) -> list[list[Evaluated]]:
     """Evaluates runs of any form by each measure; qrels without a file are written to a temporary file."""
     check_choice("evaluator", evaluator, [*EVALUATORS, "both"])
@@ -311,16 +316,41 @@ def _score(
     measures = [name for each in passed for name in (tasks.measures_in(str(each)) if each else [None])]
     with file_of_qrels(qrels) as path:
         scored = tasks.tasks_scored_by(task, measures or [None], path)
-        by_measure = scores.evaluate_by(runs_of(runs), scored, evaluators, any_order=any_order)
-    if path and not isinstance(qrels, str | PathLike):
-        by_measure = [[replace(run, qrels="qrels") for run in group] for group in by_measure]
-    return by_measure
+        by_measure = scores.evaluate_by(runs, scored, evaluators, any_order=any_order)
+    return [_with_name_of(qrels, group) for group in by_measure]
 
 
-def _name(reference: str | Run | None) -> str | None:
-    if not reference:
-        return None
-    return str(reference.path) if isinstance(reference, Run) else str(reference)
+def _with_name_of(qrels: AnyQrels, runs: Sequence[Evaluated]) -> list[Evaluated]:
+    """Returns evaluated runs; qrels in memory have a name instead of the path of their temporary file."""
+    if qrels is None or isinstance(qrels, str | PathLike):
+        return [*runs]
+    return [replace(run, qrels=IN_MEMORY) for run in runs]
+
+
+def _name(
+    reference: AnyRun | None, sources: Sequence[AnyRun], runs: Sequence[Path | Run]
+) -> str | Path | None:
+    """Returns a text unchanged, and the path of a run, which is renamed if another one has its name.
+
+    Args:
+        reference: the reference; None if there is none.
+        sources: the runs as they were passed.
+        runs: the same runs with different names.
+
+    Raises:
+        ToucheError: if a reference that is not a text is not one of the runs.
+    """
+    if reference is None or isinstance(reference, str | PathLike):
+        return None if reference is None else str(fspath(reference))
+    paths = [run.path if isinstance(run, Run) else run for run in runs]
+    if same := [path for source, path in zip(sources, paths, strict=True) if source is reference]:
+        return same[0]
+    copy = run_of(reference)
+    equal = [path for run, path in zip(runs, paths, strict=True) if run_of(run) == copy]
+    if len(equal) != 1:
+        problem = f"{len(equal)} of the runs have" if equal else "none of the runs has"
+        raise ToucheError(f"{problem} the lines of the reference; pass one of the runs itself, or its tag")
+    return equal[0]
 
 
 def _warnings(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
@@ -404,7 +434,7 @@ def fuse(
             method. Also if the weights cannot be tuned.
     """
     check_choice("method", method, fusion.METHODS)
-    check_range("depth", depth, 1, MAX_DEPTH)
+    check_whole("depth", depth, 1, MAX_DEPTH)
     tag = tag or f"touche-{method}"
     check_tag(tag)
     read = [run_of(run) for run in runs_of(runs)]
@@ -418,16 +448,16 @@ def fuse(
         warnings.warn(text, stacklevel=2)
     tuning = None
     if tune is None:
-        rankings = fusion.fused_rankings(read, fusion.METHODS[method], int(depth), weights)
+        rankings = fusion.fused_rankings(read, fusion.METHODS[method], depth, weights)
     else:
         from touche.tuning.weights import tuned  # here, because it takes long to import
 
         with file_of_qrels(qrels) as path:
             scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
-            tuning = tuned(read, fusion.METHODS[method], int(depth), scored, tune, dimension)
+            tuning = tuned(read, fusion.METHODS[method], depth, scored, tune, dimension)
         rankings = iter(tuning.rankings)
     lines = [
-        RunLine(topic.number, hit[2] if len(hit) == 3 else UNKNOWN, hit[0], rank, hit[1], tag)
+        RunLine(topic.number, hit[2] if len(hit) == 3 else NO_STANCE, hit[0], rank, hit[1], tag)
         for topic, hits in rankings
         for rank, hit in enumerate(hits, 1)
     ]
@@ -490,7 +520,7 @@ def report(
     *,
     measure: "str | Measure | None" = None,
     qrels: AnyQrels = None,
-    reference: str | Run | None = None,
+    reference: AnyRun | None = None,
     all_published: bool = False,
 ) -> Path:
     """Writes a page on runs: ranks among published results, run comparisons, and topic scores.
@@ -500,8 +530,8 @@ def report(
         output: the folder for the page.
         task: the id of the task; None if there are only qrels.
         measure, qrels: another measure, or other qrels, as for ``evaluate``.
-        reference: the run to compare the others with, its tag or its path; by default the organizers'
-            baseline, or else the run with the highest mean.
+        reference: one of the runs, its tag or its path, to compare the others with; by default the
+            organizers' baseline, or else the run with the highest mean.
         all_published: whether to show the published results of all tasks instead.
 
     Returns:
@@ -510,6 +540,7 @@ def report(
     Raises:
         ToucheError: if a run is unusable, qrels are missing, or the folder cannot be written.
     """
+    folder = Path(name_of("output", output))
     # here, because it takes a second to import
     from touche.report import Report, part_of, published_parts, write
 
@@ -517,15 +548,15 @@ def report(
         if list_of_runs(runs) or any(each is not None for each in (task, measure, qrels, reference)):
             raise ToucheError("all_published takes no runs and no scoring; omit them")
         parts = list(published_parts())
-        return write(
-            Report("Published results of Touché", "touche.report", parts, gallery=True), Path(output)
-        )
+        return write(Report("Published results of Touché", "touche.report", parts, gallery=True), folder)
     with file_of_qrels(qrels) as path:
         scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
-        evaluated = scores.evaluate(runs_of(runs), scored)
-        part = part_of(evaluated, task or scored.id, _name(reference))
+        sources = list_of_runs(runs)
+        named = runs_of(sources)
+        evaluated = _with_name_of(qrels, scores.evaluate(named, scored))
+        part = part_of(evaluated, task or scored.id, _name(reference, sources, named))
     title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
-    return write(Report(title, "touche.report", [part]), Path(output))
+    return write(Report(title, "touche.report", [part]), folder)
 
 
 def regress(

@@ -77,21 +77,22 @@ def test_columns_name_what_distinguishes_them(write: Write) -> None:
 
 def test_latex_and_markdown_escape_names_and_mark_values() -> None:
     rows = {
-        "a_b|c&d": (Cell(0.51249, True, ("†",)), Cell(None, False, ())),
+        "a_b|c&d<b> [e](f) `g`": (Cell(0.51249, True, ("†",)), Cell(None, False, ())),
         "e": (Cell(0.1, False, ()), Cell(1.0, True, ())),
     }
     table = WideTable(("nDCG@5", "P(rel=2)_x"), rows, {}, "† better", ())
     assert table.markdown().splitlines() == [
         "| run | nDCG@5 | P(rel=2)_x |",
         "| --- | ---: | ---: |",
-        r"| a_b\|c&d | **0.512**<sup>†</sup> | – |",
+        r"| a_b\|c\&d\<b> \[e\](f) \`g\` | **0.512**<sup>†</sup> | – |",
         "| e | 0.100 | **1.000** |",
         "",
         "† better",
     ]
     latex = table.latex().splitlines()
     assert latex[0] == r"\begin{tabular}{lrr}" and latex[2] == r"run & nDCG@5 & P(rel=2)\_x \\"
-    assert latex[4] == r"a\_b|c\&d & \textbf{0.512}$^{\dagger}$ & -- \\" and latex[-1] == "% † better"
+    name = r"a\_b\textbar{}c\&d\textless{}b\textgreater{} [e](f) `g`"
+    assert latex[4] == rf"{name} & \textbf{{0.512}}$^{{\dagger}}$ & -- \\" and latex[-1] == "% † better"
 
 
 def test_the_commands_print_the_table(touche: Touche, runs: list[package.Run], tmp_path: Path) -> None:

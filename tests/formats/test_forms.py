@@ -92,6 +92,84 @@ def test_ranks_survive_in_files_and_in_frames_of_pyterrier(write: Write) -> None
     assert derived.ranks.tolist() == [2, 1, 3, 1] and derived.tag == "run"
 
 
+def test_stances_survive_in_frames(write: Write) -> None:
+    path = write("run.txt", "1 PRO a 1 2.0 tag\n1 Q0 b 2 1.0 tag\n2 con a 1 5 tag\n")
+    run = run_of(path)
+    for names in ("pyterrier", "ir_measures"):
+        again = run_of(run.frame(names))  # type: ignore[arg-type]
+        assert list(again.stances) == ["PRO", "Q0", "con"] and again.as_dict() == run.as_dict()
+    assert "stance" not in run_of(run.as_dict()).frame()
+    frame = run.frame().assign(stance=["PRO", None, ""])
+    assert list(run_of(frame).stances) == ["PRO", "Q0", "Q0"]
+    with pytest.raises(ToucheError, match="run:2: stance 'a b' is not an id"):
+        run_of(frame.assign(stance=["PRO", "a b", math.nan]))
+
+
+ROWS = {"qid": ["1", "1"], "docno": ["a", "b"], "score": [1.5, 2.0], "rank": [1, 0], "stance": ["PRO", None]}
+
+
+@pytest.mark.parametrize(("library", "name"), [("polars", "DataFrame"), ("pyarrow", "table")])
+def test_frames_of_other_libraries_are_runs_and_qrels(library: str, name: str) -> None:
+    made_by = getattr(pytest.importorskip(library), name)
+    run = run_of(made_by(ROWS))
+    assert run.documents_of(run.by_rank) == {"1": ["b", "a"]} and list(run.stances) == ["PRO", "Q0"]
+    assert run.as_dict() == {"1": {"b": 2.0, "a": 1.5}}
+    assert qrels_of(made_by({"query_id": [1], "doc_id": ["a"], "relevance": [2]})) == {"1": {"a": 2}}
+    assert len(runs_of(made_by(ROWS))) == 1
+    with pytest.raises(ToucheError, match="run has no column 'docno'; it needs qid, docno, score"):
+        run_of(made_by({"qid": ["1"], "score": [1.0]}))
+
+
+class Columnar:
+    """Has what lists of PyArrow and of polars are made of, which are not always installed."""
+
+    def __init__(self, values: list[Any], convert: str) -> None:
+        setattr(self, convert, lambda: values)
+
+
+class OtherFrame:
+    def __init__(self, convert: str, names: str) -> None:
+        self._columns = {column: Columnar(values, convert) for column, values in ROWS.items()}
+        self.columns: list[Any] = list(self._columns.values())
+        setattr(self, names, list(self._columns))
+
+    def __getitem__(self, name: str) -> Any:
+        return self._columns[name]
+
+
+@pytest.mark.parametrize(("convert", "names"), [("to_pylist", "column_names"), ("to_list", "columns")])
+def test_columns_are_converted_by_their_own_method(convert: str, names: str) -> None:
+    assert run_of(OtherFrame(convert, names)).as_dict() == {"1": {"b": 2.0, "a": 1.5}}
+
+
+def test_a_frame_without_rows_names_the_conversion() -> None:
+    lazy = OtherFrame("to_list", "columns")
+    lazy.collect = lambda: None  # type: ignore[attr-defined]
+    with pytest.raises(ToucheError, match=r"OtherFrame has no rows yet; convert it by collect\(\) of polars"):
+        run_of(lazy)
+
+
+PRIVATE = "\ue000"  # a character for private use
+
+
+def test_ids_are_the_same_in_files_and_in_memory(tmp_path: Path) -> None:
+    run, qrels = run_of({PRIVATE: {PRIVATE: 1.0}}), qrels_of({PRIVATE: {PRIVATE: 1}})
+    run.write(tmp_path / "run.txt")
+    assert run_of(tmp_path / "run.txt") == run
+    assert qrels_of(qrels.write(tmp_path / "qrels.txt")) == qrels
+
+
+@pytest.mark.parametrize("id", ["a 0 b 1\n1", "a\n", "", "a b", "\x1b[31m", "\ud800", 5])
+@pytest.mark.parametrize("is_topic", [True, False])
+def test_qrels_are_written_only_if_they_can_be_read_again(id: Any, is_topic: bool, tmp_path: Path) -> None:
+    wrong = Qrels({id: {"a": 1}}) if is_topic else Qrels({"1": {id: 1}})
+    with pytest.raises(ToucheError, match=f"{'topic' if is_topic else 'document'} .* is not an id"):
+        wrong.write(tmp_path / "qrels.txt")
+    with pytest.raises(ToucheError, match="is not a whole number"):
+        Qrels({"1": {"a": 1.5}}).write(tmp_path / "qrels.txt")  # type: ignore[dict-item]
+    assert not list(tmp_path.iterdir())
+
+
 def test_ids_stay_texts_and_whole_numbers_become_texts() -> None:
     frame = pandas.DataFrame({"qid": [1, 1], "docno": ["007", 12], "score": np.float32([2, 1])})
     run = run_of(frame)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -54,7 +55,7 @@ class Comparison(PairOfRuns):
         low, high: 95% confidence interval of the difference, by bootstrap over the topics; not corrected for
             the number of comparisons.
         effect_size: Cohen's d of the paired scores; None if all topics differ by the same amount.
-        p_t_test: two-sided p-value of the paired t-test; None if all topics differ by the same amount.
+        p_t_test: two-sided p-value of the paired t-test; 0 if all topics differ by the same amount.
         p_t_test_holm: the p-value corrected for all comparisons made together.
         significant: whether the corrected p-value is below 0.05.
         p_randomisation, p_randomisation_holm: p-values of the paired randomisation test; None unless
@@ -150,17 +151,22 @@ def topic_differences(
     ]
 
 
-def run_named(name: str, runs: Sequence[Evaluated]) -> Evaluated:
-    """Returns the run with a name, tag or path.
+def run_named(name: str | Path, runs: Sequence[Evaluated]) -> Evaluated:
+    """Returns a run by its path, or by its name or tag if ``name`` is a text.
 
     Raises:
-        ToucheError: if there is none.
+        ToucheError: if there is none, or several runs have this tag.
     """
     for run in runs:
-        if name in (run.name, run.tag, str(run.path)):
+        if run.path == name or (isinstance(name, str) and name in (run.name, str(run.path))):
             return run
-    known = choice(name, dict.fromkeys(run.name for run in runs))
-    raise ToucheError(f"no run is called {name!r}; {known}")
+    tagged = [run for run in runs if run.tag == name]
+    if len(paths := [*dict.fromkeys(str(run.path) for run in tagged)]) > 1:
+        raise ToucheError(f"{len(paths)} runs have the tag {name!r}; pass a path, such as {paths[0]}")
+    if not tagged:
+        known = choice(str(name), dict.fromkeys(run.name for run in runs))
+        raise ToucheError(f"no run is called {str(name)!r}; {known}")
+    return tagged[0]
 
 
 def _pairs(runs: Sequence[Evaluated], evaluator: str, reference: Evaluated | None) -> Iterator[_Pair]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 DIFFERENT = "†"  # significantly different from the reference
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
 _LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
 
 
@@ -70,12 +72,14 @@ class WideTable:
 
     def markdown(self) -> str:
         """Returns the table in Markdown, the best values in bold."""
-        header = ["run", *self.columns]
-        rows = [[self._named(name), *map(_in_markdown, cells)] for name, cells in self.rows.items()]
+        header = [_plain_markdown(name) for name in ("run", *self.columns)]
+        rows = [
+            [_plain_markdown(self._named(name)), *map(_in_markdown, cells)]
+            for name, cells in self.rows.items()
+        ]
         rule = ["---", *["---:"] * len(self.columns)]
-        escaped = ([cell.replace("|", r"\|") for cell in row] for row in (header, rule, *rows))
-        lines = [f"| {' | '.join(row)} |" for row in escaped]
-        return "\n".join([*lines, *(["", self.note] if self.note else [])])
+        lines = [f"| {' | '.join(row)} |" for row in (header, rule, *rows)]
+        return "\n".join([*lines, *(["", _plain_markdown(self.note)] if self.note else [])])
 
     def latex(self) -> str:
         """Returns the table in LaTeX with booktabs, the best values in bold."""
@@ -97,13 +101,13 @@ class WideTable:
 
 
 def wide_table(
-    groups: Sequence[Sequence[Evaluated]], reference: str | None = None, every_two: bool = False
+    groups: Sequence[Sequence[Evaluated]], reference: str | Path | None = None, every_two: bool = False
 ) -> WideTable:
     """Arranges evaluated runs in one table.
 
     Args:
         groups: for each measure, the same runs evaluated by it.
-        reference: the tag or path of the run to compare each other run with.
+        reference: the run to compare each other run with: its path, or a text with its path, name or tag.
         every_two: whether to compare all pairs of runs without a reference.
 
     Raises:
@@ -127,7 +131,8 @@ def wide_table(
                 ]
     rows = dict(zip(names, zip(*columns.values(), strict=True), strict=True))
     tested = f"by the paired t-test, with Holm's correction for each measure (p < {SIGNIFICANT})"
-    against = f"{DIFFERENT} significantly different from {reference} {tested}" if reference else ""
+    named = run_named(reference, groups[0]).name if reference else ""
+    against = f"{DIFFERENT} significantly different from {named} {tested}" if reference else ""
     higher = f"letters: significantly higher than the run of this letter {tested}" if letters else ""
     return WideTable(tuple(columns), rows, letters, against or higher, tuple(faults))
 
@@ -135,7 +140,7 @@ def wide_table(
 def _mark(
     group: Sequence[Evaluated],
     evaluator: str,
-    reference: str | None,
+    reference: str | Path | None,
     letters: dict[str, str],
     marks: dict[tuple[str, str], list[str]],
 ) -> list[str]:
@@ -195,5 +200,10 @@ def _in_latex(cell: Cell) -> str:
     return f"{value}$^{{{marks}}}$" if marks else value
 
 
+def _plain_markdown(text: str) -> str:
+    """Escapes what Markdown reads as markup, unlike an underscore within a word, or < before a blank."""
+    return re.sub(r"[\\`*&|\[\]]|<(?! )|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)
+
+
 def _escaped(text: str) -> str:
-    return re.sub(r"[\\~^&%$#_{}]", lambda match: _LATEX[match[0]], text)
+    return re.sub(r"[\\~^<>|&%$#_{}]", lambda match: _LATEX[match[0]], text)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Places = NDArray[np.intp]  # of lines
 Order = Mapping[str, Places]  # indices of each topic's lines
+NO_STANCE = "Q0"  # the second column of a line without a stance
 _COLUMNS = "topics stances documents ranks scores tags numbers".split()
 
 
@@ -206,7 +207,8 @@ class Run(Sequence[RunLine], Framed):
         """Returns the run as a pandas DataFrame, topic by topic in the order of the ranks.
 
         Args:
-            names: of the columns: qid, docno, rank (from 0) and score; or query_id, doc_id and score.
+            names: of the columns: qid, docno, rank (from 0) and score; or query_id, doc_id and score. If the
+                run has stances, both also have the column stance.
 
         Returns:
             A row for each line; the tag is ``frame.attrs["tag"]``.
@@ -223,8 +225,15 @@ class Run(Sequence[RunLine], Framed):
         else:
             ranks = np.concatenate([np.arange(len(group)) for group in groups]) if groups else places
             frame = pandas.DataFrame({"qid": topics, "docno": documents, "rank": ranks, "score": scores})
+        if self.has_stances:
+            frame["stance"] = list(self.stances[places])
         frame.attrs["tag"] = self.tag
         return frame
+
+    @property
+    def has_stances(self) -> bool:
+        """Whether a line has a stance, instead of Q0."""
+        return any(stance != NO_STANCE for stance in self.stances.present)
 
     def as_dict(self) -> dict[str, dict[str, float]]:
         """Returns scores of documents by topic, in the order of the ranks, as for pytrec_eval and ranx."""

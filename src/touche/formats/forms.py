@@ -7,26 +7,25 @@ from itertools import chain, count
 from math import isfinite
 from numbers import Integral, Real
 from os import PathLike
-from os.path import realpath
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from touche.errors import InputError, ToucheError, one_line
-from touche.formats.columns import Columns, Run
+from touche.formats.columns import NO_STANCE, Columns, Run
 from touche.formats.qrels import LARGEST, Qrels, read_qrels
 from touche.formats.runs import as_float32, checked, read_run
 from touche.io.identifiers import is_word, quoted
-from touche.io.opening import Held
+from touche.io.opening import Held, resolved
 from touche.io.temporary import temporary_folder
 
 AnyRun: TypeAlias = Any
 """A run in one of its forms:
 
 * the path of a run file, or an open text file
-* a frame with the columns of PyTerrier (qid, docno, score, and perhaps rank) or of ir_measures (query_id,
-  doc_id, score); its name is the tag in its ``attrs``
+* a frame of pandas or polars, or a table of PyArrow, with the columns of PyTerrier (qid, docno, score, and
+  perhaps rank and stance) or of ir_measures (query_id, doc_id, score); its name is the tag in its ``attrs``
 * the scores of documents by topic, ``{topic: {document: score}}``, as in pytrec_eval and ranx
 * a list of records with query_id, doc_id and score, such as ScoredDoc of ir_measures
 * a ``ranx.Run``, and any run that ``touche`` returns
@@ -39,8 +38,10 @@ _COLUMNS = {  # for PyTerrier, and for other tools
     "docno": "doc_id",
     "score": "score",
     "rank": "rank",
+    "stance": "stance",
     "label": "relevance",
 }
+IN_MEMORY = "qrels"  # the name of qrels without a file
 _MOST = 10**18  # limit of ranks, which have 18 digits in files
 _PASS = "pass a path, a frame, scores by topic and document, or records"
 
@@ -70,7 +71,7 @@ def runs_of(
     named, taken, result = dict[object, Path | Run](), set[str](), list[Path | Run]()
     for source in list_of_runs(runs):
         is_file = isinstance(source, str | PathLike)
-        identity = realpath(source) if is_file else id(source)
+        identity = resolved(source) if is_file else id(source)
         if identity in named and distinct:
             raise InputError(
                 getattr(source, "path", source if is_file else "run"), "passed twice", "pass it once"
@@ -79,8 +80,8 @@ def runs_of(
             run = Path(source) if is_file else run_of(source)
             path = run.path if isinstance(run, Run) else run
             numbered = chain([path], (Path(f"{path} ({number})") for number in count(2)))
-            name = next(name for name in numbered if realpath(name) not in taken)
-            taken.add(realpath(name))
+            name = next(name for name in numbered if resolved(name) not in taken)
+            taken.add(resolved(name))
             if checks and isinstance(run, Run):
                 checked(run)
             named[identity] = run if name == path else replace(run_of(run), path=name)
@@ -109,14 +110,17 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
     if hasattr(source, "read"):
         return read_run(_held(source))
     name = _name(source, name)
-    table = _table(source, name, ("qid", "docno", "score"), optional="rank")
+    table = _table(source, name, ("qid", "docno", "score"), optional=("rank", "stance"))
     size = len(table["qid"])
     columns = Columns()
     words = [_ids(table, column, name) for column in ("qid", "docno")]
+    if "stance" in table:
+        table["stance"] = [NO_STANCE if _is_missing(value) else value for value in table["stance"]]
     ranks = np.array(_numbers(table, "rank", name) if "rank" in table else [0] * size, np.int64)
     ranks += min(ranks, default=1) == 0  # PyTerrier's ranks start at 0, those of files at 1
     values = ranks, np.array(_numbers(table, "score", name), np.float64)
-    columns.add((words[0], ["Q0"] * size, [name] * size), words[1], *values, np.arange(1, size + 1))
+    stances = _ids(table, "stance", name) if "stance" in table else [NO_STANCE] * size
+    columns.add((words[0], stances, [name] * size), words[1], *values, np.arange(1, size + 1))
     run = checked(columns.run(name))
     return run if "rank" in table else run.ranked_by_score()
 
@@ -155,7 +159,7 @@ def file_of_qrels(qrels: AnyQrels) -> Iterator[Path | None]:
         yield Path(qrels) if qrels else None
     else:
         with temporary_folder("touche-qrels-") as folder:
-            yield qrels_of(qrels).write(folder / "qrels.txt")
+            yield qrels_of(qrels).write(folder / IN_MEMORY)
 
 
 def _held(file: Any) -> Held:
@@ -172,12 +176,14 @@ def _is_of_ranx(source: object) -> bool:
 
 
 def _name(source: Any, name: str) -> str:
-    own = source.attrs.get("tag") if hasattr(source, "columns") else None
+    own = getattr(source, "attrs", {}).get("tag") if hasattr(source, "columns") else None
     tag = source.name if _is_of_ranx(source) else own
     return one_line(str(tag or name)).strip() or name
 
 
-def _table(source: Any, name: str, wanted: Sequence[str], optional: str = "") -> dict[str, list[Any]]:
+def _table(
+    source: Any, name: str, wanted: Sequence[str], optional: Sequence[str] = ()
+) -> dict[str, list[Any]]:
     """Returns the columns of a frame, mapping or list of records, by their names in PyTerrier."""
     if _is_of_ranx(source):
         source = source.to_dict()
@@ -205,16 +211,27 @@ def _of_mapping(source: Mapping[Any, Any], name: str, wanted: Sequence[str]) -> 
     return {column: [row[place] for row in rows] for place, column in enumerate(wanted)}
 
 
-def _of_frame(frame: Any, name: str, wanted: Sequence[str], optional: str) -> dict[str, list[Any]]:
+def _of_frame(frame: Any, name: str, wanted: Sequence[str], optional: Sequence[str]) -> dict[str, list[Any]]:
+    if hasattr(frame, "collect"):  # lazy frames of polars, and frames of Spark
+        problem = f"{type(frame).__name__} has no rows yet"
+        raise ToucheError(f"{name}: {problem}; convert it by collect() of polars, or toPandas() of Spark")
     table = {}
-    for column in filter(None, (*wanted, optional)):
-        present = [each for each in frame.columns if each in (column, _COLUMNS[column])]
+    names = getattr(frame, "column_names", frame.columns)  # in tables of PyArrow, columns are values
+    for column in (*wanted, *optional):
+        present = [label for label in names if label in (column, _COLUMNS[column])]
         if len(present) == 1:
-            table[column] = frame[present[0]].tolist()
-        elif present or column != optional:
+            table[column] = _values(frame[present[0]])
+        elif present or column not in optional:
             problem = f"{name} has {f'{len(present)} columns' if present else 'no column'} {column!r}"
             raise ToucheError(f"{problem}; it needs {', '.join(wanted)}")
     return table
+
+
+def _values(column: Any) -> list[Any]:
+    """Returns the values of a column of PyArrow, polars or pandas."""
+    if hasattr(column, "to_pylist"):
+        return list(column.to_pylist())
+    return list(column.to_list() if hasattr(column, "to_list") else column)
 
 
 def _ids(table: Mapping[str, list[Any]], column: str, name: str) -> list[str]:
@@ -238,6 +255,10 @@ def _numbers(table: Mapping[str, list[Any]], column: str, name: str) -> list[Any
 
 def _text(value: Any) -> Any:
     return str(value) if _is_whole(value) or isinstance(value, str) else value
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value == "" or value != value  # only NaN differs from itself
 
 
 def _is_rank(value: Any) -> bool:

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from touche.errors import InputError, imported
 from touche.formats.runs import split_columns
-from touche.io.identifiers import quoted
+from touche.io.identifiers import is_word, quoted
 from touche.io.opening import read_lines
 from touche.io.writing import write_whole
 
@@ -47,9 +48,20 @@ class Qrels(dict[str, dict[str, int]]):
             path: the file.
 
         Raises:
-            ToucheError: if it cannot be written.
+            ToucheError: if it cannot be written, or a judgment does not fit on a line: an id is not one word,
+                or a grade is not a whole number up to a million.
         """
-        lines = (f"{topic} 0 {id} {grade}\n" for topic, of in self.items() for id, grade in of.items())
+        lines = list[str]()
+        for topic, labels in self.items():
+            for document, label in labels.items():
+                for what, id in (("topic", topic), ("document", document)):
+                    if not is_word(id):
+                        problem = f"{what} {quoted(id)} is not an id"
+                        raise InputError(path, problem, "use a text without white space")
+                if not isinstance(label, Integral) or abs(label) > LARGEST:
+                    problem = f"grade {quoted(label)} is not a whole number up to {LARGEST:,}"
+                    raise InputError(path, problem, "correct it")
+                lines.append(f"{topic} 0 {document} {int(label)}\n")
         write_whole(path, "".join(lines))
         return path
 

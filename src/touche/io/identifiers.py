@@ -2,6 +2,7 @@
 
 from os import PathLike, fspath
 from pathlib import Path
+from unicodedata import category
 
 from touche.errors import InputError, ParameterError
 
@@ -20,13 +21,13 @@ def quoted(value: object) -> str:
 
 
 def is_word(value: object) -> bool:
-    """Returns whether a value fits a column of a run file: printable, without white space, not too long."""
-    return (
-        isinstance(value, str)
-        and value.isprintable()
-        and " " not in value
-        and 0 < len(value) <= _LONGEST_WORD
-    )
+    """Returns whether a value fits a column of a run file: not too long, without white space and controls.
+
+    Characters for private use are allowed, although Python does not print them.
+    """
+    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_WORD or " " in value:
+        return False
+    return value.isprintable() or all(char.isprintable() or category(char) == "Co" for char in value)
 
 
 def name_of(what: str, value: object) -> str:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from os import PathLike
 from os.path import realpath
 from pathlib import Path, PosixPath
 from typing import IO, Any
@@ -46,6 +47,14 @@ def is_file(name: str | Path) -> bool:
         return False
 
 
+def resolved(path: str | PathLike[str]) -> str:
+    """Returns a path without links; in a removed working directory, a relative path is unchanged."""
+    try:
+        return realpath(path)  # Path.resolve raises for circular links
+    except FileNotFoundError:
+        return str(path)
+
+
 def check_distinct(files: Sequence[Path]) -> None:
     """Checks that no file is passed twice.
 
@@ -55,9 +64,9 @@ def check_distinct(files: Sequence[Path]) -> None:
     Raises:
         InputError: naming the first file that is.
     """
-    counts = Counter(map(realpath, files))  # Path.resolve raises for circular links
+    counts = Counter(map(resolved, files))
     for path in files:
-        if counts[realpath(path)] > 1:
+        if counts[resolved(path)] > 1:
             raise InputError(path, "passed twice", "pass it once")
 
 

@@ -45,14 +45,15 @@ _PARTIAL = (
 _Row = TypeVar("_Row", Evaluated, Published)
 
 
-def part_of(runs: Sequence[Evaluated], dataset: str, reference: str | None = None) -> TaskReport:
+def part_of(runs: Sequence[Evaluated], dataset: str, reference: str | Path | None = None) -> TaskReport:
     """Returns the report on evaluated runs of a task, with the texts of their first results.
 
     Args:
         runs: all runs in all dimensions, with all evaluators of the measure.
         dataset: id of the task, or of a dataset with another corpus, which has the texts.
-        reference: run to compare the others with, by its path, tag or name. By default it is the organizers'
-            baseline, as submitted or rerun by ``touche run``, or otherwise the run with the highest mean.
+        reference: run to compare the others with: its path, or a text with its path, name or tag. By default
+            it is the organizers' baseline, as submitted or rerun by ``touche run``, or otherwise the run with
+            the highest mean.
 
     Raises:
         ToucheError: if a file is now missing, the corpus is broken, or there is no such reference.
@@ -141,7 +142,7 @@ def _digest(path: Path) -> str:
     return md5(path) if is_file(path) else ""
 
 
-def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | None) -> str:
+def _reference(runs: Sequence[Evaluated], views: Sequence[View], name: str | Path | None) -> str:
     if name is not None:
         return run_named(name, runs).name
     baselines = [row for row in runs[0].task.published if row.baseline]
@@ -180,11 +181,11 @@ def _views(runs: Sequence[Evaluated]) -> tuple[list[View], list[str]]:
         compared, untested = comparisons(runs, evaluator) if len({run.path for run in runs}) > 1 else ([], [])
         faults += untested
         for dimension, of_dimension in _by_dimension(runs).items():
-            qrels = of_dimension[0].qrels
+            qrels = task.qrels[dimension].file
             places = [_place(run, evaluator) for run in of_dimension]
             views.append(
                 View(
-                    *(dimension, evaluator, qrels, md5(locate("qrels", qrels))),
+                    *(dimension, evaluator, of_dimension[0].qrels, md5(locate("qrels", qrels))),
                     _board(places, comparable(task, dimension, evaluator), twins[dimension], reruns),
                     {run.name: run.topic_scores[evaluator] for run in of_dimension},
                     [comparison for comparison in compared if comparison.dimension == dimension],
