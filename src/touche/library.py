@@ -39,7 +39,7 @@ from touche.formats.framed import Table
 from touche.formats.qrels import Qrels
 from touche.formats.runs import MAX_DEPTH, read_run
 from touche.formats.topics import Topic, read_topics
-from touche.io.identifiers import check_tag, name_of
+from touche.io.identifiers import check_tag, name_of, path_or_id
 from touche.io.opening import Held
 from touche.io.temporary import temporary_folder
 from touche.lint import Finding
@@ -133,7 +133,8 @@ def run(baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str], 
         baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
             decorated by ``baseline``.
         dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
-            With ``irds:`` before an id of ir_datasets, that dataset is downloaded.
+            A folder with the name of a dataset needs ``./`` before its name. With ``irds:`` before an id of
+            ir_datasets, that dataset is downloaded.
         options: options of the baseline by name; other options have their defaults.
 
     Returns:
@@ -145,7 +146,7 @@ def run(baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str], 
     """
     ranker = baseline if isinstance(baseline, Baseline) else load(name_of("baseline", baseline))
     values = checked(ranker.options, options)
-    source = opened(name_of("dataset", dataset), needs_documents=ranker.needs_documents)
+    source = opened(path_or_id("dataset", dataset), needs_documents=ranker.needs_documents)
     with temporary_folder("touche-run-") as folder:
         without_hits = write_run(ranker, source, folder, values)
         for topic in without_hits:

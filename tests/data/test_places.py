@@ -2,11 +2,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, Write
+import touche as package
+from conftest import ROOT, Touche, Write
 from touche import origin, tasks
 from touche.collection.ir_datasets import IrDataset
 from touche.data import places
 from touche.errors import InputError, MissingDataError, ToucheError
+from touche.sandbox.runs import input_directory
 
 
 def test_without_a_clone_what_ships_is_in_the_package_and_fetched_data_in_the_cache(
@@ -116,3 +118,44 @@ def test_a_missing_data_set_of_beir_is_an_error(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
     with pytest.raises(MissingDataError, match=r"get it with: touche data fetch beir-webis-touche2020-v2"):
         places.open_dataset("beir-webis-touche2020-v2")
+
+
+def test_a_folder_never_replaces_the_dataset_of_its_name(
+    touche: Touche, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "spot-check/arguments"
+    write(f"{name}/topics.xml", "<topic><number>1</number><title>Mine</title></topic>")
+    write(f"{name}/documents.jsonl", '{"docno": "a", "text": "mine"}\n')
+    monkeypatch.chdir(tmp_path)
+    for path in (f"./{name}", f"../{tmp_path.name}/{name}", str(tmp_path / name)):
+        assert places.opened(path).topics[0].title == "Mine" and not places.is_dataset(path)
+        with input_directory(path) as folder:
+            assert folder == Path(path)
+    assert len(places.opened(name).topics) > 1
+    with input_directory(name) as folder:
+        assert folder != Path(name) and (folder / "args-me.json").is_file()
+    assert len(package.run("bm25", name).by_topic) > 1
+    assert package.run("bm25", Path(name)).documents.tolist() == ["a"]
+    touche("run", "bm25", "-i", name, "-o", "dataset", "--quiet")
+    touche("run", "bm25", "-i", f"./{name}", "-o", "folder", "--quiet")
+    lines = [(tmp_path / folder / "run.txt").read_text().count("\n") for folder in ("dataset", "folder")]
+    assert lines[0] > 1 == lines[1]
+    sweep = package.sweep("bm25", Path(name), {"k1": [0.5]}, qrels={"1": {"a": 1}}, measure="P@1")
+    assert [score.mean for score in sweep.scores] == [1.0]
+
+
+def test_topics_of_beir_are_in_no_copy_and_no_download(
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    task, corpus = tasks.dataset("beir-webis-touche2020-v3")
+    folder = f"corpora/{corpus.directory}"
+    write(f"{folder}/corpus.jsonl", "")
+    for copy in ("queries.jsonl.bak", "queries.jsonl.download", "queries.jsonl.gz.part"):
+        write(f"{folder}/{copy}", "")
+    with pytest.raises(MissingDataError, match=r"topics/.* is missing"):
+        places.topics_of(task, corpus)
+    packed = write(f"{folder}/queries.jsonl.gz", "")
+    assert places.topics_of(task, corpus) == packed
+    plain = write(f"{folder}/queries.jsonl", "")
+    assert places.topics_of(task, corpus) == plain

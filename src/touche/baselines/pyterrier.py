@@ -8,6 +8,7 @@ from touche.baselines.method import Baseline
 from touche.baselines.options import checked
 from touche.data.places import opened
 from touche.errors import imported
+from touche.io.identifiers import path_or_id
 
 if TYPE_CHECKING:
     from pyterrier import Transformer
@@ -39,5 +40,5 @@ def pyterrier(
     values = checked(ranker.options, options)
     documents = None
     if dataset is not None:
-        documents = opened(fspath(dataset), needs_documents=ranker.needs_documents).documents
+        documents = opened(path_or_id("dataset", dataset), needs_documents=ranker.needs_documents).documents
     return BaselineTransformer(ranker, values, documents)

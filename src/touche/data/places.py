@@ -108,16 +108,17 @@ def topics_of(task: Task, corpus: Corpus) -> Path:
         return topics_named(sorted(locate_corpus(corpus).iterdir()), locate_corpus(corpus))
     if is_available("topics", task.topics) or not has_corpus(corpus):
         return locate("topics", task.topics)
-    own = sorted(locate_corpus(corpus).glob("queries.jsonl*"))
-    return own[0] if own else locate("topics", task.topics)
+    folder = locate_corpus(corpus)
+    files = [folder / name for name in ("queries.jsonl", "queries.jsonl.gz")]  # not a copy, or a download
+    return next(filter(os.path.isfile, files), None) or locate("topics", task.topics)
 
 
 def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
     """Returns the input that a path or an id names.
 
     Args:
-        name: the path of an input directory, the id of a dataset, or ``irds:`` and the id of one of
-            ir_datasets.
+        name: the id of a dataset, the path of an input directory, or ``irds:`` and the id of one of
+            ir_datasets. A folder never replaces the dataset of its name.
         corpus: the id of a corpus of ir_datasets, for a directory that has only topics.
         needs_documents: whether a directory has to contain documents.
 
@@ -128,7 +129,7 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
         if corpus is not None:
             raise ToucheError(f"{name} has its own corpus; omit --corpus")
         return _of_ir_datasets(name.removeprefix(IR_DATASETS))
-    if Path(name).exists():
+    if not is_dataset(name) and Path(name).exists():
         return find(Path(name), corpus, needs_documents=needs_documents)
     check_exists(name)
     if corpus is not None:
@@ -143,6 +144,11 @@ def _of_ir_datasets(id: str) -> Input:
     return Input(topics, documents, f"{len(topics)} topics and {documents}")
 
 
+def is_dataset(name: str) -> bool:
+    """Returns whether a name is the id of a dataset; then it is no path, unless it begins with ``./``."""
+    return name in tasks.datasets()
+
+
 def check_exists(name: str) -> None:
     """Checks that a directory or dataset with this name exists; the dataset's files may be missing.
 
@@ -151,7 +157,7 @@ def check_exists(name: str) -> None:
     """
     if name.startswith(IR_DATASETS):
         raise ToucheError(f"{name}: container images do not contain ir_datasets; omit --runner")
-    if not Path(name).is_dir() and name not in tasks.datasets():
+    if not Path(name).is_dir() and not is_dataset(name):
         problem = f"{name}: no such directory or dataset"
         raise ToucheError(f"{problem}; {choice(name, tasks.datasets()) if shipped() else 'name a folder'}")
 

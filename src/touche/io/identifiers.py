@@ -1,5 +1,6 @@
 """Identifiers, and values in error messages."""
 
+import os
 from os import PathLike, fspath
 from pathlib import Path
 from unicodedata import category
@@ -39,6 +40,16 @@ def name_of(what: str, value: object) -> str:
     if not isinstance(value, str | PathLike):
         raise ParameterError(f"{what} = {quoted(value)}; pass a name or a path")
     return str(fspath(value))
+
+
+def path_or_id(what: str, value: object) -> str:
+    """Returns the path or id of a dataset as text; a relative path object begins with ``./``, unlike an id.
+
+    Raises:
+        ParameterError: if it is neither.
+    """
+    text = name_of(what, value)
+    return os.path.join(os.curdir, text) if isinstance(value, PathLike) else text  # noqa: PTH118
 
 
 def check_tag(tag: object) -> None:

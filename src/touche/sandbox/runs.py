@@ -63,7 +63,7 @@ class Job:
     Attributes:
         baseline: the name of the baseline, or the path of its folder.
         arguments: its options, as on the command line.
-        given: an input directory, or the id of an available dataset.
+        given: the id of an available dataset, or an input directory.
         output: the directory for run.txt.
     """
 
@@ -215,7 +215,7 @@ def _sandbox(program: str, limits: Limits) -> list[str]:
 def _mounts(job: Job) -> list[str]:
     """Returns the mounts: the output, and the input (a directory or files of a dataset), read-only."""
     output = f"--mount={_bind(job.output, '/output')}"
-    if Path(job.given).is_dir():
+    if Path(job.given).is_dir() and not places.is_dataset(job.given):
         return [output, f"--mount={_bind(Path(job.given), '/input')},readonly"]
     files = _files(job.given).items()
     binds = [f"--mount={_bind(path, f'/input/{name}')},readonly" for name, path in files]
@@ -279,7 +279,7 @@ def _files(dataset: str) -> dict[str, Path]:
 @contextmanager
 def input_directory(given: str) -> Iterator[Path]:
     """Yields an input directory unchanged, or a temporary one with a dataset's files, linked if possible."""
-    if Path(given).is_dir():
+    if Path(given).is_dir() and not places.is_dataset(given):
         yield Path(given)
         return
     with temporary_folder("touche-input-", mounted=True) as folder:

@@ -15,7 +15,7 @@ from touche.baselines.method import Baseline
 from touche.baselines.running import Runs
 from touche.collection.discovery import Input
 from touche.collection.parts import PostponedError, Readings
-from touche.data.places import opened
+from touche.data.places import is_dataset, opened
 from touche.errors import ToucheError, check_choice
 from touche.evaluation import scores
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cross_validated
@@ -24,7 +24,7 @@ from touche.evaluation.notes import doubts
 from touche.formats.forms import AnyQrels, file_of_qrels
 from touche.formats.framed import Table
 from touche.formats.topics import Topic, in_order
-from touche.io.identifiers import name_of
+from touche.io.identifiers import name_of, path_or_id
 from touche.io.temporary import temporary_folder
 from touche.progress import watched
 from touche.tasks import Task
@@ -79,7 +79,7 @@ def sweep(
     settings = settings_of(ranker.options, grid)
     name = None if measure is None else str(measure)
     with temporary_folder("touche-sweep-") as folder, file_of_qrels(qrels) as judgments:
-        source, scored_by = input_and_task(ranker, name_of("dataset", dataset), task, name, judgments)
+        source, scored_by = input_and_task(ranker, path_or_id("dataset", dataset), task, name, judgments)
         runs = Path(output) if output else folder
         result = sweep_of(ranker, source, runs, settings, scored_by, evaluator, cross_validation)
     for text in result.warnings:
@@ -100,7 +100,7 @@ def input_and_task(
     Raises:
         ToucheError: if the input, the task, the measure or the qrels are unknown or unusable.
     """
-    own_task = dataset if dataset in tasks.datasets() else None
+    own_task = dataset if is_dataset(dataset) else None
     task = tasks.task_scored_by(task_id or own_task, measure, qrels)
     return opened(dataset, needs_documents=ranker.needs_documents), task
 
