@@ -135,6 +135,8 @@ def _topic_of(element: Element, path: Path, seen: set[str]) -> Topic:
     number, title, description, narrative = (
         _folded(element.findtext(tag, "")) for tag in ("number", "title", "description", "narrative")
     )
+    if not number:
+        raise InputError(path, "the topic has no number", "add a <number>", line)
     if not title:
         raise InputError(path, "the topic has no title", "add a <title>", line)
     objects = _objects(element.findtext("objects", ""), path, line)

@@ -108,8 +108,25 @@ def parsed(text: str) -> Any:
             measure = _of_expression(ast.parse(text, mode="eval").body)
         measure.validate_params()
     except (AssertionError, LookupError, SyntaxError, TypeError, ValueError) as error:
+        if similar := _with_known_name(text):
+            raise MeasureError(f"measure {text!r} is not known; did you mean {similar}?") from error
         raise unreadable from error
     return measure
+
+
+def _with_known_name(text: str) -> str:
+    """Returns a measure with the capitals of ir_measures, such as nDCG@5 for ndcg@5; empty without one."""
+    import ir_measures
+
+    name = re.match(r"\w*", text)[0]  # type: ignore[index]
+    names = {known.lower(): measure.NAME for known, measure in ir_measures.measures.registry.items()}
+    known = names.get(name.lower(), name)
+    if known == name:
+        return ""
+    try:
+        return measure_of(known + text.removeprefix(name)).name
+    except MeasureError:
+        return ""
 
 
 def _of_expression(node: Any) -> Any:
@@ -138,8 +155,9 @@ def _problems(measure: Any) -> Iterator[str]:
             digits = " with at most two digits" if isinstance(value, float) else ""
             yield f"{name} is not from {least} to {most}{digits}; correct it"
     for grade, gain in measure.params.get("gains", {}).items():
-        if not (type(grade) is type(gain) is int and gain <= _LARGEST_GAIN):
-            yield f"gains are not whole numbers up to {_LARGEST_GAIN}; write them as in gains={{1:1,2:3}}"
+        if not (type(grade) is type(gain) is int and 0 <= gain <= _LARGEST_GAIN):
+            wanted = f"whole numbers from 0 to {_LARGEST_GAIN}"
+            yield f"gains are not {wanted}; write them as in gains={{1:1,2:3}}"
     if not isinstance(measure.aggregator(), ir_measures.MeanAgg):
         yield "it is a count without a mean over topics; choose a measure with a mean"
     if not ir_measures.pytrec_eval.supports(uncut(measure)):
