@@ -8,6 +8,8 @@ import numpy as np
 from touche import Documents, Rankings, Topics, baseline, scan
 from touche.formats.documents import conclusion_of, premises_of
 
+Hits = list[tuple[str, float]]
+
 FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
 RUNS = {  # from their tags: the two models, and the weight of the first one
     "1": ("DirichletLM", "DirichletLM", 0.8),
@@ -44,7 +46,7 @@ def prince_of_persia(
     yield from collection.with_all_candidates(rankings, depth)
 
 
-def added_up(premises: scan.Hits, conclusions: scan.Hits, weight: float) -> scan.Hits:
+def added_up(premises: Hits, conclusions: Hits, weight: float) -> Hits:
     """Adds up the scores of two rankings; a document that one of them lacks has the score 0 there."""
     scores = {id: weight * score for id, score in premises}
     for id, score in conclusions:

@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from touche.collection.discovery import find_documents
+from touche.data.ids import ids_in, ids_of_result
 from touche.data.places import has_corpus, locate_corpus, topics_of
 from touche.errors import InputError, MissingDataError, ToucheError
 from touche.formats.columns import Columns, Run, RunLine
-from touche.formats.documents import AnyDocument, Argument
+from touche.formats.documents import AnyDocument
 from touche.formats.runs import MAX_DEPTH, LineError, read_columns, split_columns
 from touche.formats.topics import in_order, read_topics
 from touche.io.opening import check_distinct, open_binary
@@ -229,7 +230,7 @@ def _known(runs: Iterable[_Run], task: Task, corpus: Corpus) -> tuple[_Known, li
     if not has_corpus(corpus):
         notes.append(f"document ids are not checked, because corpora/{corpus.directory} is missing")
         return _Known(topics), notes
-    wanted = {id for run in runs for _, line in run.lines for id in _ids(line.document, task.rules)}
+    wanted = {id for run in runs for _, line in run.lines for id in ids_of_result(line.document, task.rules)}
     present, results = _look_up(wanted, find_documents(locate_corpus(corpus)), task.rules)
     return _Known(topics, frozenset(present), results), notes
 
@@ -239,24 +240,12 @@ def _look_up(wanted: set[str], documents: Iterable[AnyDocument], rules: Rules) -
     present: set[str] = set()
     units = 0
     for document in documents:
-        ids = _ids_in(document, rules)
+        ids = ids_in(document, rules)
         present |= wanted.intersection(ids)
         units += len(ids)
         if len(present) == len(wanted) and units > rules.min_results:
             break
     return present, units * (units - 1) if rules.unit == PAIR else units
-
-
-def _ids(document: str, rules: Rules) -> list[str]:
-    return document.split(",") if rules.unit == PAIR else [document]
-
-
-def _ids_in(document: AnyDocument, rules: Rules) -> list[str]:
-    """Returns the ids of a document that a run may contain; every conclusion has an id."""
-    if rules.unit != PAIR or not isinstance(document, Argument):
-        return [document.id]
-    conclusion = f"{document.id}__CONC__1"
-    return [*dict.fromkeys([*(sentence.id for sentence in document.sentences or ()), conclusion])]
 
 
 def _of_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Finding]:
@@ -288,7 +277,7 @@ def _missing_topics(run: _Run, known: _Known) -> Iterator[str]:
 def _wrong_lines(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
     """Yields breaches of the task's rules by single lines."""
     for number, line in run.lines:
-        ids = _ids(line.document, rules)
+        ids = ids_of_result(line.document, rules)
         if known.documents is not None and not known.documents.issuperset(ids):
             yield "unknown-document", number, f"{line.document!r} is not in the corpus", "use its ids"
         if rules.unit == PAIR and (len(ids) != 2 or "" in ids or ids[0] == ids[1]):

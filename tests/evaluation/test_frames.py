@@ -63,9 +63,10 @@ def test_a_baseline_runs_into_a_frame_that_is_its_run(touche: Touche, tmp_path: 
     touche("run", "bm25", "-i", TASK, "-o", tmp_path, "--k1", "1.2", "--depth", "7")
     frame = package.run("bm25", TASK, k1=1.2, depth=7)
     lines = [line.split() for line in (tmp_path / "run.txt").read_text().splitlines()]
-    assert list(frame.columns) == ["qid", "docno", "rank", "score"]
+    assert list(frame.columns) == ["qid", "docno", "rank", "score", "stance"]
     assert frame.values.tolist() == [
-        [topic, document, int(rank) - 1, float(score)] for topic, _, document, rank, score, _ in lines
+        [topic, document, int(rank) - 1, float(score), stance]
+        for topic, stance, document, rank, score, _ in lines
     ]
     assert frame.attrs == {"tag": lines[0][-1]} and frame["rank"].min() == 0  # PyTerrier's format
 

@@ -1,12 +1,15 @@
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from conftest import Write
 from spotcheck import SPOT, made_up, run_of, run_text, scored
 from touche import tasks
+from touche.data import ids
 from touche.evaluation.notes import doubts, notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, evaluate
+from touche.tasks import Corpus, Judgments
 
 
 def notes(run: Evaluated) -> list[str]:
@@ -14,14 +17,20 @@ def notes(run: Evaluated) -> list[str]:
     return [text.partition(": ")[2] for text in notes_of([run])]
 
 
+UNKNOWN = "1 of 21 documents, such as "  # that the collection lacks
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (run_text(["11", "12"], strangers=1) + run_text(["13", "14"]), []),  # 2 of 20 unjudged
-        (run_text(strangers=1), ["less than 90% of the top 5 is judged: trec_eval counts"]),  # 4 of 20
+        (run_text(["11", "12"], strangers=1) + run_text(["13", "14"]), [UNKNOWN]),  # 2 of 20 unjudged
+        (
+            run_text(strangers=1),
+            ["less than 90% of the top 5 is judged: trec_eval counts", UNKNOWN],
+        ),  # 4 of 20
         (
             run_text() + "99 Q0 a 1 1 t\n",
-            ["there are no judgments for topic 99 of the run, so these results do not"],
+            [UNKNOWN, "there are no judgments for topic 99 of the run, so these results do not"],
         ),
         (
             run_text(["11", "12", "13"]),
@@ -33,7 +42,7 @@ def notes(run: Evaluated) -> list[str]:
         ),
         (
             run_text() + "99 Q0 a 1 1 u\n",
-            ["the file has 2 tags, the first is 't'; check that it is one run", "there are no"],
+            ["the file has 2 tags, the first is 't'; check that it is one run", UNKNOWN, "there are no"],
         ),
     ],
 )
@@ -44,7 +53,7 @@ def test_what_puts_a_score_in_doubt_is_a_warning(write: Write, text: str, expect
 
 def test_runs_with_the_same_doubt_share_one_warning_that_names_them(write: Write) -> None:
     runs = [write(f"{n}.txt", run_text(strangers=n, tag=f"run-{n}")) for n in range(3)]
-    (text,) = warnings_of(evaluate(runs, SPOT))
+    text, *_ = warnings_of(evaluate(runs, SPOT))
     assert text.startswith("run-1, run-2, relevance: less than 90% of the top 5 is judged: ")
 
 
@@ -83,6 +92,81 @@ def test_a_tenth_is_not_more_than_a_tenth(write: Write, monkeypatch: pytest.Monk
         lists = (f"{topic} a b c d {'x' if number < holes else 'e'}" for number, topic in enumerate(topics))
         (run,) = evaluate([write("run.txt", run_of(*lists))], task)
         assert (list(doubts(run)) == []) == comparable == run.scores["trec_eval"].comparable
+
+
+def test_the_limit_of_unjudged_results_is_the_least_judged_published_run(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two of five results are judged, then one; both are fewer than 90%."""
+    task = replace(made_up(write, monkeypatch, ["1"], relevance="a"), least_judged={"Judged@5": 0.4})
+    row = replace(tasks.task("touche-2020-task-1").published[0], dimension="relevance", qrels=None)
+    task = replace(task, published=(row,))
+    for documents, comparable in (("a b v w x", True), ("a u v w x", False)):
+        (run,) = evaluate([write("run.txt", run_of(f"1 {documents}"))], task)
+        assert run.scores["trec_eval"].comparable == comparable
+        text = next(doubts(run))
+        assert ("judged, as for the published scores: " in text) == comparable
+        less = "judged, and less than 0.4 as for the published scores, so the score is not comparable with"
+        assert (less in text) != comparable
+    (run,) = evaluate(
+        [write("run.txt", run_of("1 a b v w x"))], replace(task, measure=tasks.measure_of("P@4"))
+    )
+    assert not run.scores["trec_eval"].comparable  # no share of Judged@4 is known
+
+
+def test_the_limit_of_beir_is_the_share_of_splade() -> None:
+    task = tasks.task("beir-webis-touche2020-v2")
+    assert task.judged_limit == 0.257 and {row.measure for row in task.published} <= {
+        f"{name}@{share.partition('@')[2]}" for share in task.least_judged for name in ("nDCG", "R")
+    }
+
+
+def test_judgments_without_grade_0_are_reported_with_the_place_of_the_full_file(
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    task, run = tasks.task("beir-webis-touche2020-v2"), write("run.txt", run_of("1 a b"))
+    for zeros, is_reported in (("", True), ("1 0 b 0\n", False), ("1 0 b -2\n", False)):
+        labels = frozenset({-2, 0, 1, 2})
+        card = replace(task, qrels={"relevance": Judgments("beir-webis-touche2020-v2.qrels", labels)})
+        write("qrels/beir-webis-touche2020-v2.qrels", "1 0 a 2\n" + zeros)
+        (evaluated,) = evaluate([run], card)
+        texts = [text for text in doubts(evaluated) if "lacks the judgments with grade 0" in text]
+        assert bool(texts) == is_reported
+        command = "touche data fetch beir-webis-touche2020-v2 --no-corpora"
+        assert all(f"remove it, and get it with: {command}" in text for text in texts)
+
+
+def test_documents_that_the_collection_lacks_are_a_warning(
+    write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    task = made_up(write, monkeypatch, ["1"], relevance="a")
+    task = replace(task, corpora={"full": Corpus("made-up")})
+    run = write("run.txt", run_of("1 a b c d e x y"))
+    (evaluated,) = evaluate([run], task)
+    assert list(doubts(evaluated)) == []  # the collection is missing
+    documents = write("corpora/made-up/documents.jsonl", '{"docno": "a", "text": ""}\n')
+    (text,) = doubts(evaluated)
+    assert text.startswith("6 of 7 documents, such as 'b', are not in corpora/made-up; check")
+    lines = "".join(f'{{"docno": "{id}", "text": "longer"}}\n' for id in "abcdexy")
+    documents.write_text(lines, encoding="utf-8")
+    assert list(doubts(evaluated)) == []  # although the ids of this folder have been read before
+    documents.write_text("broken", encoding="utf-8")
+    assert list(doubts(evaluated)) == []
+    monkeypatch.setattr(ids, "_LARGEST", 10)
+    documents.write_text('{"docno": "a", "text": ""}\n', encoding="utf-8")
+    assert list(doubts(evaluated)) == []  # too large for a warning
+
+
+def test_pairs_are_in_the_collection_if_both_sentences_are(write: Write) -> None:
+    task = tasks.task("spot-check/pairs")
+    known = ids.ids_of_collection(task.corpora["full"], task.rules)
+    assert known
+    first, second, *_ = sorted(known)
+    path = write("run.txt", run_of(f"1 {first},{second} {first},nowhere"))
+    evaluated = evaluate([path], task)[0]
+    (text,) = (text for text in doubts(evaluated) if "are not in corpora" in text)
+    assert text.startswith(f"1 of 2 documents, such as '{first},nowhere', ")
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ def test_a_run_with_nothing_judged_does_not_cost_the_others(write: Write) -> Non
         (None, None, 0),
     ]
     assert not odd.scores["trec_eval"].comparable
-    assert "and has no topic left to average over" in warnings_of([odd])[1]
+    assert any("and has no topic left to average over" in text for text in warnings_of([odd]))
 
 
 def test_files_are_read_once(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

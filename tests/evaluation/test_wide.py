@@ -82,7 +82,7 @@ def test_latex_and_markdown_escape_names_and_mark_values() -> None:
     }
     table = WideTable(("nDCG@5", "P(rel=2)_x"), rows, {}, "† better", ())
     assert table.markdown().splitlines() == [
-        "| run | nDCG@5 | P(rel=2)_x |",
+        r"| run | nDCG@5 | P(rel=2)\_x |",
         "| --- | ---: | ---: |",
         r"| a_b\|c\&d\<b> \[e\](f) \`g\` | **0.512**<sup>†</sup> | – |",
         "| e | 0.100 | **1.000** |",

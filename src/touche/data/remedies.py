@@ -50,6 +50,11 @@ def remedy(path: str) -> str:
     return f"it is not published; {ELSEWHERE}"
 
 
+def full_file(name: str) -> str:
+    """Returns how to replace an incomplete file of qrels by that of its publisher."""
+    return f"remove it, and {remedy(f'qrels/{name}')}"
+
+
 def remedy_for(datasets: Iterable[str]) -> str:
     """Returns how to get missing datasets: those that are completely published, if there are any."""
     folders = {each: f"corpora/{tasks.dataset(each)[1].directory}" for each in datasets}

@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from touche.data.ids import ids_of_collection, ids_of_result
+from touche.data.remedies import full_file
 from touche.errors import one_line
 from touche.evaluation.disagreement import reasons
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION, by_trec_eval, evaluators_of
 from touche.evaluation.leaderboard import comparable, standing
-from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated
+from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, unjudged_limit
 from touche.evaluation.stances import StanceEvaluation
 from touche.formats.topics import in_order
+from touche.io.identifiers import quoted
 from touche.tasks import MACRO_F1, Measure
 from touche.tasks.per_topic import equal_runs
 
@@ -41,6 +44,8 @@ def doubts(run: Evaluated) -> Iterator[str]:
         yield from _wrong_labels(evaluation)
         return
     yield from _unjudged(run)
+    yield from _no_grade_0(run)
+    yield from _not_in_collection(run)
     if "touche" in run.evaluations:
         yield from _topics_left_out(run)
     yield from _topics_in_one_file(run)
@@ -116,10 +121,34 @@ def _unjudged(run: Evaluated) -> Iterator[str]:
         share = "none" if nothing else f"less than {1 - UNJUDGED_LIMIT:.0%}"
         of_measure = {row.dimension for row in run.task.published if row.measure == measure.name}
         effect = ", so the score is not comparable with published ones" if run.dimension in of_measure else ""
-        if run.task.incomplete:
-            effect = ", as for the published scores"
+        if run.task.judged_limit is not None:
+            is_less = max(shares.values()) > unjudged_limit(run.task)
+            more = f", and less than {run.task.judged_limit:g} as for the published scores{effect}"
+            effect = more if is_less else ", as for the published scores"
         check = "; check that the task is the run's task" if nothing else ""
         yield f"{share} of the {top}{whose} is judged{effect}: {_effect_of_unjudged(measure)}{check}"
+
+
+def _no_grade_0(run: Evaluated) -> Iterator[str]:
+    """Yields a warning if the file of qrels has only relevant documents, unlike the file of the card."""
+    judgments = run.task.qrels[run.dimension]
+    if 0 in judgments.labels and all(min(labels.values()) > 0 for labels in run.judgments.values()):
+        effect = f"so {run.measure.judged} is too low, and a score of only judged documents too high"
+        yield f"{judgments.file} lacks the judgments with grade 0, {effect}; {full_file(judgments.file)}"
+
+
+def _not_in_collection(run: Evaluated) -> Iterator[str]:
+    """Yields a warning about documents that the task's whole collection lacks, if it is small."""
+    full = run.task.corpora.get("full")
+    known = ids_of_collection(full, run.task.rules) if full else None
+    if full is None or known is None:
+        return
+    results = dict.fromkeys(run.lines.documents.tolist())
+    unknown = [each for each in results if not known.issuperset(ids_of_result(each, run.task.rules))]
+    if unknown:
+        share = f"{len(unknown):,} of {len(results):,} documents"
+        check = "check that the run ranks this collection"
+        yield f"{share}, such as {quoted(unknown[0])}, are not in corpora/{full.directory}; {check}"
 
 
 def _effect_of_unjudged(measure: Measure) -> str:

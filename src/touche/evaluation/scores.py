@@ -26,6 +26,11 @@ _log = logging.getLogger(__name__)
 UNJUDGED_LIMIT = 0.10  # of the first results; above it a score is not comparable with published ones
 
 
+def unjudged_limit(task: Task) -> float:
+    """Returns the share of unjudged results above which a score is not comparable with published ones."""
+    return UNJUDGED_LIMIT if task.judged_limit is None else round(1 - task.judged_limit, 9)
+
+
 @dataclass(frozen=True)
 class Subject:
     """Subject of a score: a run in one dimension, with one evaluator.
@@ -160,7 +165,7 @@ class Evaluated:
         low, high = evaluation.interval
         figures = evaluation.mean, low, high, evaluation.judged, evaluation.topics
         whole = evaluation.judged_per_topic.keys() >= self.judgments.keys() and not self.task.only_topics
-        comparable = whole and (self.task.incomplete or evaluation.unjudged <= UNJUDGED_LIMIT)
+        comparable = whole and evaluation.unjudged <= unjudged_limit(self.task)
         if not self.is_ranking:
             published = {row.results for row in self.task.published if row.dimension == STANCE}
             comparable = evaluation.results in published

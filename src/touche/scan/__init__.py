@@ -12,7 +12,6 @@ from touche.scan.models import dlh as dlh
 from touche.scan.models import dph as dph
 from touche.scan.models import pl2 as pl2
 from touche.scan.ranking import Collection as Collection
-from touche.scan.ranking import Hits as Hits
 from touche.scan.ranking import Queries as Queries
 from touche.scan.ranking import Scoring as Scoring
 from touche.scan.ranking import rank as rank

@@ -5,7 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
-from msgspec import Meta
+from msgspec import Meta, field
 from msgspec.structs import asdict
 
 from touche.errors import InputError, choice
@@ -102,7 +102,7 @@ class _Card(Strict, frozen=True):
     published: tuple[_Rankings, ...] = ()
     stance: tuple[_Stances, ...] = ()
     results_note: str = ""
-    incomplete: bool = False
+    least_judged: dict[str, Annotated[float, Meta(ge=0, le=1)]] = field(default_factory=dict)
     decimals: Annotated[tuple[Annotated[int, Meta(ge=1, le=15)], ...], Meta(min_length=1)] = DECIMALS
 
     def __post_init__(self) -> None:

@@ -1,7 +1,7 @@
 """The records of a task: topics, qrels, corpora, rules and published results."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Annotated, Literal
@@ -152,8 +152,9 @@ class Task:
         note: a note about the judgments.
         published: all published results, best first in each dimension.
         results_note: the reason for missing results.
-        incomplete: whether published values include unjudged documents.
         decimals: the decimals of published values; several numbers if these were rounded several times.
+        least_judged: for tasks whose published values count many unjudged documents, by the names of shares
+            such as ``Judged@10``: the share of the published run with the fewest judged results.
     """
 
     id: str
@@ -169,13 +170,18 @@ class Task:
     note: str = ""
     published: tuple[Published, ...] = ()
     results_note: str = ""
-    incomplete: bool = False
     decimals: tuple[int, ...] = DECIMALS
+    least_judged: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def cutoff(self) -> int:
         """The number of scored results, or ``CUTOFF`` if all results are scored."""
         return self.measure.cutoff or CUTOFF
+
+    @property
+    def judged_limit(self) -> float | None:
+        """The judged share from which scores of the measure are comparable; None if the card has none."""
+        return self.least_judged.get(self.measure.judged)
 
     @property
     def stances(self) -> tuple[str, ...]:
