@@ -10,7 +10,7 @@ import pytest
 
 from archives import record
 from conftest import Touche, Write
-from touche.collection.discovery import find, find_documents
+from touche.collection.discovery import files_named, find, find_documents
 from touche.collection.documents import SPAM_RANKS
 from touche.errors import InputError
 from touche.formats.documents import Document
@@ -114,6 +114,34 @@ def test_what_is_missing_is_said(
         write(f"in/{name}", content)
     with pytest.raises(InputError, match=message):
         ids(find(tmp_path / "in").documents)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"docno": "%", "text": "Cats"},
+        {"_id": "%", "title": "", "text": "Cats"},
+        {"id": "%", "contents": "Cats", "chatNoirUrl": ""},
+    ],
+)
+def test_documents_in_any_jsonl_are_found_by_their_fields(
+    write: Write, tmp_path: Path, record: dict[str, str]
+) -> None:
+    queries = '{"qid": "1", "query": "Cats"}\n'
+    for part in (0, 1):
+        write(f"in/part{part}.jsonl{'.gz' if part else ''}", json.dumps(record).replace("%", f"d{part}"))
+    write("in/queries.jsonl", queries)
+    write("in/more-queries.jsonl", queries.replace("1", "2"))
+    write("in/of-beir.jsonl", '{"_id": "3", "text": "Cats"}')
+    write("in/broken.jsonl", "{")
+    given = find(tmp_path / "in")
+    assert ids(given.documents) == ["d0", "d1"] and [topic.number for topic in given.topics] == ["1"]
+    write("in/topics.xml", TOPICS)
+    assert ids(find(tmp_path / "in").documents) == ["d0", "d1"]  # queries.jsonl are no documents
+    write("in/documents.jsonl", DOCUMENTS)
+    assert "d0" not in ids(find(tmp_path / "in").documents)
+    with pytest.raises(InputError, match="no documents in this folder"):
+        files_named([tmp_path / "in" / "part0.jsonl", tmp_path / "in" / "queries.jsonl"], "in")
 
 
 HTML = b"<title>Cats</title><p>Cats hunt birds."

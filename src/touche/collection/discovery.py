@@ -1,7 +1,8 @@
 """Finds topics and documents in an input directory, by the names of the files."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,10 +24,35 @@ from touche.formats.jsonl import (
 from touche.formats.parquet import read_documents_parquet
 from touche.formats.topics import Topic, read_topics
 from touche.formats.warc import read_warc
+from touche.io.json_lines import read_jsonl
+
+_ANY = "*.jsonl"
+_TOPIC_FILES = ("topics.xml", "queries.jsonl")
+_RERANK_FILE = "rerank.jsonl"
+
+
+@dataclass(frozen=True)
+class HasFields:
+    """Decides whether the first record of a file of JSON lines is a document, and not a query.
+
+    Attributes:
+        names: the fields that the record needs.
+    """
+
+    names: Set[str]
+
+    def __call__(self, path: Path) -> bool:
+        """Returns whether it is; False if the file cannot be read, or has the name of another input."""
+        if path.name.removesuffix(".gz") in (*_TOPIC_FILES, _RERANK_FILE):
+            return False
+        with suppress(InputError):
+            _, record = next(read_jsonl(path), (0, {}))
+            return self.names <= record.keys() and "qid" not in record
+        return False
+
 
 # If a directory has several topic or document formats, the first in this order is used.
 # docs/reference/files.md repeats the order.
-_TOPIC_FILES = ("topics.xml", "queries.jsonl")
 _FORMATS = (
     FileFormat("documents.jsonl", "documents", pieces_of_documents),
     FileFormat("corpus.jsonl", "documents", pieces_of_beir_corpus),
@@ -44,10 +70,12 @@ _FORMATS = (
         fits=clueweb22.is_clueweb22_json,
     ),
     FileFormat("*.json", "arguments", pieces_of_argsme),
+    FileFormat(_ANY, "documents", pieces_of_documents, fits=HasFields({"docno"})),
+    FileFormat(_ANY, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "title"})),
+    FileFormat(_ANY, "passages", pieces_of_passages, fits=HasFields({"id", "contents"})),
 )
 _IN_FOLDERS = [format for format in _FORMATS if format.below]
 _BELOW = re.compile("|".join(f"(?:{format.below.pattern})" for format in _IN_FOLDERS if format.below))
-_RERANK_FILE = "rerank.jsonl"
 _HIDDEN = (
     ".",
     "metadata.json",
@@ -89,7 +117,8 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
 
     Re-ranking input (rerank.jsonl) has priority over topics and documents. If there are several formats, the
     first in these orders is used: topics.xml, queries.jsonl; documents.jsonl, corpus.jsonl (BEIR),
-    passages*.jsonl, args_processed*.csv, pages.csv, *.parquet, *.warc, *.json of ClueWeb22, other *.json.
+    passages*.jsonl, args_processed*.csv, pages.csv, *.parquet, *.warc, *.json of ClueWeb22, other *.json,
+    other *.jsonl with documents, those of BEIR, those with passages.
     All except Parquet may be gzipped. Parquet files, archives and texts of ClueWeb22 may also be in
     subfolders or linked folders, under their original names.
 
@@ -144,7 +173,10 @@ def files_named(paths: Iterable[Path], where: str) -> Files:
     Raises:
         InputError: if none of the files has documents.
     """
-    names, formats = _visible(paths), [format for format in _FORMATS if format.alone]
+    names = _visible(paths)
+    formats = [
+        format for format in _FORMATS if format.alone and format.pattern != _ANY
+    ]  # names do not decide
     for format in formats:
         is_name = format.is_name_below if format.below else format.is_name
         if named := [path for path in names if is_name(path.name)]:
