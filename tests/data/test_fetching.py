@@ -16,6 +16,7 @@ import pytest
 from conftest import ROOT, Touche, Write, use_clone
 from known import KNOWN
 from touche import tasks
+from touche.data import places
 from touche.data.fetching import Source, _sources_of, fetch, official, verify
 from touche.errors import InputError, ToucheError
 
@@ -336,3 +337,19 @@ def test_named_samples_that_a_mirror_lacks_are_an_error(
     code, out, err = touche("data", "fetch", "touche-2020-task-1/sample", "--from", tmp_path)
     assert code == 2 and "qrels/a.qrels: not in the mirror" in out
     assert "corpora/argsme-2020-04-01-sample is not published; pass the folder that contains it" in err
+
+
+def test_a_missing_file_fails_only_for_a_named_dataset(
+    touche: Touche, write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(places, "clone", lambda: None)
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
+    write("topics/touche-2022-task-2.xml", "")
+    write("qrels/touche-task1-2023-quality.qrels", "")  # its md5 is not published
+    code, out, _ = touche("data", "verify", "touche-2022-task-2")
+    assert code == 1 and "passages-version-002.jsonl.gz: missing" in out
+    (tmp_path / "topics" / "touche-2022-task-2.xml").unlink()
+    code, out, _ = touche("data", "verify")
+    assert code == 0 and "qrels/touche-task2-2022-relevance.qrels: missing" in out
+    write("qrels/touche-task2-2022-relevance.qrels", "other")
+    assert touche("data", "verify")[0] == 1

@@ -101,8 +101,9 @@ def test_of_several_datasets_those_are_advised_that_can_be_fetched() -> None:
 
 def test_what_cannot_be_verified_is_fetched_first(touche: Touche, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "clone", lambda: None)
-    code, _, err = touche("data", "verify", "touche-2022-task-2", "touche-2022-task-2/sample")
-    assert code == 2 and err.endswith("get them with: touche data fetch touche-2022-task-2\n")
+    code, out, err = touche("data", "verify", "touche-2022-task-2", "touche-2022-task-2/sample")
+    assert code == 1 and err.endswith("get them with: touche data fetch touche-2022-task-2\n")
+    assert "qrels/touche-task2-2022-stance.qrels: missing" in out
     problem = "spot-check/pages: nothing was verified, because no file is published"
     message = f"touche: {problem}; choose other data\n"
     assert touche("data", "verify", "spot-check/pages") == (2, "", message)

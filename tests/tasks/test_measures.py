@@ -45,9 +45,9 @@ def test_a_measure_has_one_name_whatever_is_written(text: str, measure: Measure)
         ("nDCG(gains={1:2000000000})@5", "gains are not whole numbers from 0 to 1000"),  # trec_eval took 90 s
         ("nDCG(gains={1:-1})@5", "gains are not whole numbers from 0 to 1000"),
         ("nDCG(gains={0:1,1:-1})", "gains are not whole numbers from 0 to 1000"),
-        ("ndcg@5", "measure 'ndcg@5' is not known; did you mean nDCG@5[?]"),
-        ("map", "did you mean AP[?]"),
-        ("p(rel=2)@10", r"did you mean P\(rel=2\)@10[?]"),
+        ("ndcg@5", "measure 'ndcg@5' is not known; did you mean nDCG@5?"),
+        ("map", "did you mean AP?"),
+        ("p(rel=2)@10", "did you mean P(rel=2)@10?"),
         ("ndcg@5000", "write it as in ir_measures"),
         ("ndcg(gains={1:-1})@5", "write it as in ir_measures"),
         ("NumQ", "a count without a mean over topics"),

@@ -13,6 +13,7 @@ import click
 
 from touche import tasks
 from touche.cli.commands import DATASET_ID, PATH, argument, command, option
+from touche.cli.options import opened_run
 from touche.cli.output import counted, show_records
 from touche.identify import identify as identified
 from touche.identify.answer import WITHIN, Answer, Candidate
@@ -39,7 +40,7 @@ _MEAN_LENGTH = "Mean number of tokens of a field; pass it for each field."
 
 @command(
     "touche identify out/bm25/run.txt --task spot-check/arguments",
-    argument("run", "RUN", type=PATH),
+    argument("run", "RUN", type=PATH, callback=opened_run),
     option("--task dataset TASK", f"One of {', '.join(tasks.datasets())}.", type=DATASET_ID, required=True),
     option("--mean-length mean_lengths FIELD=TOKENS", _MEAN_LENGTH, multiple=True, callback=_mean_lengths),
     option("--format style", choices=("table", "json")),

@@ -8,7 +8,7 @@ import click
 
 from touche import library
 from touche.cli.commands import command, option
-from touche.cli.options import RUNS, task
+from touche.cli.options import LINTED_RUNS, task
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, counted, paint, print_records
 from touche.io.identifiers import quoted
 from touche.lint import ERROR, WARNING, Finding, teams_by_folder, teams_named
@@ -33,7 +33,7 @@ def _patterns(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) 
 
 @command(
     "touche lint out/bm25/run.txt --task spot-check/arguments",
-    RUNS,
+    LINTED_RUNS,
     task(required=True),
     option("--team-per-folder", "Treat the runs in each folder as those of one team."),
     option("--team teams NAME=PATTERN", _TEAM, multiple=True, callback=_patterns),

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from touche.cli.commands import PATH, argument, command, option
-from touche.cli.options import SCORING, output
+from touche.cli.commands import command, option
+from touche.cli.options import ANY_RUNS, SCORING, output
 from touche.cli.output import command_line, counted
 from touche.errors import one_line
 from touche.evaluation.scores import evaluate
@@ -16,7 +16,7 @@ from touche.tasks import task_scored_by
 
 @command(
     "touche report out/bm25/run.txt out/dph/run.txt --task spot-check/arguments -o out/report",
-    argument("runs", "[RUN...]", type=PATH),
+    ANY_RUNS,
     *SCORING,
     option("--reference RUN", "Compare the other RUNs with this file or tag."),
     option("--all-published", "Show the published results of all tasks, with available runs."),

@@ -77,7 +77,7 @@ def runs_of(
                 getattr(source, "path", source if is_file else "run"), "passed twice", "pass it once"
             )
         if identity not in named:
-            run = Path(source) if is_file else run_of(source)
+            run = _path(source) if is_file else run_of(source)
             path = run.path if isinstance(run, Run) else run
             numbered = chain([path], (Path(f"{path} ({number})") for number in count(2)))
             name = next(name for name in numbered if resolved(name) not in taken)
@@ -106,7 +106,7 @@ def run_of(source: AnyRun, name: str = "run") -> Run:
     if isinstance(source, Run):
         return source
     if isinstance(source, str | PathLike):
-        return read_run(Path(source))
+        return read_run(_path(source))
     if hasattr(source, "read"):
         return read_run(_held(source))
     name = _name(source, name)
@@ -160,6 +160,10 @@ def file_of_qrels(qrels: AnyQrels) -> Iterator[Path | None]:
     else:
         with temporary_folder("touche-qrels-") as folder:
             yield qrels_of(qrels).write(folder / IN_MEMORY)
+
+
+def _path(source: str | PathLike[str]) -> Path:
+    return source if isinstance(source, Path) else Path(source)  # because Held has more than its path
 
 
 def _held(file: Any) -> Held:

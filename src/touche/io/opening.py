@@ -3,6 +3,8 @@
 import hashlib
 import io
 import logging
+import os
+import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +25,7 @@ _GZIP = 31  # zlib's name for gzip streams
 _LARGE = 1_000_000  # bytes; smaller files are read before a bar would appear
 _BUFFER = 1 << 16  # bytes read from a large file at a time
 LONGEST_LINE = 1 << 26  # bytes; longer than any document; a line is in memory
+STANDARD_INPUT = "-"  # as the name of a file
 _log = logging.getLogger(__name__)
 
 
@@ -131,6 +134,23 @@ class Held(PosixPath):
     def open(self, *args: Any, **kwargs: Any) -> Any:
         """Opens the content for reading bytes; arguments are ignored."""
         return io.BytesIO(self.content)
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        """Returns only the size, because there is no file; a derived path has its own status."""
+        if not hasattr(self, "content"):
+            return super().stat(follow_symlinks=follow_symlinks)
+        return os.stat_result((0, 0, 0, 0, 0, 0, len(self.content), 0, 0, 0))
+
+
+def read_standard_input() -> Held:
+    """Returns standard input as a file.
+
+    Raises:
+        InputError: if it is closed.
+    """
+    if sys.stdin is None:
+        raise InputError(STANDARD_INPUT, "standard input is closed", "pass a file")
+    return Held.of(STANDARD_INPUT, sys.stdin.buffer.read())
 
 
 @contextmanager

@@ -1,0 +1,101 @@
+"""Arguments that name runs: standard input, and files that a pattern names beside them."""
+
+import io
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from conftest import Touche, Write
+from spotcheck import run_text
+
+TASK = "spot-check/passages"
+
+
+@pytest.fixture
+def runs(write: Write) -> list[Path]:
+    return [write("a/run.txt", run_text(tag="a")), write("b/run.txt", run_text(["11", "12"], tag="b"))]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("evaluate", "{}", "--task", TASK),
+        ("evaluate", "{}", "--task", TASK, "--measure", "AP,nDCG@5"),
+        ("compare", "{}", "b/run.txt", "--task", TASK),
+        ("compare", "{}", "b/run.txt", "--task", TASK, "--reference", "{}"),
+        ("lint", "{}", "--task", TASK),
+        ("overlap", "{}", "b/run.txt"),
+        ("fuse", "{}", "b/run.txt", "-o", "fused"),
+        ("report", "{}", "--task", TASK, "-o", "report"),
+    ],
+)
+def test_a_run_on_standard_input_is_the_run_of_its_file(
+    touche: Touche,
+    runs: list[Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: tuple[str, ...],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outputs, files = [], []
+    for name in ("a/run.txt", "-"):
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(runs[0].read_bytes())))
+        code, out, _ = touche(*(part.format(name) for part in command))
+        assert code == 0
+        outputs.append([line.split() for line in out.replace("a/run.txt", "-").splitlines()])
+        files.append(sorted(path for path in tmp_path.rglob("*") if path.is_file()))
+    assert outputs[0] == outputs[1] and files[0] == files[1]
+    if "fused" in command:
+        written = (tmp_path / "fused" / "run.txt").read_bytes()
+        touche("fuse", *runs, "-o", tmp_path / "again")
+        assert written == (tmp_path / "again" / "run.txt").read_bytes()
+
+
+def test_standard_input_that_is_no_run_is_an_error(
+    touche: Touche, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for stdin, files, message in (
+        (None, ["-"], "-: standard input is closed; pass a file"),
+        (SimpleNamespace(buffer=io.BytesIO(b"")), ["-"], "-: the run is empty"),
+        (SimpleNamespace(buffer=io.BytesIO(b"1 2 3\n")), ["-"], "-:1: 3 columns instead of 6"),
+        (SimpleNamespace(buffer=io.BytesIO(b"")), ["-", "-"], "-: standard input, passed twice"),
+    ):
+        monkeypatch.setattr(sys, "stdin", stdin)
+        code, _, err = touche("evaluate", *files, "--task", TASK)
+        assert code == 2 and err.startswith(f"touche: {message}")
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "report"])
+def test_all_files_that_are_no_runs_are_listed_in_one_line(
+    touche: Touche, write: Write, runs: list[Path], tmp_path: Path, command: str
+) -> None:
+    others = [
+        write("a/ir-metadata.yml", "schema version: '0.2'\n"),
+        write("a/notes.txt", "\n# six words that are not a run\n"),
+        write("a/picture.png", b"\x89PNG\r\n\xff"),
+        tmp_path / "a" / "folder",
+    ]
+    others[-1].mkdir()
+    options = ["--task", TASK, *(["-o", tmp_path / "report"] if command == "report" else [])]
+    code, out, err = touche(command, *runs, *others, *options)
+    named = ", ".join(map(str, others))
+    assert (code, out) == (
+        2,
+        "",
+    ) and err == f"touche: {named} are not runs; pass only runs, such as run.txt\n"
+    code, _, err = touche(command, *runs, others[0], *options)
+    assert code == 2 and err.startswith(f"touche: {others[0]} is not a run; ")
+
+
+def test_a_broken_score_or_a_missing_file_is_named_as_before(
+    touche: Touche, write: Write, runs: list[Path]
+) -> None:
+    broken = write("c/run.txt", "11 Q0 a 1 none t\n")
+    assert touche("evaluate", *runs, broken, "--task", TASK)[2].startswith(
+        f"touche: {broken}:1: score 'none'"
+    )
+    nowhere = runs[0].with_name("nowhere.txt")
+    assert f"{nowhere}: cannot be read" in touche("evaluate", *runs, nowhere, "--task", TASK)[2]
+    assert touche("lint", runs[0], broken, "--task", TASK)[0] == 1  # its rules are for broken lines
