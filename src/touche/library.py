@@ -139,7 +139,7 @@ def run(baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str], 
 
     Returns:
         The run. Its ``frame()`` has a row for each hit, with the columns of PyTerrier: qid and docno, texts;
-        rank, from 0; score. A topic without results is a Python warning.
+        rank, from 0; score; stance, if the run has stances. A topic without results is a Python warning.
 
     Raises:
         ToucheError: if there is no such baseline, dataset or option, or the input is unusable.
@@ -318,10 +318,10 @@ def _score(
     with file_of_qrels(qrels) as path:
         scored = tasks.tasks_scored_by(task, measures or [None], path)
         by_measure = scores.evaluate_by(runs, scored, evaluators, any_order=any_order)
-    return [_with_name_of(qrels, group) for group in by_measure]
+    return [_naming_qrels(qrels, group) for group in by_measure]
 
 
-def _with_name_of(qrels: AnyQrels, runs: Sequence[Evaluated]) -> list[Evaluated]:
+def _naming_qrels(qrels: AnyQrels, runs: Sequence[Evaluated]) -> list[Evaluated]:
     """Returns evaluated runs; qrels in memory have a name instead of the path of their temporary file."""
     if qrels is None or isinstance(qrels, str | PathLike):
         return [*runs]
@@ -344,8 +344,9 @@ def _name(
     if reference is None or isinstance(reference, str | PathLike):
         return None if reference is None else str(fspath(reference))
     paths = [run.path if isinstance(run, Run) else run for run in runs]
-    if same := [path for source, path in zip(sources, paths, strict=True) if source is reference]:
-        return same[0]
+    for source, path in zip(sources, paths, strict=True):
+        if source is reference:
+            return path
     copy = run_of(reference)
     equal = [path for run, path in zip(runs, paths, strict=True) if run_of(run) == copy]
     if len(equal) != 1:
@@ -554,7 +555,7 @@ def report(
         scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
         sources = list_of_runs(runs)
         named = runs_of(sources)
-        evaluated = _with_name_of(qrels, scores.evaluate(named, scored))
+        evaluated = _naming_qrels(qrels, scores.evaluate(named, scored))
         part = part_of(evaluated, task or scored.id, _name(reference, sources, named))
     title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
     return write(Report(title, "touche.report", [part]), folder)

@@ -33,7 +33,8 @@ def _opened_runs(ctx: click.Context, param: click.Parameter, paths: Sequence[Pat
 def _only_runs(ctx: click.Context, param: click.Parameter, paths: Sequence[Path]) -> Sequence[Path]:
     """Opens runs; lists the other files that a pattern such as ``out/bm25/*`` also names."""
     runs = _opened_runs(ctx, param, paths)
-    if len(runs) > 1 and (others := [str(path) for path in runs if _is_other_file(path)]):
+    others = [str(path) for path in runs if len(runs) > 1 and _is_other_file(path)]
+    if others:
         are = "is not a run" if len(others) == 1 else "are not runs"
         raise ToucheError(f"{', '.join(others)} {are}; pass only runs, such as {RUN_FILE}")
     return runs

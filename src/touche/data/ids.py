@@ -33,7 +33,8 @@ def ids_of_collection(corpus: Corpus, rules: Rules) -> frozenset[str] | None:
     if not has_corpus(corpus):
         return None
     folder = locate_corpus(corpus)
-    state, size = list[tuple[Path, int]](), 0
+    state = list[tuple[Path, int]]()
+    size = 0
     for path in _files(folder):
         with suppress(OSError):
             status = path.stat()

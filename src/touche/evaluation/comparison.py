@@ -161,7 +161,8 @@ def run_named(name: str | Path, runs: Sequence[Evaluated]) -> Evaluated:
         if run.path == name or (isinstance(name, str) and name in (run.name, str(run.path))):
             return run
     tagged = [run for run in runs if run.tag == name]
-    if len(paths := [*dict.fromkeys(str(run.path) for run in tagged)]) > 1:
+    paths = [*dict.fromkeys(str(run.path) for run in tagged)]
+    if len(paths) > 1:
         raise ToucheError(f"{len(paths)} runs have the tag {name!r}; pass a path, such as {paths[0]}")
     if not tagged:
         known = choice(str(name), dict.fromkeys(run.name for run in runs))

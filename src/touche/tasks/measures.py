@@ -108,7 +108,8 @@ def parsed(text: str) -> Any:
             measure = _of_expression(ast.parse(text, mode="eval").body)
         measure.validate_params()
     except (AssertionError, LookupError, SyntaxError, TypeError, ValueError) as error:
-        if similar := _with_known_name(text):
+        similar = _with_known_name(text)
+        if similar:
             raise MeasureError(f"measure {text!r} is not known; did you mean {similar}?") from error
         raise unreadable from error
     return measure
