@@ -70,14 +70,17 @@ def test_rank_bm25_ranks_candidates_by_the_statistics_of_all_documents() -> None
     everything = dict(rank_bm25(TOPICS, ARGUMENTS))
     chosen = dict(rank_bm25([replace(each, candidates=among) for each in TOPICS], ARGUMENTS))
     for topic, hits in everything.items():
-        assert chosen[replace(topic, candidates=among)] == [hit for hit in hits if hit[0] in among]
+        ranked = chosen[replace(topic, candidates=among)]
+        matching = [hit for hit in hits if hit[0] in among]
+        assert ranked[: len(matching)] == matching and {id for id, _ in ranked} == among
 
 
 def test_rank_bm25_needs_a_shared_word_not_a_positive_score() -> None:
     cats = [Document(each, "cats") for each in "abc"]
     ((_, hits),) = baselines.load("rank-bm25")([Topic("1", "Cats")], [*cats, Document("d", "")], depth=2)
     assert [document for document, _ in hits] == ["c", "b"] and hits[0][1] < 0
-    assert list(baselines.load("rank-bm25")([Topic("1", "Cats")], [Document("d", "…")])) == []
+    ((_, hits),) = baselines.load("rank-bm25")([Topic("1", "Cats")], [Document("d", "…")])
+    assert hits == []
 
 
 @baseline

@@ -241,6 +241,8 @@ def test_verify_names_file_and_id_of_each_altered_text(
     path = "data/corpora/argsme-2020-04-01-sample/args-me.json"
     write(path, json.dumps({"arguments": arguments}))
     write("data/topics/touche-2021-task-1.xml", f"<topics>{TOPICS}</topics>")
+    available = [source for source in fetching.official(["touche-2021-task-1/sample"]) if source.place()]
+    monkeypatch.setattr(fetching, "official", lambda datasets: available)  # missing files also fail
     code, out, _ = touche("data", "verify", "touche-2021-task-1/sample")
     assert code == 0 and "does not match" not in out
     arguments[2]["premises"] = [{"text": "The third  premise."}]

@@ -101,7 +101,7 @@ def test_stances_survive_in_frames(write: Write) -> None:
     assert "stance" not in run_of(run.as_dict()).frame()
     frame = run.frame().assign(stance=["PRO", None, ""])
     assert list(run_of(frame).stances) == ["PRO", "Q0", "Q0"]
-    with pytest.raises(ToucheError, match="run:2: stance 'a b' is not an id"):
+    with pytest.raises(ToucheError, match="tag:2: stance 'a b' is not an id"):
         run_of(frame.assign(stance=["PRO", "a b", math.nan]))
 
 

@@ -4,6 +4,7 @@ import re
 
 from rank_bm25 import BM25Okapi
 from touche import Documents, Rankings, Topics, baseline
+from touche.formats.runs import with_unmatched
 
 
 @baseline
@@ -22,8 +23,9 @@ def my_team(
     depth: number of documents per topic.
     """
     texts = {document.id: document.text for document in documents}
-    if not any(map(words_of, texts.values())):
-        return  # rank_bm25 divides by the number of words
+    if not any(map(words_of, texts.values())):  # rank_bm25 divides by the number of words
+        yield from ((topic, with_unmatched([], topic.candidates or (), depth)) for topic in topics)
+        return
     numbers = {document: number for number, document in enumerate(texts)}
     bm25 = BM25Okapi(map(words_of, texts.values()), k1=k1, b=b)
     for topic in topics:
@@ -33,7 +35,8 @@ def my_team(
         matching = [id for id in among if not bm25.doc_freqs[numbers[id]].keys().isdisjoint(query)]
         scores = bm25.get_batch_scores(query, [numbers[id] for id in matching])
         ranked = sorted(zip(scores, matching, strict=True), reverse=True)
-        yield topic, [(document, score) for score, document in ranked[:depth]]
+        others = (topic.candidates or frozenset()).difference(matching)
+        yield topic, with_unmatched([(id, score) for score, id in ranked[:depth]], others, depth)
 
 
 def words_of(text: str) -> list[str]:
