@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from touche import AnyDocument, Documents, conclusion_of, pairs, premises_of
 from touche.errors import InputError
-from touche.io.writing import check_writable, whole
+from touche.io.writing import cached, check_writable
 from touche.pairs.embeddings import CHECKSUMS, DIMENSIONS, LENGTH
 from touche.progress import bar
 
@@ -109,7 +109,7 @@ def text_of(document: AnyDocument) -> str:
 
 
 def _store(path: Path, vectors: Vectors) -> None:
-    with whole(path) as file:
+    with cached(path) as file:
         file.write(vectors.tobytes())
         file.write(_sha256(path, vectors))
 

@@ -90,6 +90,20 @@ def test_stored_embeddings_are_not_computed_again(tmp_path: Path, precision: str
     assert (embedded(None, precision=precision)[1] == vectors).all()
 
 
+def test_a_link_with_the_name_of_a_block_is_replaced_and_its_target_stays(tmp_path: Path) -> None:
+    embedded(tmp_path)
+    blocks = sorted(tmp_path.iterdir())
+    expected = [path.read_bytes() for path in blocks]
+    own = tmp_path / "own.txt"
+    own.write_text("precious")
+    for path in blocks:
+        path.unlink()
+        path.symlink_to(own)
+    embedded(tmp_path)
+    assert own.read_text() == "precious"
+    assert [path.read_bytes() for path in blocks] == expected and not any(path.is_symlink() for path in blocks)
+
+
 def test_only_what_follows_a_change_is_computed_again(tmp_path: Path) -> None:
     embedded(tmp_path)
     changed = [*TEXTS[:4], "other", *TEXTS[5:]]

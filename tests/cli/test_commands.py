@@ -145,7 +145,7 @@ LATE = {"run ./my-team -i in -o out": "late; "}
 
 
 @pytest.mark.parametrize("command", [*MISTYPED, *LATE])
-def test_mistakes_are_one_line_and_an_earlier_run_outlives_those_that_show_before_it_ranks(
+def test_mistakes_are_one_line_and_an_earlier_run_outlives_them(
     touche: Touche, place: Path, command: str
 ) -> None:
     code, out, err = touche(*shlex.split(command))
@@ -153,19 +153,7 @@ def test_mistakes_are_one_line_and_an_earlier_run_outlives_those_that_show_befor
     assert (code, out) == (2, "") and len(lines) <= 2  # the used files, then the error
     assert last.startswith("touche: ") and (MISTYPED | LATE)[command] in last
     left = {path.name: path.stat().st_mode & 0o777 for path in (place / "out").iterdir()}
-    assert left == ({} if command in LATE else {"run.txt": 0o600, "ir-metadata.yml": 0o600})
-
-
-def test_an_earlier_run_that_a_killed_run_set_aside_is_found_again(
-    touche: Touche, write: Write, mine: Callable[..., Path], given: Path, tmp_path: Path
-) -> None:
-    write("out/run.txt", "of an earlier run")
-    dies = mine("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\nyield")
-    run = ("-i", given, "-o", tmp_path / "out")
-    assert start("run", dies, *run).wait() == -signal.SIGKILL
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["run.txt.set-aside"]
-    assert touche("run", "bm25", "--k1", "-1", *run)[0] == 2
-    assert [path.read_text() for path in (tmp_path / "out").iterdir()] == ["of an earlier run"]
+    assert left == {"run.txt": 0o600, "ir-metadata.yml": 0o600}
 
 
 def test_a_folder_of_a_baseline_that_goes_while_it_ranks_loses_no_run(

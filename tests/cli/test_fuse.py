@@ -73,7 +73,7 @@ def test_depth_cuts_after_all_runs_are_fused_and_ties_are_ordered_by_id(
         ("a empty", "empty/run.txt: the run is empty"),
         ("a b --tag ''", "--tag '' is empty, too long"),
         ("a b --team ''", "--team '' is empty"),
-        ("a b -o b", "run.txt: this run would be overwritten"),
+        ("a b -o b", "run.txt: an input of this command, which it would overwrite"),
     ],
 )
 def test_what_cannot_be_fused_is_named_and_nothing_is_written(

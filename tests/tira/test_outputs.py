@@ -17,12 +17,17 @@ from touche.tira import outputs
 A, B = Topic("1", "a"), Topic("2", "b")
 
 
+def about() -> str:
+    """The metadata of a run."""
+    return "about: it"
+
+
 def test_a_run_is_in_the_order_of_the_topics_and_topics_without_hits_are_returned(tmp_path: Path) -> None:
     rankings = [(B, [("x", 1.0), *((f"d{n}", n + 2.0) for n in range(1500))]), (A, [])]
-    assert outputs.write_run(tmp_path / "out", [A, B], rankings, "tag") == [A]
+    assert outputs.write_run(tmp_path / "out", [A, B], rankings, "tag", about) == [A]
     lines = (tmp_path / "out" / "run.txt").read_text().splitlines()
     assert (len(lines), lines[0], lines[-1]) == (1000, "2 Q0 d1499 1 1501.0 tag", "2 Q0 d500 1000 502.0 tag")
-    outputs.write_run(tmp_path / "out", [A, B], [(B, [("x", 1.0)]), (A, [("y", 2.0)])], "tag")
+    outputs.write_run(tmp_path / "out", [A, B], [(B, [("x", 1.0)]), (A, [("y", 2.0)])], "tag", about)
     assert (tmp_path / "out" / "run.txt").read_text() == "1 Q0 y 1 2.0 tag\n2 Q0 x 1 1.0 tag\n"
 
 
@@ -47,23 +52,25 @@ def test_a_run_is_in_the_order_of_the_topics_and_topics_without_hits_are_returne
         ([(A, [("d", 1.0, 1)])], "yielded the stance 1; write one word"),
     ],
 )
-def test_a_wrong_ranking_is_refused_and_no_run_is_left(tmp_path: Path, rankings: Any, message: str) -> None:
+def test_a_wrong_ranking_is_refused_and_the_earlier_run_stays(
+    tmp_path: Path, rankings: Any, message: str
+) -> None:
     (tmp_path / "run.txt").write_text("of yesterday")
     with pytest.raises(ToucheError, match=message):
-        outputs.write_run(tmp_path, [Topic("1", "a", candidates=frozenset({"d"}))], rankings, "t")
-    assert list(tmp_path.iterdir()) == []
+        outputs.write_run(tmp_path, [Topic("1", "a", candidates=frozenset({"d"}))], rankings, "t", about)
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["of yesterday"]
 
 
 @pytest.mark.parametrize("score", [2, 2.0, np.float32(2), np.float64(2), np.int64(2), Fraction(4, 2)])
 def test_a_number_of_any_kind_is_a_score(tmp_path: Path, score: Any) -> None:
-    outputs.write_run(tmp_path, [A], [(A, [("d", score)])], "t")
+    outputs.write_run(tmp_path, [A], [(A, [("d", score)])], "t", about)
     assert (tmp_path / "run.txt").read_text() == "1 Q0 d 1 2.0 t\n"
 
 
 @pytest.mark.parametrize("tag", ["", "my run", "a\u00a0b", "a\n", None, 7, "\ud800"])
 def test_a_tag_that_is_no_word_is_refused(tmp_path: Path, tag: Any) -> None:
     with pytest.raises(ToucheError, match=r"yielded the tag .*; write one word, such as touche-bm25"):
-        outputs.write_run(tmp_path, [A], [(A, [("d", 1.0)])], tag)
+        outputs.write_run(tmp_path, [A], [(A, [("d", 1.0)])], tag, about)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -83,7 +90,7 @@ def test_whatever_is_yielded_is_read_back_or_refused_and_leaves_no_run(
 ) -> None:
     folder = tmp_path_factory.mktemp("fuzz")
     try:
-        outputs.write_run(folder, [A], [(A, hits)], tag)
+        outputs.write_run(folder, [A], [(A, hits)], tag, about)
     except ToucheError as error:
         assert len(str(error).splitlines()) == 1 and not list(folder.iterdir())
     else:
@@ -92,18 +99,21 @@ def test_whatever_is_yielded_is_read_back_or_refused_and_leaves_no_run(
         assert {(line.topic, line.tag) for line in read} <= {("1", tag)}
 
 
-def test_an_output_directory_that_cannot_be_made_or_written_is_named(write: Write, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be created"):
-        outputs.prepare_output(write("file", "") / "out")
-    with pytest.raises(InputError, match=r"run\.txt: cannot be written"):
-        outputs.prepare_output(Path("/proc"))
+@pytest.mark.parametrize(
+    ("folder", "message"), [("file/out", "cannot be created"), ("/proc", r"run\.txt: cannot be written")]
+)
+def test_an_output_directory_that_cannot_be_made_or_written_is_named_before_the_work(
+    write: Write, tmp_path: Path, folder: str, message: str
+) -> None:
+    write("file", "")
+    with pytest.raises(InputError, match=message):
+        outputs.write_run(tmp_path / folder, [A], (1 / 0 for _ in "a"), "tag", about)  # type: ignore[misc]
 
 
 def test_a_link_for_the_run_stays_and_leads_to_it(write: Write, tmp_path: Path) -> None:
     earlier = write("elsewhere/run.txt", "earlier")
     (tmp_path / "out").mkdir()
     (link := tmp_path / "out" / "run.txt").symlink_to(earlier)
-    outputs.prepare_output(link.parent)
-    assert link.is_symlink() and not earlier.exists()
-    outputs.write_run(link.parent, [cats := Topic("1", "cats")], [(cats, [("a", 1.0)])], "tag")
-    assert earlier.read_text() == "1 Q0 a 1 1.0 tag\n"
+    outputs.write_run(link.parent, [A], [(A, [("a", 1.0)])], "tag", about)
+    assert link.is_symlink() and earlier.read_text() == "1 Q0 a 1 1.0 tag\n"
+    assert {path.name for path in link.parent.iterdir()} == {"run.txt", "ir-metadata.yml"}

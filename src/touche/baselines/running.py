@@ -1,7 +1,7 @@
 """Runs a baseline in this process; writes run.txt and its metadata."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,17 +12,18 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from touche.baselines.declaration import imports_of
-from touche.baselines.method import Baseline
+from touche.baselines.method import Baseline, Ranking
 from touche.baselines.options import arguments_of
 from touche.collection.discovery import Input
 from touche.errors import ParameterError, ToucheError
 from touche.formats.runs import MAX_DEPTH
 from touche.formats.statistics import StatisticsFiles
 from touche.formats.topics import Topic
-from touche.io.writing import write_whole
+from touche.io.opening import is_file
+from touche.io.writing import check_outputs
 from touche.origin import origin
 from touche.progress import watched
-from touche.tira.outputs import METADATA_FILE, replacing_run, write_run
+from touche.tira.outputs import METADATA_FILE, RUN_FILE, write_run
 from touche.tira.provenance import Software, data_of_files, metadata
 
 _T = TypeVar("_T")
@@ -94,18 +95,46 @@ class Runs:
         statistics, uses = given.documents.statistics or StatisticsFiles(), list[bool]()
         documents = given.documents.with_statistics(replace(statistics, report=partial(uses.append, True)))
         data, software = self.data, replace(self._software, command=_command(self.ranker, options))
-        with replacing_run(output):  # so that an interrupt leaves no earlier run
-            rankings = watched(
-                self.ranker(given.topics, documents, **options), "searching", "topics", len(given.topics)
-            )
-            first = [*islice(rankings, 1)]
-            if statistics and not uses:
-                problem = "only baselines that rank with touche.scan use statistics"
-                raise ToucheError(f"{problem}; omit --statistics and --keep-statistics")
-        without_hits = write_run(output, given.topics, chain(first, rankings), tag)
-        about = (software, tag, options, data())
-        write_whole(output / METADATA_FILE, metadata(*about, started, datetime.now(UTC)))
-        return without_hits
+        rankings = watched(
+            self.ranker(given.topics, documents, **options), "searching", "topics", len(given.topics)
+        )
+        if statistics:
+            outputs = [output / RUN_FILE, output / METADATA_FILE]
+            outputs += [statistics.output] if statistics.output else []
+            rankings = _using_statistics(rankings, uses, outputs)
+        return write_run(
+            output,
+            given.topics,
+            rankings,
+            tag,
+            lambda: metadata(software, tag, options, data(), started, datetime.now(UTC)),
+            self._inputs(options),
+        )
+
+    def _inputs(self, options: Mapping[str, Any]) -> list[Path]:
+        """Returns the files of the input, of the statistics, of the options and of the baseline's code."""
+        statistics = self.given.documents.statistics
+        known = [statistics.known] if statistics and statistics.known else []
+        texts = [Path(value) for value in options.values() if isinstance(value, str) and is_file(value)]
+        code = self.ranker.folder.glob("*.py") if self.ranker.folder else ()
+        return [*self.given.files, *known, *texts, *code]
+
+
+def _using_statistics(
+    rankings: Iterator[Ranking], uses: Sequence[bool], outputs: Sequence[Path]
+) -> Iterator[Ranking]:
+    """Yields rankings.
+
+    Raises:
+        ToucheError: before the first ranking, if an output cannot be written, or the baseline has not used
+            the statistics.
+    """
+    check_outputs(outputs)
+    first = [*islice(rankings, 1)]
+    if not uses:
+        problem = "only baselines that rank with touche.scan use statistics"
+        raise ToucheError(f"{problem}; omit --statistics and --keep-statistics")
+    yield from chain(first, rankings)
 
 
 def statistics_named(folder: Path, name: str) -> Path:

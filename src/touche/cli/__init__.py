@@ -14,6 +14,7 @@ import click
 
 from touche.cli.commands import Group
 from touche.errors import ToucheError
+from touche.io.inputs import command_running
 from touche.progress import say
 
 UNUSABLE, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes
@@ -76,7 +77,9 @@ def main() -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, _stop)
-        sys.exit(cli.main(prog_name="touche", complete_var=VARIABLE, standalone_mode=False) or 0)
+        with command_running():
+            code = cli.main(prog_name="touche", complete_var=VARIABLE, standalone_mode=False)
+        sys.exit(code or 0)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(UNUSABLE)

@@ -10,15 +10,13 @@ import click
 from touche.cli.commands import command, option
 from touche.cli.options import DEPTH, RUNS, SCORING, naming, output
 from touche.cli.output import command_line, counted, show_folds, tell, warn
-from touche.errors import InputError
 from touche.evaluation.cross_validation import FOLDS
 from touche.formats.runs import RunLine, decimal, read_run
 from touche.fusion import METHODS, Ranking, doubts_of, fused_rankings
 from touche.io.identifiers import quoted
 from touche.io.opening import check_distinct
-from touche.io.writing import write_whole
 from touche.tasks import task_scored_by
-from touche.tira.outputs import METADATA_FILE, RUN_FILE, write_run
+from touche.tira.outputs import RUN_FILE, write_run
 from touche.tira.provenance import Software, data_of_runs, metadata
 
 _NO_TUNING = "none"
@@ -86,9 +84,6 @@ def fuse(
     if tune != _NO_TUNING and weights:
         raise click.UsageError("--weights and --tune exclude each other; omit one of them")
     tag = tag or f"touche-{method}"
-    target = output / RUN_FILE
-    if target.resolve() in [path.resolve() for path in runs]:
-        raise InputError(target, "this run would be overwritten", "choose another directory")
     started = datetime.now(UTC)
     check_distinct(runs)
     read, data = [read_run(path) for path in runs], data_of_runs(runs)
@@ -100,12 +95,11 @@ def fuse(
     else:
         rankings, of_tuning = _tuned(read, method, depth, tune, dimension, scoring)
         options |= of_tuning
-    write_run(output, [topic for topic, _ in rankings], rankings, tag)
     about = (fuse.help or "").partition("\n")[0]
     software = Software(f"touche fuse --method {method}", team or "", command_line(), about)
     text = metadata(software, tag, options, data, started, datetime.now(UTC))
-    write_whole(output / METADATA_FILE, text)
-    tell(f"fuse: {target} of {len(runs)} runs, {counted(len(rankings), 'topic')}")
+    write_run(output, [topic for topic, _ in rankings], rankings, tag, lambda: text)
+    tell(f"fuse: {output / RUN_FILE} of {len(runs)} runs, {counted(len(rankings), 'topic')}")
 
 
 def _typed(weights: Sequence[float]) -> str:

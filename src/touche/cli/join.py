@@ -1,19 +1,21 @@
 """touche join statistics | runs"""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from touche.cli.commands import PATH, Group, argument, option
 from touche.cli.options import DEPTH, output
-from touche.cli.output import tell
+from touche.cli.output import command_line, tell
 from touche.collection.discovery import find
 from touche.formats.statistics import joined, parts_of, read_statistics, write_statistics
 from touche.fusion import check_ranked_by
 from touche.fusion import joined as joined_runs
 from touche.io.opening import check_distinct
 from touche.tira.outputs import RUN_FILE, write_run
+from touche.tira.provenance import Software, data_of_runs, metadata
 
 
 @click.group(cls=Group, example="touche join statistics parts/*.json -o all.json")
@@ -49,9 +51,13 @@ def statistics(files: Sequence[Path], output: Path) -> None:
 @join.command(example="touche join runs parts/*/run.txt -i INPUT --statistics all.json -o out", params=_RUNS)
 def runs(files: Sequence[Path], given: Path, statistics: Path, output: Path, depth: int) -> None:
     """Join a baseline's runs on parts, ranked by joined statistics, into a run on the whole collection."""
+    started = datetime.now(UTC)
     topics = find(given, needs_documents=False).topics
     check_distinct(files)
     check_ranked_by(statistics, files)
     tag, rankings = joined_runs(files, topics, depth)
-    write_run(output, topics, rankings, tag)
+    data = data_of_runs(files, statistics)
+    software = Software("touche join runs", "", command_line(), runs.help or "")
+    text = metadata(software, tag, {"depth": depth}, data, started, datetime.now(UTC))
+    write_run(output, topics, rankings, tag, lambda: text)
     tell(f"join: {output / RUN_FILE} of {len(files)} runs")

@@ -19,7 +19,7 @@ from touche.cli.runners import own_frames
 from touche.errors import ToucheError
 from touche.evaluation.cross_validation import FOLDS
 from touche.evaluation.evaluators import EVALUATORS
-from touche.io.writing import write_whole
+from touche.io.writing import together, write_whole
 
 if TYPE_CHECKING:
     from touche.tuning.results import Sweep
@@ -134,16 +134,17 @@ def _write(result: "Sweep", folder: Path) -> None:
     """Writes the tables; also heat maps, if matplotlib is installed and options vary."""
     from touche.report.plots import save  # here, as above
 
-    write_whole(folder / SETTINGS_FILE, formatted(result.scores, "csv"))
-    if result.cross_validations:
-        write_whole(folder / FOLDS_FILE, formatted(result.folds(), "csv"))
-    for dimension in result.by_dimension if result.settings[0].swept else ():
-        try:
-            figure = result.heat_map(dimension)
-        except ToucheError as error:  # matplotlib is not installed, or the evaluator has no topic
-            warn(f"no heat map: {error}")
-        else:
-            save(figure, folder / f"heat-map-{quote(dimension, safe='')}")
+    with together(folder / SETTINGS_FILE):
+        write_whole(folder / SETTINGS_FILE, formatted(result.scores, "csv"))
+        if result.cross_validations:
+            write_whole(folder / FOLDS_FILE, formatted(result.folds(), "csv"))
+        for dimension in result.by_dimension if result.settings[0].swept else ():
+            try:
+                figure = result.heat_map(dimension)
+            except ToucheError as error:  # matplotlib is not installed, or the evaluator has no topic
+                warn(f"no heat map: {error}")
+            else:
+                save(figure, folder / f"heat-map-{quote(dimension, safe='')}")
 
 
 def _show_settings(result: "Sweep") -> None:

@@ -16,6 +16,7 @@ from pathlib import Path, PosixPath
 from typing import IO, Any
 
 from touche.errors import InputError
+from touche.io.inputs import add_input
 from touche.progress import bar
 
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -177,10 +178,13 @@ def opened(path: Path) -> Iterator[io.BufferedReader]:
 def open_binary(path: Path) -> Iterator[IO[bytes]]:
     """Opens a file for reading bytes, decompressed if it is gzipped, whatever its name.
 
+    No output of the running command replaces the file.
+
     Raises:
         InputError: if the file cannot be opened or its gzip stream is broken or truncated.
     """
     try:
+        add_input(path)
         with opened(path) as file:
             if file.peek(2).startswith(_GZIP_MAGIC):
                 yield io.BufferedReader(_Unpacked(file), _BUFFER)

@@ -1,8 +1,12 @@
-"""Writing of files, whole or not at all."""
+"""Writing of files, whole or not at all; several files are replaced together or not at all."""
 
+import errno
+import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -10,6 +14,34 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from touche.errors import InputError
+from touche.io.inputs import Identity, add_output, identities, is_input
+
+
+@dataclass(frozen=True)
+class _Block:
+    """The files of a block ``together``.
+
+    Attributes:
+        inputs: the files that it must not replace.
+        parts: the hidden files with the new content, by the files that they will replace.
+    """
+
+    inputs: set[Identity]
+    parts: dict[Path, Path] = field(default_factory=dict)
+
+    def add(self, target: Path, part: Path) -> None:
+        """Adds a file; if it is written twice, the second content counts."""
+        if target in self.parts:
+            self.parts[target].unlink()
+        self.parts[target] = part
+
+    def parts_from(self, first: Path) -> dict[Path, Path]:
+        """Returns the hidden files, and that of ``first`` before the others."""
+        target = Path(os.path.realpath(first))
+        return {target: self.parts[target], **self.parts}
+
+
+_block: ContextVar[_Block | None] = ContextVar("block", default=None)
 
 
 def make_folder(path: Path) -> None:
@@ -39,56 +71,198 @@ def check_writable(folder: Path) -> None:
         ) from error
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Writes a text so that the file appears complete or not at all; failures leave nothing behind.
+def check_outputs(paths: Iterable[Path]) -> None:
+    """Checks that files can be written, before the work that produces their content; makes their folders.
 
     Raises:
-        InputError: if the directory cannot be written or the disk is full.
+        InputError: as in ``whole``, or if two of the files are one.
     """
-    with whole(path) as file:
+    targets = set()
+    for path in paths:
+        make_folder(path.parent)
+        with _named(path):
+            target = _target_of_writing(path)
+            TemporaryFile(dir=target.parent).close()
+        if target in targets:
+            raise InputError(path, "two outputs have this name", "choose another name for one of them")
+        targets.add(target)
+
+
+def write_whole(path: Path, text: str, *, is_update: bool = False) -> None:
+    """Writes a text as ``whole`` does, with the same errors.
+
+    Args:
+        path: the file.
+        text: its content.
+        is_update: whether the command may replace the file although it has read it.
+    """
+    with whole(path, is_update=is_update) as file:
         file.write(text.encode(errors="backslashreplace"))  # for file names that are not UTF-8
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[IO[bytes]]:
-    """Opens a file for writing that appears complete or not at all.
+def whole(path: Path, *, is_update: bool = False) -> Iterator[IO[bytes]]:
+    """Opens a file for writing that appears complete or not at all; in a block ``together``, at its end.
 
     A symbolic link stays, and its target is written. A missing target is created, as by ``>`` of a shell;
     ``cp`` refuses such a link. An existing file keeps its permissions, and its owner and group if the system
     allows it. The content is first written to a hidden file in the target's folder. Only a killed process
     leaves this ``.NAME.*.part`` behind; you can remove it.
 
+    Args:
+        path: the file.
+        is_update: whether the command may replace the file although it has read it.
+
     Raises:
-        InputError: if the directory cannot be written, the disk is full, or a device has this name.
+        InputError: if the directory cannot be written, the disk is full, a device has this name, or the file
+            is an input of the running command.
     """
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise InputError(path, "a device or a pipe, not a file", "choose another name")
+    with _named(path):
+        target = _target_of_writing(path, is_update=is_update)
+        with _hidden_part(target) as (part, file):
+            yield file
+        if block := _block.get():
+            block.add(target, part)
+        else:
+            _replace({target: part})
+
+
+@contextmanager
+def cached(path: Path) -> Iterator[IO[bytes]]:
+    """Opens a file of a cache for writing; it appears at once, complete or not at all.
+
+    The names of such files are predictable, and their folder may be shared. So a link with this name is
+    replaced, and its target is not written.
+
+    Raises:
+        InputError: if the directory cannot be written, or the disk is full.
+    """
+    with _named(path):
+        with _hidden_part(path) as (part, file):
+            yield file
+        _replace({path: part})
+
+
+@contextmanager
+def together(first: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
+    """Delays the replacement of files by ``whole`` to the end of the block; an error leaves earlier files.
+
+    No new file is ever next to an earlier one of the block, because all earlier files except the first are
+    hidden before the first is replaced. If the process is killed at that moment, the other files are missing:
+    ``.NAME.*.earlier`` has their earlier content, and ``.NAME.*.part`` has their new content.
+
+    Args:
+        first: the file that is replaced first, and is never missing.
+        inputs: files that the block must not replace.
+
+    Raises:
+        InputError: if a file cannot be replaced.
+    """
+    block = _Block(identities(inputs))
+    token = _block.set(block)
     try:
-        target = _target_of_writing(path)
-        earlier = target.stat() if target.exists() else None
-        # Not mkstemp, because its permissions ignore the umask.
-        part = target.with_name(f".{target.name}.{token_hex(8)}.part")
-        opener = partial(os.open, mode=0o600 if earlier else 0o666)
-        with open(part, "xb", opener=opener) as file:
-            try:
-                if earlier:
-                    _keep_permissions(file.fileno(), earlier)
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-                part.replace(target)
-            finally:
-                part.unlink(missing_ok=True)
+        yield
+        with _named(first):
+            _replace(block.parts_from(first))
+    finally:
+        _block.reset(token)
+        for part in block.parts.values():
+            part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Raises an InputError with the path for an error of the system."""
+    try:
+        yield
     except OSError as error:
         raise InputError(path, f"cannot be written ({error.strerror})", "choose another directory") from error
 
 
-def _target_of_writing(path: Path) -> Path:
+@contextmanager
+def _hidden_part(target: Path) -> Iterator[tuple[Path, IO[bytes]]]:
+    """Opens a hidden file next to a file, with the same permissions; an error removes the hidden file."""
+    earlier = target.stat() if target.is_file() and not target.is_symlink() else None
+    part = _hidden(target, "part")
+    # Not mkstemp, because its permissions ignore the umask.
+    opener = partial(os.open, mode=0o600 if earlier else 0o666)
+    with open(part, "xb", opener=opener) as file:
+        try:
+            if earlier:
+                _keep_permissions(file.fileno(), earlier)
+            yield part, file
+            file.flush()
+            os.fsync(file.fileno())
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+
+
+def _hidden(target: Path, kind: str) -> Path:
+    """Returns an unused hidden name next to a file."""
+    return target.with_name(f".{target.name}.{token_hex(8)}.{kind}")
+
+
+def _replace(parts: Mapping[Path, Path]) -> None:
+    """Replaces files by hidden files, all or none; after an error or a signal, no hidden file is left."""
+    first, *others = parts
+    for part in parts.values():
+        add_output(part)
+    with _locked(first) if others else nullcontext():
+        earlier = {target: _hidden(target, "earlier") for target in others if target.exists()}
+        try:
+            for target, hidden in earlier.items():
+                target.rename(hidden)
+            parts[first].replace(first)
+        finally:
+            if parts[first].exists():  # not replaced
+                parts[first].unlink()
+                for target, hidden in earlier.items():
+                    if hidden.exists():
+                        hidden.rename(target)
+            else:
+                for target in others:
+                    parts[target].replace(target)
+                for hidden in earlier.values():
+                    hidden.unlink(missing_ok=True)
+
+
+@contextmanager
+def _locked(first: Path) -> Iterator[None]:
+    """Keeps other processes from replacing the same files meanwhile; some file systems have no locks.
+
+    The lock is not on the folder, which a parent process may have locked.
+    """
+    path = first.with_name(f".{first.name}.lock")
+    while True:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        if identities([path]) == {(os.fstat(lock).st_dev, os.fstat(lock).st_ino)}:
+            break
+        os.close(lock)  # another process has removed it before it was locked
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        os.close(lock)
+
+
+def _target_of_writing(path: Path, *, is_update: bool = False) -> Path:
     """Returns the file that a path leads to.
 
     Raises:
-        OSError: for circular links, and for another user's link that the kernel does not follow.
+        InputError: if it is a device, or an input of the running command.
+        OSError: for a directory, for circular links, and for another user's link that the kernel does not
+            follow.
     """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if path.exists() and not path.is_file():
+        raise InputError(path, "a device or a pipe, not a file", "choose another name")
+    block = _block.get()
+    if not is_update and (is_input(path) or (block and block.inputs & identities([path]))):
+        raise InputError(path, "an input of this command, which it would overwrite", "choose another name")
     if path.is_symlink():
         with suppress(FileNotFoundError):
             os.close(os.open(path, os.O_WRONLY))

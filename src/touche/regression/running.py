@@ -205,7 +205,7 @@ def _rewrite(pinned: Expected) -> None:
         )
     document: Any = tomlkit.parse(path.read_text(encoding="utf-8"))
     document[pinned.TABLE][pinned.entry][pinned.PINNED_AS] = pinned.value
-    write_whole(path, tomlkit.dumps(document))
+    write_whole(path, tomlkit.dumps(document), is_update=True)
 
 
 def _measured(

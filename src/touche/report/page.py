@@ -8,7 +8,7 @@ from pathlib import Path
 
 from touche.errors import imported
 from touche.evaluation.evaluators import TREC_EVAL_VERSION
-from touche.io.writing import make_folder, whole, write_whole
+from touche.io.writing import make_folder, together, whole, write_whole
 from touche.origin import origin
 from touche.progress import watched
 from touche.report.plots import intervals, save
@@ -43,12 +43,13 @@ def write(page: Report, folder: Path) -> Path:
     )
     environment.filters |= {"digits": _digits, "short": _short}
     about = {"page": page, "made_by": _program(), "trec_eval": TREC_EVAL_VERSION}
-    for part in watched(page.parts, "writing", "pages", len(page.parts)):
-        plots = {} if page.divided else _beside(part, folder)
-        html = environment.get_template("task.html").render(part=part, plots=plots, **about)
-        write_whole(folder / (f"{part.id}.html" if page.divided else PAGE_FILE), html)
-    if page.divided:
-        write_whole(folder / PAGE_FILE, environment.get_template("index.html").render(**about))
+    with together(folder / PAGE_FILE):
+        for part in watched(page.parts, "writing", "pages", len(page.parts)):
+            plots = {} if page.divided else _beside(part, folder)
+            html = environment.get_template("task.html").render(part=part, plots=plots, **about)
+            write_whole(folder / (f"{part.id}.html" if page.divided else PAGE_FILE), html)
+        if page.divided:
+            write_whole(folder / PAGE_FILE, environment.get_template("index.html").render(**about))
     return folder / PAGE_FILE
 
 

@@ -1,16 +1,14 @@
-"""Writes the output of a run for TIRA: run.txt, complete or not at all."""
+"""Writes the output of a run for TIRA: run.txt and ir-metadata.yml, both or none."""
 
-import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from touche.errors import InputError, ToucheError
+from touche.errors import ToucheError
 from touche.formats.runs import MAX_DEPTH, format_run, ranking
 from touche.formats.topics import Topic
 from touche.io.identifiers import is_word, quoted
-from touche.io.writing import make_folder, write_whole
+from touche.io.writing import check_outputs, together, write_whole
 
 INPUT_VARIABLE, OUTPUT_VARIABLE = "inputDataset", "outputDir"  # set by TIRA
 RUN_FILE, METADATA_FILE = "run.txt", "ir-metadata.yml"
@@ -20,17 +18,24 @@ Hit = tuple[str, float] | tuple[str, float, str]
 
 def write_run(
     directory: Path,
-    topics: Iterable[Topic],
+    topics: Sequence[Topic],
     rankings: Iterable[tuple[Topic, Iterable[Hit]]],
     tag: str,
+    metadata: Callable[[], str],
+    inputs: Iterable[Path] = (),
 ) -> list[Topic]:
-    """Writes run.txt in the order of the topics, complete or not at all.
+    """Writes run.txt, in the order of the topics, together with its metadata.
+
+    An error, an interrupt or a kill leaves the output of an earlier run as it was. The files of two runs are
+    never mixed.
 
     Args:
         directory: the output directory, which is made if it is missing.
         topics: the topics to answer.
         rankings: for each topic its (document id, score) pairs in any order; a third element is the stance.
         tag: the last column, one word.
+        metadata: returns the text of ir-metadata.yml after the last ranking.
+        inputs: files that the output must not overwrite; files that the command has read are known.
 
     Returns:
         The topics without results.
@@ -40,70 +45,35 @@ def write_run(
             number, or another value is not a word.
         InputError: if the directory cannot be written, or the disk is full.
     """
-    prepare_output(directory)
+    run, about = directory / RUN_FILE, directory / METADATA_FILE
     _word(tag, "tag", "such as touche-bm25")
-    wanted = {topic.number: topic for topic in topics}
+    with together(run, inputs):
+        check_outputs([run, about])  # before the work
+        lines = _lines({topic.number: topic for topic in topics}, rankings, tag)
+        write_whole(run, "".join(lines.get(topic.number, "") for topic in topics))
+        write_whole(about, metadata())
+    return [topic for topic in topics if not lines.get(topic.number)]
+
+
+def _lines(
+    topics: Mapping[str, Topic], rankings: Iterable[tuple[Topic, Iterable[Hit]]], tag: str
+) -> dict[str, str]:
+    """Returns the lines of each topic in a run."""
     lines: dict[str, str] = {}
     for topic, hits in (_checked(pair, "(topic, ranking)", 2) for pair in rankings):
         if not isinstance(topic, Topic):
             raise ToucheError(f"the baseline yielded {quoted(topic)}; yield the Topic, not its number")
-        if topic.number not in wanted or topic.number in lines:
+        if topic.number not in topics or topic.number in lines:
             problem = f"topic {topic.number} is not in the input, or is ranked twice"
             raise ToucheError(f"{problem}; rank each topic of the input once")
         stances: dict[str, str] = {}
         ranked = ranking(_scores(hits, stances), MAX_DEPTH)
-        candidates = wanted[topic.number].candidates
+        candidates = topics[topic.number].candidates
         if others := [id for id, _ in ranked if candidates is not None and id not in candidates]:
             problem = f"document {others[0]!r} is not a candidate of topic {topic.number}"
             raise ToucheError(f"{problem}; rank only documents in topic.candidates")
         lines[topic.number] = format_run(topic.number, ranked, tag, stances)
-    write_whole(directory / RUN_FILE, "".join(lines.get(number, "") for number in wanted))
-    return [topic for topic in wanted.values() if not lines.get(topic.number)]
-
-
-def prepare_output(directory: Path) -> None:
-    """Makes the output directory, and removes the output of an earlier run, so that a failed run leaves none.
-
-    Raises:
-        InputError: if the directory cannot be written.
-    """
-    make_folder(directory)
-    for name in (RUN_FILE, METADATA_FILE):
-        write_whole(directory / name, "")
-        (directory / name).resolve().unlink()
-
-
-@contextmanager
-def replacing_run(directory: Path) -> Iterator[None]:
-    """Sets the output of an earlier run aside; restores it after a ToucheError, else removes it.
-
-    If the process is killed, the earlier run stays in ``run.txt.set-aside`` for the next call.
-
-    Raises:
-        InputError: if the directory cannot be written.
-    """
-    paths = [Path(os.path.realpath(directory / name)) for name in (RUN_FILE, METADATA_FILE)]
-    aside = {path: path.with_name(f"{path.name}.set-aside") for path in paths}
-    refused = False
-    try:
-        for path in filter(Path.is_file, paths):
-            _rename(path, aside[path])
-        prepare_output(directory)
-        yield
-    except ToucheError:
-        refused = True
-        raise
-    finally:
-        for path in filter(lambda output: aside[output].exists(), paths):
-            _rename(aside[path], path) if refused else aside[path].unlink()
-
-
-def _rename(path: Path, target: Path) -> None:
-    try:
-        path.replace(target)
-    except OSError as error:
-        problem = f"cannot be renamed to {target.name} ({error.strerror})"
-        raise InputError(path, problem, "choose another directory") from error
+    return lines
 
 
 def _scores(hits: Iterable[Hit], stances: dict[str, str]) -> Iterator[tuple[str, float]]:

@@ -58,14 +58,22 @@ def data_of_files(paths: Sequence[Path], statistics: Path | None = None) -> dict
         statistics: the file with statistics of the whole collection, or None.
     """
     collection = {"name": os.environ.get(DATASET_VARIABLE) or _folder(paths), "files": _files(paths)}
-    known = {STATISTICS: {"md5": _md5(statistics)}} if statistics else {}
-    return {"test collection": collection, **known}
+    return {"test collection": collection, **_statistics(statistics)}
 
 
-def data_of_runs(paths: Sequence[Path]) -> dict[str, Any]:
-    """Describes the runs from which a run is made, with their md5; runs do not name their collection."""
+def data_of_runs(paths: Sequence[Path], statistics: Path | None = None) -> dict[str, Any]:
+    """Describes the runs from which a run is made, with their md5; runs do not name their collection.
+
+    Args:
+        paths: the runs.
+        statistics: the file with the statistics that they used, or None.
+    """
     name = os.environ.get(DATASET_VARIABLE) or "not known"
-    return {"test collection": {"name": name}, "runs": _files(paths)}
+    return {"test collection": {"name": name}, "runs": _files(paths), **_statistics(statistics)}
+
+
+def _statistics(file: Path | None) -> dict[str, Any]:
+    return {STATISTICS: {"md5": _md5(file)}} if file else {}
 
 
 def metadata(

@@ -1,0 +1,243 @@
+"""A failed command leaves earlier outputs as they were, and no command overwrites an input."""
+
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Touche, Write
+
+EARLIER = {"run.txt": "of an earlier run", "ir-metadata.yml": "about an earlier run"}
+HEAD = "import os, signal\nfrom touche import baseline, scan\n\n\n@baseline\ndef mine(topics, documents):\n"
+ONE, REST = "    yield topics[0], [('a', 1.0)]\n", "    yield from ((topic, []) for topic in topics[1:])\n"
+FAULTS = {  # what a baseline does after its first topic, and the exit code
+    "    raise ValueError('at the second topic')\n": 1,
+    "    yield topics[0], [('b', 1.0)]\n": 2,
+    "    os.kill(os.getpid(), signal.SIGKILL)\n": -signal.SIGKILL,
+    "    os.kill(os.getpid(), signal.SIGTERM)\n": 143,
+}
+WRITING = (  # each with the files of an earlier output, in OUT
+    "run dirichletlm -i spot-check/passages -o OUT",
+    "run dirichletlm -i spot-check/passages --keep-statistics OUT/s.json -o OUT",
+    "fuse A/run.txt B/run.txt -o OUT",
+    "join runs A/run.txt -i in --statistics s.json -o OUT",
+    "join statistics s.json -o OUT/s.json",
+    "report A/run.txt B/run.txt --task spot-check/passages -o OUT",
+    "sweep bm25 --k1 1,2 --task spot-check/passages -o OUT",
+)
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> Path:
+    """The folder of an earlier run."""
+    (tmp_path / "out").mkdir()
+    for name, text in EARLIER.items():
+        (tmp_path / "out" / name).write_text(text)
+    return tmp_path / "out"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def in_process(*arguments: str | Path, limit: int | None = None, script: str = "") -> tuple[int, str]:
+    """Returns exit code and standard error of a command whose files may not grow beyond ``limit`` bytes."""
+
+    def prepare() -> None:
+        if limit:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    begin = f"import os, sys\n{script}\nfrom touche.__main__ import main\nmain()"
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", begin, *map(str, arguments)],
+        capture_output=True, text=True, preexec_fn=prepare, env=environment,
+    )  # fmt: skip
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(("fault", "code"), FAULTS.items())
+def test_a_run_that_fails_or_is_killed_after_its_first_topic_leaves_the_earlier_run(
+    write: Write, earlier: Path, fault: str, code: int
+) -> None:
+    mine = write("my-team/baseline.py", HEAD + ONE + fault + REST).parent
+    ended, err = in_process("run", mine, "-i", "spot-check/passages", "-o", earlier)
+    assert (ended, contents(earlier)) == (code, {name: text.encode() for name, text in EARLIER.items()}), err
+
+
+def test_statistics_of_a_run_that_fails_are_not_written(write: Write, earlier: Path) -> None:
+    body = "    yield from scan.rank(topics, documents, scan.bm25(1.2, 0.75), analysis='plain')\n"
+    mine = write("my-team/baseline.py", HEAD + body.replace("'plain'", "'english'") + "    1 / 0\n").parent
+    statistics = write("s.json", "earlier statistics")
+    command = ("run", mine, "-i", "spot-check/passages", "-o", earlier, "--keep-statistics", statistics)
+    assert in_process(*command)[0] == 1
+    assert statistics.read_text() == "earlier statistics" and {*contents(earlier)} == {*EARLIER}
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with runs A and B, their input and statistics, and an earlier output of each command."""
+    folder = tmp_path_factory.mktemp("workplace")
+    shutil.copytree(ROOT / "corpora" / "spot-check-passages", folder / "in")
+    shutil.copy(ROOT / "topics" / "spot-check-passages.xml", folder / "in" / "topics.xml")
+    for name, baseline in (("A", "bm25"), ("B", "dirichletlm")):
+        for option in ("--keep-statistics", "--statistics"):
+            statistics = (option, folder / ("s.json" if name == "A" else "t.json"))
+            in_process("run", baseline, "-i", "spot-check/passages", "-o", folder / name, *statistics)
+    for number, command in enumerate(WRITING):
+        code, err = in_process(*placed(command, folder, f"out-{number}"))
+        assert code == 0, err
+    return folder
+
+
+def placed(command: str, folder: Path, out: str) -> list[str]:
+    """Returns the words of a command with the paths of its files."""
+    names = {"OUT": out} | {name: name for name in ("A", "B", "s.json", "in")}
+    words = command.split()
+    return [f"{folder / names[head]}{slash}{tail}" if head in names else word
+            for word in words for head, slash, tail in [word.partition("/")]]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(WRITING)))
+def test_a_full_disk_leaves_the_earlier_output_of_each_command(
+    workplace: Path, tmp_path: Path, number: int
+) -> None:
+    """The limit on file sizes truncates the first file that is larger than it."""
+    shutil.copytree(workplace, tmp_path / "work")
+    out = tmp_path / "work" / f"out-{number}"
+    before, sizes = contents(out), sorted(path.stat().st_size for path in out.iterdir() if path.is_file())
+    for limit in {200, sizes[-1] - 1}:
+        code, err = in_process(*placed(WRITING[number], tmp_path / "work", out.name), limit=limit)
+        last = err.splitlines()[-1]
+        assert code == 2 and "cannot be written (File too large)" in last and "Traceback" not in err, err
+        assert contents(out) == before
+
+
+KILLING = """
+renamed = 0
+def counting(function):
+    def call(*arguments, **options):
+        global renamed
+        renamed += 1
+        if renamed == NUMBER:
+            os.kill(os.getpid(), 9)
+        return function(*arguments, **options)
+    return call
+os.rename, os.replace, os.unlink = map(counting, (os.rename, os.replace, os.unlink))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [WRITING[1], *WRITING[2:4]])
+def test_a_kill_at_any_step_never_pairs_a_run_with_the_metadata_of_another(
+    workplace: Path, tmp_path: Path, command: str
+) -> None:
+    shutil.copytree(workplace, tmp_path / "work")
+    out = tmp_path / "work" / "out"
+    pairs = set()
+    for number in range(1, 12):
+        out.mkdir(exist_ok=True)
+        for name, text in EARLIER.items():
+            (out / name).write_text(text)
+        code, err = in_process(
+            *placed(command, tmp_path / "work", "out"), script=KILLING.replace("NUMBER", str(number))
+        )
+        assert code in (0, -signal.SIGKILL), err
+        run = "earlier" if (out / "run.txt").read_text() == EARLIER["run.txt"] else "new"
+        about = (out / "ir-metadata.yml").read_text() if (out / "ir-metadata.yml").exists() else ""
+        pairs.add((run, about and ("earlier" if about == EARLIER["ir-metadata.yml"] else "new")))
+        shutil.rmtree(out)
+        if code == 0:
+            break
+    assert code == 0 and pairs == {("earlier", "earlier"), ("earlier", ""), ("new", ""), ("new", "new")}
+
+
+def test_two_processes_on_one_output_leave_the_files_of_one_of_them(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", TWO, str(tmp_path)]
+    processes = [subprocess.Popen([*command, name]) for name in "abcd"]
+    assert [process.wait() for process in processes] == [0] * 4
+    assert (tmp_path / "run.txt").read_text() == (tmp_path / "ir-metadata.yml").read_text()
+    assert len([*tmp_path.iterdir()]) == 2
+
+
+TWO = """
+import sys
+from pathlib import Path
+from touche.io.writing import together, write_whole
+folder, name = Path(sys.argv[1]), sys.argv[2]
+for number in range(200):
+    with together(folder / "run.txt"):
+        write_whole(folder / "run.txt", f"{name}{number}")
+        write_whole(folder / "ir-metadata.yml", f"{name}{number}")
+"""
+
+
+OVERWRITING: dict[str, str] = {  # and the input
+    "fuse A/run.txt B/run.txt -o A": "A/run.txt",
+    "join runs A/run.txt -i in --statistics s.json -o A": "A/run.txt",
+    "join statistics s.json u.json -o s.json": "s.json",
+    "join statistics s.json u.json -o linked.json": "s.json",
+    "join statistics s.json u.json -o hard.json": "s.json",
+    "run bm25 -i in -o out --keep-statistics in/topics.xml": "in/topics.xml",
+    "run bm25 -i in -o out --keep-statistics in/passages.jsonl": "in/passages.jsonl",
+    "run bm25 -i in -o out --statistics s.json --keep-statistics s.json": "s.json",
+    "run ./my-team -i in -o out --keep-statistics my-team/baseline.py": "my-team/baseline.py",
+    "run ./my-team -i in -o out --keep-statistics words.txt --words words.txt": "words.txt",
+    "fuse A/run.txt B/run.txt --tune two-fold --qrels q/ir-metadata.yml -o q": "q/ir-metadata.yml",
+    "report A/run.txt --qrels q/index.html -o q": "q/index.html",
+    "sweep bm25 -i spot-check/passages --k1 1,2 --qrels q/settings.csv -o q": "q/settings.csv",
+    "regress bm25 --dataset spot-check/passages --json CLONE/baselines/bm25/expected.toml": "",
+}
+
+
+@pytest.mark.parametrize(("command", "file"), OVERWRITING.items())
+def test_an_output_that_is_an_input_is_refused(
+    workplace: Path, write: Write, touche: Touche, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    command: str, file: str
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(workplace, tmp_path, dirs_exist_ok=True)
+    shutil.copy("s.json", "u.json")
+    Path("linked.json").symlink_to("s.json")
+    Path("hard.json").hardlink_to("s.json")
+    qrels = (ROOT / "qrels" / "spot-check-passages-relevance.qrels").read_text()
+    for name in ("ir-metadata.yml", "index.html", "settings.csv"):
+        write(f"q/{name}", qrels)
+    write("words.txt", "the")
+    head = HEAD.replace("documents)", "documents, *, words: str = '')")
+    write("my-team/baseline.py", f"{head}    yield from scan.rank(topics, documents, scan.bm25(1, 1))\n")
+    expected = ROOT / "baselines" / "bm25" / "expected.toml"
+    target = Path(file) if file else expected
+    before = target.read_bytes()
+    code, _, err = touche(*command.replace("CLONE", str(ROOT)).split())
+    assert target.read_bytes() == before
+    assert code == 2 and err.splitlines()[-1].endswith("which it would overwrite; choose another name"), err
+    assert not [*tmp_path.rglob(".*.part")]
+
+
+def test_a_run_may_be_written_into_its_input_folder_and_again(touche: Touche, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "corpora" / "spot-check-passages", tmp_path / "in")
+    shutil.copy(ROOT / "topics" / "spot-check-passages.xml", tmp_path / "in" / "topics.xml")
+    for _ in range(2):
+        assert touche("run", "bm25", "-i", tmp_path / "in", "-o", tmp_path / "in")[0] == 0
+
+
+def test_two_outputs_of_one_name_are_refused(touche: Touche, earlier: Path) -> None:
+    files = ("-o", earlier, "--keep-statistics", earlier / "run.txt")
+    code, _, err = touche("run", "bm25", "-i", "spot-check/passages", *files)
+    assert code == 2 and "two outputs have this name" in err and {*contents(earlier)} == {*EARLIER}
+
+
+def test_a_joined_run_has_metadata_and_can_be_joined_again(
+    workplace: Path, tmp_path: Path, touche: Touche
+) -> None:
+    run = workplace / "out-3" / "run.txt"
+    options = ("-i", workplace / "in", "--statistics", workplace / "s.json", "-o", tmp_path)
+    assert touche("join", "runs", run, *options)[0] == 0
+    assert (tmp_path / "run.txt").read_bytes() == run.read_bytes()
