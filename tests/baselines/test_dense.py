@@ -101,7 +101,9 @@ def test_a_link_with_the_name_of_a_block_is_replaced_and_its_target_stays(tmp_pa
         path.symlink_to(own)
     embedded(tmp_path)
     assert own.read_text() == "precious"
-    assert [path.read_bytes() for path in blocks] == expected and not any(path.is_symlink() for path in blocks)
+    assert [path.read_bytes() for path in blocks] == expected and not any(
+        path.is_symlink() for path in blocks
+    )
 
 
 def test_only_what_follows_a_change_is_computed_again(tmp_path: Path) -> None:

