@@ -1,10 +1,13 @@
 """The APIs of args.me and ChatNoir, each spoken by a server on loopback as its documentation has it."""
 
+import base64
 import json
 import re
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -12,15 +15,17 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from ruamel.yaml import YAML
 
 from conftest import ROOT, Touche, Write
 from neighbours import neighbour
 from touche import search_apis
 from touche.errors import ToucheError
+from touche.tira.answers import noting_answers
 
 Found = list[tuple[str, float]]
 Patch = pytest.MonkeyPatch
-Search = Callable[[str, int], Found]
+Search = Callable[..., Found]
 Trouble = int | bytes | tuple[int, str]  # a status, what is sent, or a status and a Retry-After
 
 
@@ -124,12 +129,12 @@ def server(monkeypatch: Patch, clock: Clock) -> Iterator[Server]:
     server.close()
 
 
-def argsme(query: str, depth: int) -> Found:
-    return CLIENTS["argsme"]().search(query, depth)  # type: ignore[no-any-return]
+def argsme(query: str, depth: int, **cache: Any) -> Found:
+    return CLIENTS["argsme"](**cache).search(query, depth)  # type: ignore[no-any-return]
 
 
-def chatnoir(query: str, depth: int) -> Found:
-    return CLIENTS["chatnoir"]().search(query, depth)  # type: ignore[no-any-return]
+def chatnoir(query: str, depth: int, **cache: Any) -> Found:
+    return CLIENTS["chatnoir"](**cache).search(query, depth)  # type: ignore[no-any-return]
 
 
 CLIENTS = {
@@ -139,8 +144,8 @@ CLIENTS = {
 both = pytest.mark.parametrize("search", [argsme, chatnoir])
 
 
-def cached(tmp_path: Path, search: Search) -> list[Path]:
-    return sorted((tmp_path / "cache" / "touche" / search.__name__).iterdir())
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / "touche" / "answers.sqlite"
 
 
 def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -173,22 +178,76 @@ def test_pages_of_chatnoir_are_asked_for_one_after_the_other(server: Server) -> 
 
 
 @both
-def test_an_answer_is_cached_by_server_query_and_depth_and_asked_for_again_where_it_is_broken(
+def test_an_answer_is_cached_by_server_query_and_depth_without_the_key(
     search: Search, server: Server, tmp_path: Path, monkeypatch: Patch
 ) -> None:
     first = search("q", 10)
     assert search("q", 10) == first and len(server.asked) == 1
-    broken = ('[["a', '{"arguments": [{"id": "a"}]}', "[1]", '[["a", null]]', '[["a b", 1]]', "[[3, 1]]")
-    for asked, text in enumerate(broken, 2):
-        cached(tmp_path, search)[0].write_text(text)
-        assert search("q", 10) == first and len(server.asked) == asked
     for variable in ("ARGSME_URL", "CHATNOIR_URL"):
-        monkeypatch.setenv(variable, server.url + "?")
+        monkeypatch.setenv(variable, server.url + "?a")
     search("q", 10)
     search("r", 10)
     search("q", 11)
-    assert len(server.asked) == len(broken) + 4
-    assert not any("secret" in path.read_text() for path in cached(tmp_path, search))
+    assert len(server.asked) == 4
+    with sqlite3.connect(cache(tmp_path)) as database:
+        stored = [json.loads(text) for (text,) in database.execute("SELECT value FROM responses")]
+    sent = [base64.b64decode(record["request"].get("body", "")) for record in stored]
+    assert len(sent) == 4 and b"secret" not in b"".join(sent) and "secret" not in json.dumps(stored)
+    assert search is argsme or all(b"REDACTED" in body for body in sent)
+
+
+@both
+def test_an_old_answer_is_requested_again_and_no_cache_neither_reads_nor_writes(
+    search: Search, server: Server, tmp_path: Path
+) -> None:
+    search("q", 10, is_cached=False)
+    search("q", 10)
+    assert len(server.asked) == 2
+    with sqlite3.connect(cache(tmp_path)) as database:
+        ((text,),) = database.execute("SELECT value FROM responses").fetchall()
+        then = datetime.now(UTC) - timedelta(days=3)
+        older = re.sub(r'"created_at": ?"[^"]*"', f'"created_at": "{then.isoformat()}"', text)
+        assert older != text
+        database.execute("UPDATE responses SET value = ?", (older.encode(),))
+    with noting_answers() as dates:
+        search("q", 10, keep_days=4)
+        assert len(server.asked) == 2 and [*dates.values()] == [[then]]
+        search("q", 10, keep_days=2)
+        assert len(server.asked) == 3
+        search("q", 10, keep_days=2)
+        assert len(server.asked) == 3
+    *_, noted = dates.values()
+    assert [date > then for date in noted] == [False, True, True]
+    search("q", 10, is_cached=False)
+    assert len(server.asked) == 4
+
+
+@both
+@pytest.mark.parametrize("broken", ["{", '[["a", 1.0]]', '{"arguments": [], "totalSize": 9, "results": 1}'])
+def test_a_broken_answer_in_the_cache_is_requested_again(
+    search: Search, server: Server, tmp_path: Path, broken: str
+) -> None:
+    first = search("q", 10)
+    with sqlite3.connect(cache(tmp_path)) as database:
+        ((text,),) = database.execute("SELECT value FROM responses").fetchall()
+        altered = json.dumps(json.loads(text) | {"_content": base64.b64encode(broken.encode()).decode()})
+        database.execute("UPDATE responses SET value = ?", (altered if broken != "{" else broken,))
+    assert search("q", 10) == first and len(server.asked) == 2
+
+
+@both
+def test_a_cache_that_is_no_database_is_one_line(search: Search, server: Server, write: Write) -> None:
+    path = write("cache/touche/answers.sqlite", "no database" * 1000)
+    with pytest.raises(ToucheError, match=rf"{path} cannot be used \(.*\); remove it") as caught:
+        search("q", 10)
+    assert "\n" not in str(caught.value)
+    path.unlink()
+    search("q", 10)
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE responses SET value = ?", ('{"_content": 1}',))  # of another version
+    with pytest.raises(ToucheError, match=rf"{path} cannot be used") as caught:
+        search("q", 10)
+    assert "\n" not in str(caught.value)
 
 
 @both
@@ -196,9 +255,10 @@ def test_it_says_who_asks_and_waits_longer_after_troubles(search: Search, server
     client, server.working = CLIENTS[search.__name__](), 30.0
     client.search("q", 10)
     client.search("r", 10)
-    server.troubles = [503, 429, b"{"]
+    server.troubles = [503, 429, 500]
     client.search("s", 10)
-    assert server.gaps == [30 + pause for pause in (1.0, 1.0, 2.0, 4.0, 8.0)]
+    client.search("t", 10)
+    assert server.gaps == [30 + pause for pause in (1.0, 1.0, 2.0, 4.0, 8.0, 1.0)]
     assert all(re.match(r"touche-baselines/.*\(https://touche.webis.de\)", each) for each in server.agents)
 
 
@@ -216,7 +276,7 @@ def test_it_waits_as_long_as_it_is_asked_to_unless_that_is_too_long(search: Sear
             search("another", 10)
 
 
-NO_ANSWERS = [429, b"<html>", b"{}", b"\xff", 100_000 * b"["]
+NO_ANSWERS = [b"<html>", b"{}", b"\xff", 100_000 * b"["]
 NO_ARGUMENTS = [
     b'{"arguments": [{"id": "a"}]}', b'{"arguments": [], "totalSize": -1}',
     b'{"arguments": [], "totalSize": "many"}', b'{"totalSize": 1, "arguments": [{"id": null}]}',
@@ -226,23 +286,31 @@ NO_ARGUMENTS = [
 SPOILT = [(b'"meta"', b'"meat"'), (b"clueweb12-0003", b"clueweb12 0003"), (b"999.0", b"1e999")]
 
 
+@both
+def test_another_attempt_after_a_temporary_error_is_reported(
+    search: Search, server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.troubles = [429, 408]
+    assert len(search("q", 10)) == (3 if search is argsme else 10) and len(server.asked) == 3
+    attempts = [re.findall(r"attempt (\d).* (\d) s", warning) for warning in warnings_of(caplog)]
+    assert attempts == [[("1", "2")], [("2", "4")]]
+
+
 @pytest.mark.parametrize(
     ("search", "trouble"),
     [
         *((search, each) for search in (argsme, chatnoir) for each in NO_ANSWERS),
-        *((argsme, each) for each in (408, *NO_ARGUMENTS)),
+        *((argsme, each) for each in NO_ARGUMENTS),
         *((chatnoir, each) for each in SPOILT),
     ],
 )
-def test_troubles_are_not_cached(
-    search: Search, trouble: Any, server: Server, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_unreadable_answers_are_one_line_and_not_cached(search: Search, trouble: Any, server: Server) -> None:
     if isinstance(trouble, tuple):
         trouble = server.pages({"from": 0, "size": 10}).replace(*trouble, 1)
-    server.troubles = [trouble, trouble]
-    assert len(search("q", 10)) == (3 if search is argsme else 10) and len(server.asked) == 3
-    attempts = [re.findall(r"attempt (\d).* (\d) s", warning) for warning in warnings_of(caplog)]
-    assert attempts == [[("1", "2")], [("2", "4")]]
+    server.troubles = [trouble]
+    with pytest.raises(ToucheError, match=r"sent no readable answer \(no JSON with results\); try again"):
+        search("q", 10)
+    assert len(search("q", 10)) == (3 if search is argsme else 10) and len(server.asked) == 2
 
 
 def test_a_short_answer_is_told_and_not_kept(server: Server, caplog: pytest.LogCaptureFixture) -> None:
@@ -261,7 +329,7 @@ def test_a_short_answer_is_told_and_not_kept(server: Server, caplog: pytest.LogC
         (argsme, 404, r"args\.me refuses .*\(HTTP 404\)"),
         (chatnoir, 401, r"ChatNoir refuses .*\(HTTP 401\); CHATNOIR_API_KEY "),
         (chatnoir, 403, r"ChatNoir refuses .*\(HTTP 403\); .* blocked"),
-        (argsme, 503, r"no readable answer in 6 attempts \(HTTP 503\); try again later"),
+        (argsme, 503, r"no readable answer \(HTTP 503\); try again later"),
     ],
 )  # fmt: skip
 def test_troubles_that_last_are_one_line(search: Search, status: int, message: str, server: Server) -> None:
@@ -280,7 +348,7 @@ def test_troubles_that_last_are_one_line(search: Search, status: int, message: s
 @both
 def test_a_server_that_is_not_there(search: Search, server: Server, monkeypatch: Patch) -> None:
     server.close()
-    with pytest.raises(ToucheError, match=r"no readable answer in 6 attempts \(ConnectionError\)"):
+    with pytest.raises(ToucheError, match=r"no readable answer \(ConnectionError\)"):
         search("q", 10)
     for address in ("foo", "ftp://host/x", "http://["):
         monkeypatch.setenv("CHATNOIR_URL", address)
@@ -290,10 +358,10 @@ def test_a_server_that_is_not_there(search: Search, server: Server, monkeypatch:
 
 
 def test_a_server_that_does_not_answer_in_time(server: Server, monkeypatch: Patch) -> None:
-    monkeypatch.setattr(search_apis, "_ATTEMPTS", 2)
+    monkeypatch.setattr(search_apis, "_RETRIES", 1)
     monkeypatch.setattr(search_apis, "_TIMEOUT", 0.1)
     server.delay = 0.5
-    with pytest.raises(ToucheError, match=r"no readable answer in 2 attempts \(ReadTimeout\)"):
+    with pytest.raises(ToucheError, match=r"no readable answer \(ConnectionError\)"):
         chatnoir("q", 10)
 
 
@@ -335,6 +403,14 @@ def test_a_run_of_chatnoir_itself(server: Server, touche: Touche, write: Write, 
     told = f"ranks with today's query ({query}) and index, not those of 2020 and 2021\n"
     assert err.count(f"warning: {server.url} {told}") == 1
     assert (ranked(), ranked("--group-by-host")) == ("1032", "0123")
+    record = YAML(typ="safe").load(out / "ir-metadata.yml")
+    answers, started = (
+        record["data"]["search engines"]["ChatNoir"],
+        record["resources"]["runtime"]["start time"],
+    )
+    assert (
+        answers["answers"] == 4 and answers["first"] <= answers["last"] < started
+    )  # cached by the first run
     assert "--api lets ChatNoir rank" in touche(*command, "--year", "today")[2]
     assert "--api lets ChatNoir rank" in touche(*command, "--keep-statistics", "x.json")[2]
     monkeypatch.delenv("CHATNOIR_API_KEY")

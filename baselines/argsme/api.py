@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from touche.search_apis import Answer, Engine, first_of_each
+from touche.search_apis import KEEP_DAYS, Answer, Engine, first_of_each
 
 _URL = "https://www.args.me/api/v2/arguments"
 _FIELDS = "totalSize,arguments.id,arguments.explanation.score"  # the texts are not needed
@@ -15,10 +15,14 @@ _log = logging.getLogger("touche.argsme")  # the command line shows the loggers 
 
 
 class ArgsMe:
-    """A connection to args.me, or to the address in ``ARGSME_URL``; warns of differences from 2021."""
+    """A connection to args.me, or to the address in ``ARGSME_URL``; warns of differences from 2021.
 
-    def __init__(self) -> None:
-        self._engine = Engine("args.me", "argsme", "ARGSME_URL", _URL)
+    Args:
+        is_cached, keep_days: whether answers are cached, and for how many days.
+    """
+
+    def __init__(self, *, is_cached: bool = True, keep_days: float = KEEP_DAYS) -> None:
+        self._engine = Engine("args.me", "ARGSME_URL", _URL, is_cached, keep_days)
         warning = "%s ranks with today's index and method, not those of 2021"
         _log.warning(warning, self._engine.address)
 
@@ -32,7 +36,7 @@ class ArgsMe:
         """
         words = {"query": query, "pageSize": str(depth), "format": "json", "fields": _FIELDS}
         request = {"method": "GET", "params": words}
-        return first_of_each(self._engine.results(query, (depth,), request, partial(_read, depth)), among)
+        return first_of_each(self._engine.results(query, request, partial(_read, depth)), among)
 
 
 def _read(depth: int, sent: bytes) -> Answer:

@@ -29,6 +29,8 @@ def argsme(
     *,
     match: Literal["all", "any"] = "all",
     api: bool = False,
+    cache: bool = True,
+    cache_days: float = 7,
     depth: int = 1000,
 ) -> Rankings:
     """Ranks arguments as args.me did in 2021: BM25 of premises and page, plus 1.5 times the conclusion's.
@@ -39,12 +41,14 @@ def argsme(
     match: require all terms of the title on the page, or any.
     api: query args.me itself, with its answers of today; needs no documents. Only candidates among its best
         results are ranked.
+    cache: store the answers of --api, and read stored ones.
+    cache_days: age in days from which a stored answer is requested again.
     depth: number of arguments per topic.
     """
     if api:
         if match != "all" or documents.statistics:
             raise ParameterError("--api lets args.me rank; omit --match and files of statistics")
-        yield from asked(topics, depth)
+        yield from asked(topics, ArgsMe(is_cached=cache, keep_days=cache_days), depth)
         return
     fields: dict[str, Callable[[AnyDocument], str]] = {
         "premises": partial(indexed_premises_of, word_of_no_title(topics)),
@@ -86,8 +90,7 @@ def word_of_no_title(topics: Topics) -> str:
     return next(word for number in count() if (word := f"unseen{number}") not in titles)
 
 
-def asked(topics: Topics, depth: int) -> Rankings:
+def asked(topics: Topics, client: ArgsMe, depth: int) -> Rankings:
     """Yields args.me's own answers with their scores; without scores in their order."""
-    client = ArgsMe()
     for topic in topics:
         yield topic, client.search(topic.title, depth, topic.candidates)

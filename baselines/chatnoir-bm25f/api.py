@@ -4,8 +4,8 @@ import logging
 import os
 from typing import Any
 
-from touche.errors import NotInstalledError, ToucheError, installing
-from touche.search_apis import Answer, Engine, Result, first_of_each
+from touche.errors import ToucheError, imported
+from touche.search_apis import EXTRA, KEEP_DAYS, Answer, Engine, Result, first_of_each
 
 KEY = "CHATNOIR_API_KEY"  # in the environment
 _URL = "https://www.chatnoir.eu/api/v1/_search"
@@ -21,14 +21,18 @@ class ChatNoir:
 
     Args:
         index: the client's name of the index.
+        is_cached, keep_days: whether answers are cached, and for how many days.
 
     Raises:
         ToucheError: if the environment has no key, or the client is not installed.
     """
 
-    def __init__(self, index: str = "clueweb12") -> None:
-        self._index, self._key = index, os.environ.get(KEY, "")
-        self._engine = Engine("ChatNoir", "chatnoir", "CHATNOIR_URL", _URL, _ADVICE)
+    def __init__(
+        self, index: str = "clueweb12", *, is_cached: bool = True, keep_days: float = KEEP_DAYS
+    ) -> None:
+        self._index = index
+        self._key = os.environ.get(KEY, "")
+        self._engine = Engine("ChatNoir", "CHATNOIR_URL", _URL, is_cached, keep_days, _ADVICE)
         if not self._key:
             raise ToucheError(f"{KEY} is not set; {_KEYS}")
         self._models = _models()
@@ -45,18 +49,18 @@ class ChatNoir:
         results: list[Result] = []
         for start in range(0, depth, _PER_PAGE):
             size = min(_PER_PAGE, depth - start)
-            details = self._index, start, size
-            page = self._engine.results(query, details, self._request(query, start, size), self._read)
+            page = self._engine.results(query, self._request(query, start, size), self._read)
             results += page
             if len(page) < _PER_PAGE:
                 break
         return first_of_each(results, among)
 
     def _request(self, query: str, start: int, size: int) -> dict[str, Any]:
-        """Returns the request for a page of results; the key does not change answers."""
+        """Returns the request for a page of results; the key is not cached."""
         words = {"apikey": self._key, "query": query, "index": {self._index}, "start": start, "size": size}
         request = self._models[0](**words, explain=False, minimal=False, search_method="default")
-        return {"method": "POST", "data": request.model_dump_json().encode()}
+        headers = {"Content-Type": "application/json"}
+        return {"method": "POST", "data": request.model_dump_json().encode(), "headers": headers}
 
     def _read(self, sent: bytes) -> Answer:
         results = self._models[1].model_validate_json(sent).results
@@ -65,13 +69,9 @@ class ChatNoir:
 
 def _models() -> tuple[Any, Any]:
     """Returns the client's models of requests and answers."""
-    try:
-        from chatnoir_api.v1.model import Request, SearchResponse
-    except ImportError as error:
-        problem = "the client of ChatNoir is not installed"
-        raise NotInstalledError(f"{problem}; get it with: {installing('chatnoir')}") from error
+    client = imported("chatnoir_api.v1.model", EXTRA)
 
-    class AnyPage(Request, frozen=True, serialize_by_alias=True):
+    class AnyPage(client.Request, frozen=True, serialize_by_alias=True):  # type: ignore[misc]
         """A request for any page; the client gets only the first, because it omits ``from``."""
 
-    return AnyPage, SearchResponse
+    return AnyPage, client.SearchResponse

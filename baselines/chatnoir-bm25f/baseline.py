@@ -36,6 +36,8 @@ def chatnoir_bm25f(
     match: str = "all",
     group_by_host: bool = False,
     api: bool = False,
+    cache: bool = True,
+    cache_days: float = 7,
     explain: tuple[str, str] = ("", ""),
     depth: int = 1000,
 ) -> Rankings:
@@ -53,6 +55,8 @@ def chatnoir_bm25f(
         together. Published runs are in the order of the scores.
     api: query ChatNoir itself, with its answers of today. The key is in CHATNOIR_API_KEY, and documents are
         not needed. Only candidates among its best results are ranked.
+    cache: store the answers of --api, and read stored ones.
+    cache_days: age in days from which a stored answer is requested again.
     explain: a topic and a page; prints the parts of the page's score.
     depth: number of pages per topic.
     """
@@ -60,7 +64,8 @@ def chatnoir_bm25f(
         if documents.statistics or (year, model, match, any(explain)) != ("2020", "fields", "all", False):
             problem = "omit --year, --model, --match, --explain and files of statistics"
             raise ParameterError(f"--api lets ChatNoir rank; {problem}")
-        yield from answered(topics, depth, group_by_host)
+        chatnoir = ChatNoir(is_cached=cache, keep_days=cache_days)
+        yield from answered(topics, chatnoir, depth, group_by_host)
         return
     if explain[0] and explain[0] not in [topic.number for topic in topics]:
         raise ParameterError(f"explain = {' '.join(explain)}: the input has no topic {explain[0]}")
@@ -149,9 +154,8 @@ class Method:
         return analysis_named(self.analyses[field]).terms(text)
 
 
-def answered(topics: Topics, depth: int, as_shown: bool) -> Rankings:
+def answered(topics: Topics, chatnoir: ChatNoir, depth: int, as_shown: bool) -> Rankings:
     """Yields ChatNoir's own answers with their scores, or in the order in which it shows them."""
-    chatnoir = ChatNoir()
     for topic in topics:
         results = chatnoir.search(topic.title, depth, topic.candidates)
         shown = [(id, float(len(results) - rank)) for rank, (id, _) in enumerate(results)]

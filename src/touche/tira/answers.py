@@ -1,0 +1,42 @@
+"""Answers of search engines that a run contains; their dates are in its metadata."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import datetime
+from typing import Any
+
+_Dates = dict[str, list[datetime]]
+
+_noted: ContextVar[_Dates | None] = ContextVar("answers", default=None)
+
+
+@contextmanager
+def noting_answers() -> Iterator[_Dates]:
+    """Yields the dates of the answers in this block, by the name of their search engine."""
+    dates: _Dates = {}
+    token = _noted.set(dates)
+    try:
+        yield dates
+    finally:
+        _noted.reset(token)
+
+
+def note_answer(engine: str, date: datetime) -> None:
+    """Notes when a search engine sent an answer, if a run is being written."""
+    dates = _noted.get()
+    if dates is not None:
+        dates.setdefault(engine, []).append(date)
+
+
+def data_of_answers(dates: _Dates) -> dict[str, Any]:
+    """Describes answers for the metadata of a run: their number, and their first and last date."""
+    about = {
+        engine: {
+            "answers": len(of_engine),
+            "first": min(of_engine).isoformat(timespec="seconds"),
+            "last": max(of_engine).isoformat(timespec="seconds"),
+        }
+        for engine, of_engine in dates.items()
+    }
+    return {"search engines": about} if about else {}
