@@ -69,9 +69,10 @@ class ChatNoir:
 
 def _models() -> tuple[Any, Any]:
     """Returns the client's models of requests and answers."""
-    client = imported("chatnoir_api.v1.model", EXTRA)
+    imported("chatnoir_api", EXTRA)
+    from chatnoir_api.v1.model import Request, SearchResponse
 
-    class AnyPage(client.Request, frozen=True, serialize_by_alias=True):  # type: ignore[misc]
+    class AnyPage(Request, frozen=True, serialize_by_alias=True):
         """A request for any page; the client gets only the first, because it omits ``from``."""
 
-    return AnyPage, client.SearchResponse
+    return AnyPage, SearchResponse

