@@ -1,5 +1,6 @@
 """Official files: their publishers, downloads and checksums."""
 
+import logging
 import shutil
 import tarfile
 import zipfile
@@ -7,6 +8,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path, PurePosixPath
 from textwrap import shorten
 from typing import IO, Any
@@ -18,7 +20,7 @@ from touche.data.places import home, is_available, locate
 from touche.data.remedies import needs, records
 from touche.errors import InputError, ToucheError
 from touche.io.opening import md5, opened
-from touche.io.writing import make_folder, whole
+from touche.io.writing import locked, make_folder, whole, without_empty_folders
 from touche.progress import bar
 
 NOT_IN_MIRROR, MISSING, VERIFIED, DIFFERS = "not in the mirror", "missing", "verified", "differs"
@@ -26,6 +28,7 @@ NOT_PUBLISHED = "not published"
 _CHUNK = 1 << 16  # bytes; an interrupted download loses at most one chunk
 _TIMEOUT = 30  # seconds without a byte
 _PARTIAL, _UNSATISFIABLE = 206, 416  # HTTP status codes
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ def is_to_download(source: Source, folder: Path | None = None) -> bool:
 def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None) -> Status:
     """Puts a file in its place, complete and with the publisher's md5, or raises an error.
 
-    An interrupted download resumes.
+    An interrupted download resumes. If another process is downloading the file, this one waits.
 
     Args:
         source: the file.
@@ -140,19 +143,29 @@ def fetch(source: Source, mirror: Path | None = None, folder: Path | None = None
     target = folder / source.path
     if source.dataset and (whole_folder := whole_corpus(source.dataset)):
         return _made(source, whole_folder, target)
-    if mirror is not None:
+    part = folder / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
+    with without_empty_folders(folder, part.parent, target.parent):
+        if mirror is None:
+            return _downloaded(source, part, target)
         original = _in_mirror(source, mirror)
         return _place(source, original, target) if original else Status(source.path, NOT_IN_MIRROR)
-    part = folder / "downloads" / f"{source.md5}-{PurePosixPath(source.url).name}"
+
+
+def _downloaded(source: Source, part: Path, target: Path) -> Status:
+    """Downloads a file by way of a partial file, and puts it in its place."""
     make_folder(part.parent)
-    _download(source, part)
-    try:
-        status = _place(source, part, target)
-    except RefusedError:
-        part.unlink()  # resuming from a wrong file would fail forever
-        raise
-    part.unlink()
-    return status
+    waiting = partial(_log.warning, "another process downloads %s; waiting for it", source.path)
+    with locked(part, waiting):
+        if target.exists():
+            return Status(source.path, "available", "another process fetched it")
+        _download(source, part)
+        try:
+            status = _place(source, part, target)
+        except RefusedError:
+            part.unlink()  # resuming from a wrong file would fail forever
+            raise
+        part.unlink()
+        return status
 
 
 def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None = None) -> Iterator[Status]:

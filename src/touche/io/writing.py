@@ -3,11 +3,12 @@
 import errno
 import fcntl
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from secrets import token_hex
 from tempfile import TemporaryFile
@@ -171,6 +172,59 @@ def together(first: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
 
 
 @contextmanager
+def locked(path: Path, on_waiting: Callable[[], object] = bool) -> Iterator[None]:
+    """Keeps other processes from writing a file meanwhile; some file systems have no locks.
+
+    The lock is not on the folder, which a parent process may have locked. A killed process leaves the hidden
+    file ``.NAME.lock``, which locks nothing.
+
+    Args:
+        path: the file, whose folder must exist.
+        on_waiting: called if another process has the lock.
+
+    Raises:
+        InputError: if the folder cannot be written.
+    """
+    name = path.with_name(f".{path.name}.lock")
+    with _named(path):
+        lock = _open_lock(name, on_waiting)
+    try:
+        yield
+    finally:
+        name.unlink(missing_ok=True)
+        os.close(lock)
+
+
+def _open_lock(name: Path, on_waiting: Callable[[], object]) -> int:
+    """Opens and locks a file that other processes may remove meanwhile."""
+    while True:
+        lock = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            on_waiting()
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError:  # no locks
+            return lock
+        if identities([name]) == {(os.fstat(lock).st_dev, os.fstat(lock).st_ino)}:
+            return lock
+        os.close(lock)
+
+
+@contextmanager
+def without_empty_folders(top: Path, *folders: Path) -> Iterator[None]:
+    """Removes folders below ``top`` that are empty after an error in this block."""
+    try:
+        yield
+    except BaseException:
+        for folder in folders:
+            for path in takewhile(lambda path: path != top, (folder, *folder.parents)):
+                with suppress(OSError):  # not empty, or missing
+                    path.rmdir()
+        raise
+
+
+@contextmanager
 def _named(path: Path) -> Iterator[None]:
     """Raises an InputError with the path for an error of the system."""
     try:
@@ -208,7 +262,7 @@ def _replace(parts: Mapping[Path, Path]) -> None:
     first, *others = parts
     for part in parts.values():
         add_output(part)
-    with _locked(first) if others else nullcontext():
+    with locked(first) if others else nullcontext():
         earlier = {target: _hidden(target, "earlier") for target in others if target.exists()}
         try:
             for target, hidden in earlier.items():
@@ -225,27 +279,6 @@ def _replace(parts: Mapping[Path, Path]) -> None:
                     parts[target].replace(target)
                 for hidden in earlier.values():
                     hidden.unlink(missing_ok=True)
-
-
-@contextmanager
-def _locked(first: Path) -> Iterator[None]:
-    """Keeps other processes from replacing the same files meanwhile; some file systems have no locks.
-
-    The lock is not on the folder, which a parent process may have locked.
-    """
-    path = first.with_name(f".{first.name}.lock")
-    while True:
-        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-        with suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        if identities([path]) == {(os.fstat(lock).st_dev, os.fstat(lock).st_ino)}:
-            break
-        os.close(lock)  # another process has removed it before it was locked
-    try:
-        yield
-    finally:
-        path.unlink(missing_ok=True)
-        os.close(lock)
 
 
 def _target_of_writing(path: Path, *, is_update: bool = False) -> Path:

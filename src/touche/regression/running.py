@@ -1,7 +1,6 @@
 """Reruns baselines on every available dataset, and checks all expectations."""
 
 import logging
-import shutil
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -15,7 +14,7 @@ from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.evaluation.agreement import Overlap
 from touche.evaluation.scores import Evaluated
 from touche.io.temporary import temporary_folder
-from touche.io.writing import write_whole
+from touche.io.writing import make_folder, whole, write_whole
 from touche.origin import clone
 from touche.progress import bar
 from touche.regression.expected import (
@@ -246,8 +245,10 @@ def _copied(job: Job, folder: Path) -> Path:
     """Copies the run of a job; the new name consists of dataset, baseline and options."""
     words = [Path(job.name).name, *(word.lstrip("-").replace("/", "-") for word in job.arguments)]
     copy = folder / job.given.replace("/", "-") / f"{'-'.join(words)}.txt"
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    return Path(shutil.copyfile(job.output / RUN_FILE, copy))
+    make_folder(copy.parent)
+    with whole(copy) as file:
+        file.write((job.output / RUN_FILE).read_bytes())
+    return copy
 
 
 def _outcome(expected: Expected, rerun: Rerun) -> Outcome:
