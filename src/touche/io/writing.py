@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
@@ -236,7 +237,7 @@ def _named(path: Path) -> Iterator[None]:
 @contextmanager
 def _hidden_part(target: Path) -> Iterator[tuple[Path, IO[bytes]]]:
     """Opens a hidden file next to a file, with the same permissions; an error removes the hidden file."""
-    earlier = target.stat() if target.is_file() and not target.is_symlink() else None
+    earlier = None if target.is_symlink() else _status(target)
     part = _hidden(target, "part")
     # Not mkstemp, because its permissions ignore the umask.
     opener = partial(os.open, mode=0o600 if earlier else 0o666)
@@ -289,9 +290,10 @@ def _target_of_writing(path: Path, *, is_update: bool = False) -> Path:
         OSError: for a directory, for circular links, and for another user's link that the kernel does not
             follow.
     """
-    if path.is_dir():
+    status = _status(path)
+    if status and stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    if path.exists() and not path.is_file():
+    if status and not stat.S_ISREG(status.st_mode):
         raise InputError(path, "a device or a pipe, not a file", "choose another name")
     block = _block.get()
     if not is_update and (is_input(path) or (block and block.inputs & identities([path]))):
@@ -300,6 +302,13 @@ def _target_of_writing(path: Path, *, is_update: bool = False) -> Path:
         with suppress(FileNotFoundError):
             os.close(os.open(path, os.O_WRONLY))
     return Path(os.path.realpath(path))
+
+
+def _status(path: Path) -> os.stat_result | None:
+    """Returns the status of a file, or None if it is missing; in one call, because others may replace it."""
+    with suppress(FileNotFoundError):
+        return path.stat()
+    return None
 
 
 def _keep_permissions(file: int, earlier: os.stat_result) -> None:
