@@ -154,3 +154,12 @@ def test_a_link_to_a_file_of_this_machine_is_no_run(write: Write, tmp_path: Path
     (tmp_path / "run.txt").symlink_to(write("elsewhere/run.txt", "1 Q0 a 1 2 t\n"))
     with pytest.raises(ToucheError, match=r"without run\.txt"):
         _check_run(Job("bm25", (), "", tmp_path))
+
+
+def test_paths_in_a_container_are_those_of_the_user() -> None:
+    said: list[str] = []
+    text = "wrote /output/run.txt; /input/topics.xml:3: broken, not /outputs/a, a/output/b or x/input"
+    paths = {"/output": Path("my out\\1"), "/input": Path("in")}
+    ended = execute(["printf", "%s", text], said.append, paths=paths)
+    expected = "wrote my out\\1/run.txt; in/topics.xml:3: broken, not /outputs/a, a/output/b or x/input"
+    assert said == [expected] and ended.last_line == expected

@@ -160,6 +160,23 @@ def test_the_variables_of_tira_stand_in_for_the_options(program: str, write: Wri
     assert (tmp_path / "out" / "run.txt").read_text().startswith("1 Q0 a 1 0.")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([], "Missing option '-i' / '--input'. Name a folder."),
+        (
+            ["-i", "touche-2020-task-1", "-o", "/tmp"],
+            "touche-2020-task-1: no such directory or dataset; name a folder",
+        ),
+    ],
+)
+def test_an_image_without_input_says_so(program: str, arguments: list[str], problem: str) -> None:
+    command = [program, "run", "--rm", "--network=none", "touche/bm25", *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert ended.returncode == 2 and len(ended.stderr.splitlines()) == 1, ended.stderr
+    assert problem in ended.stderr
+
+
 def test_an_image_explains_itself_and_carries_labels_but_no_tests_and_no_compiler(program: str) -> None:
     assert "--variant [terrier|classic]" in answer(program, "run", "--rm", "touche/tfidf", "--help")
     labels = answer(program, "image", "inspect", "--format", "{{json .Config.Labels}}", "touche/tfidf")

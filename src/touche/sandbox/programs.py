@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
 from threading import Thread
 
@@ -88,6 +89,7 @@ def execute(
     environment: Mapping[str, str] | None = None,
     folder: str | None = None,
     if_killed: Sequence[str] = (),
+    paths: Mapping[str, Path] | None = None,
 ) -> Ended:
     """Runs a program until it ends, and passes each of its lines to a log.
 
@@ -100,6 +102,7 @@ def execute(
         seconds: the time limit.
         environment, folder: those of the program; by default those of this process.
         if_killed: a command that cleans up if this process is killed.
+        paths: folders of this machine by their names in the program's container; its output then names these.
 
     Raises:
         TimeoutExpired: if the program exceeds the time limit.
@@ -117,7 +120,7 @@ def execute(
         errors="replace",
         start_new_session=True,
     )
-    reader = _Reader(process, log)
+    reader = _Reader(process, log, paths or {})
     try:
         with _watched(process, if_killed):
             reader.start()
@@ -136,9 +139,9 @@ class _Reader(Thread):
     All lines are read even if the log fails, because a program waits if nobody reads its output.
     """
 
-    def __init__(self, process: Process, log: Log) -> None:
+    def __init__(self, process: Process, log: Log, paths: Mapping[str, Path]) -> None:
         super().__init__(daemon=True)
-        self._pipe, self._log = process.stdout or nullcontext(()), log
+        self._pipe, self._log, self._paths = process.stdout or nullcontext(()), log, paths
         self.last = "no output"
         self.fault: Exception | None = None
 
@@ -154,6 +157,8 @@ class _Reader(Thread):
                     self._take(printable)
 
     def _take(self, line: str) -> None:
+        for inside, path in self._paths.items():
+            line = str(path).join(re.split(rf"(?<![\w/.]){re.escape(inside)}\b", line))
         self.last = self.last if _POINTS_TO_HELP.search(line) else line.strip()
         try:
             if self.fault is None:

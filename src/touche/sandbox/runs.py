@@ -155,7 +155,8 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     with input_directory(job.given) as directory, _output_directory(job.output):
         try:
             command += ["--input-directory", str(directory)]
-            check_exit(job.name, _in_time(command, job, limits, log, if_killed=remove))
+            paths = _paths(job, "/tira-data/input", "/tira-data/output")
+            check_exit(job.name, _in_time(command, job, limits, log, if_killed=remove, paths=paths))
             _check_run(job)
         finally:
             succeeds(*remove)
@@ -222,6 +223,14 @@ def _mounts(job: Job) -> list[str]:
     return [output, *binds, f"--env={DATASET_VARIABLE}={job.given}"]
 
 
+def _paths(job: Job, input_folder: str, output: str) -> dict[str, Path]:
+    """Returns the user's folders and a dataset's files by their names in a container."""
+    if not places.is_dataset(job.given):
+        return {input_folder: Path(job.given), output: job.output}
+    files = {f"{input_folder}/{name}": path for name, path in _files(job.given).items()}
+    return files | {output: job.output}
+
+
 def _bind(path: Path, place: str) -> str:
     """Formats a mount in the notation that allows colons in paths, unlike --volume."""
     if {",", '"'} & set(f"{path.resolve()}{place}"):
@@ -238,7 +247,8 @@ def _run_container(
         id_file = scratch / "id"
         with metered(id_file) as meter:
             command = [program, "run", "--cidfile", str(id_file), *command]
-            ended = _in_time(command, job, limits, log, if_killed=remove, folder=str(scratch))
+            paths = _paths(job, "/input", "/output")
+            ended = _in_time(command, job, limits, log, if_killed=remove, folder=str(scratch), paths=paths)
         # Podman with control groups of version 1 reports it by an empty file in its working directory.
         out_of_memory = (scratch / "oom").exists()
     if out_of_memory or answer(program, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
