@@ -110,3 +110,19 @@ def test_statistics_that_do_not_belong_together_are_refused_and_those_that_have_
         other.write_text(text.replace(some, fewer))
         assert refused("statistics of another collection", "run", "bm25", *options)
     assert refused("rank with touche.scan use statistics", "run", "rank-bm25", *options)
+
+
+@pytest.mark.parametrize("runner", ["own", "named"])
+def test_statistics_of_a_baseline_are_named(touche: Touche, tmp_path: Path, runner: str) -> None:
+    """A name is that of a file in the baseline's folder; a path begins with ./ or has a suffix."""
+    folder = tmp_path / "mine"
+    shutil.copytree(ROOT / "baselines" / "bm25", folder)
+    given, out = "spot-check/passages", tmp_path / "out"
+    assert touche("run", folder, "-i", given, "-o", out, "--keep-statistics", tmp_path / "s.json")[0] == 0
+    (folder / "statistics").mkdir(exist_ok=True)
+    shutil.copyfile(tmp_path / "s.json", folder / "statistics" / "toy.json")
+    name = "toy" if runner == "named" else str(tmp_path / "s.json")
+    code, _, err = touche("run", folder, "-i", given, "-o", out, "--statistics", name)
+    assert code == 0 and "ranks by the statistics in " in err
+    code, _, err = touche("run", folder, "-i", given, "-o", out, "--statistics", "toi")
+    assert code == 2 and "no such file; pass a file written by --keep-statistics, or one of: " in err

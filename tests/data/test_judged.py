@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -157,7 +158,6 @@ BROKEN = {
     "columns": ("columns", "other columns than q_id, doc_id"),
     "grade": ("grade", f"relevance of {IDS['first']} for topic 1 is 1, but 2 in the qrels"),
     "text": ("text", f"the text of argument {IDS['first']} does not match the checksum in its id"),
-    "twice": ("twice", "has two texts"),
     "missing": ("missing", "1 of 3 judged documents are missing"),
     "unjudged": ("unjudged", "for topic 7 is 2, but None in the qrels"),
 }
@@ -172,8 +172,6 @@ def test_what_contradicts_is_refused_and_leaves_nothing(
         rows[0][2] = "1"
     elif name == "text":
         rows[0][6] += " "
-    elif name == "twice":
-        rows.append([*rows[0][:5], "Other", *rows[0][6:]])
     elif name == "missing":
         rows.pop()
     elif name == "unjudged":
@@ -256,10 +254,17 @@ def test_a_mirror_with_the_folder_is_copied(
     data: Path, home: Path, write: Write, monkeypatch: pytest.MonkeyPatch, touche: Touche, publisher: str
 ) -> None:
     published(monkeypatch, table(ROWS), publisher)
-    mirror = write("mirror/corpora/own-two-topics/corpus.jsonl", "{}\n").parents[2]
+    line = json.dumps({"_id": IDS["first"], "title": "Cats", "text": "The first premise."})
+    mirror = write("mirror/corpora/own-two-topics/corpus.jsonl", line).parents[2]
     code, _, _ = touche("data", "fetch", DATASET, "--from", mirror)
-    assert code == 0 and (home / "corpora" / "own-two-topics" / "corpus.jsonl").read_text() == "{}\n"
+    assert code == 0 and (home / "corpora" / "own-two-topics" / "corpus.jsonl").read_text() == line
     assert Publisher.asked == []
+    shutil.rmtree(home / "corpora")
+    (home / "corpora" / "own-two-topics").mkdir(parents=True)  # an empty folder has no dataset
+    write("mirror/corpora/own-two-topics/corpus.jsonl", line.replace("premise", "promise"))
+    code, _, err = touche("data", "fetch", DATASET, "--from", mirror)
+    assert code == 2 and f"the text of {IDS['first']} does not match the checksum in its id" in err
+    assert not list((home / "corpora" / "own-two-topics").iterdir())
 
 
 def test_passages_are_taken_from_the_published_collection(data: Path, write: Write, tmp_path: Path) -> None:

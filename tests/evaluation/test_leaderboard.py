@@ -71,3 +71,9 @@ def test_only_like_is_compared_with_like() -> None:
     task = tasks.task("touche-2021-task-2")
     other = replace(task, qrels={"quality": Judgments("other.qrels", frozenset())})
     assert comparable(task, "quality", "touche") and not comparable(other, "quality", "touche")
+
+
+def test_a_mean_of_some_topics_is_comparable_with_no_published_mean() -> None:
+    whole, part = (tasks.task(name) for name in ("touche-2021-task-1", "touche-2021-task-1/ten-topics"))
+    assert len(comparable(whole, "relevance", "touche")) == 71
+    assert comparable(part, "relevance", "touche") == []

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping
 from math import log2
 from pathlib import Path
@@ -105,14 +106,30 @@ def test_the_official_scores_of_all_topics_are_reproduced(official: Path, tmp_pa
     terms = shipped["fields"]["text"]["terms"]
     wanted = {term for topic in topics for term in scan.terms(topic.title, "english")}
     assert wanted - terms.keys() == {"am", "disadvantag", "plan", "vs"}
-    shipped["fields"]["text"]["terms"] = dict.fromkeys(wanted, (None, None)) | terms
+    source = open_dataset(PASSAGES)
+    counts = Counter(term for each in source.documents for term in {*scan.terms(each.text, "english")})
+    terms |= {term: (counts[term], None) for term in wanted - terms.keys()}
     statistics = tmp_path / "all.json"
     statistics.write_text(json.dumps(shipped))
-    documents = open_dataset(PASSAGES).documents.with_statistics(StatisticsFiles(known=statistics))
+    documents = source.documents.with_statistics(StatisticsFiles(known=statistics))
     found = {
         topic.number: hits for topic, hits in scan.rank(topics, documents, scan.bm25(0.9, 0.4), **ENGLISH)
     }
     assert reproduced_scores(official, PASSAGES, found) == (1431, 1431)
+
+
+def test_the_first_five_are_the_official_ones_in_their_order(official: Path) -> None:
+    """Whether all passages are ranked or only the judged ones, of which the fetched dataset consists."""
+    rankings = ranked(PASSAGES, scan.bm25(0.9, 0.4), **ENGLISH)
+    task, run = tasks.task(PASSAGES), official / "runs" / "touche-2022-task-2" / "puss-in-boots-1.run"
+    first: dict[str, list[str]] = {}
+    for line in read_run(run):
+        first.setdefault(line.topic, []).append(line.document)
+    judged = qrels_of(task, "relevance")
+    for topic in task.only_topics:
+        found = [id for id, _ in rankings[topic]]
+        assert found[:5] == first[topic][:5]
+        assert [id for id in found if id in judged[topic]][:5] == first[topic][:5]
 
 
 def unbounded(mu: float) -> scan.Formula:

@@ -1,14 +1,18 @@
+from math import isnan
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from touche.collection.documents import Documents
-from touche.errors import InputError
+from touche.errors import InputError, ToucheError
 from touche.formats.documents import Document
-from touche.formats.statistics import StatisticsFiles
+from touche.formats.statistics import KnownStatistics, StatisticsFiles, read_statistics
 from touche.formats.topics import Topic
-from touche.scan import Array, Term, dph, rank
+from touche.scan import Array, Statistics, Term, dph, rank
+from touche.scan.counting import Vocabulary, text_of
+from touche.scan.known import _compare
 
 
 def numbered(documents: list[Document], known: Path | None, kept: Path | None = None) -> Documents:
@@ -43,7 +47,7 @@ KNOWN = """{"fields": {
 "other": {"analysis": "standard", "tokens": 5, "terms": {}, "estimated": true}}}"""
 
 
-def test_numbers_that_are_not_known_stay_those_of_the_documents(tmp_path: Path) -> None:
+def test_numbers_that_are_not_known_are_no_numbers(tmp_path: Path) -> None:
     path = tmp_path / "known.json"
     path.write_text(KNOWN)
     seen: dict[float, Term] = {}
@@ -55,30 +59,86 @@ def test_numbers_that_are_not_known_stay_those_of_the_documents(tmp_path: Path) 
     documents = numbered([Document("d", "a b b x"), Document("e", "a")], path)
     list(rank(TOPICS[:1], documents, model, analysis="standard"))
     a, b = seen.values()
-    assert (a.df, a.ttf, b.df, b.ttf) == (4, 2, 1, 9)
-    assert (a.documents, a.tokens) == (20, 50)
+    assert (a.df, b.ttf, a.documents, a.tokens) == (4, 9, 20, 50)
+    assert isnan(a.ttf) and isnan(b.df)
+
+
+def test_a_formula_that_needs_an_unknown_number_fails(tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    path.write_text(KNOWN)
+    documents = numbered([Document("d", "a b b x"), Document("e", "a")], path)
+    with pytest.raises(ToucheError, match=r"nan for a document.*statistics without gaps"):
+        list(rank(TOPICS[:1], documents, dph, analysis="standard"))
+
+
+@pytest.mark.parametrize("numbers", ["[30, null]", "[null, 51]", "[5, 4]", "[0, 3]"])
+def test_known_numbers_may_not_contradict_each_other(tmp_path: Path, numbers: str) -> None:
+    path = tmp_path / "known.json"
+    path.write_text(KNOWN.replace("[4, null]", numbers))
+    with pytest.raises(InputError, match="no statistics of a collection"):
+        list(rank(TOPICS[:1], numbered([Document("d", "a")], path), dph, analysis="standard"))
+
+
+WHOLE = """{"fields": {
+"text": {"analysis": "standard", "tokens": 13, "documents": 4, "terms": {"a": [4, null], "b": [null, 9]}},
+"other": {"analysis": "standard", "tokens": 500, "terms": {"a": [400, 400]}, "estimated": true}}}"""
+EQUAL = "all 4 numbers in whole.json are those of this collection, within 1 or 0.01%"
+FIELDS = {"text": text_of, "other": text_of}
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a b b b b b b b b b", "all 2 frequencies in whole.json are those of this collection"),
-        ("a b b b b b b b b", "all 2 frequencies in whole.json are those of this collection"),  # one away
-        ("a b b b b b b b", "1 of 2 frequencies differ from those in whole.json (b 7 instead of 9)"),
+        ("a b b b b b b b b b", EQUAL),
+        ("a b b b b b b b b", EQUAL),  # one away
+        (
+            "a b b b b b b b",
+            "2 of 4 numbers in whole.json are not those of this collection (b: 7 instead of 9, ",
+        ),
     ],
 )
 def test_the_whole_collection_is_compared_and_ranked_by_its_own_numbers(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str, said: str
 ) -> None:
     path = tmp_path / "whole.json"
-    path.write_text(KNOWN)
+    path.write_text(WHOLE)
     documents = [Document("d", text), *(Document(f"e{number}", "a") for number in range(3))]
     caplog.set_level("INFO", "touche")
     files = StatisticsFiles(known=path, is_whole=True)
-    (found,) = rank(TOPICS[:1], Documents.of(documents).with_statistics(files), dph, analysis="standard")
-    assert said in caplog.text and "others" not in caplog.text
-    (own,) = rank(TOPICS[:1], documents, dph, analysis="standard")
+    collection = Documents.of(documents).with_statistics(files)
+    (found,) = rank(TOPICS[:1], collection, dph, analysis="standard", fields=FIELDS)
+    assert said in caplog.text
+    (own,) = rank(TOPICS[:1], documents, dph, analysis="standard", fields=FIELDS)
     assert found == own
+
+
+@pytest.mark.parametrize(("count", "is_equal"), [(231_240, True), (231_210, True), (231_260, False)])
+def test_large_frequencies_are_compared_as_exactly_as_scores_tell(
+    caplog: pytest.LogCaptureFixture, count: int, is_equal: bool
+) -> None:
+    """Of 231,233, a hundredth of a percent is 23."""
+    known = {"text": KnownStatistics(analysis="standard", tokens=900_000, terms={"a": (None, 231_233)})}
+    own = Statistics(3, 900_000, np.array([1]), np.array([count]))
+    caplog.set_level("INFO", "touche")
+    _compare("f.json", known, {"text": Vocabulary("standard", {"a": 0})}, {"text": own})
+    assert ("are not those" not in caplog.text) == is_equal and caplog.text
+
+
+def test_nothing_is_said_if_nothing_can_be_compared(caplog: pytest.LogCaptureFixture) -> None:
+    known = {"text": KnownStatistics(analysis="standard", tokens=9, terms={"a": (None, 3)})}
+    own = Statistics(3, 9, np.array([1]), np.array([3]))
+    caplog.set_level("INFO", "touche")
+    _compare("f.json", known, {"text": Vocabulary("english", {"a": 0})}, {"text": own})
+    _compare("f.json", known, {"title": Vocabulary("standard", {"a": 0})}, {"title": own})
+    assert caplog.text == ""
+
+
+def test_the_statistics_of_the_documents_are_written_not_the_known_ones(tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    path.write_text(KNOWN.replace("[null, 9]", "[2, 9]").replace("[4, null]", "[4, 8]"))
+    documents = numbered([Document("d", "a b b x"), Document("e", "a")], path, tmp_path / "own.json")
+    list(rank(TOPICS[:1], documents, dph, analysis="standard"))
+    assert read_statistics(tmp_path / "own.json")["text"].terms == {"a": (2, 2), "b": (1, 2)}
 
 
 @pytest.mark.parametrize("content", ['{"fields": {}, "fields"', '{"fields": {"text": {"tokens": -1}}}', "[]"])

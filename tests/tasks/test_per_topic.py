@@ -1,6 +1,7 @@
 """Published values of each topic, and the rounding of the tables."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
@@ -35,7 +36,7 @@ def test_the_official_run_of_2020_is_level_with_its_own_value(touche: Touche, of
     """Katana's run scores 0.40348, which was printed as 0.404."""
     run = official / "runs" / "touche-2020-task-2" / "katana-4.run.gz"
     out = touche("evaluate", run, "--task", "touche-2020-task-2")[1]
-    assert "0.403 is level with Katana" in out
+    assert "0.40348, which the tables round twice, is level with Katana" in out
 
 
 def test_means_of_topics_are_the_published_means() -> None:
@@ -104,6 +105,9 @@ def test_a_run_equals_a_published_one_only_in_every_topic_and_dimension(dataset:
 def test_few_values_or_ambiguous_ones_equal_no_run() -> None:
     task = tasks.task("touche-2021-task-1")
     assert equal_runs(task, values_of(task.id, "argrank_r0_c0.1_q5.0")) == []  # four values above 0
+    nine = {name: dict([*of.items()][:9]) for name, of in values_of(task.id, "ElrondKRun").items()}
+    fewer = replace(task, only_topics=tuple(nine["relevance"]))
+    assert min(min(of.values()) for of in nine.values()) > 0 and equal_runs(fewer, nine) == []
     other = tasks.task("touche-2021-task-2")
     assert equal_runs(other, values_of(other.id, "JackSparrow__argumentative_bert")) == []
 

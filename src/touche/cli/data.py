@@ -17,8 +17,8 @@ from touche.cli.output import BROKEN, DOUBTFUL, GOOD, counted, show, tell, warn
 from touche.data import fetching
 from touche.data.convert import write_beir
 from touche.data.fetching import Source
-from touche.data.judged import altered_texts
-from touche.data.places import has_dataset, home
+from touche.data.judged import compare_texts
+from touche.data.places import home
 from touche.data.remedies import in_bytes, remedy
 from touche.errors import ToucheError
 from touche.progress import say
@@ -78,8 +78,9 @@ def fetch_(
     if not mirror:
         for title, page, licence in dict.fromkeys((each.title, each.page, each.licence) for each in missing):
             tell(f"from {page}: {title}, licence: {licence}")
-    problems = [] if no_corpora else [*_copy_samples(datasets, mirror, folder)]
-    problems += _fetch_files(wanted, mirror, folder, bool(datasets))
+    problems = [*_fetch_files(wanted, mirror, folder, bool(datasets))]
+    if not no_corpora:
+        problems += _copy_samples(datasets, mirror, folder)
     if folder and folder not in tasks.data_folders():
         others = f'{os.pathsep}"$TOUCHE_DATA"' if tasks.data_folders() else ""
         tell(f"to use the data: export TOUCHE_DATA={shlex.quote(str(folder.absolute()))}{others}")
@@ -96,24 +97,27 @@ def verify_(datasets: Sequence[str]) -> int:
     Exit with 1 if a file or a text differs, or a file of a named DATASET is missing.
     """
     sources = fetching.official(datasets)
-    if not sources and not any(map(has_dataset, datasets)):
+    texts = [*compare_texts(datasets)]
+    if not sources and not texts:
         named = " ".join(datasets)
         raise ToucheError(f"{named}: nothing was verified, because no file is published; choose other data")
     statuses = [fetching.verify(each) for each in sources]
     for status in statuses:
         _say(status)
-    altered = [*altered_texts(datasets)]
-    for path, id in altered:
-        click.echo(f"{path}: the text of {id} does not match the checksum in its id")
+    for path, count, altered in texts:
+        for id in altered:
+            click.echo(f"{path}: the text of {id} does not match the checksum in its id")
+        click.echo(f"{path}: {count - len(altered):,} of {count:,} texts match the checksums in their ids")
     counts = Counter(status.word for status in statuses)
     click.echo(", ".join(f"{count} {word}" for word, count in counts.items()))
-    if statuses and counts[fetching.MISSING] == len(statuses):
+    if counts[fetching.MISSING] == len(statuses) and not texts:
         named = " ".join(dict.fromkeys(tasks.task(each).id for each in datasets))  # samples are not published
         fetch = f"get them with: touche data fetch {named or '--all'}"
         advice = fetch if any(each.url for each in sources) else remedy(statuses[-1].path)
         warn(f"nothing was verified, because all files are missing; {advice}")
     is_incomplete = bool(datasets) and counts[fetching.MISSING]
-    return BROKEN if counts[fetching.DIFFERS] or altered or is_incomplete else 0
+    is_altered = any(altered for _, _, altered in texts)
+    return BROKEN if counts[fetching.DIFFERS] or is_altered or is_incomplete else 0
 
 
 _CONVERT: list[click.Parameter] = [

@@ -120,6 +120,8 @@ def _show_topics(outcomes: Sequence[running.Outcome]) -> None:
         for outcome in outcomes
         for value in outcome.topics
     ]
+    if not records:
+        return
     click.echo()
     template = "{command}|{dimension}|{topic}|{published:.3f}|{rerun:.3f}|{difference:+.3f}"
     show_records("baseline|dimension|topic|published|rerun|difference", template, records)

@@ -102,7 +102,7 @@ def _run(baseline: Baseline, options: dict[str, Any], shared: Namespace) -> None
 def _statistics_file(baseline: Baseline, given: Path) -> Path:
     """Returns the file that --statistics names: a file, or statistics in the folder of the baseline."""
     own = statistics_named(baseline.folder or Path(), str(given))
-    path = own if not given.exists() and own.is_file() else given
+    path = own if own.is_file() else given  # a known name is no path, unless it begins with ./
     if not path.exists():
         names = ", ".join(sorted(file.stem for file in own.parent.glob("*.json")))
         remedy = "pass a file written by --keep-statistics" + (f", or one of: {names}" if names else "")

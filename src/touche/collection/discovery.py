@@ -76,11 +76,7 @@ _FORMATS = (
 )
 _IN_FOLDERS = [format for format in _FORMATS if format.below]
 _BELOW = re.compile("|".join(f"(?:{format.below.pattern})" for format in _IN_FOLDERS if format.below))
-_HIDDEN = (
-    ".",
-    "metadata.json",
-    "statistics",
-)  # beginnings of names of other files, such as TIRA's metadata.json
+_HIDDEN = (".", "metadata.json")  # beginnings of other files' names; the latter is TIRA's note on a dataset
 
 
 @dataclass(frozen=True)

@@ -63,8 +63,7 @@ def write_folder(files: Mapping[str, Iterable[str]], folder: Path) -> None:
     Raises:
         InputError: if it cannot be written.
     """
-    make_folder(folder.parent)
-    with _whole_folder(folder) as part:
+    with whole_folder(folder) as part:
         for name, lines in files.items():
             make_folder((part / name).parent)
             with whole(part / name) as file:
@@ -87,13 +86,14 @@ def _judgments(task: Task) -> dict[str, Iterable[str]]:
 
 
 @contextmanager
-def _whole_folder(folder: Path) -> Iterator[Path]:
+def whole_folder(folder: Path) -> Iterator[Path]:
     """Yields a hidden folder next to a new or empty folder, which it replaces at the end.
 
     Only a killed process leaves it behind; you can remove it.
     """
     target = Path(os.path.realpath(folder))
     part = target.with_name(f".{target.name}.{token_hex(8)}.part")
+    make_folder(target.parent)
     try:
         yield part
         try:

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from touche import tasks
 from touche.collection.ir_datasets import library
-from touche.data.judged import whole_corpus, write_judged
+from touche.data.judged import copy_dataset, whole_corpus, write_judged
 from touche.data.places import home, is_available, locate
 from touche.data.remedies import needs, records
 from touche.errors import InputError, ToucheError
@@ -73,9 +73,11 @@ class Source:
 
     def place(self, folder: Path | None = None) -> Path | None:
         """Returns its location in a folder, or in the searched folders; None if it is missing."""
-        if folder is None:
-            return locate(self.kind, self.name) if is_available(self.kind, self.name) else None
-        return folder / self.path if (folder / self.path).exists() else None
+        path = folder / self.path if folder else Path()
+        if folder is None and is_available(self.kind, self.name):
+            path = locate(self.kind, self.name)
+        is_empty = path.is_dir() and not any(path.iterdir())
+        return path if path.name and path.exists() and not is_empty else None
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,7 @@ def _downloaded(source: Source, part: Path, target: Path) -> Status:
 
 
 def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None = None) -> Iterator[Status]:
-    """Copies missing corpora from a mirror that are not published as such, such as samples.
+    """Copies missing corpora that are not published, such as samples, from a mirror.
 
     Args:
         chosen: ids of datasets; none for all.
@@ -179,15 +181,13 @@ def copy_samples(chosen: Sequence[str], mirror: Path | None, folder: Path | None
     Yields:
         A status for each file, and ``not published`` for a corpus that the mirror lacks.
     """
-    corpora = [source for source in official() if source.kind == "corpora"]
-    published = {source.name.partition("/")[0] for source in corpora if not source.dataset}
-    made = {source.name for source in corpora if source.dataset}
+    published = {source.name.partition("/")[0] for source in official() if source.kind == "corpora"}
     for name in dict.fromkeys(tasks.dataset(each)[1].directory for each in chosen or tasks.datasets()):
         if name in published or (folder is None and is_available("corpora", name)):
             continue
         copies = (mirror / "corpora" / name).glob("*") if mirror else ()
         files = sorted(path for path in copies if path.is_file())
-        if not files and name not in made:
+        if not files:
             yield Status(f"corpora/{name}", NOT_PUBLISHED)
         for file in files:
             sample = Source(f"corpora/{name}/{file.name}", name, "", "")
@@ -227,7 +227,8 @@ def _in_mirror(source: Source, mirror: Path) -> Path | None:
     published = PurePosixPath(source.url).name
     next_to_target = str(PurePosixPath(source.path).parent / published)
     places = [published, f"{source.kind}/{published}", next_to_target, source.path]  # verifiable files first
-    return next((mirror / place for place in places if (mirror / place).is_file()), None)
+    paths = [mirror / place for place in places]
+    return next((path for path in paths if path.is_file() or (source.dataset and path.is_dir())), None)
 
 
 def _download(source: Source, part: Path) -> None:
@@ -259,6 +260,9 @@ def _download(source: Source, part: Path) -> None:
 
 def _place(source: Source, file: Path, target: Path) -> Status:
     """Checks the md5 of a file or its archive, then puts the file in its place."""
+    if file.is_dir():
+        copy_dataset(file, target)
+        return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
     packed = bool(source.member) and file.name != target.name
     verifiable = bool(source.md5) and packed == bool(source.member)
     if verifiable and (digest := md5(file)) != source.md5:

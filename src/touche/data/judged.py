@@ -3,13 +3,14 @@
 import csv
 import logging
 import re
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from touche import tasks
 from touche.collection.discovery import find_documents
-from touche.data.convert import write_folder
+from touche.data.convert import whole_folder, write_folder
 from touche.data.places import has_corpus, locate, locate_corpus, restricted
 from touche.errors import InputError
 from touche.formats.argsme import is_altered
@@ -72,19 +73,40 @@ def write_judged(dataset_id: str, source: Path, data: Path, target: Path) -> int
     return len(documents)
 
 
-def altered_texts(datasets: Iterable[str] = ()) -> Iterator[tuple[Path, str]]:
-    """Reads args.me's version 2020-04-01 once, and yields file and id of each text that contradicts its id.
+def copy_dataset(source: Path, target: Path) -> None:
+    """Copies the folder of a dataset, which appears whole or not at all.
+
+    Raises:
+        InputError: if a text does not match its id, or the folder cannot be read or written.
+    """
+    for document in find_documents(source):
+        if is_altered(document):
+            problem = f"the text of {document.id} does not match the checksum in its id"
+            raise InputError(source, problem, "copy the folder again")
+    with whole_folder(target) as part:
+        shutil.copytree(source, part)
+
+
+def compare_texts(datasets: Iterable[str] = ()) -> Iterator[tuple[Path, int, list[str]]]:
+    """Reads args.me's version 2020-04-01 once, and compares each text with the checksum in its id.
 
     Args:
-        datasets: the ids of datasets; none for all whole corpora. Other and missing corpora are omitted.
+        datasets: the ids of datasets; none for all that are published. Other and missing corpora are omitted.
+
+    Yields:
+        For each file its path, the number of its arguments, and the ids of altered texts.
     """
-    for corpus in dict.fromkeys(tasks.dataset(name)[1] for name in datasets or tasks.ids()):
-        if not (_VERSION.fullmatch(corpus.directory) and has_corpus(corpus)):
-            continue
-        documents = find_documents(locate_corpus(corpus))
-        for path in documents.paths:
-            texts = replace(documents, paths=(path,))
-            yield from ((path, document.id) for document in texts if is_altered(document))
+    published = (name for name in tasks.datasets() if not name.endswith("/sample"))
+    for corpus in dict.fromkeys(tasks.dataset(name)[1] for name in datasets or published):
+        if _VERSION.fullmatch(corpus.directory) and has_corpus(corpus):
+            documents = find_documents(locate_corpus(corpus))
+            for path in documents.paths:
+                count, altered = 0, list[str]()
+                for document in replace(documents, paths=(path,)):
+                    count += 1
+                    if is_altered(document):
+                        altered.append(document.id)
+                yield path, count, altered
 
 
 def read_judged_arguments(path: Path, judged: Judged) -> Iterator[Argument]:
@@ -95,10 +117,9 @@ def read_judged_arguments(path: Path, judged: Judged) -> Iterator[Argument]:
         judged: the qrels that the grades in the file have to equal.
 
     Raises:
-        InputError: if columns are missing, an id has two texts, a text does not match its id, or a grade
-            differs from the qrels; the message names the line.
+        InputError: if columns are missing, a text does not match its id, or a grade differs from the qrels;
+            the message names the line.
     """
-    seen = dict[str, Argument]()
     lines = csv.reader(decoded_lines(path), delimiter="\t")
     try:
         for number, cells in enumerate(lines):
@@ -108,18 +129,15 @@ def read_judged_arguments(path: Path, judged: Judged) -> Iterator[Argument]:
             if not number:
                 continue
             argument = Argument(row["doc_id"], row["concl"], (row["prem"],), row["stance"])
-            if problem := _problem(row, argument, seen.setdefault(argument.id, argument), judged):
+            if problem := _problem(row, argument, judged):
                 raise InputError(path, problem, _REMEDY, lines.line_num)
-            if seen[argument.id] is argument:
-                yield argument
+            yield argument  # once for each topic that it is judged for
     except csv.Error as error:
         raise InputError(path, f"broken table ({error})", _REMEDY, lines.line_num) from error
 
 
-def _problem(row: Mapping[str, str], argument: Argument, first: Argument, judged: Judged) -> str:
+def _problem(row: Mapping[str, str], argument: Argument, judged: Judged) -> str:
     """Returns the contradiction in a row; empty if there is none."""
-    if argument.text != first.text:
-        return f"argument {argument.id} has two texts"
     if is_altered(argument):
         return f"the text of argument {argument.id} does not match the checksum in its id"
     for column, dimension in (("rel", "relevance"), ("qual", "quality")):

@@ -145,11 +145,8 @@ def _of_ir_datasets(id: str) -> Input:
 
 
 def is_dataset(name: str) -> bool:
-    """Returns whether a name is the id of a dataset; then it is no path, unless it begins with ``./``.
-
-    Images have cards of tasks, but no data, so that every name is a path there.
-    """
-    return shipped() is not None and name in tasks.datasets()
+    """Returns whether a name is the id of a dataset; then it is no path, unless it begins with ``./``."""
+    return name in tasks.datasets()
 
 
 def check_exists(name: str) -> None:
@@ -166,8 +163,8 @@ def check_exists(name: str) -> None:
 
 
 def available_datasets() -> list[str]:
-    """Returns the ids of the datasets whose topics and corpora are in local folders."""
-    return [name for name in tasks.datasets() if is_dataset(name) and has_dataset(name)]
+    """Returns the ids of the datasets whose topics and corpora are in local folders; an image has none."""
+    return [name for name in tasks.datasets() if has_dataset(name)] if shipped() else []
 
 
 def has_dataset(dataset: str) -> bool:

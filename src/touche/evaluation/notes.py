@@ -16,6 +16,7 @@ from touche.formats.topics import in_order
 from touche.io.identifiers import quoted
 from touche.tasks import MACRO_F1, Measure
 from touche.tasks.per_topic import equal_runs
+from touche.tasks.records import rounded
 
 _SHOWN_TOPICS = 5
 
@@ -226,9 +227,11 @@ def _standing(run: Evaluated) -> Iterator[str]:
         rows = [] if run.any_order else comparable(run.task, run.dimension, name, score.results)
         if rows and score.mean is not None:
             doubt = "" if score.comparable else "; not comparable, see the warning"
-            places.setdefault(
-                f"{score.mean:.3f} is {standing(score.mean, rows, run.task.decimals)}{doubt}", []
-            ).append(name)
+            value = f"{score.mean:.3f}"
+            if f"{rounded(score.mean, run.task.decimals):.3f}" != value:
+                value = f"{score.mean:.5f}, which the tables round twice,"
+            place = standing(score.mean, rows, run.task.decimals)
+            places.setdefault(f"{value} is {place}{doubt}", []).append(name)
     for place, names in places.items():
         yield f"with {' and '.join(names)}, {place}"
     rows = [row for row in run.task.published if row.dimension == run.dimension]

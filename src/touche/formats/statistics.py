@@ -36,11 +36,7 @@ class FieldStatistics:
 
     def __post_init__(self) -> None:
         """Raises ValueError if the numbers contradict each other."""
-        for df, ttf in self.terms.values():
-            if not (df <= min(ttf, self.documents) and ttf <= self.tokens and (df or not ttf)):
-                raise ValueError("a term in more documents than it occurs, or than the collection has")
-        if self.documents > self.tokens:
-            raise ValueError("fewer tokens than documents")
+        _check(self)
 
 
 @dataclass(frozen=True)
@@ -60,6 +56,22 @@ class KnownStatistics:
     terms: Mapping[str, tuple[Count | None, Count | None]]
     documents: Count | None = None
     estimated: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises ValueError if the numbers contradict each other."""
+        _check(self)
+
+
+def _check(field: FieldStatistics | KnownStatistics) -> None:
+    """Raises ValueError if numbers contradict each other; unknown ones contradict none."""
+    documents = field.tokens if field.documents is None else field.documents
+    for df, ttf in field.terms.values():
+        most = field.tokens if ttf is None else ttf
+        least = min(most, 1) if df is None else df
+        if not (least <= min(most, documents) and most <= field.tokens and (least or not most)):
+            raise ValueError("a term in more documents than it occurs, or than the collection has")
+    if documents > field.tokens:
+        raise ValueError("fewer tokens than documents")
 
 
 @dataclass(frozen=True)

@@ -126,14 +126,9 @@ class Expected(Strict, kw_only=True, frozen=True):
     @property
     def available(self) -> bool:
         """Whether the necessary run, qrels, topics and corpus are available."""
-        files = [("runs", self.run), *(("qrels", name) for name in self.files_of_qrels)]
-        available = all(is_available(kind, name) for kind, name in files if name)
+        files = {"runs": self.run, "qrels": getattr(self, "qrels", "")}
+        available = all(is_available(kind, name) for kind, name in files.items() if name)
         return available and (not self.reruns or has_dataset(self.dataset))
-
-    @property
-    def files_of_qrels(self) -> Sequence[str]:
-        """The names of the necessary files in qrels/."""
-        return ()
 
     @property
     def reruns(self) -> bool:
@@ -220,10 +215,6 @@ class ExpectedScore(Expected, kw_only=True, frozen=True):
     def reruns(self) -> bool:
         return not self.run
 
-    @property
-    def files_of_qrels(self) -> Sequence[str]:
-        return (self.qrels,)
-
     def accepts(self, got: float | str) -> bool:
         if self.kind == PUBLISHED and isinstance(got, float):
             is_as_printed = rounded(got, dataset(self.dataset)[0].decimals) == self.published
@@ -298,9 +289,10 @@ class ExpectedTopics(Expected, kw_only=True, frozen=True):
         return _reproduced(number, number)
 
     @property
-    def files_of_qrels(self) -> Sequence[str]:
-        task = dataset(self.dataset)[0]
-        return [task.qrels[dimension].file for dimension in self.dimensions]
+    def available(self) -> bool:
+        qrels = dataset(self.dataset)[0].qrels
+        judged = all(is_available("qrels", qrels[dimension].file) for dimension in self.dimensions)
+        return judged and super().available
 
     def topics(self, rerun: Rerun) -> Sequence[TopicValue]:
         values = []

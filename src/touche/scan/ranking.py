@@ -310,5 +310,7 @@ def _numbers(added: Any, texts: Array) -> Array:
         raise ToucheError(f"{problem}; return an array with a number for each, in the shape of tf and length")
     if not np.isfinite(numbers).all():
         wrong = numbers[~np.isfinite(numbers)][0]
-        raise ToucheError(f"the formula returned {wrong} for a document; return finite numbers")
+        raise ToucheError(
+            f"the formula returned {wrong} for a document; return finite numbers, by statistics without gaps"
+        )
     return numbers

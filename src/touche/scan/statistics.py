@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import Any
 
 import numpy as np
 
 from touche.scan.kernel import Counts
 
+UNKNOWN = -1  # a number of the whole collection that is not known
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 
 
 @dataclass(frozen=True)
 class Term:
-    """The statistics of a term in a field.
+    """The statistics of a term in a field; a number that is not known is NaN.
 
     Attributes:
         df: the number of documents with the term.
@@ -23,9 +25,9 @@ class Term:
         weight: the term's frequency in the title, times the weight of the field; a float32 value.
     """
 
-    df: int
-    ttf: int
-    documents: int
+    df: float
+    ttf: float
+    documents: float
     tokens: int
     weight: float = 1.0
 
@@ -84,7 +86,9 @@ class Statistics:
             place: its index in the vocabulary.
             weight: its weight for formulas.
         """
-        return Term(int(self.df[place]), int(self.ttf[place]), self.documents, self.tokens, weight)
+        numbers = (int(self.df[place]), int(self.ttf[place]), self.documents)
+        df, ttf, documents = (nan if number == UNKNOWN else number for number in numbers)
+        return Term(df, ttf, documents, self.tokens, weight)
 
 
 def added_up(some: Sequence[Statistics], others: Sequence[Statistics]) -> list[Statistics]:

@@ -32,8 +32,8 @@ class Corpus(Strict, frozen=True):
         directory: the name of its folder in corpora/.
         ir_datasets: its id in ir_datasets, or None.
         files: its parts, if it is published in several.
-        topics: the numbers of its topics, which its folder contains; empty for all topics of the task. Its
-            documents are those that are judged for these topics.
+        topics: the numbers of its topics, which its folder contains; empty for all topics of the task.
+            ``touche data fetch`` selects the documents that are judged for them.
         statistics: the name of statistics of the whole collection, which baselines may have in a file
             ``statistics/NAME.json``. A part is ranked by them, and the whole is compared with them.
     """
