@@ -97,14 +97,19 @@ class Method:
     def collecting(self, topics: Topics, explained: str = "") -> Collecting:
         """Returns what to read the pages for."""
         searches = [Search(self.first(topic), self.second(topic), topic.candidates) for topic in topics]
-        return Collecting(self.analyses, searches, explained)
+        return Collecting(
+            analyses=self.analyses,
+            searches=searches,
+            explained=explained,
+            lengths=self.numbers["lengths"],
+        )
 
     @property
     def analyses(self) -> dict[str, str]:
         """The analysis of each field; all fields of BM25F share one."""
         summed = NUMBERS["bm25f"] if self.model == "bm25f" else {}
         others = {name: known for name, known in self.numbers["analyzers"].items() if name not in summed}
-        return dict.fromkeys(self.numbers["boosts"], "plural") | others
+        return dict.fromkeys(self.numbers["boosts"], self.numbers["analyzer"]) | others
 
     def first(self, topic: Topic) -> Query:
         """Returns the query that requires a share of the tokens, each in any field, with equal weights."""
@@ -185,7 +190,7 @@ def spam_of(documents: Documents, collection: Collection) -> frozenset[str]:
 def explanation(
     documents: Documents, collection: Collection, method: Method, topic: Topic, hits: Iterable[Hit], id: str
 ) -> str:
-    """Returns the parts of a page's score, one on each line."""
+    """Returns the parts of a page's score, and below each part those of its terms or its phrase."""
     page = collection.page(id)
     if page is None:
         raise ParameterError(f"explain: page {id} is missing, or cannot be parsed")
@@ -198,13 +203,14 @@ def explanation(
     state = "matches" if id in first else f"is {stopped}" if stopped else "does not match"
     spam, rank = (score_of(documents, name, id) for name in (SPAM_RANKS, PAGE_RANKS))
     weight = method.numbers["rescore_weight"] if score(method.second(topic)) else 0.0
-    return "\n".join(
-        [
-            f"{id}: {state} (spam rank {spam}, page rank {rank})",
-            f"{'first query':20} {first.get(id, 0.0):10.4f} x {method.numbers['match_weight']}",
-            *(f"{name:20} {score(part):10.4f} x {weight}" for name, part in method.parts(topic).items()),
-        ]
-    )
+    lines = [
+        f"{id}: {state} (spam rank {spam}, page rank {rank})",
+        f"{'first query':20} {first.get(id, 0.0):10.4f} x {method.numbers['match_weight']}",
+    ]
+    for name, part in method.parts(topic).items():
+        lines.append(f"{name:20} {score(part):10.4f} x {weight}")
+        lines += [f"  {line}" for line in page.explained(part)]
+    return "\n".join(lines)
 
 
 def score_of(documents: Documents, name: str, id: str) -> float | str:

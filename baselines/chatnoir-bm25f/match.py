@@ -279,11 +279,13 @@ class Collecting:
         analyses: the analysis of each field by its name.
         searches: the queries of all topics.
         explained: the id of a page to store even if it does not match.
+        lengths: how the index stores lengths, a name in ``score.LENGTHS``.
     """
 
     analyses: Mapping[str, str]
     searches: Sequence[Search]
     explained: str
+    lengths: str
 
     @property
     def reading(self) -> Reading[Part]:

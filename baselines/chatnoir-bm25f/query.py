@@ -20,6 +20,9 @@ class Term:
     field: str
     term: str
 
+    def __str__(self) -> str:
+        return self.term
+
 
 @dataclass(frozen=True)
 class Phrase:
@@ -34,6 +37,9 @@ class Phrase:
     field: str
     terms: tuple[str, ...]
     slop: int
+
+    def __str__(self) -> str:
+        return " ".join(self.terms)
 
 
 @dataclass(frozen=True)

@@ -48,12 +48,14 @@ class Collection:
         totals: the numbers of all pages; the statistics of the whole collection if a file has them.
         parts: the pages that match a topic.
         vocabularies: the terms of each field.
+        lengths: how the index stores lengths, a name in ``LENGTHS``.
     """
 
     searches: Sequence[Search]
     totals: Totals
     parts: Parts[Part]
     vocabularies: Mapping[str, Vocabulary]
+    lengths: str
 
     @classmethod
     def of(cls, documents: Documents, collecting: Collecting) -> "Collection":
@@ -63,7 +65,13 @@ class Collection:
         totals = parts.folded(nothing, lambda before, part: before + part.totals, Totals.__add__)
         known = known_or_counted(documents.statistics, fields, [totals.statistics[name] for name in fields])
         totals = replace(totals, statistics=dict(zip(fields, known, strict=True)))
-        return cls(collecting.searches, totals, parts, fields)
+        return cls(
+            searches=collecting.searches,
+            totals=totals,
+            parts=parts,
+            vocabularies=fields,
+            lengths=collecting.lengths,
+        )
 
     def ids(self) -> frozenset[str]:
         """Returns the ids of the pages that pass the filters and match a topic."""
@@ -81,7 +89,9 @@ class Collection:
             return part.pages.only(found) if found.any() else before
 
         pages = self.parts.folded(None, with_part, lambda one, other: one or other)
-        return Scoring(Matching(pages, self.vocabularies), self.totals.statistics) if pages else None
+        if pages is None:
+            return None
+        return Scoring(Matching(pages, self.vocabularies), self.totals.statistics, self.lengths)
 
     def best(self, spam: frozenset[str], window: int) -> Hits:
         """Returns for each topic the best pages by the first query, best first.
@@ -90,7 +100,14 @@ class Collection:
             spam: the ids of the pages to leave out.
             window: the largest number of pages.
         """
-        best = _Best(self.searches, spam, window, self.totals.statistics, self.vocabularies)
+        best = _Best(
+            searches=self.searches,
+            spam=spam,
+            window=window,
+            statistics=self.totals.statistics,
+            vocabularies=self.vocabularies,
+            lengths=self.lengths,
+        )
         return self.parts.folded([() for _ in self.searches], best.with_part, best.added)
 
 
@@ -103,10 +120,11 @@ class _Best:
     window: int
     statistics: Mapping[str, Statistics]
     vocabularies: Mapping[str, Vocabulary]
+    lengths: str
 
     def with_part(self, before: Hits, part: Part) -> Hits:
         """Returns the best pages of each topic, from those before and one more part."""
-        scoring = Scoring(Matching(part.pages, self.vocabularies), self.statistics)
+        scoring = Scoring(Matching(part.pages, self.vocabularies), self.statistics, self.lengths)
         rows = part.pages.rows
         passes = np.array([row.matches and row.id not in self.spam for row in rows], dtype=bool)
         topics = zip(self.searches, before, strict=True)

@@ -1,6 +1,6 @@
 """Score: BM25 and BM25F with Lucene's arithmetic: float32, and sums as double."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import log
 
@@ -10,11 +10,15 @@ from match import Matching, Texts
 from query import Bool, Boosted, Combined, Phrase, Query, Term
 
 from touche.scan.kernel import Array
-from touche.scan.lengths import one_byte
+from touche.scan.lengths import before_lucene_7, one_byte
 from touche.scan.statistics import Statistics
 from touche.scan.statistics import Term as TermStatistics
 
 K1, B = (np.float32(NUMBERS["bm25"][name]) for name in ("k1", "b"))
+LENGTHS: Mapping[str, Callable[[Array], Array]] = {
+    "before Lucene 7": before_lucene_7,
+    "one byte": one_byte,
+}
 
 
 @dataclass(frozen=True)
@@ -24,10 +28,12 @@ class Scoring:
     Attributes:
         matching: the pages.
         statistics: the statistics of each field.
+        lengths: how the index stores lengths, a name in ``LENGTHS``.
     """
 
     matching: Matching
     statistics: Mapping[str, Statistics]
+    lengths: str
 
     def scored(self, query: Query, boost: float = 1.0) -> tuple[Texts, Array]:
         """Returns the matching pages, ascending, and their scores times the boost, float32."""
@@ -54,11 +60,33 @@ class Scoring:
     def _bm25(self, query: Term | Phrase, boost: float) -> tuple[Texts, Array]:
         """BM25 of a term, or of a phrase, whose idf is the sum over its terms."""
         texts, tf = self.matching.postings(query)
+        numbers, lengths = self._statistics_of_terms(query), self._lengths(query.field, texts)
+        weight = np.float32(boost) * _summed_idf(numbers)
+        return texts, _saturated(tf.astype(np.float32), lengths, numbers[0], weight)
+
+    def explained(self, query: Query, boost: float = 1.0) -> Iterator[str]:
+        """Yields a line for each term or phrase of the first page, as in Elasticsearch's explanation."""
+        if not self.matching.matches(query)[0]:
+            return
+        match query:
+            case Boosted():
+                yield from self.explained(query.query, boost * query.boost)
+            case Bool():
+                for part in (*query.must, *query.should):
+                    yield from self.explained(part, boost)
+            case Term() | Phrase():
+                _, (score,) = self._bm25(query, boost)
+                terms, (length,) = self._statistics_of_terms(query), self._lengths(query.field, slice(None))
+                yield (
+                    f"{query}: {score:.4f} by frequency {self.matching.postings(query)[1][0]:.4g}, "
+                    f"idf {_summed_idf(terms):.4f} (df {' + '.join(str(term.df) for term in terms)} "
+                    f"of {terms[0].documents}), length {length:.2f} (mean {terms[0].mean_length:.2f})"
+                )
+
+    def _statistics_of_terms(self, query: Term | Phrase) -> list[TermStatistics]:
+        """Returns the statistics of a term, or of each term of a phrase."""
         terms = (query.term,) if isinstance(query, Term) else query.terms
-        numbers = [self._numbers(Term(query.field, term)) for term in terms]
-        idf = np.float32(sum(float(_idf(term)) for term in numbers))
-        lengths = self._lengths(query.field, texts)
-        return texts, _saturated(tf.astype(np.float32), lengths, numbers[0], np.float32(boost) * idf)
+        return [self._numbers(Term(query.field, term)) for term in terms]
 
     def _bm25f(self, query: Combined, boost: float) -> tuple[Texts, Array]:
         """BM25F (Robertson et al. 2004), which first sums frequencies and lengths over fields."""
@@ -69,12 +97,16 @@ class Scoring:
             tf[having] += np.float32(weight) * times.astype(np.float32)
             lengths += np.float32(weight) * self._lengths(field, slice(None))
         numbers = self._combined(query)
-        stored = one_byte(np.floor(lengths[texts].astype(np.float64) + 0.5)).astype(np.float32)
+        stored = self._stored(np.floor(lengths[texts] + np.float32(0.5)))
         return texts, _saturated(tf[texts], stored, numbers, np.float32(boost) * _idf(numbers))
 
     def _lengths(self, field: str, texts: Texts | slice) -> Array:
-        lengths = self.matching.pages.fields[field].lengths[texts]
-        return one_byte(lengths.astype(np.float64)).astype(np.float32)
+        return self._stored(self.matching.pages.fields[field].lengths[texts])
+
+    def _stored(self, lengths: Array) -> Array:
+        """Returns lengths as the index stores them, float32; an empty field has no length."""
+        stored = LENGTHS[self.lengths](lengths.astype(np.float64))
+        return np.where(lengths > 0, stored, 0).astype(np.float32)
 
     def _combined(self, query: Combined) -> TermStatistics:
         """Returns the statistics of a term in several fields; df is the highest one."""
@@ -90,6 +122,10 @@ class Scoring:
 
 def _idf(term: TermStatistics) -> np.float32:
     return np.float32(log(1 + (term.documents - term.df + 0.5) / (term.df + 0.5)))
+
+
+def _summed_idf(terms: Iterable[TermStatistics]) -> np.float32:
+    return np.float32(sum(float(_idf(term)) for term in terms))
 
 
 def _saturated(tf: Array, lengths: Array, term: TermStatistics, weight: np.float32) -> Array:

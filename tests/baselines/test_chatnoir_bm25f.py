@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from math import log
+from math import floor, log, log2
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from archives import record
 from conftest import ROOT, Touche, Write
 from neighbours import neighbour
 from oracles import chatnoir
-from oracles.formulas import Collection
+from oracles.formulas import Collection, length_in_one_byte
 from touche import baselines
 from touche.collection.discovery import find_documents
 from touche.collection.documents import Documents
@@ -51,17 +51,31 @@ def terms(text: str, analysis: str = "plural") -> list[str]:
     return analysis_named(analysis).terms(text)
 
 
-def collection(pages: Sequence[Page], field: str, analysis: str = "plural") -> Collection:
-    return Collection({page.id: Counter(terms(fields.text_of(field, page), analysis)) for page in pages})
+def length_before_lucene_7(tokens: int) -> float:
+    """1 / sqrt(tokens), cut to two bits after the leading one."""
+    norm = 1 / tokens**0.5
+    unit = 2.0 ** (floor(log2(norm)) - 2)
+    return (unit * floor(norm / unit)) ** -2.0
+
+
+STORED = {"2020": length_before_lucene_7, "today": length_in_one_byte}
+
+
+def collection(pages: Sequence[Page], field: str, year: str, analysis: str = "plural") -> Collection:
+    texts = {page.id: fields.text_of(field, page) for page in pages}
+    frequencies = {id: Counter(terms(text, analysis)) for id, text in texts.items()}
+    return Collection(frequencies, STORED[year])
 
 
 def scores(pages: Sequence[Page], title: str, year: str) -> dict[str, dict[str, float]]:
     """Scores by each part of the second query, of all pages that pass the filters."""
     method, topic = baseline.Method(NUMBERS[year], "fields", 1.0), Topic("1", title)
     searches = [match.Search(query.EVERYTHING, method.second(topic), None)]
-    read = rescore.Collection.of(Documents.of(pages), match.Collecting(method.analyses, searches, ""))
+    collecting = replace(method.collecting([]), searches=searches)
+    read = rescore.Collection.of(Documents.of(pages), collecting)
     (part,) = read.parts.parts
-    scoring = score.Scoring(match.Matching(part.pages, read.vocabularies), read.totals.statistics)
+    matching = match.Matching(part.pages, read.vocabularies)
+    scoring = score.Scoring(matching, read.totals.statistics, NUMBERS[year]["lengths"])
     ids, found = [row.id for row in part.pages.rows], {}
     for name, each in method.parts(topic).items():
         matching, values = scoring.scored(each)
@@ -76,12 +90,34 @@ def test_every_field_contributes_its_bm25(year: str) -> None:
     for topic in topics()[::3]:
         parts = scores(pages(year), topic.title, year)
         for field, boost in NUMBERS[year]["boosts"].items():
-            analysis = NUMBERS[year]["analyzers"].get(field, "plural")
-            words, found = terms(topic.title, analysis), collection(pages(year), field, analysis)
+            analysis = NUMBERS[year]["analyzers"].get(field, NUMBERS[year]["analyzer"])
+            words, found = terms(topic.title, analysis), collection(pages(year), field, year, analysis)
             expected = {id: FACTOR * boost * found.bm25(words, id, K1, B) for id in parts[field]}
             assert parts[field] == pytest.approx(expected, rel=1e-4, abs=1e-4)
             seen += sum(score > 0 for score in expected.values())
     assert seen > 100
+
+
+@pytest.mark.parametrize(("year", "stored"), [("2020", 7.1111), ("today", 7)])
+def test_lengths_are_stored_as_by_lucene_of_the_year(year: str, stored: float) -> None:
+    """Also for phrases; 1 / sqrt(7) is stored as 0.375, whose length is 7.1111. The mean lengths are exact."""
+    title = "cats sleep on the red mat today"
+    given = [cat("a", title=title), cat("b", title="dogs bark today")]
+    parts = scores(given, "cats sleep", year)
+    for part, boost, words in (("title", 70, 1), ("phrase in title", 15, 2)):
+        idf = log(1 + (2 - 1 + 0.5) / (1 + 0.5))
+        each = FACTOR * boost * words * idf / (1 + K1 * (1 - B + B * stored / 5))
+        assert parts[part]["a"] == pytest.approx(each * 2 / words, rel=1e-5)
+
+
+@pytest.mark.parametrize("year", ["2020", "today"])
+def test_signs_without_a_letter_or_digit_are_words_only_today(year: str) -> None:
+    """In 2020 the words around a sign are neighbours, and a sign in the query is not searched."""
+    given = [cat("a", title="Cats® sleep™"), cat("b", title="dogs bark")]
+    plain = [cat("a", title="Cats sleep"), given[1]]
+    same = scores(given, "cats ® sleep", year) == scores(plain, "cats sleep", year)
+    assert same == (year == "2020")
+    assert small(plain[0], title="cats ® sleep", year=year) == (["a"] if year == "2020" else [])
 
 
 def small(*pages: Page, title: str = "cats sleep", **options: Any) -> list[str]:
@@ -183,7 +219,7 @@ def test_phrases_and_bonuses_by_their_formulas(year: str) -> None:
     ]
     parts = scores(given, "cats sleep", year)
     for field in ("title", "body"):
-        words = collection(given, field)
+        words = collection(given, field, year)
         idfs = {term: log(1 + (words.n - words.df[term] + 0.5) / (words.df[term] + 0.5)) for term in words.df}
         weight = FACTOR * {"title": 15, "body": 10}[field] * (idfs["cat"] + idfs["sleep"])
         for page, gaps in zip(given, apart.values(), strict=True):
@@ -203,7 +239,7 @@ def test_in_the_second_query_of_today_a_third_of_the_tokens_must_match(
         ((_, hits),) = baselines.load("chatnoir-bm25f")(
             [Topic("1", title)], given, match="1%", year=year, explain=("1", "one")
         )
-        lines = capsys.readouterr().out.splitlines()[1:]
+        lines = parts_of(capsys.readouterr().out)[1:]
         assert total_of(lines) == pytest.approx(dict(hits)["one"], rel=1e-4, abs=1e-5)
         assert (total_of(lines[1:]) > 0) == again
 
@@ -211,7 +247,14 @@ def test_in_the_second_query_of_today_a_third_of_the_tokens_must_match(
 def test_pages_of_a_host_are_shown_together() -> None:
     hosts = [cat(f"{n:02}", host=f"{'ab'[n % 2]}.example", body="cats sleep " * (20 - n)) for n in range(12)]
     plain = small(*hosts)
-    assert small(*hosts, group_by_host=True) == [*plain[0:10:2], *plain[1:10:2], plain[10], plain[11]]
+    first = [id for id in plain[:10] if int(id) % 2 == int(plain[0]) % 2]
+    others = [id for id in plain[:10] if id not in first]
+    assert small(*hosts, group_by_host=True) == [*first, *others, *plain[10:]] != plain
+
+
+def parts_of(explanation: str) -> list[str]:
+    """The lines of an explanation without those of single terms and phrases."""
+    return [line for line in explanation.splitlines() if not line.startswith(" ")]
 
 
 def total_of(lines: list[str]) -> float:
@@ -223,7 +266,7 @@ def test_a_page_is_explained_by_the_parts_of_its_score(touche: Touche, tmp_path:
     command = ("run", "chatnoir-bm25f", "-i", "spot-check/pages", "-o", tmp_path, "--explain", "21")
     for year in ("2020", "today"):
         code, out, _ = touche(*command, "duvet-lab", "--year", year)
-        first, *lines = out.splitlines()
+        first, *lines = parts_of(out)
         state = r"duvet-lab: matches \(spam rank \d\d\.0, page rank unknown\)"
         assert code == 0 and re.fullmatch(state, first)
         assert [line.split()[0] for line in (lines[0], lines[1], lines[-1])] == ["first", "title", "shallow"]
@@ -235,6 +278,38 @@ def test_a_page_is_explained_by_the_parts_of_its_score(touche: Touche, tmp_path:
     assert "duvet-shop: does not match (spam rank 41.0" in touche(*command, "duvet-shop")[1]
     assert "explain = 9 a: the input has no topic 9" in touche(*command[:-1], "9", "a")[2]
     assert "page heap-frame is missing" in touche(*command, "heap-frame")[2]
+
+
+NUMBERS_OF_A_TERM = re.compile(
+    r"  (.+): ([\d.]+) by frequency ([\d.]+), idf ([\d.]+) \(df ([\d +]+) of (\d+)\), "
+    r"length ([\d.]+) \(mean ([\d.]+)\)"
+)
+
+
+@pytest.mark.parametrize("title", ["cats sleep-walk", 'cats "sleep walk"'])
+def test_each_part_of_an_explanation_is_the_sum_of_its_terms_by_the_printed_numbers(
+    capsys: pytest.CaptureFixture[str], title: str
+) -> None:
+    given = [cat("a", title="Cats sleep walk"), cat("b", title="A walk", headings="sleep"), cat("c")]
+    list(baselines.load("chatnoir-bm25f")([Topic("1", title)], given, match="1%", explain=("1", "a")))
+    boosts = NUMBERS["2020"]["boosts"] | {"phrase in title": 15, "phrase in body": 10}
+    sums, totals, terms = dict[str, float](), dict[str, float](), set[tuple[str, str]]()
+    for line in capsys.readouterr().out.splitlines()[2:]:
+        if numbers := NUMBERS_OF_A_TERM.fullmatch(line):
+            words, df = numbers[1], [int(count) for count in numbers[5].split(" + ")]
+            score, tf, idf, documents, length, mean = map(float, numbers.group(2, 3, 4, 6, 7, 8))
+            expected = FACTOR * boosts[name] * idf * tf / (tf + K1 * (1 - B + B * length / mean))
+            assert score == pytest.approx(expected, rel=2e-3)
+            assert idf == pytest.approx(sum(log(1 + (documents - n + 0.5) / (n + 0.5)) for n in df), abs=1e-4)
+            assert len(df) == len(words.split())
+            sums[name] += score
+            terms.add((name, words))
+        else:
+            name = line[:20].strip()
+            sums[name], totals[name] = 0.0, float(line[20:].split(" x ")[0])
+    bonuses = {"wikipedia": 0.0, "shallow": 0.0}
+    assert sums | bonuses == pytest.approx(totals, abs=1e-3) and sums["title"] > sums["body"] > 0
+    assert ("phrase in title", "cat sleep walk") in terms
 
 
 def test_what_the_filters_remove_and_cannot_test_is_reported(
@@ -273,6 +348,7 @@ def test_the_best_of_the_first_query_are_lucene_s_for_any_number_of_parts(
     monkeypatch.setattr(reading, "_MERGED", size)
     twice = [replace(page, id=f"{page.id}-{n}") for n in range(2) for page in pages("2020")]
     collecting = baseline.Method(NUMBERS["2020"], "fields", 0.3).collecting(topics())
+    collecting = replace(collecting, lengths="one byte")  # those of Lucene 9
     read = rescore.Collection.of(Documents.of(twice), collecting)
     assert len(read.parts.parts) == -(-len(twice) // size)
     expected = chatnoir.best(twice, collecting)

@@ -1,6 +1,7 @@
 """Lucene with ChatNoir's settings: parses titles, matches and scores pages."""
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -34,7 +35,9 @@ def lucenes(text: str, boosts: Mapping[str, float], analyses: Mapping[str, str],
 
 def per_field(analyses: Mapping[str, str]) -> Any:
     """An analyzer with exceptions for some fields."""
-    by_field = java("java.util.HashMap")({name: analyzer_named(each) for name, each in analyses.items()})
+    by_field = java("java.util.HashMap")(
+        {name: analyzer_named(analysis.removesuffix("-alnum")) for name, analysis in analyses.items()}
+    )
     wrapper = java("org.apache.lucene.analysis.miscellaneous.PerFieldAnalyzerWrapper")
     return wrapper(analyzer_named("plural"), by_field)
 
@@ -88,9 +91,13 @@ def scores(found: Any, query: Any) -> dict[int, float]:
 
 
 def best(pages: Sequence[Page], collecting: Any) -> list[list[tuple[float, str, float, str]]]:
-    """For each search the pages that match: score in the first query, id, score in the second, host."""
+    """For each search the pages that match: score in the first query, id, score in the second, host.
+
+    Lucene 9 stores lengths in one byte, so that ``collecting`` has to request the same.
+    """
+    assert collecting.lengths == "one byte"
     texts = [
-        {name: fields.text_of(name, page) for name in collecting.analyses}
+        {name: without_signs(fields.text_of(name, page), name, collecting.analyses) for name in collecting.analyses}
         | {name: "x" if has(page) else "" for name, has in fields.LABELS.items()}
         for page in pages
     ]
@@ -104,6 +111,13 @@ def best(pages: Sequence[Page], collecting: Any) -> list[list[tuple[float, str, 
         ]
         rankings.append(sorted(ranking, reverse=True))
     return rankings
+
+
+def without_signs(text: str, field: str, analyses: Mapping[str, str]) -> str:
+    """A text without signs that are words for the StandardTokenizer, but not for that of ICU."""
+    if analyses[field].endswith("-alnum"):
+        return "".join(" " if unicodedata.category(sign) in ("So", "Sk") else sign for sign in text)
+    return text
 
 
 def query_of(query: Any) -> Any:

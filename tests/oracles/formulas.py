@@ -18,8 +18,12 @@ def length_in_one_byte(tokens: int) -> int:
 class Collection:
     """Term frequencies of every document, and the statistics that follow from them."""
 
-    def __init__(self, documents: Mapping[str, Counter[str]]) -> None:
-        self.documents = documents
+    def __init__(
+        self,
+        documents: Mapping[str, Counter[str]],
+        stored_length: Callable[[int], float] = length_in_one_byte,
+    ) -> None:
+        self.documents, self.stored_length = documents, stored_length
         self.df = Counter(term for terms in documents.values() for term in terms)
         self.ttf = Counter[str]()
         for terms in documents.values():
@@ -37,7 +41,7 @@ class Collection:
         return score
 
     def saturation(self, tf: float, document: str, k1: float, b: float) -> float:
-        length = length_in_one_byte(self.documents[document].total())
+        length = self.stored_length(self.documents[document].total())
         return tf / (tf + k1 * (1 - b + b * length / (self.tokens / self.n)))
 
     def bm25(self, query: Sequence[str], document: str, k1: float, b: float) -> float:

@@ -24,13 +24,14 @@ WORDS = [
     "日本",
     "skies",
     "3.5",
+    "Lego®",
     "it's",
     *LONG,
 ]
 DOCUMENTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join), max_size=8)
 
 
-@pytest.mark.parametrize("name", ["standard", "english", "plural", "unstemmed"])
+@pytest.mark.parametrize("name", ["standard", "english", "plural", "unstemmed", "plural-alnum"])
 @given(DOCUMENTS, DOCUMENTS)
 def test_lengths_and_frequencies_are_those_of_the_terms(
     name: str, queries: list[str], texts: list[str]

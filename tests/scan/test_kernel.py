@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from texts import BYTES
-from touche.scan.kernel import COUNTED, DROPPED, Counter, Counts, beginning_with, split
+from touche.scan.kernel import COUNTED, DROPPED, IGNORED, Counter, Counts, beginning_with, split
 
 EVERY = np.ones((32, 32, 32), dtype=np.uint8)
 
@@ -18,18 +18,18 @@ def read(texts: list[bytes], terms: dict[bytes, int], beginnings: np.ndarray = E
     return Counter(len(terms), beginnings, lambda word: terms.get(word, COUNTED)).read(texts)
 
 
-PLACED = {"a": 0, "bb": 1, "é": 2, "the": DROPPED}
+PLACED = {"a": 0, "bb": 1, "é": 2, "the": DROPPED, "®": IGNORED}
 TEXTS = st.lists(st.lists(st.sampled_from([*PLACED, "x"])), max_size=5)
 
 
 def placed(texts: list[list[str]]) -> Counts:
     counter = Counter(3, EVERY, lambda word: PLACED.get(word.decode(), COUNTED), placed=True)
-    counter.read([b"a bb a the"])  # of which nothing is left
+    counter.read(["a bb a the ®".encode()])  # of which nothing is left
     return counter.read([" ".join(words).encode() for words in texts])
 
 
 @given(TEXTS)
-def test_places_count_words_that_are_dropped(texts: list[list[str]]) -> None:
+def test_places_count_words_that_are_dropped_but_not_those_that_are_ignored(texts: list[list[str]]) -> None:
     counts = placed(texts)
     assert counts.places is not None
     occurrences = zip(
@@ -41,9 +41,11 @@ def test_places_count_words_that_are_dropped(texts: list[list[str]]) -> None:
     assert list(occurrences) == sorted(
         (PLACED[word], number, place)
         for number, words in enumerate(texts)
-        for place, word in enumerate(words)
+        for place, word in enumerate(word for word in words if word != "®")
         if PLACED.get(word, COUNTED) >= 0
     )
+    counted = [sum(word not in ("the", "®") for word in words) for words in texts]
+    assert counts.lengths.tolist() == counted
 
 
 @given(TEXTS, st.data())

@@ -107,6 +107,14 @@ def test_all_texts_of_the_spot_checks_have_the_terms_of_lucene(lucenes: dict[str
             assert analysis_named(name).terms(document.text) == tokens(lucenes[name], document.text)
 
 
+@pytest.mark.parametrize("name", ["plural", "unstemmed"])
+@given(TEXTS)
+@example("Lego® Star Wars™ ⓐ 3️⃣ 🇩🇪 👩‍🚀 x²")
+def test_words_without_a_letter_or_digit_are_omitted(name: str, text: str) -> None:
+    kept = [term for term in analysis_named(name).terms(text) if re.search(r"[^\W_]", term)]
+    assert analysis_named(f"{name}-alnum").terms(text) == kept
+
+
 def test_half_a_pair_of_surrogates_is_no_word() -> None:
     assert words("a\ud800b") == ["a", "b"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument
 from touche.io.identifiers import quoted
-from touche.scan.kernel import COUNTED, DROPPED, Counter, Counts, beginning_with
+from touche.scan.kernel import COUNTED, DROPPED, IGNORED, Counter, Counts, beginning_with
 from touche.scan.statistics import Statistics, added_up
 from touche.scan.tokens import analysis_named, encoded
 
@@ -55,6 +55,7 @@ class Vocabulary:
         beginnings = {start for term in self.places for start in analysis.beginnings(term)}
         wanted = (*beginnings, *analysis.dropped)
         prefixes = tuple(start.rstrip("\0") for start in wanted)
+        removed = IGNORED if analysis.closes_gaps else DROPPED
 
         def meaning(raw: bytes) -> int:
             word = raw.decode("utf-8", "replace")
@@ -62,7 +63,7 @@ class Vocabulary:
             if word.isascii() and not word.lower().startswith(prefixes):
                 return COUNTED
             term = analysis.term(word)
-            return self.places.get(term, COUNTED) if term else DROPPED
+            return self.places.get(term, COUNTED) if term else removed
 
         return Counter(len(self.places), beginning_with(wanted), meaning, placed=placed)
 

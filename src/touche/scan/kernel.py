@@ -16,7 +16,8 @@ from touche.compiled import NUMBER, POINTER, compiled
 Array = np.ndarray[Any, np.dtype[Any]]
 """An array of numbers, one for each document."""
 
-COUNTED, DROPPED = -1, -2  # meanings of a word that is not a term: it counts for the length, or not
+# Meanings of a word that is not a term: it counts for the length; only for positions; for nothing.
+COUNTED, DROPPED, IGNORED = -1, -2, -3
 
 _HERE = Path(__file__).parent
 _LIBRARY, _TABLE = _HERE / "words.so", _HERE / "words.npz"
@@ -35,8 +36,8 @@ class Counts:
         begins: the beginning of each term's postings, and the end of the last, int64.
         texts: for each term the indexes of its texts, ascending, int32.
         tf: the term's frequency in each of these texts, int32.
-        places: the term's positions in each of these texts, ascending, from 0, int32; removed words count.
-            None if positions were not requested.
+        places: the term's positions in each of these texts, ascending, from 0, int32; dropped words
+            count, ignored ones do not. None if positions were not requested.
     """
 
     lengths: Array
@@ -103,7 +104,7 @@ class Counter:
         Args:
             terms: the number of terms.
             beginnings: the result of ``beginning_with`` for ASCII words that are terms or removed.
-            meaning: returns the number of a word's term, or COUNTED, or DROPPED.
+            meaning: returns the number of a word's term, or COUNTED, DROPPED or IGNORED.
             placed: whether to store positions.
         """
         self._terms, self._meaning, self._placed = terms, meaning, placed

@@ -53,8 +53,7 @@ def rank(
         documents: the collection; it is read once, by all processors if its files are large, and never
             completely in memory.
         model: the contribution of a term to the scores; a term that occurs twice in the title counts twice.
-        analysis: the name of an analysis: ``standard``, ``stopped``, ``english``, ``plural`` or
-            ``unstemmed``.
+        analysis: the name of an analysis, see ``touche.scan.terms``.
         queries: queries that replace titles, such as expanded queries; a topic without a query has its title.
         fields: the fields by name, each a function of the document; by default only ``text``. Functions of a
             module use all processors, lambdas only one.

@@ -28,12 +28,14 @@ class Analysis:
         term: returns the term of a word; empty if the word is removed.
         beginnings: returns the beginnings of the ASCII words that become a term, in lower case; NUL is the
             end.
-        dropped: the beginnings of all words that are removed.
+        dropped: the beginnings of the ASCII words that are removed.
+        closes_gaps: whether the words around a removed one become neighbours, as if the tokenizer had omitted it.
     """
 
     term: Callable[[str], str]
     beginnings: Callable[[str], Iterable[str]]
     dropped: tuple[str, ...] = ()
+    closes_gaps: bool = False
 
     def terms(self, text: str) -> list[str]:
         """Returns the terms of a text in order."""
@@ -45,8 +47,7 @@ def terms(text: str, analysis: str) -> list[str]:
 
     Args:
         text: the text.
-        analysis: the name of an analysis: ``standard``, ``stopped``, ``english``, ``plural`` or
-            ``unstemmed``.
+        analysis: the name of an analysis, see ``analysis_named``.
 
     Raises:
         ParameterError: if there is no such analysis.
@@ -71,7 +72,8 @@ def analysis_named(name: str) -> Analysis:
         name: the name. ``standard`` keeps all words. ``stopped`` removes Lucene's English stop words.
             ``english`` removes them and possessives, and applies Porter's stemmer. ``plural`` is ChatNoir's
             chain without ICU: singulars replace plurals, and accents are removed. ``unstemmed`` only removes
-            accents.
+            accents. ``plural-alnum`` and ``unstemmed-alnum`` also omit words without a letter or digit, such
+            as ®, like the ICU tokenizer.
 
     Raises:
         ParameterError: if there is no such analysis.
@@ -111,6 +113,11 @@ def _plural(word: str) -> str:
 
 def _unstemmed(word: str) -> str:
     return _lower(word).translate(_folded())
+
+
+def _alnum(term: str) -> str:
+    """Returns a term with a letter or digit, or an empty string."""
+    return term if any(letter.isalnum() for letter in term) else ""
 
 
 def _singular(word: str) -> str:
@@ -157,4 +164,6 @@ _ANALYSES: Mapping[str, Analysis] = {
     ),
     "plural": Analysis(_plural, _beginning_of("y")),
     "unstemmed": Analysis(_unstemmed, _whole),
+    "plural-alnum": Analysis(lambda word: _alnum(_plural(word)), _beginning_of("y"), closes_gaps=True),
+    "unstemmed-alnum": Analysis(lambda word: _alnum(_unstemmed(word)), _whole, closes_gaps=True),
 }

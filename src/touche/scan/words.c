@@ -14,7 +14,7 @@
 const char source[] = SOURCE; /* the SHA-256 of this file; compiled.py compares it */
 
 enum { CLASSES = 32, NOTHING = 0, BEGIN = 1, LONGEST = 255 }; /* LONGEST: Lucene's limit, in units of UTF-16 */
-enum { COUNTED = -1, DROPPED = -2 };                          /* meanings that are not the number of a term */
+enum { COUNTED = -1, DROPPED = -2, IGNORED = -3 };            /* meanings that are not the number of a term */
 enum { EIGHT = 8 };                                           /* bytes that are compared at once */
 enum { READ, UNKNOWN, NO_MEMORY };                            /* why reading stops */
 enum { MOST_WORDS = 1 << 20, MOST_BYTES = 1 << 26 };          /* limits of the table, which is emptied when it is full */
@@ -307,7 +307,7 @@ static int read_text(counter *c, const uint8_t *text, int64_t size)
         if (c->placed && meaning >= 0)
             c->occurrences[c->occurrences_size++] = (occurrence){meaning, (int32_t)(length - 1) + c->frequencies[DROPPED]};
         /* Without a branch, because the processor could not predict it. */
-        length -= meaning == DROPPED;
+        length -= meaning <= DROPPED;
         c->seen[terms] = meaning;
         terms += meaning >= 0 && !c->frequencies[meaning];
         c->frequencies[meaning]++;
@@ -319,7 +319,7 @@ static int read_text(counter *c, const uint8_t *text, int64_t size)
         c->postings[c->postings_size++] = (posting){(int32_t)c->text, c->seen[i], c->frequencies[c->seen[i]]};
         c->frequencies[c->seen[i]] = 0;
     }
-    c->frequencies[COUNTED] = c->frequencies[DROPPED] = 0;
+    c->frequencies[COUNTED] = c->frequencies[DROPPED] = c->frequencies[IGNORED] = 0;
     c->here = 0, c->length = length, c->terms = 0;
     return READ;
 }
@@ -335,11 +335,11 @@ counter *new_counter(const automaton *words, const uint8_t *beginnings, int64_t 
         c->begins[character] = first[ascii[character]] != NOTHING;
         c->goes_on[character] = words->steps[CLASSES * first[ascii['a']] + ascii[character]] != NOTHING;
     }
-    c->counted = calloc(terms - DROPPED, sizeof(int32_t));
+    c->counted = calloc(terms - IGNORED, sizeof(int32_t));
     c->seen = calloc(terms + 1, sizeof(int32_t));
     c->entries = calloc(c->room, sizeof(entry));
     if (c->counted && c->seen && c->entries) {
-        c->frequencies = c->counted - DROPPED;
+        c->frequencies = c->counted - IGNORED;
         return c;
     }
     free(c->counted), free(c->seen), free(c->entries), free(c);
@@ -357,7 +357,7 @@ void begin(counter *c, int64_t placed)
 {
     for (int32_t i = 0; i < c->terms; i++)
         c->frequencies[c->seen[i]] = 0;
-    c->frequencies[COUNTED] = c->frequencies[DROPPED] = 0;
+    c->frequencies[COUNTED] = c->frequencies[DROPPED] = c->frequencies[IGNORED] = 0;
     c->text = c->here = c->length = c->postings_size = c->occurrences_size = 0, c->terms = 0;
     c->placed = placed != 0;
 }
