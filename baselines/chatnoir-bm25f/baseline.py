@@ -45,7 +45,8 @@ def chatnoir_bm25f(
 
     The score of a page sums up the weighted BM25 of its fields, phrases in title and main content, and
     bonuses for Wikipedia and for short paths. Filters remove pages in other languages, with little main
-    content or with a bad spam rank.
+    content or with a bad spam rank. For a part of ClueWeb12, add --statistics clueweb12-2020 or
+    clueweb12-2021, which are fits to ChatNoir's scores for the official topics of that year.
 
     year: 2020 for the query and fields of 2020 and 2021, today for later ones.
     model: this sum (fields), or textbook BM25F, as the papers call it. ChatNoir does not use textbook BM25F;
@@ -72,6 +73,7 @@ def chatnoir_bm25f(
     method = Method(NUMBERS[year], model, share_of(match))
     pages = documents.parsed_by(parse_as_in_2020) if year == "2020" else documents
     collection = Collection.of(pages, method.collecting(topics, explain[1]))
+    warn_of_statistics(documents, collection, method.numbers["statistics"])
     best = collection.best(spam_of(documents, collection), method.numbers["window"])
     for topic, hits in zip(topics, best, strict=True):
         if explain[0] == topic.number:
@@ -165,6 +167,13 @@ def answered(topics: Topics, chatnoir: ChatNoir, depth: int, as_shown: bool) -> 
         results = chatnoir.search(topic.title, depth, topic.candidates)
         shown = [(id, float(len(results) - rank)) for rank, (id, _) in enumerate(results)]
         yield topic, shown if as_shown else results
+
+
+def warn_of_statistics(documents: Documents, collection: Collection, remedy: str) -> None:
+    """Warns if the statistics are those of a small collection, because they decide on the order."""
+    pages = collection.totals.tallies[PAGES]
+    if not documents.statistics and pages < NUMBERS["fewest_pages"]:
+        _log.warning("the statistics of only %d pages change the order; pass --statistics %s", pages, remedy)
 
 
 def spam_of(documents: Documents, collection: Collection) -> frozenset[str]:

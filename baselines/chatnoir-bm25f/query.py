@@ -20,9 +20,6 @@ class Term:
     field: str
     term: str
 
-    def __str__(self) -> str:
-        return self.term
-
 
 @dataclass(frozen=True)
 class Phrase:
@@ -37,9 +34,6 @@ class Phrase:
     field: str
     terms: tuple[str, ...]
     slop: int
-
-    def __str__(self) -> str:
-        return " ".join(self.terms)
 
 
 @dataclass(frozen=True)

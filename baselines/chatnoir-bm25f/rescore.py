@@ -44,18 +44,16 @@ class Collection:
     """A collection that has been read.
 
     Attributes:
-        searches: the queries of all topics.
+        collecting: the purpose of reading it.
         totals: the numbers of all pages; the statistics of the whole collection if a file has them.
         parts: the pages that match a topic.
         vocabularies: the terms of each field.
-        lengths: how the index stores lengths, a name in ``LENGTHS``.
     """
 
-    searches: Sequence[Search]
+    collecting: Collecting
     totals: Totals
     parts: Parts[Part]
     vocabularies: Mapping[str, Vocabulary]
-    lengths: str
 
     @classmethod
     def of(cls, documents: Documents, collecting: Collecting) -> "Collection":
@@ -65,13 +63,7 @@ class Collection:
         totals = parts.folded(nothing, lambda before, part: before + part.totals, Totals.__add__)
         known = known_or_counted(documents.statistics, fields, [totals.statistics[name] for name in fields])
         totals = replace(totals, statistics=dict(zip(fields, known, strict=True)))
-        return cls(
-            searches=collecting.searches,
-            totals=totals,
-            parts=parts,
-            vocabularies=fields,
-            lengths=collecting.lengths,
-        )
+        return cls(collecting=collecting, totals=totals, parts=parts, vocabularies=fields)
 
     def ids(self) -> frozenset[str]:
         """Returns the ids of the pages that pass the filters and match a topic."""
@@ -91,7 +83,8 @@ class Collection:
         pages = self.parts.folded(None, with_part, lambda one, other: one or other)
         if pages is None:
             return None
-        return Scoring(Matching(pages, self.vocabularies), self.totals.statistics, self.lengths)
+        matching = Matching(pages, self.vocabularies)
+        return Scoring(matching, self.totals.statistics, self.collecting.lengths)
 
     def best(self, spam: frozenset[str], window: int) -> Hits:
         """Returns for each topic the best pages by the first query, best first.
@@ -101,33 +94,31 @@ class Collection:
             window: the largest number of pages.
         """
         best = _Best(
-            searches=self.searches,
+            collecting=self.collecting,
             spam=spam,
             window=window,
             statistics=self.totals.statistics,
             vocabularies=self.vocabularies,
-            lengths=self.lengths,
         )
-        return self.parts.folded([() for _ in self.searches], best.with_part, best.added)
+        return self.parts.folded([() for _ in self.collecting.searches], best.with_part, best.added)
 
 
 @dataclass(frozen=True)
 class _Best:
     """Finds the best pages of a part; it is sent to the workers that have the parts."""
 
-    searches: Sequence[Search]
+    collecting: Collecting
     spam: frozenset[str]
     window: int
     statistics: Mapping[str, Statistics]
     vocabularies: Mapping[str, Vocabulary]
-    lengths: str
 
     def with_part(self, before: Hits, part: Part) -> Hits:
         """Returns the best pages of each topic, from those before and one more part."""
-        scoring = Scoring(Matching(part.pages, self.vocabularies), self.statistics, self.lengths)
+        scoring = Scoring(Matching(part.pages, self.vocabularies), self.statistics, self.collecting.lengths)
         rows = part.pages.rows
         passes = np.array([row.matches and row.id not in self.spam for row in rows], dtype=bool)
-        topics = zip(self.searches, before, strict=True)
+        topics = zip(self.collecting.searches, before, strict=True)
         return self.added(before, [self._hits(scoring, search, passes, hits) for search, hits in topics])
 
     def added(self, some: Hits, others: Hits) -> Hits:

@@ -6,7 +6,7 @@ from math import log
 
 import numpy as np
 from fields import NUMBERS
-from match import Matching, Texts
+from match import Matching, Texts, terms_of
 from query import Bool, Boosted, Combined, Phrase, Query, Term
 
 from touche.scan.kernel import Array
@@ -60,9 +60,9 @@ class Scoring:
     def _bm25(self, query: Term | Phrase, boost: float) -> tuple[Texts, Array]:
         """BM25 of a term, or of a phrase, whose idf is the sum over its terms."""
         texts, tf = self.matching.postings(query)
-        numbers, lengths = self._statistics_of_terms(query), self._lengths(query.field, texts)
-        weight = np.float32(boost) * _summed_idf(numbers)
-        return texts, _saturated(tf.astype(np.float32), lengths, numbers[0], weight)
+        terms = self._terms(query)
+        lengths = self._lengths(query.field, texts)
+        return texts, _saturated(tf.astype(np.float32), lengths, terms[0], np.float32(boost) * _idf(terms))
 
     def explained(self, query: Query, boost: float = 1.0) -> Iterator[str]:
         """Yields a line for each term or phrase of the first page, as in Elasticsearch's explanation."""
@@ -75,18 +75,15 @@ class Scoring:
                 for part in (*query.must, *query.should):
                     yield from self.explained(part, boost)
             case Term() | Phrase():
-                _, (score,) = self._bm25(query, boost)
-                terms, (length,) = self._statistics_of_terms(query), self._lengths(query.field, slice(None))
+                terms = self._terms(query)
                 yield (
-                    f"{query}: {score:.4f} by frequency {self.matching.postings(query)[1][0]:.4g}, "
-                    f"idf {_summed_idf(terms):.4f} (df {' + '.join(str(term.df) for term in terms)} "
-                    f"of {terms[0].documents}), length {length:.2f} (mean {terms[0].mean_length:.2f})"
+                    f"{' '.join(term.term for term in terms_of(query))}: "
+                    f"{self._bm25(query, boost)[1][0]:.4f} "
+                    f"by frequency {self.matching.postings(query)[1][0]:.4g}, "
+                    f"idf {_idf(terms):.4f} (df {' + '.join(str(term.df) for term in terms)} "
+                    f"of {terms[0].documents}), length {self._lengths(query.field, slice(None))[0]:.2f} "
+                    f"(mean {terms[0].mean_length:.2f})"
                 )
-
-    def _statistics_of_terms(self, query: Term | Phrase) -> list[TermStatistics]:
-        """Returns the statistics of a term, or of each term of a phrase."""
-        terms = (query.term,) if isinstance(query, Term) else query.terms
-        return [self._numbers(Term(query.field, term)) for term in terms]
 
     def _bm25f(self, query: Combined, boost: float) -> tuple[Texts, Array]:
         """BM25F (Robertson et al. 2004), which first sums frequencies and lengths over fields."""
@@ -98,7 +95,7 @@ class Scoring:
             lengths += np.float32(weight) * self._lengths(field, slice(None))
         numbers = self._combined(query)
         stored = self._stored(np.floor(lengths[texts] + np.float32(0.5)))
-        return texts, _saturated(tf[texts], stored, numbers, np.float32(boost) * _idf(numbers))
+        return texts, _saturated(tf[texts], stored, numbers, np.float32(boost) * _idf([numbers]))
 
     def _lengths(self, field: str, texts: Texts | slice) -> Array:
         return self._stored(self.matching.pages.fields[field].lengths[texts])
@@ -116,16 +113,17 @@ class Scoring:
         ttf = sum(int(weight * term.ttf) for weight, term in known)
         return TermStatistics(df, ttf, documents, sum(int(weight * term.tokens) for weight, term in known))
 
+    def _terms(self, query: Term | Phrase) -> list[TermStatistics]:
+        return [self._numbers(term) for term in terms_of(query)]
+
     def _numbers(self, term: Term) -> TermStatistics:
         return self.statistics[term.field].term(self.matching.place(term))
 
 
-def _idf(term: TermStatistics) -> np.float32:
-    return np.float32(log(1 + (term.documents - term.df + 0.5) / (term.df + 0.5)))
-
-
-def _summed_idf(terms: Iterable[TermStatistics]) -> np.float32:
-    return np.float32(sum(float(_idf(term)) for term in terms))
+def _idf(terms: Iterable[TermStatistics]) -> np.float32:
+    """Returns the sum over the terms, each rounded to float32."""
+    ratios = ((term.documents - term.df + 0.5) / (term.df + 0.5) for term in terms)
+    return np.float32(sum(float(np.float32(log(1 + ratio))) for ratio in ratios))
 
 
 def _saturated(tf: Array, lengths: Array, term: TermStatistics, weight: np.float32) -> Array:

@@ -1,5 +1,6 @@
 """ChatNoir's two queries on pages of the toy collection; each part is compared with its formula."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,7 +22,8 @@ from touche.collection.discovery import find_documents
 from touche.collection.documents import Documents
 from touche.data import places
 from touche.formats.pages import Page, page_of
-from touche.formats.topics import Topic
+from touche.formats.statistics import read_known, read_statistics
+from touche.formats.topics import Topic, read_topics
 from touche.scan import reading
 from touche.scan.tokens import analysis_named
 from touche.web.extraction import parse_as_in_2020
@@ -100,7 +102,7 @@ def test_every_field_contributes_its_bm25(year: str) -> None:
 
 @pytest.mark.parametrize(("year", "stored"), [("2020", 7.1111), ("today", 7)])
 def test_lengths_are_stored_as_by_lucene_of_the_year(year: str, stored: float) -> None:
-    """Also for phrases; 1 / sqrt(7) is stored as 0.375, whose length is 7.1111. The mean lengths are exact."""
+    """Also for phrases; 1 / sqrt(7) is stored as 0.375, that is as length 7.1111. Means are exact."""
     title = "cats sleep on the red mat today"
     given = [cat("a", title=title), cat("b", title="dogs bark today")]
     parts = scores(given, "cats sleep", year)
@@ -293,7 +295,7 @@ def test_each_part_of_an_explanation_is_the_sum_of_its_terms_by_the_printed_numb
     given = [cat("a", title="Cats sleep walk"), cat("b", title="A walk", headings="sleep"), cat("c")]
     list(baselines.load("chatnoir-bm25f")([Topic("1", title)], given, match="1%", explain=("1", "a")))
     boosts = NUMBERS["2020"]["boosts"] | {"phrase in title": 15, "phrase in body": 10}
-    sums, totals, terms = dict[str, float](), dict[str, float](), set[tuple[str, str]]()
+    sums, totals, terms, name = dict[str, float](), dict[str, float](), set[tuple[str, str]](), ""
     for line in capsys.readouterr().out.splitlines()[2:]:
         if numbers := NUMBERS_OF_A_TERM.fullmatch(line):
             words, df = numbers[1], [int(count) for count in numbers[5].split(" + ")]
@@ -383,3 +385,104 @@ def test_a_part_of_the_pages_is_scored_by_the_statistics_of_all(
     known = scores("all", "--keep-statistics", file)
     assert scores("part", "--statistics", file) == {id: known[id] for id in ("p0", "p1")}
     assert scores("part") != {id: known[id] for id in ("p0", "p1")}
+
+
+FITS = baselines.folder_of("chatnoir-bm25f") / "statistics"
+
+
+@pytest.fixture
+def coffee(write: Write, tmp_path: Path) -> Path:
+    """An input with a title of terms of 2020, and a page with a description, which has no fit."""
+    write("in/queries.jsonl", '{"qid": "1", "query": "coffee tea"}\n')
+    body = (
+        "Coffee or tea, that is the question of this page, and it is one that we have to answer here and now."
+    )
+    page = {"docno": "p1", "title": "Tea and coffee", "body": body, "meta_description": "On tea"}
+    write("in/documents.jsonl", json.dumps(page) + "\n" + json.dumps(page | {"docno": "p2", "title": "Tea"}))
+    return tmp_path / "in"
+
+
+def test_fits_are_the_statistics_of_the_official_topics(touche: Touche, coffee: Path, tmp_path: Path) -> None:
+    """The title has three tokens, which are stored as 4. Fields without a fit have their own statistics."""
+    command = ("run", "chatnoir-bm25f", "-i", coffee, "-o", tmp_path / "out", "--explain", "1", "p1")
+    code, out, err = touche(*command, "--statistics", "clueweb12-2020")
+    assert code == 0 and "statistics of only" not in err
+    parts = {line[:20].strip(): float(line[20:].split(" x ")[0]) for line in parts_of(out)[1:]}
+    fit = json.loads((FITS / "clueweb12-2020.json").read_text())["fields"]["title"]["terms"]
+    idf = [log(1 + (5e8 - fit[term][0] + 0.5) / (fit[term][0] + 0.5)) for term in ("tea", "coffee")]
+    expected = FACTOR * 70 * sum(idf) / (1 + K1 * (1 - B + B * 4 / 7))
+    assert parts["title"] == pytest.approx(expected, rel=1e-5)
+    once = log(1 + 0.5 / 2.5) / (1 + K1 * (1 - B + B * 2.56 / 2))
+    assert parts["meta_description"] == pytest.approx(FACTOR * once, rel=1e-4)
+    assert "md5" in (tmp_path / "out" / "ir-metadata.yml").read_text().partition("statistics:")[2]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (
+            "--statistics clueweb12-2020 --year today",
+            "field 'title' with the analysis 'plural'; use statistics",
+        ),
+        ("--statistics clueweb12-2021", "no statistics of the term 'tea' in the field 'title'"),
+        ("--statistics clueweb12-2020 --keep-statistics s.json", "omit one of both"),
+        ("--statistics clueweb12-2020 --api", "--api lets ChatNoir rank; omit"),
+        (
+            "--statistics one-page.json",
+            "of another collection: these documents have more in the field 'title'",
+        ),
+    ],
+)
+def test_statistics_that_do_not_fit_are_one_error(
+    touche: Touche, write: Write, coffee: Path, tmp_path: Path, options: str, problem: str
+) -> None:
+    fit = (FITS / "clueweb12-2020.json").read_text()
+    write("one-page.json", fit.replace('"documents": 500000000', '"documents": 1'))
+    words = options.replace("one-page.json", str(tmp_path / "one-page.json")).split()
+    code, _, err = touche("run", "chatnoir-bm25f", "-i", coffee, "-o", tmp_path / "out", *words)
+    (line,) = [line for line in err.splitlines() if not line.startswith("chatnoir-bm25f: ")]
+    assert code == 2 and problem in line and not (tmp_path / "out" / "run.txt").exists()
+
+
+def test_a_small_collection_without_statistics_is_one_warning(
+    touche: Touche, monkeypatch: pytest.MonkeyPatch, coffee: Path, tmp_path: Path
+) -> None:
+    command = ("run", "chatnoir-bm25f", "-i", coffee, "-o", tmp_path / "out")
+    warning = "the statistics of only 2 pages change the order; pass --statistics"
+    assert touche(*command)[2].count(f"{warning} clueweb12-2020 or clueweb12-2021") == 1
+    err = touche(*command, "--year", "today")[2]
+    assert err.count(warning) == 1 and "clueweb12" not in err
+    assert warning not in touche(*command, "--keep-statistics", tmp_path / "s.json")[2]
+    assert warning not in touche(*command, "--statistics", tmp_path / "s.json")[2]
+
+
+@pytest.mark.parametrize("year", [2020, 2021])
+def test_fits_have_every_term_of_the_official_topics(official: Path, year: int) -> None:
+    """They are the official data's, in which fields without a fit have no documents."""
+    fits = read_known(FITS / f"clueweb12-{year}.json")
+    data = read_statistics(official / "statistics" / f"chatnoir-clueweb12-{year}-fitted.json")
+    assert fits.keys() == data.keys() == NUMBERS["2020"]["boosts"].keys()
+    method = baseline.Method(NUMBERS["2020"], "fields", 1.0)
+    titles = read_topics(official / "topics" / f"touche-{year}-task-2.xml")
+    vocabularies = method.collecting(titles).vocabularies
+    for name, fit in fits.items():
+        assert (fit is None) == (data[name].documents == 0)
+        if fit:
+            assert fit.estimated and fit.analysis == vocabularies[name].analysis
+            assert (fit.documents, fit.tokens) == (data[name].documents, data[name].tokens)
+            assert fit.terms == {term: (df, None) for term, (df, _) in data[name].terms.items()}
+            assert vocabularies[name].places.keys() <= fit.terms.keys()
+
+
+@pytest.mark.parametrize(("year", "count"), [(2020, 79), (2021, 63)])
+def test_terms_that_could_not_be_fitted_are_marked(year: int, count: int) -> None:
+    """Both of their numbers follow from one frequency p: 1 - exp(-8 p) and 1 - exp(-500 p), cut."""
+    record = json.loads((FITS / f"clueweb12-{year}.json").read_text())
+    fields, marked = record["fields"], []
+    documents, body = fields["body"]["documents"], fields["body"]["terms"]
+    for term, (df, _) in fields["title"]["terms"].items():
+        if max(df + 1, body[term][0]) < documents:
+            least, most = (documents * (1 - (1 - n / documents) ** (500 / 8)) for n in (df, df + 1))
+            if least < body[term][0] + 1 and body[term][0] < most:
+                marked.append(term)
+    assert sorted(record["general_english"]) == sorted(marked) and len(marked) == count

@@ -97,7 +97,10 @@ def best(pages: Sequence[Page], collecting: Any) -> list[list[tuple[float, str, 
     """
     assert collecting.lengths == "one byte"
     texts = [
-        {name: without_signs(fields.text_of(name, page), name, collecting.analyses) for name in collecting.analyses}
+        {
+            name: without_signs(fields.text_of(name, page), name, collecting.analyses)
+            for name in collecting.analyses
+        }
         | {name: "x" if has(page) else "" for name, has in fields.LABELS.items()}
         for page in pages
     ]

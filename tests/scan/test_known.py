@@ -5,14 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from conftest import Write
 from touche.collection.documents import Documents
-from touche.errors import InputError, ToucheError
+from touche.errors import InputError, ParameterError, ToucheError
 from touche.formats.documents import Document
-from touche.formats.statistics import KnownStatistics, StatisticsFiles, read_statistics
+from touche.formats.statistics import KnownStatistics, StatisticsFiles
 from touche.formats.topics import Topic
 from touche.scan import Array, Statistics, Term, dph, rank
 from touche.scan.counting import Vocabulary, text_of
-from touche.scan.known import _compare
+from touche.scan.known import _compare, known_or_counted
 
 
 def numbered(documents: list[Document], known: Path | None, kept: Path | None = None) -> Documents:
@@ -133,17 +134,48 @@ def test_nothing_is_said_if_nothing_can_be_compared(caplog: pytest.LogCaptureFix
     assert caplog.text == ""
 
 
-def test_the_statistics_of_the_documents_are_written_not_the_known_ones(tmp_path: Path) -> None:
-    path = tmp_path / "known.json"
-    path.write_text(KNOWN.replace("[null, 9]", "[2, 9]").replace("[4, null]", "[4, 8]"))
-    documents = numbered([Document("d", "a b b x"), Document("e", "a")], path, tmp_path / "own.json")
-    list(rank(TOPICS[:1], documents, dph, analysis="standard"))
-    assert read_statistics(tmp_path / "own.json")["text"].terms == {"a": (2, 2), "b": (1, 2)}
-
-
 @pytest.mark.parametrize("content", ['{"fields": {}, "fields"', '{"fields": {"text": {"tokens": -1}}}', "[]"])
 def test_a_file_without_statistics_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "s.json"
     path.write_text(content)
     with pytest.raises(InputError, match="no statistics of a collection"):
         list(rank(TOPICS, numbered([Document("d", "a")], path), dph, analysis="standard"))
+
+
+FIT = """{"fields": {"title": null, "text": {"analysis": "standard",
+"documents": 2, "tokens": 8, "estimated": true, "terms": {"a": [1, null], "b": [2, null]}}}}"""
+
+
+def vocabularies(*fields: str) -> dict[str, Vocabulary]:
+    return dict.fromkeys(fields, Vocabulary.of_terms("ab", "standard"))
+
+
+def counted(documents: int) -> Statistics:
+    return Statistics(documents, documents, np.array([documents, 0]), np.array([documents, 0]))
+
+
+def test_estimates_may_be_lower_than_counts_and_an_unknown_field_has_its_own(write: Write) -> None:
+    files, own = StatisticsFiles(write("fit.json", FIT)), [counted(2), counted(2)]
+    text, title = known_or_counted(files, vocabularies("text", "title"), own)
+    assert (text.documents, text.tokens, text.df.tolist()) == (2, 8, [1, 2])
+    assert title is own[1]
+    with pytest.raises(InputError, match="no statistics of the field 'body'"):
+        known_or_counted(files, vocabularies("text", "body"), own)
+    known_or_counted(StatisticsFiles(write("fit.json", FIT), is_whole=True), vocabularies("title"), own[:1])
+
+
+def test_estimates_of_fewer_documents_or_of_other_terms(write: Write) -> None:
+    files = StatisticsFiles(write("fit.json", FIT))
+    with pytest.raises(InputError, match="these documents have more in the field 'text'"):
+        known_or_counted(files, vocabularies("text"), [counted(3)])
+    others = {"text": Vocabulary.of_terms("abc", "standard")}
+    with pytest.raises(InputError, match="no statistics of the term 'c' in the field 'text'"):
+        known_or_counted(files, others, [counted(2)])
+    others = {"text": Vocabulary.of_terms("ab", "english")}
+    with pytest.raises(InputError, match="no statistics of the field 'text' with the analysis 'english'"):
+        known_or_counted(files, others, [counted(2)])
+
+
+def test_statistics_are_not_both_used_and_written() -> None:
+    with pytest.raises(ParameterError, match="exclude each other; omit one of both"):
+        StatisticsFiles(Path("a.json"), Path("b.json"))

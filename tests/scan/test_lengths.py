@@ -9,7 +9,7 @@ from touche.scan.lengths import before_lucene_7, one_byte
 LENGTHS = [*range(1, 3000), 9_999, 100_000, 2**20 + 7]
 
 
-# floatToByte315 keeps a float's exponent and the first two bits after its leading one, so that 1 / sqrt(length) is
+# floatToByte315 keeps a float's exponent and the first two bits after its leading one. So 1 / sqrt(length) is
 # cut to 4, 5, 6 or 7 times a power of two. For example, 1 / sqrt(7) = 0.37796 is between 6/16 and 7/16.
 BY_HAND = {
     1: 1.0,  # 4/4

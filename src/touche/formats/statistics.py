@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
-from touche.errors import InputError
+from touche.errors import InputError, ParameterError
 from touche.io.opening import open_binary
 from touche.io.writing import make_folder, write_whole
 
@@ -90,6 +90,11 @@ class StatisticsFiles:
     report: Callable[[], object] = field(default=bool, compare=False)
     is_whole: bool = False
 
+    def __post_init__(self) -> None:
+        """Raises ParameterError if there are both files."""
+        if self.known and self.output:
+            raise ParameterError("--statistics and --keep-statistics exclude each other; omit one of both")
+
     def __bool__(self) -> bool:
         """Whether there is a file."""
         return bool(self.known or self.output)
@@ -119,8 +124,8 @@ def read_statistics(path: Path) -> dict[str, FieldStatistics]:
     return _read(path, _Statistics).fields
 
 
-def read_known(path: Path) -> dict[str, KnownStatistics]:
-    """Reads what is known of each field by its name.
+def read_known(path: Path) -> dict[str, KnownStatistics | None]:
+    """Reads what is known of each field by its name; None for a field of which nothing is known.
 
     Raises:
         InputError: if the file cannot be read, or has other content.
@@ -143,7 +148,7 @@ class _Statistics(msgspec.Struct):
 
 
 class _Known(msgspec.Struct):
-    fields: dict[str, KnownStatistics]
+    fields: dict[str, KnownStatistics | None]
 
 
 def _read(path: Path, kind: type[_File]) -> _File:

@@ -29,6 +29,8 @@ def known_or_counted(
 ) -> Sequence[Statistics]:
     """Returns the statistics for ranking: those of the whole collection if a file has them, else its own.
 
+    A field of which the file says that nothing is known (null) has its own statistics.
+
     If the documents are the whole collection, they are ranked by their own statistics. These are compared
     with the file, and a log line says how many numbers are equal, or warns which ones differ.
 
@@ -48,13 +50,18 @@ def known_or_counted(
     if files.output:
         by_term = {name: _by_term(statistics, fields[name]) for name, statistics in own.items()}
         write_statistics(files.output, by_term)
-    if files.known:
-        known = read_known(files.known)
-        if files.is_whole:
-            _compare(files.known.name, known, fields, own)
-        else:
-            return [_known(files.known, name, known.get(name), fields[name], own[name]) for name in fields]
-    return counted
+    if not files.known:
+        return counted
+    known = read_known(files.known)
+    if files.is_whole:
+        _compare(files.known.name, known, fields, own)
+        return counted
+    return [
+        own[name]
+        if name in known and known[name] is None
+        else _known(files.known, name, known.get(name), vocabulary, own[name])
+        for name, vocabulary in fields.items()
+    ]
 
 
 def _known(
@@ -72,7 +79,7 @@ def _known(
     df, ttf = np.array(numbers, dtype=np.int64).reshape(-1, 2).T
     documents = UNKNOWN if known.documents is None else known.documents
     whole = Statistics(documents, known.tokens, df, ttf)
-    larger = (df >= 0) & (df < part.df) | (ttf >= 0) & (ttf < part.ttf)
+    larger = ((df >= 0) & (df < part.df) | (ttf >= 0) & (ttf < part.ttf)) & (not known.estimated)
     terms = [f"of the term {term!r} " for term, place in vocabulary.places.items() if larger[place]]
     if terms or 0 <= documents < part.documents or whole.tokens < part.tokens:
         of = f"{terms[0] if terms else ''}in the field {name!r}"
@@ -83,7 +90,7 @@ def _known(
 
 def _compare(
     source: str,
-    known: Mapping[str, KnownStatistics],
+    known: Mapping[str, KnownStatistics | None],
     fields: Mapping[str, Vocabulary],
     counted: Mapping[str, Statistics],
 ) -> None:

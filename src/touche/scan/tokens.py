@@ -29,7 +29,7 @@ class Analysis:
         beginnings: returns the beginnings of the ASCII words that become a term, in lower case; NUL is the
             end.
         dropped: the beginnings of the ASCII words that are removed.
-        closes_gaps: whether the words around a removed one become neighbours, as if the tokenizer had omitted it.
+        closes_gaps: whether the words around a removed word become neighbours.
     """
 
     term: Callable[[str], str]

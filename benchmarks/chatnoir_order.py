@@ -1,0 +1,90 @@
+"""Compares the replica's order of web pages with ChatNoir's own scores, by lengths and statistics.
+
+    python benchmarks/chatnoir_order.py FOLDER RUN STATISTICS
+
+FOLDER is an input directory with topics and pages of ClueWeb12 in any format of chatnoir-bm25f. RUN is a run
+file with ChatNoir's scores, such as the official data's chatnoir-cached.run. STATISTICS are those of
+ChatNoir's whole index: clueweb12-2020, clueweb12-2021 or a file. A topic counts if at least four pages are in
+both rankings, and only these pages are compared. The weighted tau is the mean weighted by the number of these
+pages.
+"""
+
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from itertools import product
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from touche import baselines
+from touche.baselines.running import statistics_named
+from touche.collection.discovery import Input
+from touche.data.places import opened
+from touche.errors import ToucheError
+from touche.evaluation.agreement import NEAR, Rankings, rankings, tau
+from touche.formats.runs import read_run
+from touche.formats.statistics import StatisticsFiles, read_known
+from touche.web.extraction import parse_as_in_2020
+
+BASELINE, FEWEST = "chatnoir-bm25f", 4
+LENGTHS = {"one byte": "lengths since Lucene 7", "before Lucene 7": "lengths before Lucene 7"}
+ROW = "{:62}  {:>6}  {:>8}  {:>13}  {:>6}  {:>5}"
+
+
+def main() -> None:
+    """Prints a row for each combination of lengths and statistics."""
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    folder, run, name = sys.argv[1:]
+    try:
+        collection, original = opened(folder), rankings(read_run(Path(run)))
+        shipped = statistics_named(baselines.load(BASELINE).folder or Path(), name)
+        whole = shipped if shipped.is_file() else Path(name)
+        read_known(whole)  # so that an error precedes the table
+        print(ROW.format("variant", "tau", "weighted", "overlap of 5", "topics", "pages"))
+        for statistics, lengths in product((None, whole), LENGTHS):
+            source = f"statistics of {name if statistics else 'these pages'}"
+            ranked = rerank(collection, lengths, statistics)
+            print(ROW.format(f"{LENGTHS[lengths]}, {source}", *agreement(original, ranked)), flush=True)
+    except ToucheError as error:
+        sys.exit(str(error))
+
+
+def rerank(collection: Input, lengths: str, statistics: Path | None) -> Rankings:
+    """Ranks the pages as in 2020, but with these lengths and statistics."""
+    replica, rescore = import_module("baseline"), import_module("rescore")
+    numbers: Mapping[str, Any] = replica.NUMBERS["2020"] | {"lengths": lengths}
+    method = replica.Method(numbers, "fields", 1.0)
+    documents = collection.documents.parsed_by(parse_as_in_2020).with_statistics(StatisticsFiles(statistics))
+    pages = rescore.Collection.of(documents, method.collecting(collection.topics))
+    best = pages.best(replica.spam_of(collection.documents, pages), numbers["window"])
+    return {
+        topic.number: [hit.id for hit, _ in rescore.scored(hits, numbers)]
+        for topic, hits in zip(collection.topics, best, strict=True)
+    }
+
+
+def agreement(original: Rankings, ranked: Rankings) -> tuple[str, ...]:
+    """Returns tau, weighted tau, overlap of the first five, topics and pages.
+
+    Raises:
+        ToucheError: if no topic counts.
+    """
+    taus, overlaps, sizes = [], [], []
+    for topic in original.keys() & ranked.keys():
+        common = set(original[topic]) & set(ranked[topic])
+        if len(common) >= FEWEST:
+            one, other = ([page for page in run[topic] if page in common] for run in (original, ranked))
+            taus.append(tau(one, other) or 0.0)
+            overlaps.append(len({*one[:NEAR]} & {*other[:NEAR]}) / len(one[:NEAR]))
+            sizes.append(len(common))
+    if not sizes:
+        raise ToucheError(f"no topic has {FEWEST} pages in both rankings; pass other pages, or another run")
+    weighted = sum(value * size for value, size in zip(taus, sizes, strict=True)) / sum(sizes)
+    figures = (fmean(taus), weighted, fmean(overlaps))
+    return *(f"{figure:.3f}" for figure in figures), str(len(sizes)), str(sum(sizes))
+
+
+if __name__ == "__main__":
+    main()
