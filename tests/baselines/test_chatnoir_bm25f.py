@@ -112,6 +112,16 @@ def test_lengths_are_stored_as_by_lucene_of_the_year(year: str, stored: float) -
         assert parts[part]["a"] == pytest.approx(each * 2 / words, rel=1e-5)
 
 
+def test_bm25f_sums_up_stored_lengths_and_an_empty_field_has_none() -> None:
+    """Two texts of 2 words, stored as 2.56: 2 * 2.56 + 2.56 = 7.68, rounded and stored as 10.24."""
+    text = f"Cats {'x' * 100}"
+    empty = dict.fromkeys(("title", "headings", "meta_description", "meta_keywords"), "")
+    pages = [Page(id, **empty, body=body, full_body=body) for id, body in (("a", text), ("b", "y" * 100))]
+    ((_, hits),) = baselines.load("chatnoir-bm25f")([Topic("1", "cats")], pages, model="bm25f")
+    saturation = 3 / (3 + K1 * (1 - B + B * 10.24 / 4.5))
+    assert dict(hits) == pytest.approx({"a": log(1 + 1.5 / 1.5) * saturation}, rel=1e-5)
+
+
 @pytest.mark.parametrize("year", ["2020", "today"])
 def test_signs_without_a_letter_or_digit_are_words_only_today(year: str) -> None:
     """In 2020 the words around a sign are neighbours, and a sign in the query is not searched."""
@@ -454,6 +464,25 @@ def test_a_small_collection_without_statistics_is_one_warning(
     assert err.count(warning) == 1 and "clueweb12" not in err
     assert warning not in touche(*command, "--keep-statistics", tmp_path / "s.json")[2]
     assert warning not in touche(*command, "--statistics", tmp_path / "s.json")[2]
+
+
+@pytest.mark.parametrize("year", ["2020", "2021"])
+def test_the_datasets_of_some_pages_name_their_fits(
+    touche: Touche, monkeypatch: pytest.MonkeyPatch, write: Write, coffee: Path, tmp_path: Path, year: str
+) -> None:
+    terms = {"2020": "coffee tea", "2021": "coffee espresso"}[year]
+    topic = f"<topics><topic><number>1</number><title>{terms}</title></topic></topics>"
+    write(f"data/topics/touche-{year}-task-2.xml", topic)
+    texts = (coffee / "documents.jsonl").read_text().replace("Tea", terms)
+    write("data/corpora/clueweb12-pages/documents.jsonl", texts)
+    monkeypatch.setenv("TOUCHE_DATA", str(tmp_path / "data"))
+    command = ("run", "chatnoir-bm25f", "-i", f"touche-{year}-task-2/pages", "-o", tmp_path / "out")
+    code, out, err = touche(*command, "--explain", "1", "p1")
+    assert code == 0 and f"ranks by the statistics in clueweb12-{year}.json" in err
+    assert "of only" not in err and "(df 293876 of 500000000)" in out
+    other = {"2020": "2021", "2021": "2020"}[year]
+    code, _, err = touche(*command, "--statistics", f"clueweb12-{other}")
+    assert code == 2 and f"clueweb12-{other}.json: no statistics of the term" in err
 
 
 @pytest.mark.parametrize("year", [2020, 2021])
