@@ -149,13 +149,12 @@ def statistics_named(folder: Path, name: str) -> Path:
 
 def with_published_statistics(ranker: Baseline, given: Input) -> Input:
     """Returns an input with the baseline's statistics of its collection, unless it has other statistics."""
-    files = given.documents.statistics or StatisticsFiles()
-    if files.known or not (given.statistics and ranker.folder):
+    if given.documents.statistics or not (given.statistics and ranker.folder):
         return given
     file = statistics_named(ranker.folder, given.statistics)
     if not file.is_file():
         return given
-    files = replace(files, known=file, is_whole=given.is_whole)
+    files = StatisticsFiles(known=file, is_whole=given.is_whole)
     return replace(given, documents=given.documents.with_statistics(files))
 
 

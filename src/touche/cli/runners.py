@@ -120,7 +120,7 @@ def _about_statistics(source: Input) -> str:
             if files.is_whole
             else f"ranks by the statistics in {files.known.name}, not by the documents' own"
         )
-    if source.statistics and not source.is_whole:
+    if source.statistics and not (files or source.is_whole):
         return f"has no statistics named {source.statistics}, and ranks by the documents' own"
     return ""
 
