@@ -110,7 +110,7 @@ class Scoring:
         known = [(weight, self._numbers(Term(field, query.term))) for field, weight in query.weights]
         df = max(term.df for _, term in known)
         documents = max(term.documents for _, term in known)
-        ttf = sum(int(weight * term.ttf) for weight, term in known)
+        ttf = sum(weight * term.ttf for weight, term in known)  # NaN in a fit, and not needed
         return TermStatistics(df, ttf, documents, sum(int(weight * term.tokens) for weight, term in known))
 
     def _terms(self, query: Term | Phrase) -> list[TermStatistics]:
