@@ -186,7 +186,6 @@ OVERWRITING: dict[str, str] = {  # and the input
     "join statistics s.json u.json -o hard.json": "s.json",
     "run bm25 -i in -o out --keep-statistics in/topics.xml": "in/topics.xml",
     "run bm25 -i in -o out --keep-statistics in/passages.jsonl": "in/passages.jsonl",
-    "run bm25 -i in -o out --statistics s.json --keep-statistics s.json": "s.json",
     "run ./my-team -i in -o out --keep-statistics my-team/baseline.py": "my-team/baseline.py",
     "run ./my-team -i in -o out --keep-statistics words.txt --words words.txt": "words.txt",
     "fuse A/run.txt B/run.txt --tune two-fold --qrels q/ir-metadata.yml -o q": "q/ir-metadata.yml",

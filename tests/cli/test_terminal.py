@@ -182,7 +182,7 @@ COMPLETED = {
     "run bm25 -i t": [*(each for each in tasks.datasets() if each[0] == "t"), "touche-mine/"],
     "evaluate run.txt --task touche-2022": ["touche-2022-task-1", "touche-2022-task-2"],
     "regress bm25 --dataset spot-check/pas": ["spot-check/passages"],
-    "data fetch touche-2021-task-2": ["touche-2021-task-2"],
+    "data fetch touche-2020-task-1-v": ["touche-2020-task-1-v1"],
     "tasks c": ["check"],
     "tasks check --q": ["--quiet"],
     "run nosuch --": ["--quiet", "--verbose", "--help"],
