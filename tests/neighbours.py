@@ -8,5 +8,5 @@ from touche.baselines import load
 
 def neighbour(baseline: str, module: str) -> ModuleType:
     """A module in the folder of a baseline."""
-    load(baseline)
-    return import_module(module)
+    package, _, _ = load(baseline).method.__module__.rpartition(".")
+    return import_module(f"{package}.{module}")

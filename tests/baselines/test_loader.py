@@ -3,8 +3,10 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from math import log
 from pathlib import Path
 from typing import Any, Literal
@@ -162,7 +164,95 @@ def test_each_baseline_imports_its_own_neighbours_whenever_it_does(write: Write,
     mixed = [document for pair in both for _, hits in pair for document, *_ in hits]
     assert mixed == ["one", "two"] * 2
     assert words(one) == ["one"] * 2
-    assert [each for each in sys.path if str(tmp_path) in each] == [str(tmp_path / "one")]
+    assert not [entry for entry in sys.path if str(tmp_path) in entry]
+
+
+def test_threads_that_load_and_run_two_baselines_do_not_mix_their_neighbours(
+    write: Write, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        write(f"{name}/baseline.py", NEIGHBOUR)
+        write(f"{name}/features.py", f"import time\ntime.sleep(0.01)\nWORD = {name!r}")
+        write(f"{name}/later.py", "from features import WORD")
+
+    def run(number: int) -> tuple[str, set[str]]:
+        name = ("one", "two")[number % 2]
+        write(f"{name}/data.txt", str(number))  # so that the code is loaded anew
+        return name, {*words(baselines.load(str(tmp_path / name)))}
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(found == {name} for name, found in pool.map(run, range(40)))
+
+
+@pytest.mark.parametrize("file", ["features.py", "text/words.py", "data/words.txt"])
+def test_a_neighbour_and_its_data_are_loaded_anew_after_a_change(
+    write: Write, tmp_path: Path, file: str
+) -> None:
+    """Also a change of the same size in the same second, which compiled files do not notice."""
+    source = "from pathlib import Path\nimport text.words\n" + NEIGHBOUR.replace(
+        "import later", "later = text.words"
+    )
+    write("mine/baseline.py", source.replace("(WORD, 1.0)", "(WORD + text.words.WORD + DATA, 1.0)"))
+    write("mine/features.py", "WORD = 'a'")
+    write("mine/text/words.py", "WORD = 'a'")
+    write("mine/data/words.txt", "a")
+    read = "\nDATA = (Path(__file__).parent / 'data' / 'words.txt').read_text()\n"
+    path = tmp_path / "mine" / "baseline.py"
+    path.write_text(
+        path.read_text().replace("assert later.WORD == WORD", "").replace("@baseline", read + "@baseline")
+    )
+    before = baselines.load(str(path.parent))
+    assert words(before)[0] == "aaa" and baselines.load(str(path.parent)).method is before.method
+    changed = tmp_path / "mine" / file
+    changed.write_text(changed.read_text().replace("a'", "b'") if file.endswith(".py") else "b")
+    assert sorted(words(baselines.load(str(path.parent)))[0]) == ["a", "a", "b"]
+    assert words(before)[0] == "aaa"
+
+
+def test_a_neighbour_is_imported_relatively_too(write: Write, tmp_path: Path) -> None:
+    write("mine/baseline.py", "from . import yaml\nfrom .text.words import WORD\n" + SOURCE)
+    write("mine/yaml.py", "OWN = 1")
+    write("mine/text/words.py", "from ..yaml import OWN\nfrom features import WORD")
+    write("mine/features.py", "WORD = 'own'")
+    loaded = baselines.load(str(tmp_path / "mine")).method.__globals__
+    assert (loaded["WORD"], loaded["yaml"].OWN) == ("own", 1)
+
+
+def test_no_file_of_a_baseline_replaces_a_library(write: Write, tmp_path: Path) -> None:
+    libraries = ("yaml", "touche", "ir_measures", "statistics", "orjson")
+    for name in libraries:
+        write(f"mine/{name}.py", "raise ZeroDivisionError")
+    imports = "".join(f"import {name}\n" for name in libraries)
+    write(
+        "mine/baseline.py",
+        imports + SOURCE.replace("yield from ()", "yield topics[0], [(yaml.dump(1).split()[0], 1.0)]"),
+    )
+    command = [sys.executable, "-m", "touche", "run", "./mine", "-i", "spot-check/passages", "-o", "out"]
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=120)
+    assert (tmp_path / "out" / "run.txt").read_text().split()[2] == "1"
+
+
+def test_a_file_is_not_hidden_by_a_module_of_the_callers_path(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("scripts/features.py", "WORD = 'other'")
+    monkeypatch.syspath_prepend(str(tmp_path / "scripts"))
+    assert import_module("features").WORD == "other"
+    monkeypatch.delitem(sys.modules, "features")
+    write("mine/baseline.py", "from features import WORD\n" + SOURCE)
+    write("mine/features.py", "WORD = 'own'")
+    assert baselines.load(str(tmp_path / "mine")).method.__globals__["WORD"] == "own"
+
+
+def test_links_to_folders_belong_to_a_baseline_and_circles_end(write: Write, tmp_path: Path) -> None:
+    write("mine/baseline.py", "from shared.features import WORD\n" + SOURCE)
+    features = write("elsewhere/features.py", "WORD = 1")
+    (tmp_path / "mine" / "shared").symlink_to(features.parent)
+    (features.parent / "back").symlink_to(tmp_path / "mine")
+    folder = str(tmp_path / "mine")
+    assert baselines.load(folder).method.__globals__["WORD"] == 1
+    features.write_text("WORD = 2")
+    assert baselines.load(folder).method.__globals__["WORD"] == 2
 
 
 @pytest.mark.parametrize("init", [True, False], ids=["package", "folder"])
@@ -236,6 +326,7 @@ UNLOADABLE = {
     "import features.x": "baseline.py:1: the import of features.x failed; its folder has features",
     "import feature": "baseline.py:1: the import of feature failed; its folder has features",
     "import spoken": "spoken/__init__.py:1: the import of words failed; its folder has words_",
+    "from features import x": f"baseline.py:1: {CANNOT} (ImportError: cannot import name 'x' from 'features'",
     "import no_such_library.x": "baseline.py:1: the import of no_such_library failed: it is neither in ",
     "import learned": "learned.py:2: the import of no_such_library failed: it is neither in the folder",
     "from shlex import absent": f"baseline.py:1: {CANNOT} (ImportError: cannot import name 'absent'",

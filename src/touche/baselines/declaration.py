@@ -2,14 +2,12 @@
 
 import ast
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from importlib.util import find_spec
 from inspect import Parameter, Signature
 from operator import add, mul, sub, truediv
-from pathlib import Path
+from types import GenericAlias
 from typing import Any, Literal
 
 from touche.baselines.loader import DEFAULTS, FILE, folder_of, is_shipped, parsed, values_of
@@ -23,13 +21,18 @@ _MODULES = {  # the modules of each extra; base images have the same names
 _BASE = re.compile(
     rf"^FROM (?:(?:\S+/)?touche|ghcr\.io/[^/\s]+/[^/\s]+)/({'|'.join(_MODULES)})(?:[:@\s]|$)", re.MULTILINE
 )
+# A RecursionError comes from a name that refers to itself.
 _UNREADABLE = (ValueError, TypeError, ArithmeticError, SyntaxError, RecursionError, MemoryError, OSError)
 _DECORATOR = re.compile(r"(\w+\.)*baseline(\(.*\))?")
 _TYPES: dict[str, Any] = {kind.__name__: kind for kind in DEFAULTS}
 _Names = Mapping[str, ast.expr]  # values by their names in a module
-_SIGNS: tuple[type[ast.operator], ...] = ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow
-_FUNCTIONS: tuple[Callable[[Any, Any], Any], ...] = add, sub, mul, truediv, pow
-_OPERATORS = dict(zip(_SIGNS, _FUNCTIONS, strict=True))
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: add,
+    ast.Sub: sub,
+    ast.Mult: mul,
+    ast.Div: truediv,
+    ast.Pow: pow,
+}
 _LARGEST_EXPONENT, _LARGEST_NUMBER = 100, 1e100  # a larger power could use all memory
 
 
@@ -69,19 +72,6 @@ def missing_extra(name: str) -> str:
     """Returns the extra that a shipped baseline needs and that is not installed, or an empty string."""
     extra = extra_of(name) if is_shipped(folder_of(name)) else ""
     return "" if all(map(find_spec, _MODULES.get(extra, ()))) else extra
-
-
-def imports_of(folder: Path) -> set[str]:
-    """Returns the modules of other packages that a folder's files import, such as ``numpy``."""
-    modules, neighbours = set[str](), {path.stem for path in folder.iterdir()}
-    for path in folder.glob("*.py"):
-        with suppress(*_UNREADABLE):
-            for node in ast.walk(parsed(path)):
-                if isinstance(node, ast.Import):
-                    modules |= {alias.name.partition(".")[0] for alias in node.names}
-                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                    modules.add(node.module.partition(".")[0])
-    return modules - neighbours - sys.stdlib_module_names
 
 
 def _is_baseline(function: ast.FunctionDef) -> bool:
@@ -128,7 +118,7 @@ def _method(function: ast.FunctionDef, names: _Names) -> Method:
 def _literal(node: ast.expr | None, names: _Names) -> Any:
     match node:
         case ast.Name(id=name) if name in names:
-            return _literal(names[name], _without(names, name))
+            return _literal(names[name], names)
         case ast.Tuple(elts=parts):
             return tuple(_literal(part, names) for part in parts)
         case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -160,21 +150,14 @@ def _annotation(node: ast.expr | None, names: _Names) -> Any:
         case ast.Constant(value=str(text)):
             return _annotation(ast.parse(text, mode="eval").body, names)
         case ast.Name(id=name) if name in names:
-            return _annotation(names[name], _without(names, name))
+            return _annotation(names[name], names)
         case ast.Name(id=name) if name in _TYPES:
             return _TYPES[name]
         case ast.Constant(value=value) if value is ...:
             return value
         case ast.Subscript(value=ast.Name(id="tuple"), slice=parts):
-            several: Any = tuple
             elements = parts.elts if isinstance(parts, ast.Tuple) else [parts]
-            return several[*(_annotation(part, names) for part in elements)]
+            return GenericAlias(tuple, tuple(_annotation(part, names) for part in elements))
         case ast.Subscript(value=ast.Name(id="Literal") | ast.Attribute(attr="Literal"), slice=values):
-            literal: Any = Literal
-            return literal[_literal(values, names)]
+            return Literal.__getitem__(_literal(values, names))
     raise ValueError(node)
-
-
-def _without(names: _Names, name: str) -> _Names:
-    """Returns all other names, so that a name that refers to itself ends the search."""
-    return {other: value for other, value in names.items() if other != name}

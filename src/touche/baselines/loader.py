@@ -8,8 +8,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
+from touche.baselines.files import digest_of, fingerprints
 from touche.baselines.method import Baseline
-from touche.baselines.neighbours import module_of
+from touche.baselines.neighbours import module_of, without_packages
 from touche.data.places import shipped
 from touche.errors import InputError, ToucheError, choice
 
@@ -20,7 +21,8 @@ DEFAULTS = (int, float, str, bool)  # types of options, or a tuple of these
 def load(name: str) -> Baseline:
     """Loads a shipped baseline by its name, or another one by the path of its folder.
 
-    baseline.py can import other modules of its folder; other baselines do not see these modules.
+    baseline.py can import other modules of its folder; other baselines do not see these modules. The code is
+    loaded anew if a file of the folder has changed.
 
     Raises:
         ToucheError: if the folder or baseline.py is missing, or baseline.py is not valid. It needs exactly
@@ -29,8 +31,10 @@ def load(name: str) -> Baseline:
     """
     folder = folder_of(name)
     path, place = folder / FILE, folder.resolve()
+    files = fingerprints(place)
     try:
-        loaded = [value for value in vars(module_of(place)).values() if isinstance(value, Baseline)]
+        module = module_of(place, digest_of(files))
+        loaded = [value for value in vars(module).values() if isinstance(value, Baseline)]
         options = [option for ranker in loaded for option in ranker.options.values()]
     except ToucheError:  # the message has a remedy, such as for missing Java
         raise
@@ -46,7 +50,8 @@ def load(name: str) -> Baseline:
         if not all(type(value) in DEFAULTS for value in values_of(option.default)):
             problem = f"the default of option {option.name!r} is not int, float, str, bool or a tuple"
             raise InputError(path, problem, "choose such a default", only.line)
-    return replace(only, name=place.name, typed=name, folder=place, is_shipped=is_shipped(place))
+    shipped_with = is_shipped(place)
+    return replace(only, name=place.name, typed=name, folder=place, is_shipped=shipped_with, files=files)
 
 
 def names() -> list[str]:
@@ -117,13 +122,14 @@ def _refuse(folder: Path, error: Exception) -> NoReturn:
         lines.append((error.filename or "", error.lineno))
     file, line = lines[-1] if lines else (str(place / FILE), None)
     path = folder / Path(file).relative_to(place)
-    problem, remedy = f"cannot be loaded ({type(error).__name__}: {error})", "correct it"
+    reason = without_packages(f"{type(error).__name__}: {error}")
+    problem, remedy = f"cannot be loaded ({reason})", "correct it"
     if isinstance(error, ModuleNotFoundError) and error.name:
-        problem, remedy = _missing(error.name, path.parent, folder)
+        problem, remedy = _missing(without_packages(error.name), path.parent, folder)
     elif isinstance(error, ImportError):
         neighbour = place / f"{error.name}.py"
         if neighbour.is_file() and Path(error.path or neighbour) != neighbour:
-            remedy = f"rename {neighbour.name}, because a module of Python or of a library has this name"
+            remedy = f"import it from .{error.name}, because a module of Python or of a library has this name"
     raise InputError(path, problem, remedy, line) from error
 
 

@@ -3,13 +3,12 @@
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from inspect import Parameter
 from pathlib import Path
 from typing import Any, overload
 
-from touche.baselines.neighbours import use
 from touche.collection.documents import Documents
 from touche.errors import ToucheError
 from touche.formats.documents import AnyDocument
@@ -45,6 +44,7 @@ class Baseline:
         typed: the name or path by which it was loaded.
         folder: the absolute path of its folder; None for a function.
         is_shipped: whether it ships with the package.
+        files: fingerprints of the folder's files when its code was loaded.
     """
 
     name: str
@@ -53,10 +53,10 @@ class Baseline:
     typed: str = ""
     folder: Path | None = None
     is_shipped: bool = False
+    files: Mapping[Path, str] = field(default_factory=dict, compare=False, repr=False)
 
     def __call__(self, topics: Topics, documents: Iterable[AnyDocument], **options: Any) -> Iterator[Ranking]:
         """Ranks documents for topics; closing the iterator also closes the method's generator."""
-        self._use_folder()
         rankings = self.method(topics, Documents.of(documents), **options)
         if not isinstance(rankings, Iterable):
             problem = f"the baseline {self.name} returned {rankings!r}"
@@ -64,13 +64,7 @@ class Baseline:
         with ExitStack() as stack:
             if inspect.isgenerator(rankings):
                 stack.callback(rankings.close)
-            for ranking in rankings:
-                yield ranking
-                self._use_folder()
-
-    def _use_folder(self) -> None:
-        if self.folder:
-            use(self.folder)
+            yield from rankings
 
     @property
     def line(self) -> int:

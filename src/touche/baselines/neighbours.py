@@ -1,48 +1,95 @@
-"""Makes the modules next to a baseline.py importable, for one folder at a time."""
+"""Imports baseline.py and its neighbours, in a package whose name identifies their folder and its content.
 
+The folder is not on ``sys.path``. So modules of different folders, threads and versions do not mix, and none
+replaces a module of Python or of a library. Child processes find the modules by the same names.
+"""
+
+import builtins
+import os
+import re
 import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib import import_module, invalidate_caches
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
-_NAME = "baseline"  # the module's name, by which child processes also find it
-_in_use: list[Path] = []  # the folder whose modules are importable, or none
-_put_aside: dict[Path, dict[str, ModuleType]] = {}  # the modules of other folders
+__path__: list[str] = []  # makes this module a package, in which each folder is a package
+_PACKAGE = re.compile(rf"{re.escape(__name__)}\.([0-9a-f]+)_\w+")  # a path in hexadecimal, and a version
 
-
-def module_of(folder: Path) -> ModuleType:
-    """Loads a folder's baseline.py again; its imports are loaded only once."""
-    use(folder)
-    invalidate_caches()  # otherwise new files stay unnoticed
-    sys.modules.pop(_NAME, None)
-    return import_module(_NAME)
+copies: dict[str, str] = {}
+"""The folders whose modules are imported from a copy, as on the workers of a cluster."""
+libraries = defaultdict[str, set[str]](set)
+"""The modules of libraries that each package has imported."""
 
 
-def use(folder: Path) -> None:
-    """Makes the modules of a folder importable, instead of those of the previous folder.
-
-    The folder stays importable, because a method may import modules while it runs, or in a thread.
+def module_of(folder: Path, version: str) -> ModuleType:
+    """Imports a folder's baseline.py, once for each version.
 
     Args:
         folder: an absolute path without links.
+        version: a digest of the folder's files.
     """
-    if _in_use == [folder]:
-        return
-    for before in _in_use:
-        sys.path[:] = [entry for entry in sys.path if entry != str(before)]
-        _put_aside[before] = {name: sys.modules.pop(name) for name in _modules_in(before)}
-    _in_use[:] = [folder]
-    sys.path.insert(0, str(folder))
-    sys.modules.update(_put_aside.pop(folder, {}))
+    invalidate_caches()  # otherwise new files stay unnoticed
+    return import_module(f"{__name__}.{os.fsencode(folder).hex()}_{version}.baseline")
 
 
-def _modules_in(folder: Path) -> list[str]:
-    """Returns the modules imported from a folder and its packages, without virtual environments."""
-    modules = list(sys.modules.items())
-    tops = {name for name, module in modules if "." not in name and _is_in(module, folder)}
-    return [name for name in list(sys.modules) if name.partition(".")[0] in tops]
+def without_packages(text: str) -> str:
+    """Returns a text with the bare names of modules."""
+    return re.sub(rf"{_PACKAGE.pattern}\.", "", text)
 
 
-def _is_in(module: ModuleType, folder: Path) -> bool:
-    packages = getattr(module, "__path__", None) or [getattr(module, "__file__", None)]
-    return any(place is not None and Path(place).parent == folder for place in packages)
+class _Finder:
+    """Finds the packages of folders, and their modules."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None, target: Any = None) -> ModuleSpec | None:
+        package = _PACKAGE.match(name)
+        spec = PathFinder.find_spec(name, path) if package else None
+        if package and package[0] == name:
+            folder = os.fsdecode(bytes.fromhex(package[1]))
+            spec = ModuleSpec(name, None, is_package=True)
+            spec.submodule_search_locations = [copies.get(folder, folder)]
+        elif spec and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _Loader(name, spec.loader.path)
+        return spec
+
+
+class _Loader(SourceFileLoader):
+    """Loads a module whose import statements also find its neighbours by their bare names."""
+
+    def path_stats(self, path: Any) -> Mapping[str, Any]:
+        """Refuses compiled files, which do not notice a change of the same size in the same second."""
+        raise OSError
+
+    def exec_module(self, module: ModuleType) -> None:
+        (package,) = (match[0] for match in _PACKAGE.finditer(module.__name__))
+        vars(module)["__builtins__"] = vars(builtins) | {"__import__": partial(_import, package)}
+        super().exec_module(module)
+
+
+def _import(
+    package: str, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+) -> ModuleType:
+    """Imports a neighbour from its package, and other modules as Python does."""
+    first = name.partition(".")[0]
+    if level == 0 and first not in sys.stdlib_module_names:
+        if _is_neighbour(package, first):
+            return __import__(name, {"__package__": package}, locals, fromlist, 1)
+        libraries[package].add(first)
+    return __import__(name, globals, locals, fromlist, level)
+
+
+def _is_neighbour(package: str, name: str) -> bool:
+    """Returns whether a module is in the folder, and no installed library has its name."""
+    if name == "touche" or PathFinder.find_spec(name, sys.modules[package].__path__) is None:
+        return False
+    installed = [entry for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
+    library = PathFinder.find_spec(name, installed)
+    return library is None or not library.has_location
+
+
+sys.meta_path.insert(0, _Finder)  # before Python's finder, which also finds these modules

@@ -11,8 +11,8 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
 
-from touche.baselines.declaration import imports_of
 from touche.baselines.method import Baseline, Ranking
+from touche.baselines.neighbours import libraries
 from touche.baselines.options import arguments_of
 from touche.collection.discovery import Input
 from touche.errors import ParameterError, ToucheError
@@ -83,7 +83,7 @@ class Runs:
         software = Software(self.ranker.name, self._team, "", self.ranker.description)
         if self.ranker.folder:
             # Not in a thread: a process that the baseline forks would keep git's pipe open.
-            modules = imports_of(self.ranker.folder)
+            modules = libraries[self.ranker.method.__module__.rpartition(".")[0]]  # grows during the run
             software = replace(software, **origin(self.ranker.folder), modules=modules)
         return software
 

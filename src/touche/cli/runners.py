@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from touche import baselines
 from touche.baselines.loader import frames_of
 from touche.baselines.method import Baseline
+from touche.baselines.neighbours import without_packages
 from touche.baselines.options import arguments_of
 from touche.baselines.running import statistics_named, with_published_statistics
 from touche.cli.options import check_runner
@@ -193,7 +194,7 @@ def own_frames(baseline: Baseline) -> Iterator[None]:
         trace = traceback.TracebackException.from_exception(error)
         if not is_verbose:
             trace.stack = traceback.StackSummary.from_list(frames)
-        for line in "".join(trace.format()).splitlines():
+        for line in without_packages("".join(trace.format())).splitlines():
             say(line)
         file = Path(frames[-1].filename).relative_to(baseline.folder or "")
         path = baselines.folder_of(baseline.typed) / file

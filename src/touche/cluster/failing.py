@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from touche.baselines.neighbours import without_packages
 from touche.cluster.shipping import FOLDER
 from touche.errors import InputError, ToucheError, one_line
 
@@ -96,6 +97,7 @@ def _text_of(error: object) -> str:
 
 def reason_of(message: str) -> str:
     """Returns the last line of a worker's traceback with the baseline's line, or Java's message."""
+    message = without_packages(message)
     _, _, trace = message.rpartition("Traceback (most recent call last):")
     own = re.findall(rf'{FOLDER}\w+/([^"]*)", line (\d+)', trace)
     errors = re.findall(r"^(?:\w+\.)*\w+(?:Error|Exception)\b.*", trace, re.MULTILINE)

@@ -1,6 +1,7 @@
 """Sends workers the folder of the baseline, and functions from its modules."""
 
 import hashlib
+import os
 import pickle
 import zipfile
 from collections.abc import Callable, Iterator
@@ -9,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from touche.baselines.neighbours import use
+from touche.baselines.neighbours import copies
 from touche.errors import InputError, ToucheError
 from touche.io.opening import md5
 from touche.io.temporary import temporary_folder
@@ -22,13 +23,14 @@ Ship = Callable[[Callable[..., Any]], "Shipped"]
 class Shipped:
     """A function that workers call.
 
-    Spark itself does not import modules of the baseline's folder. A worker makes them importable before it
-    reads the function; the folder's other files are also available.
+    A worker imports the baseline's modules from the sent copy of their folder, which has all files.
     """
 
-    def __init__(self, folder: str, function: Callable[..., Any]) -> None:
-        """Stores a function and the sent name of its folder; the name is empty without a folder."""
-        self._folder, self._function = folder, function
+    def __init__(self, folder: Path | None, copy: str, function: Callable[..., Any]) -> None:
+        """Stores a function, its folder on this machine if it has one, and the name of the folder's copy."""
+        self._folder = folder
+        self._copy = copy
+        self._function = function
 
     def __call__(self, *arguments: Any) -> Any:
         """Calls the function."""
@@ -38,18 +40,18 @@ class Shipped:
         """Returns the function's bytes, which a worker reads after it has the folder."""
         from pyspark import cloudpickle
 
-        return _arrived, (_code(), self._folder, cloudpickle.dumps(self._function))
+        return _arrived, (_code(), self._folder, self._copy, cloudpickle.dumps(self._function))
 
 
-def _arrived(code: str, folder: str, function: bytes) -> Shipped:
+def _arrived(code: str, folder: Path | None, copy: str, function: bytes) -> Shipped:
     from pyspark import SparkFiles
 
     if code != _code():
         problem = "the code of touche-baselines differs between workers and driver"
         raise ToucheError(f"{problem}; install the same version on all machines")
     if folder:
-        use(Path(SparkFiles.get(folder)).resolve())
-    return Shipped(folder, pickle.loads(function))
+        copies[str(folder)] = os.path.realpath(SparkFiles.get(copy))
+    return Shipped(folder, copy, pickle.loads(function))
 
 
 @cache
@@ -78,7 +80,7 @@ def folder_sent(context: Any, folder: Path | None) -> Iterator[Ship]:
             archive = made / f"{made.name}.zip"  # a unique name, because Spark sends a name only once
             _pack(folder, archive)
             context.addArchive(f"{archive}#{made.name}")
-        yield partial(Shipped, made.name if folder else "")
+        yield partial(Shipped, folder, made.name)
 
 
 def version_of(folder: Path) -> bytes:

@@ -1,0 +1,48 @@
+"""Fingerprints of the files in a folder, which show whether its code or data has changed."""
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from touche.io.opening import md5
+
+_LARGE = 1_000_000  # bytes; the md5 of larger files would take long
+
+
+def fingerprints(folder: Path) -> dict[Path, str]:
+    """Returns a fingerprint of each file below a folder, by its path in the folder.
+
+    Links to folders are followed. Hidden files, compiled files and virtual environments are left out.
+    """
+    return {path.relative_to(folder): fingerprint(path) for path in _files(folder, ())}
+
+
+def fingerprint(path: Path) -> str:
+    """Returns the md5 of a file; of a large file its size, times and inode, because they are faster."""
+    try:
+        status = path.stat()
+        if status.st_size <= _LARGE:
+            return md5(path)
+    except OSError:
+        return "unreadable"
+    return f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
+
+
+def digest_of(files: Mapping[Path, str]) -> str:
+    """Returns the md5 of paths and fingerprints."""
+    lines = sorted(f"{path} {value}\n" for path, value in files.items())
+    return hashlib.md5("".join(lines).encode(errors="backslashreplace")).hexdigest()
+
+
+def _files(folder: Path, parents: tuple[str, ...]) -> Iterator[Path]:
+    place = os.path.realpath(folder)
+    if place in parents or (folder / "pyvenv.cfg").exists():  # a link to a parent would never end
+        return
+    for path in sorted(folder.iterdir()) if os.access(folder, os.R_OK | os.X_OK) else ():
+        if path.name.startswith((".", "__pycache__")):
+            continue
+        if path.is_dir():
+            yield from _files(path, (*parents, place))
+        elif path.is_file():
+            yield path
