@@ -56,12 +56,29 @@ def test_a_range_has_both_ends_and_its_numbers_are_those_that_one_types(
     "text",
     [
         *("", "x", "1:2", "1:2:3:4", "1:2:0", "1:0.9:0.2", "2:1:0.5", "nan", "inf", "0:inf:1", "sNaN:1:1"),
-        *("1e400", "0:1:1e-9", "0:1e17:1e-300", "1,,2", "0x10", "1:2:nan"),
+        *(
+            "1e400",
+            "0:1:1e-9",
+            "0:1:1e-99999999",
+            "0:-1:1e-99999",
+            "0:1e17:1e-300",
+            "1,,2",
+            "0x10",
+            "1:2:nan",
+        ),
     ],
 )
 def test_what_is_no_number_and_no_range_is_refused(text: str) -> None:
     with pytest.raises(ParameterError, match=r"^(x = '.*|the grid has .*); "):
         grid.values_of(option(0.5), text)
+
+
+@pytest.mark.parametrize("step", ["1e-5000", "1e-999999"])
+def test_a_grid_with_more_settings_than_python_prints_is_refused(step: str) -> None:
+    with pytest.raises(ParameterError, match=r"^the grid has at least 1,000,000,000,000,000,000 settings"):
+        grid.values_of(option(0.5), f"0:1:{step}")
+    with pytest.raises(ParameterError, match=r"^the grid has at least 1,000"):
+        grid.check_size(10**5000)
 
 
 @pytest.mark.parametrize("text", ["1:0:0.2", "0:1:-0.2"])

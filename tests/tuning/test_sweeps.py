@@ -1,6 +1,10 @@
 """Sweeps have the runs of single runs, from few passes, and repeat nothing that is complete."""
 
+import os
+import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -144,7 +148,9 @@ def test_a_sweep_goes_on_where_it_was_broken_off(write: Write, tmp_path: Path) -
     assert before == {path: path.stat().st_mtime_ns for path in output.glob("*/run.txt")}
     flag.unlink()
     assert swept(ranker, grid, output).new_runs == 4
-    assert swept(ranker, grid, output).new_runs == 0
+    # The baseline may have read the flag when it was loaded, so that these runs do not count.
+    assert swept(baselines.load(str(folder)), grid, output).new_runs == 4
+    assert swept(baselines.load(str(folder)), grid, output).new_runs == 0
 
 
 @pytest.fixture
@@ -334,3 +340,114 @@ def test_doubts_about_scores_are_warnings_each_once(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="are 0"):
         found = touche.sweep("bm25", DATASET, {"k1": [0.5, 0.9]}, qrels=unknown, cross_validation="two-fold")
     assert not found.cross_validations and {score.mean for score in found.scores} == {0}
+
+
+READING = """
+from pathlib import Path
+
+import touche
+from shared.words import LEAST
+
+WORDS = (Path(__file__).parent / "data" / "words.txt").read_text().split()
+
+
+@touche.baseline
+def mine(topics, documents, *, folder: str = "", keep_words: str = ""):
+    for path in Path(keep_words).glob("*") if keep_words else ():
+        path.write_text(path.read_text() + "x")
+    for topic in topics:
+        yield topic, [(document.id, float(len(WORDS) + LEAST)) for document in documents]
+"""
+
+
+@pytest.fixture
+def reading(write: Write, tmp_path: Path) -> Path:
+    """A baseline's folder with data, a linked folder with code, and folders for options."""
+    folder = write("mine/baseline.py", READING).parent
+    write("mine/data/words.txt", "a b")
+    write("elsewhere/words.py", "LEAST = 1")
+    (folder / "shared").symlink_to(tmp_path / "elsewhere")
+    for name in ("lexicon/deep", "cache"):
+        write(f"{name}/file.txt", "a")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "file", ["mine/data/words.txt", "elsewhere/words.py", "lexicon/deep/file.txt", "cache/file.txt"]
+)
+def test_a_change_of_any_file_that_a_run_reads_repeats_it(reading: Path, tmp_path: Path, file: str) -> None:
+    """Except in a folder where the run itself stores values."""
+    grid = {"folder": [str(tmp_path / "lexicon")], "keep_words": [str(tmp_path / "cache")]}
+
+    def new_runs() -> int:
+        return swept(baselines.load(str(reading)), grid, tmp_path / "sweep").new_runs
+
+    assert (new_runs(), new_runs()) == (1, 0)
+    text = (tmp_path / file).read_text()
+    (tmp_path / file).write_text(text.replace("a", "c").replace("1", "2"))
+    assert (new_runs(), new_runs()) == (int(not file.startswith("cache")), 0)
+
+
+def test_a_change_after_loading_is_not_recorded_as_the_result_of_the_new_code(
+    reading: Path, tmp_path: Path
+) -> None:
+    loaded = baselines.load(str(reading))
+    (tmp_path / "elsewhere" / "words.py").write_text("LEAST = 5")
+    before = swept(loaded, {}, tmp_path / "sweep").settings[0].folder / "run.txt"
+    old = before.read_text()
+    assert swept(baselines.load(str(reading)), {}, tmp_path / "sweep").new_runs == 1
+    assert before.read_text() != old
+
+
+def test_a_sweep_into_the_folder_of_its_baseline_is_resumed(reading: Path) -> None:
+    for new_runs in (2, 0, 0):
+        found = swept(baselines.load(str(reading)), {"folder": ["", "x"]}, reading / "out")
+        assert found.new_runs == new_runs
+
+
+def test_a_changed_page_of_a_table_and_one_of_many_files_are_noticed(
+    reading: Path, write: Write, tmp_path: Path
+) -> None:
+    """A change that keeps the size, the time and the list of files."""
+    topics = (ROOT / "topics" / "spot-check-arguments.xml").read_text()
+    for name in ("table", "many"):
+        write(f"{name}/topics.xml", topics)
+    write("table/pages.csv", "id,file,url\na,html/a.html,\n")
+    write("table/html/a.html", "<p>one")
+    for number in range(101):
+        write(f"many/passages-{number}.jsonl", f'{{"id": "{number}", "contents": "one"}}\n')
+    ranker = baselines.load(str(reading))
+    for folder, file in (("table", "html/a.html"), ("many", "passages-7.jsonl")):
+        path = tmp_path / folder / file
+        time = path.stat().st_mtime_ns
+        counts = [
+            swept(ranker, {}, tmp_path / "out", opened(str(tmp_path / folder))).new_runs for _ in range(2)
+        ]
+        path.write_text(path.read_text().replace("one", "two"))
+        os.utime(path, ns=(time, time))
+        counts.append(swept(ranker, {}, tmp_path / "out", opened(str(tmp_path / folder))).new_runs)
+        assert counts == [1, 0, 1]
+
+
+def test_sweeps_into_one_folder_wait_for_each_other(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "touche",
+        "sweep",
+        "bm25",
+        "--k1",
+        "0.4:1:0.2",
+        "--task",
+        DATASET,
+        "-o",
+        "out",
+    ]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    sweeps = [subprocess.Popen(command, cwd=tmp_path, **pipes) for _ in range(4)]
+    outputs = [(sweep.communicate(), sweep.returncode) for sweep in sweeps]
+    assert [code for _, code in outputs] == [0] * 4
+    assert len({out for (out, _), _ in outputs}) == 1
+    new_runs = [re.findall(r"(\d+) of them new", err)[0] for (_, err), _ in outputs]
+    assert sorted(new_runs) == ["0", "0", "0", "4"]
+    assert any("out: another sweep is running; this one waits for it" in err for (_, err), _ in outputs)

@@ -59,8 +59,9 @@ def check_size(number: int) -> None:
         ParameterError: if the grid is too large; the error has the number of settings.
     """
     if number > MOST_SETTINGS:
+        size = f"{number:,}" if number < _LARGEST else f"at least {_LARGEST:,}"
         raise ParameterError(
-            f"the grid has {number:,} settings; at most {MOST_SETTINGS:,} are allowed; use larger steps"
+            f"the grid has {size} settings; at most {MOST_SETTINGS:,} are allowed; use larger steps"
         )
 
 
@@ -98,7 +99,8 @@ def _numbers(option: Parameter, part: str) -> Iterator[Decimal]:
         numbers = [Decimal(number) for number in part.split(":")]
         first, last, step = numbers if len(numbers) == 3 else (*numbers, *numbers, Decimal(1))
         is_range = all(number.is_finite() and abs(number) < _LARGEST for number in numbers)
-        count = floor((last - first) / step) + 1 if is_range else 0
+        steps = min((last - first) / step, Decimal(_LARGEST))  # more would take long to compute and to print
+        count = floor(steps) + 1 if is_range else 0
     except (ArithmeticError, ValueError):
         count, is_range = 0, False
     if is_range and count < 1:

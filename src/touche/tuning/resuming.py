@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
@@ -9,7 +10,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from touche.baselines.files import digest_of, fingerprint, fingerprints
 from touche.baselines.running import Runs
+from touche.collection.files import Files
 from touche.io.opening import is_file, md5
 from touche.io.writing import write_whole
 from touche.tira.outputs import METADATA_FILE, RUN_FILE
@@ -21,13 +24,16 @@ COMPLETE_FILE = "complete.json"
 class Resumption:
     """Complete runs of one baseline on one input."""
 
-    def __init__(self, runs: Runs) -> None:
+    def __init__(self, runs: Runs, output: Path) -> None:
         """Creates the resumption of runs.
 
         Args:
             runs: baseline and its input.
+            output: folder of all runs, which may be in the folder of the baseline or of the input.
         """
         self._runs = runs
+        self._output = os.path.realpath(output)
+        self._sources: dict[Path, str] = {}
 
     def is_complete(self, folder: Path, options: Mapping[str, Any]) -> bool:
         """Returns whether a folder has a complete run with these options.
@@ -36,42 +42,85 @@ class Resumption:
             folder: folder of the run.
             options: values of all options of the baseline.
         """
+        self._sources[folder] = self._source(options, self._code)
         if not all(is_file(folder / name) for name in (COMPLETE_FILE, METADATA_FILE, RUN_FILE)):
             return False
         with suppress(OSError, ValueError):  # the worst effect is a repeated run
-            return bool(json.loads((folder / COMPLETE_FILE).read_bytes()) == self._record(folder, options))
+            return bool(json.loads((folder / COMPLETE_FILE).read_bytes()) == self._record(folder))
         return False
 
     def complete(self, folder: Path, options: Mapping[str, Any]) -> None:
-        """Marks the run in a folder as complete.
+        """Marks the run in a folder as complete, unless code or data may have changed before the run ended.
 
         Args:
             folder: folder of the run.
             options: values of all options of the baseline.
         """
-        write_whole(folder / COMPLETE_FILE, json.dumps(self._record(folder, options), indent=2) + "\n")
+        ranker = self._runs.ranker
+        if ranker.folder is None:
+            return
+        loaded = self._digest(ranker.folder, ranker.files)
+        code = self._digest(ranker.folder, fingerprints(ranker.folder))
+        if code == loaded and self._source(options, code) == self._sources[folder]:
+            write_whole(folder / COMPLETE_FILE, json.dumps(self._record(folder), indent=2) + "\n")
 
-    def _record(self, folder: Path, options: Mapping[str, Any]) -> dict[str, str]:
+    def _record(self, folder: Path) -> dict[str, str]:
         """Returns hashes of a run and of its origin."""
-        files = [md5(Path(value)) for value in options.values() if isinstance(value, str) and is_file(value)]
-        made_of = repr([sorted(options.items()), files, self._source])
-        return {RUN_FILE: md5(folder / RUN_FILE), "made of": hashlib.md5(made_of.encode()).hexdigest()}
+        source = self._sources[folder].encode(errors="backslashreplace")
+        return {RUN_FILE: md5(folder / RUN_FILE), "made of": hashlib.md5(source).hexdigest()}
 
     @cached_property
-    def _source(self) -> str:
-        """Input and code; the code that a plain function calls is unknown, so its runs are never complete."""
+    def _code(self) -> str:
+        """Digest of the baseline's files; the code that a plain function calls is unknown."""
+        folder = self._runs.ranker.folder
+        return self._digest(folder, fingerprints(folder)) if folder else token_hex()
+
+    def _source(self, options: Mapping[str, Any], code: str) -> str:
+        """Returns what a run depends on."""
+        texts = {name: value for name, value in options.items() if isinstance(value, str)}
+        # Options that only store values change no ranking, but the run changes their folders.
+        data = [self._data(Path(text)) for name, text in texts.items() if not name.startswith("keep_")]
+        return repr([sorted(options.items()), data, code, self._input])
+
+    def _data(self, path: Path) -> str:
+        """Returns a fingerprint of the file or folder that an option names, or an empty text."""
+        with suppress(OSError, ValueError):  # the option is another text, which no path can be
+            if path.is_dir():
+                return self._digest(path, fingerprints(path))
+            if path.is_file():
+                return fingerprint(path)
+        return ""
+
+    def _digest(self, folder: Path, files: Mapping[Path, str]) -> str:
+        """Returns the digest of the files in a folder, without those of the sweep."""
+        places = {path: Path(os.path.realpath(folder / path)) for path in files}
+        return digest_of(
+            {path: files[path] for path in files if not places[path].is_relative_to(self._output)}
+        )
+
+    @cached_property
+    def _input(self) -> str:
+        """Input, and the code of this library."""
         ranker, source = self._runs.ranker, self._runs.given
-        code = _digest(ranker.folder) if ranker.folder else token_hex()
-        topics = [(topic.number, topic.title, sorted(topic.candidates or ())) for topic in source.topics]
-        about = ranker.name, code, _digest(Path(__file__).parents[1]), self._runs.data(), source.took, topics
-        return repr(about)
+        library = Path(__file__).parents[1]
+        return repr(
+            [
+                ranker.name,
+                self._digest(library, fingerprints(library)),
+                source.took,
+                [(topic.number, topic.title, sorted(topic.candidates or ())) for topic in source.topics],
+                self._runs.data(),
+                self._unread_files(),
+            ]
+        )
 
-
-def _digest(folder: Path) -> str:
-    """Digests the files in a folder, and Python and C files below it, except installed packages."""
-    digest = hashlib.md5()
-    for path in sorted(folder.rglob("*")):
-        is_code = path.suffix in (".py", ".c") and "site-packages" not in path.parts
-        if is_file(path) and (is_code or path.parent == folder) and not path.name.startswith("."):
-            digest.update(f"{path.name} {md5(path)}\n".encode())
-    return digest.hexdigest()
+    def _unread_files(self) -> list[str]:
+        """Returns fingerprints of input files whose content is not in the run's metadata."""
+        source, documents = self._runs.given, self._runs.given.documents
+        entries = self._runs.data()["test collection"]["files"].values()
+        is_listed = any("md5" not in entry for entry in entries)
+        listed = [fingerprint(path) for path in source.files] if is_listed else []
+        if isinstance(documents, Files) and not documents.format.alone:
+            folder = documents.paths[0].parent
+            listed.append(self._digest(folder, fingerprints(folder)))
+        return listed

@@ -25,7 +25,8 @@ from touche.formats.forms import AnyQrels, file_of_qrels
 from touche.formats.framed import Table
 from touche.formats.topics import Topic, in_order
 from touche.io.identifiers import name_of, path_or_id
-from touche.io.temporary import temporary_folder
+from touche.io.temporary import locked, temporary_folder
+from touche.io.writing import make_folder
 from touche.progress import watched
 from touche.tasks import Task
 from touche.tira.outputs import RUN_FILE
@@ -80,7 +81,7 @@ def sweep(
     name = None if measure is None else str(measure)
     with temporary_folder("touche-sweep-") as folder, file_of_qrels(qrels) as judgments:
         source, scored_by = input_and_task(ranker, path_or_id("dataset", dataset), task, name, judgments)
-        runs = Path(output) if output else folder
+        runs = Path(output) if output else folder / "runs"  # the folder itself is locked
         result = sweep_of(ranker, source, runs, settings, scored_by, evaluator, cross_validation)
     for text in result.warnings:
         warnings.warn(text, stacklevel=2)
@@ -117,7 +118,8 @@ def sweep_of(
     """Runs a baseline with each of some settings, and scores the runs.
 
     The runs equal those of ``touche run``, byte by byte. The folder of a setting is named by the run's tag. A
-    complete run with the same input, options and code is not repeated.
+    complete run with the same input, options and code is not repeated. Another sweep into the same folder is
+    awaited.
 
     Args:
         ranker: baseline.
@@ -134,11 +136,13 @@ def sweep_of(
     """
     runs = _runs(ranker, output, settings)
     shared = replace(source, documents=replace(source.documents, readings=Readings()))
-    new_runs, without_hits = _complete(Runs(ranker, shared), runs)
+    make_folder(output)
+    with locked(output, f"{output}: another sweep is running; this one waits for it"):
+        new_runs, without_hits = _complete(Runs(ranker, shared), runs, output)
+        rows, doubtful = _scores(runs, task, evaluator)
     nothing = [
         f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}" for topic in without_hits
     ]
-    rows, doubtful = _scores(runs, task, evaluator)
     result = Sweep(ranker.name, Table(SettingScore, tuple(rows)), {}, new_runs, [*nothing, *doubtful])
     if not cross_validation:
         return result
@@ -163,9 +167,10 @@ def _runs(ranker: Baseline, output: Path, settings: Sequence[Options]) -> list[S
     ]
 
 
-def _complete(runs: Runs, settings: Sequence[Setting]) -> tuple[int, list[Topic]]:
+def _complete(runs: Runs, settings: Sequence[Setting], output: Path) -> tuple[int, list[Topic]]:
     """Completes the runs; returns the number of new runs, and topics without hits in one of them."""
-    resumption, without_hits = Resumption(runs), dict[str, Topic]()
+    resumption = Resumption(runs, output)
+    without_hits = dict[str, Topic]()
     waiting = [setting for setting in settings if not resumption.is_complete(setting.folder, setting.options)]
     for setting, topics in watched(_in_passes(runs, waiting), "sweeping", "settings", len(waiting)):
         resumption.complete(setting.folder, setting.options)
