@@ -1,6 +1,7 @@
 """Finds the folder of a baseline by its name or path, and loads its baseline.py."""
 
 import ast
+import os
 import traceback
 import warnings
 from dataclasses import replace
@@ -13,6 +14,7 @@ from touche.baselines.method import Baseline
 from touche.baselines.neighbours import module_of, without_packages
 from touche.data.places import shipped
 from touche.errors import InputError, ToucheError, choice
+from touche.io.opening import is_file
 
 FILE = "baseline.py"
 DEFAULTS = (int, float, str, bool)  # types of options, or a tuple of these
@@ -76,17 +78,17 @@ def folder_of(name: str) -> Path:
     path, root = Path(name), shipped()
     is_path = "/" in name or name in (".", "..")
     folder = path if is_path else root / "baselines" / name if root else None
-    if folder and name and (folder / FILE).is_file():
+    if folder and name and is_file(folder / FILE):
         try:
             parsed(folder.resolve() / FILE)
         except Exception as error:
             _refuse(folder, error)
         return folder
     if is_path:
-        problem = f"no {FILE} in this folder" if path.is_dir() else "no such folder"
+        problem = f"no {FILE} in this folder" if os.path.isdir(path) else "no such folder"  # noqa: PTH112 (Path.is_dir raises if the name is too long)
         raise InputError(path, problem, f"pass the path of a folder with a {FILE}")
     problem = f"there is no baseline {name!r}"
-    if name and (path / FILE).is_file():
+    if name and is_file(path / FILE):
         raise ToucheError(f"{problem}, but a folder of this name; to use the folder, write ./{name}")
     known = choice(name, names()) if names() else "an image contains only its own baseline."
     raise ToucheError(f"{problem}; {known} Or pass the path of a folder with a {FILE}")

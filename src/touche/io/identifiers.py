@@ -52,6 +52,20 @@ def path_or_id(what: str, value: object) -> str:
     return os.path.join(os.curdir, text) if isinstance(value, PathLike) else text  # noqa: PTH118
 
 
+def check_path(path: Path) -> None:
+    """Checks that a file can have this path.
+
+    Raises:
+        InputError: if the path has a NUL or a character that file names cannot encode.
+    """
+    try:
+        is_possible = "\0" not in os.fsdecode(os.fsencode(path))
+    except UnicodeEncodeError:
+        is_possible = False
+    if not is_possible:
+        raise InputError(path, "no file can have this name", "remove its NUL or lone surrogate")
+
+
 def check_tag(tag: object) -> None:
     """Checks the last column of a run.
 

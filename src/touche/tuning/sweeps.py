@@ -24,7 +24,7 @@ from touche.evaluation.notes import doubts
 from touche.formats.forms import AnyQrels, file_of_qrels
 from touche.formats.framed import Table
 from touche.formats.topics import Topic, in_order
-from touche.io.identifiers import name_of, path_or_id
+from touche.io.identifiers import check_tag, name_of, path_or_id
 from touche.io.temporary import locked, temporary_folder
 from touche.io.writing import make_folder
 from touche.progress import watched
@@ -158,6 +158,8 @@ def sweep_of(
 def _runs(ranker: Baseline, output: Path, settings: Sequence[Options]) -> list[Setting]:
     """Returns each setting with its folder."""
     tags = Counter(ranker.tag(dict(setting)) for setting in settings)
+    for tag in tags:
+        check_tag(tag)
     if twins := [tag for tag, count in tags.items() if count > 1]:
         raise ToucheError(f"two settings have the tag {twins[0]}; rename one of the files in their options")
     names = [name for name in ranker.options if len({setting[name] for setting in settings}) > 1]
