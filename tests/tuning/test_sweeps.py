@@ -450,4 +450,4 @@ def test_sweeps_into_one_folder_wait_for_each_other(tmp_path: Path) -> None:
     assert len({out for (out, _), _ in outputs}) == 1
     new_runs = [re.findall(r"(\d+) of them new", err)[0] for (_, err), _ in outputs]
     assert sorted(new_runs) == ["0", "0", "0", "4"]
-    assert any("out: another sweep is running; this one waits for it" in err for (_, err), _ in outputs)
+    assert any("out: another sweep is running; waiting for it" in err for (_, err), _ in outputs)

@@ -129,7 +129,7 @@ def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True
         if corpus is not None:
             raise ToucheError(f"{name} has its own corpus; omit --corpus")
         return _of_ir_datasets(name.removeprefix(IR_DATASETS))
-    if not is_dataset(name) and Path(name).exists():
+    if not is_dataset(name) and os.path.exists(name):  # noqa: PTH110 (Path.exists raises if it is too long)
         return find(Path(name), corpus, needs_documents=needs_documents)
     check_exists(name)
     if corpus is not None:
@@ -157,7 +157,7 @@ def check_exists(name: str) -> None:
     """
     if name.startswith(IR_DATASETS):
         raise ToucheError(f"{name}: container images do not contain ir_datasets; omit --runner")
-    if not Path(name).is_dir() and not is_dataset(name):
+    if not os.path.isdir(name) and not is_dataset(name):  # noqa: PTH112 (as above)
         problem = f"{name}: no such directory or dataset"
         raise ToucheError(f"{problem}; {choice(name, tasks.datasets()) if shipped() else 'name a folder'}")
 

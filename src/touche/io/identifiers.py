@@ -52,7 +52,7 @@ def path_or_id(what: str, value: object) -> str:
     return os.path.join(os.curdir, text) if isinstance(value, PathLike) else text  # noqa: PTH118
 
 
-def check_path(path: Path) -> None:
+def check_path(path: str | PathLike[str]) -> None:
     """Checks that a file can have this path.
 
     Raises:
@@ -63,7 +63,7 @@ def check_path(path: Path) -> None:
     except UnicodeEncodeError:
         is_possible = False
     if not is_possible:
-        raise InputError(path, "no file can have this name", "remove its NUL or lone surrogate")
+        raise InputError(fspath(path), "no file can have this name", "remove its NUL or lone surrogate")
 
 
 def check_tag(tag: object) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path, PosixPath
 from typing import IO, Any
 
 from touche.errors import InputError
+from touche.io.identifiers import check_path
 from touche.io.inputs import add_input
 from touche.progress import bar
 
@@ -44,15 +45,20 @@ class _Watched(io.FileIO):
 
 
 def is_file(name: str | Path) -> bool:
-    """Returns whether a text names a file; an overlong text, for which pathlib raises, does not."""
+    """Returns whether a text names a file; an impossible name, for which pathlib raises, does not."""
     try:
         return Path(name).is_file()
-    except OSError:
+    except (OSError, ValueError):  # too long, or with a NUL
         return False
 
 
 def resolved(path: str | PathLike[str]) -> str:
-    """Returns a path without links; in a removed working directory, a relative path is unchanged."""
+    """Returns a path without links; in a removed working directory, a relative path is unchanged.
+
+    Raises:
+        InputError: if no file can have this path.
+    """
+    check_path(path)
     try:
         return realpath(path)  # Path.resolve raises for circular links
     except FileNotFoundError:
@@ -183,6 +189,7 @@ def open_binary(path: Path) -> Iterator[IO[bytes]]:
     Raises:
         InputError: if the file cannot be opened or its gzip stream is broken or truncated.
     """
+    check_path(path)
     try:
         add_input(path)
         with opened(path) as file:

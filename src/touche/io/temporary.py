@@ -47,27 +47,6 @@ def temporary_folder(prefix: str, *, mounted: bool = False) -> Iterator[Path]:
         yield Path(folder)
 
 
-@contextmanager
-def locked(folder: Path, warning: str) -> Iterator[None]:
-    """Locks an existing folder, and first waits until another process or thread unlocks it.
-
-    On a file system without locks, it does nothing.
-
-    Args:
-        folder: the folder.
-        warning: the warning to log before it waits.
-    """
-    with ExitStack() as stack:
-        with suppress(OSError):
-            try:
-                lock = _lock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                _log.warning("%s", warning)
-                lock = _lock(folder, fcntl.LOCK_EX)
-            stack.callback(os.close, lock)
-        yield
-
-
 def _locked_folder(prefix: str, mounted: bool) -> tuple[str, int] | None:
     """Returns a new folder in the private folder, and its open lock; None if this is impossible."""
     with suppress(OSError):

@@ -16,6 +16,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from touche.errors import InputError
+from touche.io.identifiers import check_path
 from touche.io.inputs import Identity, add_output, identities, is_input
 
 
@@ -52,6 +53,7 @@ def make_folder(path: Path) -> None:
     Raises:
         InputError: if it cannot be created.
     """
+    check_path(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -227,7 +229,8 @@ def without_empty_folders(top: Path, *folders: Path) -> Iterator[None]:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Raises an InputError with the path for an error of the system."""
+    """Raises an InputError with the path for an error of the system, and for an impossible path."""
+    check_path(path)
     try:
         yield
     except OSError as error:

@@ -1,9 +1,11 @@
 """Sweeps: a baseline run with every setting of a grid; many settings share a pass over the collection."""
 
+import logging
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,8 +27,8 @@ from touche.formats.forms import AnyQrels, file_of_qrels
 from touche.formats.framed import Table
 from touche.formats.topics import Topic, in_order
 from touche.io.identifiers import check_tag, name_of, path_or_id
-from touche.io.temporary import locked, temporary_folder
-from touche.io.writing import make_folder
+from touche.io.temporary import temporary_folder
+from touche.io.writing import locked, make_folder
 from touche.progress import watched
 from touche.tasks import Task
 from touche.tira.outputs import RUN_FILE
@@ -36,6 +38,8 @@ from touche.tuning.resuming import Resumption
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
+
+_log = logging.getLogger(__name__)
 
 
 def sweep(
@@ -81,7 +85,7 @@ def sweep(
     name = None if measure is None else str(measure)
     with temporary_folder("touche-sweep-") as folder, file_of_qrels(qrels) as judgments:
         source, scored_by = input_and_task(ranker, path_or_id("dataset", dataset), task, name, judgments)
-        runs = Path(output) if output else folder / "runs"  # the folder itself is locked
+        runs = Path(output) if output else folder
         result = sweep_of(ranker, source, runs, settings, scored_by, evaluator, cross_validation)
     for text in result.warnings:
         warnings.warn(text, stacklevel=2)
@@ -137,7 +141,8 @@ def sweep_of(
     runs = _runs(ranker, output, settings)
     shared = replace(source, documents=replace(source.documents, readings=Readings()))
     make_folder(output)
-    with locked(output, f"{output}: another sweep is running; this one waits for it"):
+    waiting = partial(_log.warning, "%s: another sweep is running; waiting for it", output)
+    with locked(output / "sweep", waiting):
         new_runs, without_hits = _complete(Runs(ranker, shared), runs, output)
         rows, doubtful = _scores(runs, task, evaluator)
     nothing = [
