@@ -53,7 +53,9 @@ def main() -> None:
 
 def rerank(collection: Input, lengths: str, statistics: Path | None) -> Rankings:
     """Ranks the pages as in 2020, but with these lengths and statistics."""
-    replica, rescore = import_module("baseline"), import_module("rescore")
+    name = baselines.load(BASELINE).method.__module__
+    replica: Any = import_module(name)
+    rescore: Any = import_module(f"{name.rpartition('.')[0]}.rescore")
     numbers: Mapping[str, Any] = replica.NUMBERS["2020"] | {"lengths": lengths}
     method = replica.Method(numbers, "fields", 1.0)
     documents = collection.documents.parsed_by(parse_as_in_2020).with_statistics(StatisticsFiles(statistics))
