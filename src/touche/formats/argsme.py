@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -86,16 +86,17 @@ def is_altered(document: AnyDocument) -> bool:
 
 def _java_hash(text: str) -> int:
     """Returns Java's String.hashCode, a polynomial in 31 of the UTF-16 units, modulo 2^32."""
-    units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2").astype(np.uint32)
-    return int((units * _powers_of_31(len(units))).sum(dtype=np.uint32))
+    units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
+    powers = _powers_of_31(len(units).bit_length())
+    return int(np.vdot(units, powers[len(powers) - len(units) :]))
 
 
-@lru_cache(maxsize=1 << 10)
-def _powers_of_31(count: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
-    """Returns 31 to the power of count - 1, ..., 1, 0, modulo 2^32."""
-    factors = np.full(count, 31, dtype=np.uint32)
-    factors[:1] = 1
-    return np.multiply.accumulate(factors)[::-1]
+@cache
+def _powers_of_31(bits: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
+    """Returns 31 to the power of 2 ** bits - 1, ..., 1, 0, modulo 2^32."""
+    factors = np.full(1 << bits, 31, dtype=np.uint32)
+    factors[0] = 1
+    return np.multiply.accumulate(factors, dtype=np.uint32)[::-1].copy()
 
 
 def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
