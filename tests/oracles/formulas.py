@@ -32,7 +32,7 @@ class Collection:
 
     def dirichlet(self, query: Sequence[str], document: str, mu: float) -> float:
         terms = self.documents[document]
-        length = length_in_one_byte(terms.total())
+        length = self.stored_length(terms.total())
         score = 0.0
         for term in query:
             if tf := terms[term]:
@@ -65,7 +65,7 @@ class Collection:
 
     def classic_tfidf(self, query: Sequence[str], document: str) -> float:
         terms = self.documents[document]
-        length = length_in_one_byte(terms.total())
+        length = self.stored_length(terms.total())
         return sum(
             sqrt(terms[term]) * (1 + log((self.n + 1) / (self.df[term] + 1))) / sqrt(length)
             for term in query
@@ -80,13 +80,15 @@ class Collection:
 
 
 def dph(tf: float, length: float, term: Term) -> float:
-    f, avgdl = tf / length, term.tokens / term.documents
+    f = tf / length if tf < length else 0.99999  # as in Terrier
+    avgdl = term.tokens / term.documents
     gain = tf * log2((tf * avgdl / length) * (term.documents / term.ttf)) + 0.5 * log2(2 * pi * tf * (1 - f))
     return (1 - f) * (1 - f) / (tf + 1) * gain
 
 
 def dlh(tf: float, length: float, term: Term) -> float:
-    f, avgdl = tf / length, term.tokens / term.documents
+    f = tf / length if tf < length else 0.99999  # as in Terrier
+    avgdl = term.tokens / term.documents
     gain = tf * log2((tf * avgdl / length) * (term.documents / term.ttf))
     return (gain + (length - tf) * log2(1 - f) + 0.5 * log2(2 * pi * tf * (1 - f))) / (tf + 0.5)
 

@@ -1,0 +1,400 @@
+"""Scores, fusions, rankings and stances of random examples, compared with independent implementations.
+
+The seed is the date. Every test prints the seed and how many numbers it compared, and every failure names the
+seed. To repeat a failure, set TOUCHE_SEED: ``TOUCHE_SEED=20260131 pytest tests/test_independent.py``.
+"""
+
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from functools import partial
+from math import log2
+from pathlib import Path
+from random import Random
+from statistics import fmean, pstdev
+from typing import Any
+
+import numpy as np
+import pytest
+import pytrec_eval
+from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_support
+
+import touche
+from oracles.formulas import Collection, dlh, dph, length_in_one_byte, pl2
+from touche import Argument, Run, Topic, baselines, conclusion_of, premises_of, scan
+from touche.evaluation.scores import Score
+from touche.evaluation.stances import evaluate_stances
+from touche.formats.columns import RunLine
+from touche.formats.qrels import read_stances
+from touche.fusion import METHODS
+from touche.scan.lengths import one_byte
+
+pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore::UserWarning")]
+
+SEED = int(os.environ.get("TOUCHE_SEED") or f"{date.today():%Y%m%d}")
+EXAMPLES = [f"{number} of TOUCHE_SEED={SEED}" for number in range(300)]
+FLOAT32 = 1e-5  # tolerance of scores that are sums of float32 values
+
+Values = dict[str, float]
+Scores = dict[str, Values]  # of documents, by topic
+Hits = list[tuple[str, float]]
+Grades = dict[str, dict[str, int]]
+
+
+class Comparisons:
+    """Compares lists or dictionaries of numbers, and counts the numbers."""
+
+    def __init__(self, name: str) -> None:
+        self.random = Random(f"{name} {SEED}")
+        self.count = 0
+
+    def check(self, subject: object, ours: Any, theirs: Any, tolerance: float = 1e-9) -> None:
+        assert ours == pytest.approx(theirs, rel=tolerance, abs=tolerance), subject
+        self.count += len(theirs)
+
+
+@pytest.fixture
+def compared(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> Iterator[Comparisons]:
+    comparisons = Comparisons(request.node.name)
+    yield comparisons
+    with capsys.disabled():
+        print(f"\n{request.node.name}: {comparisons.count:,} numbers compared, TOUCHE_SEED={SEED}")
+
+
+# Bytes of UTF-8, code points and code units of UTF-16 order the last ids differently.
+IDS = [*(f"d{number}" for number in range(30)), "D1", "d", "Z", "é", "\uffe6", "𝒳"]
+TOPICS = [str(number) for number in range(1, 13)]
+STYLES: list[Callable[[Random], float]] = [
+    lambda random: random.gauss(3, 2),
+    lambda random: random.choice([2.5, 1.0, 0.0, -0.0, -3.0]),
+    lambda random: 1000 + random.randrange(40) * 1e-5,  # float32 values near 1000 differ by at least 6e-5
+    lambda random: random.choice([1e30, 1e-40, -1e30]) * random.randrange(1, 5),
+]
+
+
+def random_lines(random: Random) -> list[RunLine]:
+    """Returns shuffled lines of a run; ranks agree with scores, contradict them, or are equal."""
+    random_score, last_rank = random.choice(STYLES), random.choice([None, 1, 5])
+    lines = []
+    for topic in dict.fromkeys(["1", *random.sample(TOPICS, random.randrange(1, 10))]):
+        scores = {id: random_score(random) for id in random.sample(IDS, random.randrange(1, 30))}
+        for place, document in enumerate(in_trec_order(scores)):
+            rank = random.randint(1, last_rank) if last_rank else place
+            stance = random.choice(["Q0", "FIRST", "NO"])
+            lines.append(RunLine(topic, stance, document, rank, scores[document], "tag"))
+    random.shuffle(lines)
+    return lines
+
+
+def scores_by_topic(lines: Iterable[RunLine]) -> Scores:
+    scores: Scores = {}
+    for line in lines:
+        scores.setdefault(line.topic, {})[line.document] = line.score
+    return scores
+
+
+def in_trec_order(scores: Mapping[str, float]) -> list[str]:
+    return sorted(scores, key=lambda document: (np.float32(scores[document]), document), reverse=True)
+
+
+def random_qrels(random: Random) -> Grades:
+    """Returns qrels of some topics, with holes and negative grades, some without a relevant document."""
+    qrels = {}
+    for topic in dict.fromkeys(["1", *random.sample(TOPICS, random.randrange(1, 12))]):
+        grades = random.choice([[-2, 0, 1, 2, 3], [0, 1], [-2, 0], [1, 4]])
+        qrels[topic] = {id: random.choice(grades) for id in random.sample(IDS, random.randrange(1, 36))}
+    return qrels
+
+
+MEASURES = {  # names of trec_eval, with the lowest relevant grade
+    "nDCG@5": ("ndcg_cut_5", 1),
+    "nDCG@10": ("ndcg_cut_10", 1),
+    "nDCG": ("ndcg", 1),
+    "nDCG(gains={1:3,2:1,3:10,4:2})@5": ("ndcg_cut_5", 1),
+    "nDCG(judged_only=True)@5": ("ndcg_cut_5", 1),
+    "AP": ("map", 1),
+    "AP(rel=2)@10": ("map_cut_10", 2),
+    "P(rel=2)@5": ("P_5", 2),
+    "R@10": ("recall_10", 1),
+    "RR(rel=2)@3": ("recip_rank", 2),
+    "Rprec": ("Rprec", 1),
+    "Bpref(rel=2)": ("bpref", 2),
+    "SetF(rel=2)": ("set_F", 2),
+    "IPrec@0.3": ("iprec_at_recall_0.30", 1),
+}
+GAINS = {1: 3, 2: 1, 3: 10, 4: 2}
+
+
+def by_pytrec_eval(name: str, scores: Scores, qrels: Grades) -> Values:
+    """Returns the measure of each topic of the qrels; a topic that the run lacks has 0."""
+    measure, level = MEASURES[name]
+    grades = {topic: {id: max(0, grade) for id, grade in qrels[topic].items()} for topic in qrels}
+    if "gains" in name:
+        grades = {topic: {id: GAINS.get(of[id], of[id]) for id in of} for topic, of in grades.items()}
+    if "judged_only" in name:
+        scores = {topic: {id: of[id] for id in of if id in qrels[topic]} for topic, of in scores.items()}
+    if name.startswith("RR") and "@" in name:  # trec_eval -M 3
+        scores = {topic: {id: of[id] for id in in_trec_order(of)[:3]} for topic, of in scores.items()}
+    evaluator = pytrec_eval.RelevanceEvaluator(grades, {measure}, relevance_level=level)
+    values = evaluator.evaluate({topic: of for topic, of in scores.items() if of})
+    return {topic: next(iter(values[topic].values())) if topic in values else 0.0 for topic in qrels}
+
+
+def ndcg_by_script(first: Sequence[str], labels: Mapping[str, int], cutoff: int) -> float | None:
+    """Returns nDCG@k of a topic as the organizers' script; None if its mean leaves the topic out."""
+    gains = [max(0, labels[document]) for document in first if document in labels]
+    best = sorted((max(0, label) for label in labels.values()), reverse=True)[:cutoff]
+    if not gains or best[0] == 0:
+        return None
+    actual, ideal = (sum(gain / log2(n + 2) for n, gain in enumerate(values)) for values in (gains, best))
+    return actual / ideal
+
+
+def test_scores_are_those_of_pytrec_eval_and_of_the_script(compared: Comparisons, tmp_path: Path) -> None:
+    path = tmp_path / "run.txt"
+    scored = {(name, "trec_eval") for name in MEASURES} | {("nDCG@5", "touche"), ("nDCG@10", "touche")}
+    for example in EXAMPLES[:160]:
+        lines, qrels = random_lines(compared.random), random_qrels(compared.random)
+        rows = [f"{of.topic} Q0 {of.document} {of.rank} {of.score!r} tag\n" for of in lines]
+        path.write_text("".join(rows), encoding="utf-8")
+        run = compared.random.choice([path, Run.of(lines)])
+        topics = touche.evaluate(run, qrels=qrels, measure=[*MEASURES], per_topic=True)
+        means = touche.evaluate(run, qrels=qrels, measure=[*MEASURES])
+        assert {(row.measure, row.evaluator) for row in means} == scored
+        for mean in means:
+            subject = f"{mean.measure} by {mean.evaluator} in example {example}"
+            rows = [row for row in topics if (row.measure, row.evaluator) == (mean.measure, mean.evaluator)]
+            values, judged = expected_scores(mean, lines, qrels)
+            compared.check(subject, {row.topic: row.value for row in rows}, values)
+            shares = {topic: judged.get(topic) for topic in values}
+            compared.check(subject, {row.topic: row.judged for row in rows}, shares)
+            expected = [fmean(values.values()) if values else None, fmean(judged.values()), len(values)]
+            compared.check(subject, [mean.mean, mean.judged, mean.topics], expected)
+    assert compared.count > 5000
+
+
+def expected_scores(score: Score, lines: list[RunLine], qrels: Grades) -> tuple[Values, Values]:
+    """Returns the values of the topics that count, and the shares of judged documents of the run's topics."""
+    cutoff = re.search(r"@(\d+)$", score.measure)
+    depth = int(cutoff[1]) if cutoff else 1000
+    values, judged, scores = {}, {}, scores_by_topic(line for line in lines if line.topic in qrels)
+    is_script = score.evaluator == "touche"
+    for topic, labels in qrels.items():
+        by_rank = sorted((line for line in lines if line.topic == topic), key=lambda line: line.rank)
+        order = [line.document for line in by_rank] if is_script else in_trec_order(scores.get(topic, {}))
+        values[topic] = ndcg_by_script(order[:depth], labels, depth)
+        if order:
+            judged[topic] = fmean(document in labels for document in order[:depth])
+    if not is_script:
+        return by_pytrec_eval(score.measure, scores, qrels), judged
+    return {topic: value for topic, value in values.items() if value is not None}, judged
+
+
+def shares(method: str, scores: Mapping[str, float]) -> Values:
+    ranks = {document: rank for rank, document in enumerate(in_trec_order(scores), 1)}
+    if method == "rrf":
+        return {document: 1 / (60 + rank) for document, rank in ranks.items()}
+    if method == "rbc":
+        return {document: 0.05 * 0.95 ** (rank - 1) for document, rank in ranks.items()}
+    lowest, highest = min(scores.values()), max(scores.values())
+    if lowest == highest:
+        return dict.fromkeys(scores, 0.0 if method == "z-score" else 1.0)
+    if method == "z-score":
+        mean, deviation = fmean(scores.values()), pstdev(scores.values())
+        return {document: (score - mean) / deviation for document, score in scores.items()}
+    return {document: (score - lowest) / (highest - lowest) for document, score in scores.items()}
+
+
+def plainly_fused(method: str, runs: Sequence[Scores], weights: Sequence[float]) -> Scores:
+    parts: dict[str, dict[str, list[float]]] = {}
+    for run, weight in zip(runs, weights, strict=True):
+        for topic, scores in run.items() if weight else ():
+            for document, share in shares(method, scores).items():
+                parts.setdefault(topic, {}).setdefault(document, []).append(weight * share)
+    times = len if method == "combmnz" else lambda _: 1
+    return {topic: {id: times(of[id]) * sum(of[id]) for id in of} for topic, of in parts.items()}
+
+
+def check_hits(compared: Comparisons, subject: str, hits: Hits, scores: Mapping, depth: int) -> None:
+    """Compares the best documents; their order agrees with their own rounded scores, ties go by id."""
+    assert hits == sorted(hits, key=lambda hit: (np.float32(hit[1]), hit[0]), reverse=True), subject
+    best = sorted(scores.values(), reverse=True)[:depth]
+    compared.check(subject, dict(hits), {id: scores.get(id) for id, _ in hits}, FLOAT32)
+    assert [score for _, score in hits] == pytest.approx(best, rel=FLOAT32, abs=FLOAT32), subject
+    left_out = [id for id in scores.keys() - dict(hits).keys() if scores[id] == scores[hits[-1][0]]]
+    assert all(id < hits[-1][0] for id in left_out), f"{subject}: ties at the cut"
+
+
+def test_fusions_are_those_of_plain_formulas(compared: Comparisons) -> None:
+    random = compared.random
+    for example in EXAMPLES[:40]:
+        runs = [Run.of(random_lines(random), f"run{number}") for number in range(random.randrange(2, 5))]
+        weights = random.choice([None, [random.choice([0, 0.25, 1, 3]) for _ in runs[1:]] + [2.0]])
+        depth = random.choice([1, 5, 1000])
+        stances = {(line.topic, line.document): line.stance for run in reversed(runs) for line in run}
+        for method in METHODS:
+            subject = f"{method} with weights {weights} in example {example}"
+            lines = list(touche.fuse(runs, method, weights=weights, depth=depth))
+            expected = plainly_fused(method, [*map(scores_by_topic, runs)], weights or [1.0] * len(runs))
+            found = scores_by_topic(lines)
+            assert found.keys() == expected.keys(), subject
+            for topic, of_topic in found.items():
+                check_hits(compared, subject, [*of_topic.items()], expected[topic], depth)
+                ranks = [line.rank for line in lines if line.topic == topic]
+                assert ranks == [*range(1, len(ranks) + 1)], subject
+            assert all(line.stance == stances[line.topic, line.document] for line in lines), subject
+    assert compared.count > 5000
+
+
+NORMS = {"rrf": "rank", "combsum": "min-max", "combmnz": "min-max", "z-score": "zmuv", "rbc": "rank"}
+NAMES = {"combsum": "sum", "combmnz": "mnz", "z-score": "sum"}  # of ranx
+
+
+def test_fusions_are_those_of_ranx(compared: Comparisons) -> None:
+    """ranx orders ties otherwise, and all of its runs need all topics."""
+    ranx, random = pytest.importorskip("ranx"), compared.random
+    for example in EXAMPLES[:10]:
+        topics = [(run, topic) for run in range(3) for topic in TOPICS]
+        scores = {pair: {id: random.gauss(3, 2) for id in random.sample(IDS, 20)} for pair in topics}
+        runs = [{topic: scores[run, topic] for topic in TOPICS} for run in range(3)]
+        for method, norm in NORMS.items():
+            options = {"norm": norm, "params": {"phi": 0.95} if method == "rbc" else None}
+            theirs = ranx.fuse(runs=[*map(ranx.Run, runs)], method=NAMES.get(method, method), **options)
+            ours = touche.fuse(runs, method).as_dict()
+            for topic, of_topic in theirs.to_dict().items():
+                compared.check(f"{method} in example {example}", ours[topic], of_topic, FLOAT32)
+    assert compared.count > 5000
+
+
+WORDS = [*(f"w{number}" for number in range(25)), "the", "of"]  # Porter's stemmer does not change them
+FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
+TEXT = {"text": lambda document: document.text}
+
+
+def random_text(random: Random, longest: int) -> str:
+    """Returns a text in which the first words are frequent; one text in ten is empty, and one is long."""
+    longest = random.choice([0, *[longest] * 8, 40 * longest])
+    weights = [1 / (place + 1) for place in range(len(WORDS))]
+    words = random.choices(WORDS, weights, k=random.randint(0, longest))
+    return random.choice([" ", ", ", "... "]).join(random.choice([word, word.upper()]) for word in words)
+
+
+def random_topics(random: Random, documents: Sequence[Argument]) -> list[Topic]:
+    """Returns topics whose titles repeat words; some have candidates, of which the collection lacks one."""
+    topics = []
+    for number in range(6):
+        title = " ".join(random.choices([*WORDS, "elsewhere"], k=random.randrange(1, 6)))
+        ids = [document.id for document in random.sample(documents, len(documents) // 3)]
+        candidates = random.choice([None, frozenset([*ids, "missing"])])
+        topics.append(Topic(str(number), title, candidates=candidates))
+    return topics
+
+
+def plain_terms(text: str, analysis: str) -> list[str]:
+    words = re.findall(r"\w+", text.lower())
+    return [word for word in words if analysis == "standard" or word not in ("the", "of")]
+
+
+def check_rankings(
+    compared: Comparisons,
+    subject: str,
+    ranked: Iterable[tuple[Topic, Hits]],
+    documents: list[Argument],
+    formula: Callable[[Collection, list[str], str], float],
+    stored_length: Callable[[int], float],
+    options: Mapping[str, Any],
+) -> None:
+    """Compares rankings with those by plain counting; each field has its own statistics."""
+    terms = partial(plain_terms, analysis=options["analysis"])
+    collections = {}
+    for name, text in options["fields"].items():
+        counts = {document.id: Counter(terms(text(document))) for document in documents}
+        collections[name] = Collection(counts, stored_length)
+    for topic, hits in ranked:
+        query, parts = terms(topic.title), defaultdict[str, list[float]](list)
+        among = {document.id for document in documents}.intersection(topic.candidates or ())
+        for name, collection in collections.items():
+            for id, counts in collection.documents.items():
+                if counts.keys() & {*query} and (topic.candidates is None or id in among):
+                    parts[id].append(options["boosts"][name] * formula(collection, query, id))
+        scores = {id: max(of) if options["best_field"] else sum(of) for id, of in parts.items()}
+        last = sorted(among - scores.keys(), reverse=True)
+        last_score = np.nextafter(min([0.0, *scores.values()]), -np.inf)
+        depth, others = options["depth"], dict.fromkeys(last, last_score)
+        check_hits(compared, f"{subject}, {topic}", hits, scores | others, depth)
+        assert [id for id, _ in hits[len(scores) :]] == last[: max(0, depth - len(scores))], subject
+
+
+@pytest.mark.parametrize("name", ["bm25", "dirichletlm", "dph", "dlh", "pl2", "terrier", "classic"])
+def test_rankings_by_counting(name: str, compared: Comparisons, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = compared.random
+    for example in EXAMPLES[:200]:
+        for limit in ("_BATCH", "_MERGED"):  # so that a collection has many parts
+            monkeypatch.setattr(f"touche.scan.reading.{limit}", random.choice([7, 20, 1000]))
+        documents = [
+            Argument(id, random_text(random, 4), (random_text(random, 12), random_text(random, 12)))
+            for id in random.sample(IDS, len(IDS))
+        ]
+        topics = random_topics(random, documents)
+        k1, b, mu = random.choice([0, 0.9, 2.7]), random.random(), random.choice([0.5, 30, 2000])
+        model, formula = {
+            "bm25": (scan.bm25(k1, b), partial(Collection.bm25, k1=k1, b=b)),
+            "dirichletlm": (scan.dirichletlm(mu), partial(Collection.dirichlet, mu=mu)),
+            "dph": (scan.dph, partial(Collection.by_chance, formula=dph)),
+            "dlh": (scan.dlh, partial(Collection.by_chance, formula=dlh)),
+            "pl2": (scan.pl2(), partial(Collection.by_chance, formula=pl2)),
+            "terrier": (None, partial(Collection.terrier_tfidf, k1=0.7, b=b)),
+            "classic": (None, Collection.classic_tfidf),
+        }[name]
+        in_one_byte = name == "classic" or (name in ("bm25", "dirichletlm") and random.random() < 0.5)
+        options = {"analysis": "english", "fields": TEXT, "boosts": {"text": 1}, "best_field": False}
+        options["depth"] = depth = random.choice([1, 5, 1000])
+        if model is None:
+            ranked = baselines.load("tfidf")(topics, documents, variant=name, k1=0.7, b=b, depth=depth)
+        else:
+            fields, options["analysis"] = (
+                random.choice([TEXT, FIELDS]),
+                random.choice(["standard", "english"]),
+            )
+            boosts = {field: random.choice([0.5, 1, 1.7]) for field in fields}
+            options |= {"fields": fields, "boosts": boosts, "best_field": random.random() < 0.5}
+            lengths = one_byte if in_one_byte else scan.exact
+            ranked = scan.rank(topics, documents, model, **options, kept_of_lengths=lengths)
+        subject = f"{name} in example {example}"
+        stored_length = length_in_one_byte if in_one_byte else float
+        check_rankings(compared, subject, ranked, documents, formula, stored_length, options)
+    assert compared.count > 3000
+
+
+def test_scores_of_stances_are_those_of_scikit_learn(compared: Comparisons, tmp_path: Path) -> None:
+    random, labels = compared.random, ["FIRST", "SECOND", "NEUTRAL", "NO"]
+    for example in EXAMPLES:
+        run_topics, judged_topics = (["1", *random.sample(TOPICS[1:], 4)] for _ in range(2))
+        lines = [
+            RunLine(topic, random.choice([*labels, "no", "first", "Q0"]), id, 1, 0.0, "tag")
+            for topic in run_topics
+            for id in random.sample(IDS, 20)
+        ]
+        used = random.sample(labels, random.randint(1, 4))
+        judged = {
+            topic: {id: random.choice(used) for id in random.sample(IDS, 20)} for topic in judged_topics
+        }
+        shared = [line for line in lines if line.document in judged.get(line.topic, {})]
+        true = [judged[line.topic][line.document] for line in shared]
+        detected = [line.stance.upper() for line in shared]
+        path = tmp_path / "stance.qrels"
+        rows = [f"{topic} 0 {id} {stance}\n" for topic, of in judged.items() for id, stance in of.items()]
+        path.write_text("".join(rows), encoding="utf-8")
+        (score,) = touche.evaluate(Run.of(lines), "touche-2022-task-2", measure="macro F1", qrels=path)
+        f1 = f1_score(true, detected, labels=labels, average="macro", zero_division=0)
+        compared.check(f"macro F1 in example {example}", [score.mean, score.results], [f1, len(shared)])
+        evaluation = evaluate_stances(lines, read_stances(path, labels), labels)
+        classes = evaluation.by_class().values()
+        ours = [x for of in classes for x in (of.precision, of.recall, of.f1, of.documents)]
+        columns = precision_recall_fscore_support(true, detected, labels=labels, zero_division=0)
+        compared.check(f"classes in example {example}", ours, np.transpose(columns).ravel().tolist())
+        matrix = confusion_matrix(true, detected, labels=[*labels, "Q0"])[:-1].ravel().tolist()
+        compared.check(f"counts in example {example}", np.ravel(evaluation.totals).tolist(), matrix)
+    assert compared.count > 5000
