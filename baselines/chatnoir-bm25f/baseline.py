@@ -173,7 +173,11 @@ def warn_of_statistics(documents: Documents, collection: Collection, remedy: str
     """Warns if the statistics are those of a small collection, because they decide on the order."""
     pages = collection.totals.tallies[PAGES]
     if not documents.statistics and pages < NUMBERS["fewest_pages"]:
-        _log.warning("the statistics of only %d pages change the order; pass --statistics %s", pages, remedy)
+        _log.warning(
+            "the statistics of only %d pages change the order; for official topics pass --statistics %s",
+            pages,
+            remedy,
+        )
 
 
 def spam_of(documents: Documents, collection: Collection) -> frozenset[str]:

@@ -460,7 +460,7 @@ def test_a_small_collection_without_statistics_is_one_warning(
     touche: Touche, monkeypatch: pytest.MonkeyPatch, coffee: Path, tmp_path: Path
 ) -> None:
     command = ("run", "chatnoir-bm25f", "-i", coffee, "-o", tmp_path / "out")
-    warning = "the statistics of only 2 pages change the order; pass --statistics"
+    warning = "the statistics of only 2 pages change the order; for official topics pass --statistics"
     assert touche(*command)[2].count(f"{warning} clueweb12-2020 or clueweb12-2021") == 1
     err = touche(*command, "--year", "today")[2]
     assert err.count(warning) == 1 and "clueweb12" not in err

@@ -236,16 +236,16 @@ def test_a_baseline_without_the_statistics_says_that_it_uses_its_own(
 def test_a_run_is_named_as_the_published_one_it_equals(official: Path, touche: Touche) -> None:
     run = official / "runs" / "touche-2021-task-1" / "jean-pierre-polnareff-dirichlet.run"
     out = touche("evaluate", run, "--task", "touche-2021-task-1")[1]
-    assert "equals Jean Pierre Polnareff, seupd-jpp-dirichlet, in 50 of 50 topics\n" in out
+    assert "published topic values of Jean Pierre Polnareff (seupd-jpp-dirichlet) in 50 of 50 topics\n" in out
     at_ten = touche("evaluate", run, "--task", "touche-2021-task-1", "--measure", "nDCG@10")[1]
-    assert "equals" not in at_ten
+    assert "topic values of" not in at_ten
 
 
 def test_a_mean_of_some_topics_has_no_rank(official: Path, touche: Touche, tmp_path: Path) -> None:
     touche("run", "dirichletlm", "-i", ARGUMENTS, "-o", tmp_path)
     out = touche("evaluate", tmp_path / "run.txt", "--task", ARGUMENTS)[1]
     assert "mean of some topics has no rank" in out and " level with " not in out
-    assert "Swordsman, dirichlet_multi_field," in out and "in 10 of 10 topics" in out
+    assert "Swordsman (dirichlet_multi_field)" in out and "in 10 of 10 topics" in out
     record = json.loads(touche("evaluate", tmp_path / "run.txt", "--task", ARGUMENTS, "--format", "json")[1])[
         0
     ]

@@ -19,7 +19,7 @@ from touche.data.convert import write_beir
 from touche.data.fetching import Source
 from touche.data.judged import compare_texts
 from touche.data.places import home
-from touche.data.remedies import in_bytes, remedy
+from touche.data.remedies import ELSEWHERE, in_bytes, remedy
 from touche.errors import ToucheError
 from touche.progress import say
 
@@ -87,7 +87,8 @@ def fetch_(
     for problem in problems:
         say(f"error: {problem}")
     if problems:
-        raise ToucheError(f"{counted(len(problems), 'file')} missing; follow the lines above")
+        remedy = f"follow the lines above, or {ELSEWHERE}"
+        raise ToucheError(f"{counted(len(problems), 'file')} missing; {remedy}")
 
 
 @data.command("verify", example="touche data verify touche-2020-task-1", params=[DATASETS])
@@ -111,7 +112,8 @@ def verify_(datasets: Sequence[str]) -> int:
     counts = Counter(status.word for status in statuses)
     click.echo(", ".join(f"{count} {word}" for word, count in counts.items()))
     if counts[fetching.MISSING] == len(statuses) and not texts:
-        named = " ".join(dict.fromkeys(tasks.task(each).id for each in datasets))  # samples are not published
+        ids = [name.removesuffix("/sample") for name in datasets]  # samples are not published
+        named = " ".join(dict.fromkeys(ids))
         fetch = f"get them with: touche data fetch {named or '--all'}"
         advice = fetch if any(each.url for each in sources) else remedy(statuses[-1].path)
         warn(f"nothing was verified, because all files are missing; {advice}")

@@ -20,7 +20,7 @@ from touche.regression.expected import ExpectedScore
 from touche.regression.reruns import command_of, published_scores, rerun_of
 from touche.tasks import MACRO_F1, STANCE, Published, Task
 from touche.tasks.cards import read_card
-from touche.tasks.per_topic import PublishedTopic
+from touche.tasks.per_topic import PublishedTopic, tasks_with_topics
 
 
 @command("touche tasks check 2027/tasks/touche-2027-task-1.toml", argument("cards", "FILE...", type=PATH))
@@ -118,7 +118,9 @@ def _show_topics(task_id: str | None, every: bool, style: str) -> None:
         raise ToucheError("--per-topic shows one task; name it")
     table = published_topics(task_id)
     if not table:
-        raise ToucheError(f"{task_id} has no published values of topics; omit --per-topic")
+        raise ToucheError(
+            f"{task_id} has no published values of topics; {choice(task_id, tasks_with_topics())}"
+        )
     if style != "table":
         print_records(PublishedTopic, table, style)
         return

@@ -76,6 +76,7 @@ _FORMATS = (
 )
 _IN_FOLDERS = [format for format in _FORMATS if format.below]
 _BELOW = re.compile("|".join(f"(?:{format.below.pattern})" for format in _IN_FOLDERS if format.below))
+_STATISTICS = re.compile(r"statistics-.*\.json$")  # files of --keep-statistics next to the documents
 _HIDDEN = (".", "metadata.json")  # beginnings of other files' names; the latter is TIRA's note on a dataset
 
 
@@ -222,7 +223,7 @@ def _listed(directory: Path) -> list[Path]:
 
 
 def _visible(paths: Iterable[Path]) -> list[Path]:
-    return [path for path in paths if not path.name.startswith(_HIDDEN)]
+    return [path for path in paths if not path.name.startswith(_HIDDEN) and not _STATISTICS.match(path.name)]
 
 
 def _directly_in(names: Iterable[Path], format: FileFormat) -> list[Path]:

@@ -76,8 +76,15 @@ class Source:
         path = folder / self.path if folder else Path()
         if folder is None and is_available(self.kind, self.name):
             path = locate(self.kind, self.name)
-        is_empty = path.is_dir() and not any(path.iterdir())
-        return path if path.name and path.exists() and not is_empty else None
+        if path.is_dir() and not is_complete(self, path):
+            return None
+        return path if path.name and path.exists() else None
+
+
+def is_complete(source: Source, folder: Path) -> bool:
+    """Returns whether a folder has files, and that of a dataset of some topics also the topics."""
+    names = {path.name.removesuffix(".gz") for path in folder.iterdir()}
+    return bool(names & {"topics.xml", "queries.jsonl"} if source.dataset else names)
 
 
 @dataclass(frozen=True)

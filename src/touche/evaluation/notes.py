@@ -67,8 +67,8 @@ def _equal_to_published(runs: Sequence[Evaluated]) -> Iterator[str]:
     for name, values in by_name.items():
         if equal := equal_runs(task, values):
             number = len(next(iter(values.values())))
-            rows = " and ".join(f"{row.name}, {row.tag}," for row in equal)
-            yield f"{name}: equals {rows} in {number} of {number} topics"
+            rows = " and ".join(f"{row.name} ({row.tag})" for row in equal)
+            yield f"{name}: has the published topic values of {rows} in {number} of {number} topics"
 
 
 def _other_sizes(runs: Iterable[Evaluated]) -> Iterator[str]:
@@ -172,7 +172,8 @@ def _topics_in_one_file(run: Evaluated) -> Iterator[str]:
     """Yields warnings on topics that only the run or only the judgments have."""
     present = run.lines.by_topic
     if unknown := [topic for topic in present if topic not in run.judgments]:
-        yield f"there are no judgments for {_listed(unknown)} of the run, so these results do not count"
+        problem = "the dataset does not have" if run.task.only_topics else "there are no judgments for"
+        yield f"{problem} {_listed(unknown)} of the run, so these results do not count"
     if missing := [topic for topic in run.judgments if topic not in present]:
         by_touche = " and touche leaves out" if run.task.measure.of_script else ""
         counts = f"which trec_eval counts as 0{by_touche}; the score is not comparable"

@@ -17,7 +17,9 @@ from touche.formats.statistics import (
 from touche.scan.counting import Vocabulary
 from touche.scan.statistics import UNKNOWN, Statistics
 
-_REMEDY = "use statistics of a run with the same baseline, options and topics"
+_REMEDY = (
+    "use statistics for the same baseline, options and topics, or a folder of your own without statistics"
+)
 _EXACT = 100_000  # from here on, a frequency that was fitted from float32 scores is uncertain
 _SHOWN = 5  # differences in a warning
 

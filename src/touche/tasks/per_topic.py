@@ -60,6 +60,11 @@ def published_topics(task: Task) -> tuple[PublishedTopic, ...]:
     )
 
 
+def tasks_with_topics() -> list[str]:
+    """Returns the ids of the tasks that have published values of topics."""
+    return sorted({path.stem.rpartition("-")[0] for path in _FOLDER.glob("*.tsv")})
+
+
 def equal_runs(task: Task, values: Mapping[str, Mapping[str, float]]) -> list[Published]:
     """Returns the published runs that equal a run in every topic and dimension.
 
