@@ -12,7 +12,7 @@ from importlib.metadata import version
 from math import ceil, isfinite
 from typing import Any
 
-from touche.errors import ToucheError, imported
+from touche.errors import ToucheError, check_range, imported
 from touche.io.identifiers import is_word
 from touche.io.writing import cache_folder, make_folder
 from touche.tira.answers import note_answer
@@ -26,6 +26,7 @@ _TIMEOUT = 60  # seconds
 _TEMPORARY = {408, 425, 429, *range(500, 600)}  # statuses after which another attempt may succeed
 _HOMEPAGE = "https://touche.webis.de"
 _CACHE_FILE = "answers.sqlite"
+_MOST_DAYS = 36_500  # of a cached answer
 _SECRETS = ("apikey",)  # arguments of requests that are not cached
 _BROKEN = (ValueError, TypeError, KeyError, AttributeError)  # raised by readers of unexpected answers
 
@@ -79,6 +80,7 @@ class Engine:
             ToucheError: if the engine refuses, is absent, requests too long a pause, or sends no results;
                 or if the cache cannot be used.
         """
+        check_range("cache_days", self.keep_days, 0, _MOST_DAYS)
         self._session.settings.filter_fn = lambda response: _is_complete(response, read)
         with nullcontext() if self.is_cached else self._session.cache_disabled(), _usable_cache():
             response = self._send(request)
@@ -124,7 +126,7 @@ def _usable_cache() -> Iterator[None]:
     """Raises an error with the path of the cache if it is unusable."""
     try:
         yield
-    except (sqlite3.Error, OSError, ExceptionGroup) as error:  # a group for a record of another form
+    except (sqlite3.Error, OSError, ExceptionGroup, AttributeError, KeyError, TypeError) as error:
         problem = f"{cache_folder() / _CACHE_FILE} cannot be used ({error})"
         raise ToucheError(f"{problem}; remove it, or choose another folder by XDG_CACHE_HOME") from error
 
@@ -132,6 +134,8 @@ def _usable_cache() -> Iterator[None]:
 def _session() -> Any:
     """Returns a session with cache, retries and pauses."""
     requests_cache = imported("requests_cache", EXTRA)
+    if (cache_folder() / _CACHE_FILE).is_symlink():
+        raise ToucheError(f"{cache_folder() / _CACHE_FILE} is a link, which is not followed; remove it")
     session = requests_cache.CachedSession(
         cache_folder() / _CACHE_FILE,
         serializer="json",

@@ -8,6 +8,8 @@ from pathlib import Path
 from touche.io.opening import md5
 
 _LARGE = 1_000_000  # bytes; the md5 of larger files would take long
+_CACHES = {"__pycache__", *(f".{name}" for name in "git venv tox mypy_cache pytest_cache ruff_cache".split())}
+_HIDDEN = (".part", ".lock", ".earlier")  # hidden files of this library
 
 
 def fingerprints(folder: Path) -> dict[Path, str]:
@@ -40,7 +42,7 @@ def _files(folder: Path, parents: tuple[str, ...]) -> Iterator[Path]:
     if place in parents or (folder / "pyvenv.cfg").exists():  # a link to a parent would never end
         return
     for path in sorted(folder.iterdir()) if os.access(folder, os.R_OK | os.X_OK) else ():
-        if path.name.startswith((".", "__pycache__")):
+        if path.name in _CACHES or (path.name.startswith(".") and path.suffix in _HIDDEN):
             continue
         if path.is_dir():
             yield from _files(path, (*parents, place))

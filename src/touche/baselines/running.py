@@ -19,7 +19,7 @@ from touche.errors import ParameterError, ToucheError
 from touche.formats.runs import MAX_DEPTH
 from touche.formats.statistics import StatisticsFiles
 from touche.formats.topics import Topic
-from touche.io.opening import is_file
+from touche.io.opening import is_file, texts_in
 from touche.io.writing import check_outputs
 from touche.origin import origin
 from touche.progress import watched
@@ -112,12 +112,14 @@ class Runs:
             return write_run(output, given.topics, rankings, tag, about, self._inputs(options))
 
     def _inputs(self, options: Mapping[str, Any]) -> list[Path]:
-        """Returns the files of the input, of the statistics, of the options and of the baseline's code."""
+        """Returns the files of the input, of the statistics, of the options and of the baseline's folder."""
         statistics = self.given.documents.statistics
         known = [statistics.known] if statistics and statistics.known else []
-        texts = [Path(value) for value in options.values() if isinstance(value, str) and is_file(value)]
-        code = self.ranker.folder.glob("*.py") if self.ranker.folder else ()
-        return [*self.given.files, *known, *texts, *code]
+        texts = [text for value in options.values() for text in texts_in(value)]
+        named = [Path(text) for text in texts if is_file(text)]
+        folder = self.ranker.folder
+        code = [folder / path for path in self.ranker.files] if folder else []
+        return [*self.given.files, *known, *named, *code]
 
 
 def _using_statistics(

@@ -142,7 +142,7 @@ def _problem(row: Mapping[str, str], argument: Argument, judged: Judged) -> str:
         return f"the text of argument {argument.id} does not match the checksum in its id"
     for column, dimension in (("rel", "relevance"), ("qual", "quality")):
         grade = judged[dimension].get(row["q_id"], {}).get(argument.id)
-        if row[column] != str(grade):
+        if grade is None or row[column] != str(grade):
             about = f"{dimension} of {argument.id} for topic {row['q_id']}"
             return f"{about} is {row[column]}, but {grade} in the qrels"
     return ""

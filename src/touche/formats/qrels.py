@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Sequence
 from numbers import Integral
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,7 +42,7 @@ class Qrels(dict[str, dict[str, int]]):
             problem = f"document {document!r} of topic {topic} has two grades"
             raise InputError(path, problem, "remove one of the two", line)
 
-    def write(self, path: Path) -> Path:
+    def write(self, path: str | PathLike[str]) -> Path:
         """Writes a file of qrels in TREC's format; returns its path.
 
         Args:
@@ -51,7 +52,7 @@ class Qrels(dict[str, dict[str, int]]):
             ToucheError: if it cannot be written, or a judgment does not fit on a line: an id is not one word,
                 or a grade is not a whole number up to a million.
         """
-        lines = list[str]()
+        path, lines = Path(path), list[str]()
         for topic, labels in self.items():
             for document, label in labels.items():
                 for what, id in (("topic", topic), ("document", document)):

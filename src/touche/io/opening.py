@@ -65,6 +65,11 @@ def resolved(path: str | PathLike[str]) -> str:
         return str(path)
 
 
+def texts_in(value: object) -> list[str]:
+    """Returns the texts of an option, which may name files: a single value, or those of a tuple."""
+    return [text for text in (value if isinstance(value, tuple) else (value,)) if isinstance(text, str)]
+
+
 def check_distinct(files: Sequence[Path]) -> None:
     """Checks that no file is passed twice.
 

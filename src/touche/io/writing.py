@@ -3,7 +3,9 @@
 import errno
 import fcntl
 import os
+import signal
 import stat
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
@@ -262,11 +264,14 @@ def _hidden(target: Path, kind: str) -> Path:
 
 
 def _replace(parts: Mapping[Path, Path]) -> None:
-    """Replaces files by hidden files, all or none; after an error or a signal, no hidden file is left."""
+    """Replaces files by hidden files, all or none; signals wait.
+
+    If the system fails after the first replacement, the other files are replaced as far as possible.
+    """
     first, *others = parts
     for part in parts.values():
         add_output(part)
-    with locked(first) if others else nullcontext():
+    with locked(first) if others else nullcontext(), _undisturbed():
         earlier = {target: _hidden(target, "earlier") for target in others if target.exists()}
         try:
             for target, hidden in earlier.items():
@@ -279,10 +284,38 @@ def _replace(parts: Mapping[Path, Path]) -> None:
                     if hidden.exists():
                         hidden.rename(target)
             else:
-                for target in others:
-                    parts[target].replace(target)
+                failures = [error for target in others if (error := _moved(parts[target], target))]
                 for hidden in earlier.values():
                     hidden.unlink(missing_ok=True)
+                if failures:
+                    raise failures[0]
+
+
+def _moved(part: Path, target: Path) -> OSError | None:
+    """Replaces a file by a hidden file; returns the error, so that others are replaced first."""
+    try:
+        part.replace(target)
+    except OSError as error:
+        return error
+    return None
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Delays interrupts and terminations to the end of the block; only the main thread receives any."""
+    received = list[int]()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    is_main = threading.current_thread() is threading.main_thread()
+    own = {number: handler for number, handler in handlers.items() if is_main and handler is not None}
+    for number in own:
+        signal.signal(number, lambda number, _: received.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in own.items():
+            signal.signal(number, handler)
+        for signalled in received:
+            signal.raise_signal(signalled)
 
 
 def _target_of_writing(path: Path, *, is_update: bool = False) -> Path:

@@ -107,6 +107,9 @@ def parsed(text: str) -> Any:
         with warnings.catch_warnings(action="ignore"):  # the parser warns of probable mistakes
             measure = _of_expression(ast.parse(text, mode="eval").body)
         measure.validate_params()
+    except ModuleNotFoundError as error:
+        problem = f"measure {text!r} needs ir_measures, which an image lacks"
+        raise MeasureError(f"{problem}; evaluate outside of the image") from error
     except (AssertionError, LookupError, SyntaxError, TypeError, ValueError) as error:
         similar = _with_known_name(text)
         if similar:

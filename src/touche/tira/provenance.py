@@ -14,7 +14,7 @@ from typing import Any
 
 from touche.collection.folders import folder_of, names_of
 from touche.errors import InputError
-from touche.io.opening import is_file, open_binary
+from touche.io.opening import is_file, open_binary, texts_in
 
 REVISION_VARIABLE, SOURCE_VARIABLE = "TOUCHE_REVISION", "TOUCHE_SOURCE"  # set in the images
 DATASET_VARIABLE = "TOUCHE_DATASET"  # set in the sandbox, whose input folder has no meaningful name
@@ -126,8 +126,11 @@ def metadata(
 
 def _files_among(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the md5 of files in options, such as stop words, because names do not identify them."""
-    texts = {name: value for name, value in parameters.items() if isinstance(value, str)}
-    found = {name: {"md5": _md5(Path(text))} for name, text in texts.items() if is_file(text)}
+    found = {}
+    for name, value in parameters.items():
+        digests = [_md5(Path(text)) for text in texts_in(value) if is_file(text)]
+        if digests:
+            found[name] = {"md5": digests[0] if len(digests) == 1 else digests}
     return {"files of parameters": found} if found else {}
 
 

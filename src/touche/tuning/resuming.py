@@ -13,7 +13,7 @@ from typing import Any
 from touche.baselines.files import digest_of, fingerprint, fingerprints
 from touche.baselines.running import Runs
 from touche.collection.files import Files
-from touche.io.opening import is_file, md5
+from touche.io.opening import is_file, md5, texts_in
 from touche.io.writing import write_whole
 from touche.tira.outputs import METADATA_FILE, RUN_FILE
 
@@ -77,9 +77,9 @@ class Resumption:
 
     def _source(self, options: Mapping[str, Any], code: str) -> str:
         """Returns what a run depends on."""
-        texts = {name: value for name, value in options.items() if isinstance(value, str)}
         # Options that only store values change no ranking, but the run changes their folders.
-        data = [self._data(Path(text)) for name, text in texts.items() if not name.startswith("keep_")]
+        values = [value for name, value in options.items() if not name.startswith("keep_")]
+        data = [self._data(Path(text)) for value in values for text in texts_in(value)]
         return repr([sorted(options.items()), data, code, self._input])
 
     def _data(self, path: Path) -> str:
