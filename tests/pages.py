@@ -52,8 +52,10 @@ SLURM = "needs Slurm; the page itself tries the same script without it"
 SET_UP = "changes the set-up of the one who types it"
 PACKAGE = "needs the package index: tests/project/test_package.py installs what is built here"
 RELEASED = "needs a released version; tests/sandbox runs the same images where they were built"
+CLUEWEB = "needs pages of ClueWeb12: tests/baselines/test_chatnoir_bm25f.py has pages of its own"
 ELSEWHERE = {  # by a part of the command; the first match counts
     "^make demo$": DONE,
+    "task-2/pages": CLUEWEB,
     "^make|^tox|^pytest -m|regress --twice$": CI,
     "measure.py$": MEASURED,
     "^docker (pull|tag)": RELEASED,

@@ -166,7 +166,7 @@ def test_the_variables_of_tira_stand_in_for_the_options(program: str, write: Wri
         ([], "Missing option '-i' / '--input'. Name a folder."),
         (
             ["-i", "touche-2020-task-1", "-o", "/tmp"],
-            "touche-2020-task-1: no such directory or dataset; name a folder",
+            "topics/touche-2020-task-1.xml is missing",
         ),
     ],
 )

@@ -71,7 +71,7 @@ _FORMATS = (
     ),
     FileFormat("*.json", "arguments", pieces_of_argsme),
     FileFormat(_ANY, "documents", pieces_of_documents, fits=HasFields({"docno"})),
-    FileFormat(_ANY, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "text"})),
+    FileFormat(_ANY, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "title"})),
     FileFormat(_ANY, "passages", pieces_of_passages, fits=HasFields({"id", "contents"})),
 )
 _IN_FOLDERS = [format for format in _FORMATS if format.below]
