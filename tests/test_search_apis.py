@@ -236,6 +236,21 @@ def test_a_broken_answer_in_the_cache_is_requested_again(
 
 
 @both
+def test_another_form_and_a_link_are_one_line(search: Search, server: Server, tmp_path: Path) -> None:
+    search("q", 10)
+    with sqlite3.connect(cache(tmp_path)) as database:
+        database.execute("UPDATE responses SET value = '[]'")
+    with pytest.raises(ToucheError, match=rf"{cache(tmp_path)} cannot be used"):
+        search("q", 10)
+    (tmp_path / "victim.txt").write_text("")
+    cache(tmp_path).unlink()
+    cache(tmp_path).symlink_to(tmp_path / "victim.txt")
+    with pytest.raises(ToucheError, match="is a link, which is not followed; remove it"):
+        search("q", 10)
+    assert (tmp_path / "victim.txt").read_text() == ""
+
+
+@both
 def test_a_cache_that_is_no_database_is_one_line(search: Search, server: Server, write: Write) -> None:
     path = write("cache/touche/answers.sqlite", "no database" * 1000)
     with pytest.raises(ToucheError, match=rf"{path} cannot be used \(.*\); remove it") as caught:

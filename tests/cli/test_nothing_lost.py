@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Touche, Write
+from touche.errors import InputError
+from touche.io.writing import together, write_whole
 
 EARLIER = {"run.txt": "of an earlier run", "ir-metadata.yml": "about an earlier run"}
 HEAD = "import os, signal\nfrom touche import baseline, scan\n\n\n@baseline\ndef mine(topics, documents):\n"
@@ -156,6 +158,41 @@ def test_a_kill_at_any_step_never_pairs_a_run_with_the_metadata_of_another(
         if code == 0:
             break
     assert code == 0 and pairs == {("earlier", "earlier"), ("earlier", ""), ("new", ""), ("new", "new")}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_at_any_step_leaves_a_whole_pair_and_no_hidden_file(
+    workplace: Path, tmp_path: Path, number: int
+) -> None:
+    shutil.copytree(workplace, tmp_path / "work")
+    out, pairs = tmp_path / "work" / "out", set()
+    for step in range(1, 12):
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        for name, text in EARLIER.items():
+            (out / name).write_text(text)
+        script = KILLING.replace("NUMBER", str(step)).replace("os.getpid(), 9", f"os.getpid(), {int(number)}")
+        code, err = in_process(*placed(WRITING[2], tmp_path / "work", "out"), script=script)
+        assert code in (0, 128 + number) and "Traceback" not in err, err
+        # A lock that is not removed locks nothing.
+        assert {path.name for path in out.iterdir() if path.suffix != ".lock"} == set(EARLIER)
+        pairs.add(tuple((out / name).read_text() == text for name, text in EARLIER.items()))
+        if code == 0:
+            break
+    assert code == 0 and pairs == {(False,) * len(EARLIER)}  # each signal waits for the whole pair
+
+
+def test_a_failure_after_the_first_replacement_leaves_no_earlier_metadata(tmp_path: Path) -> None:
+    run, about, third = (tmp_path / name for name in ("run.txt", "ir-metadata.yml", "third"))
+    for path in (run, about):
+        path.write_text("earlier")
+    with pytest.raises(InputError, match="cannot be written"), together(run):
+        for path in (run, about, third):
+            write_whole(path, "new")
+        about.unlink()
+        (about / "in the way").mkdir(parents=True)  # a folder that no file replaces
+    assert (run.read_text(), third.read_text()) == ("new", "new")
 
 
 def test_two_processes_on_one_output_leave_the_files_of_one_of_them(tmp_path: Path) -> None:

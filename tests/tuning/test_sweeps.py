@@ -352,7 +352,7 @@ WORDS = (Path(__file__).parent / "data" / "words.txt").read_text().split()
 
 
 @touche.baseline
-def mine(topics, documents, *, folder: str = "", keep_words: str = ""):
+def mine(topics, documents, *, folder: str = "", listed: tuple[str, ...] = ("",), keep_words: str = ""):
     for path in Path(keep_words).glob("*") if keep_words else ():
         path.write_text(path.read_text() + "x")
     for topic in topics:
@@ -367,17 +367,26 @@ def reading(write: Write, tmp_path: Path) -> Path:
     write("mine/data/words.txt", "a b")
     write("elsewhere/words.py", "LEAST = 1")
     (folder / "shared").symlink_to(tmp_path / "elsewhere")
-    for name in ("lexicon/deep", "cache"):
+    for name in ("lexicon/deep", "cache", "listed", "mine/.hidden"):
         write(f"{name}/file.txt", "a")
     return folder
 
 
 @pytest.mark.parametrize(
-    "file", ["mine/data/words.txt", "elsewhere/words.py", "lexicon/deep/file.txt", "cache/file.txt"]
+    "file",
+    [
+        "mine/data/words.txt",
+        "mine/.hidden/file.txt",
+        "elsewhere/words.py",
+        "lexicon/deep/file.txt",
+        "listed/file.txt",
+        "cache/file.txt",
+    ],
 )
 def test_a_change_of_any_file_that_a_run_reads_repeats_it(reading: Path, tmp_path: Path, file: str) -> None:
     """Except in a folder where the run itself stores values."""
-    grid = {"folder": [str(tmp_path / "lexicon")], "keep_words": [str(tmp_path / "cache")]}
+    grid: dict[str, Any] = {"folder": [str(tmp_path / "lexicon")], "keep_words": [str(tmp_path / "cache")]}
+    grid["listed"] = [("none", str(tmp_path / "listed" / "file.txt"))]
 
     def new_runs() -> int:
         return swept(baselines.load(str(reading)), grid, tmp_path / "sweep").new_runs
