@@ -251,7 +251,7 @@ def test_an_output_that_is_an_input_is_refused(
     expected = ROOT / "baselines" / "bm25" / "expected.toml"
     target = Path(file) if file else expected
     before = target.read_bytes()
-    code, _, err = touche(*command.replace("CLONE", str(ROOT)).split())
+    code, _, err = touche(*(word.replace("CLONE", str(ROOT)) for word in command.split()))
     assert target.read_bytes() == before
     assert code == 2 and err.splitlines()[-1].endswith("which it would overwrite; choose another name"), err
     assert not [*tmp_path.rglob(".*.part")]
