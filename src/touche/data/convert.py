@@ -35,22 +35,13 @@ def write_beir(dataset_id: str, folder: Path) -> list[Path]:
         MissingDataError: if topics or corpus are missing.
         ToucheError: if one of the files is broken.
     """
-    check_empty(folder)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(folder, "not an empty folder", "choose a new folder")
     source, (task, _) = open_dataset(dataset_id), dataset(dataset_id)
     files: dict[str, Iterable[str]] = {"queries.jsonl": map(query_line, source.topics), **_judgments(task)}
     files["corpus.jsonl"] = map(corpus_line, watched(source.documents, "writing", "documents", None))
     write_folder(files, folder)
     return [folder / name for name in files]
-
-
-def check_empty(folder: Path) -> None:
-    """Checks that a folder is new or empty.
-
-    Raises:
-        InputError: if it is not.
-    """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(folder, "not an empty folder", "choose a new folder")
 
 
 def write_folder(files: Mapping[str, Iterable[str]], folder: Path) -> None:

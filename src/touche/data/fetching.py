@@ -73,12 +73,11 @@ class Source:
 
     def place(self, folder: Path | None = None) -> Path | None:
         """Returns its location in a folder, or in the searched folders; None if it is missing."""
-        path = folder / self.path if folder else Path()
-        if folder is None and is_available(self.kind, self.name):
-            path = locate(self.kind, self.name)
-        if path.is_dir() and not is_complete(self, path):
+        if folder is None and not is_available(self.kind, self.name):
             return None
-        return path if path.name and path.exists() else None
+        path = locate(self.kind, self.name) if folder is None else folder / self.path
+        is_usable = is_complete(self, path) if path.is_dir() else path.exists()
+        return path if is_usable else None
 
 
 def is_complete(source: Source, folder: Path) -> bool:
@@ -165,7 +164,7 @@ def _downloaded(source: Source, part: Path, target: Path) -> Status:
     make_folder(part.parent)
     waiting = partial(_log.warning, "another process downloads %s; waiting for it", source.path)
     with locked(part, waiting):
-        if target.exists():
+        if source.place(part.parents[1]):
             return Status(source.path, "available", "another process fetched it")
         _download(source, part)
         try:
