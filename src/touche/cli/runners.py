@@ -115,12 +115,10 @@ def _statistics_file(baseline: Baseline, given: Path) -> Path:
 def _about_statistics(source: Input) -> str:
     """Describes the statistics by which a part of a collection is ranked; empty if none are published."""
     files = source.documents.statistics
+    if files and files.is_whole:
+        return ""
     if files and files.known:
-        return (
-            ""
-            if files.is_whole
-            else f"ranks by the statistics in {files.known.name}, not by the documents' own"
-        )
+        return f"ranks by the statistics in {files.known.name}, not by the documents' own"
     if source.statistics and not (files or source.is_whole):
         return f"has no statistics named {source.statistics}, and ranks by the documents' own"
     return ""
