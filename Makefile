@@ -57,7 +57,7 @@ fuzz: $(READY)
 sanitize: $(READY)
 	@trap '$(BIN)/python hatch_build.py' EXIT INT TERM; set -ex; \
 	CC="gcc -g -fsanitize=address,undefined -fno-sanitize-recover=all" $(BIN)/python hatch_build.py; \
-	$(SANITIZED) $(BIN)/pytest -s -p no:xdist tests/scan tests/formats; \
+	$(SANITIZED) $(BIN)/pytest -s -p no:xdist tests/scan tests/documents; \
 	$(SANITIZED) PYTHONPATH=src:tests $(BIN)/python tests/fuzz/sanitize.py
 
 # Run every baseline twice on every available dataset, and check its scores. RUNNER=docker runs the images.

@@ -19,13 +19,14 @@ from typing import Any
 
 from touche import baselines
 from touche.baselines.running import statistics_named
-from touche.collection.discovery import Input
 from touche.data.places import opened
+from touche.documents.discovery import Input
+from touche.documents.html.extraction import parse_as_in_2020
+from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import ToucheError
 from touche.evaluation.agreement import NEAR, Rankings, rankings, tau
-from touche.formats.runs import read_run
-from touche.formats.statistics import StatisticsFiles, read_known
-from touche.web.extraction import parse_as_in_2020
+from touche.scan.statistics_files import read_known
+from touche.trec.runs import read_run
 
 BASELINE, FEWEST = "chatnoir-bm25f", 4
 LENGTHS = {"one byte": "lengths since Lucene 7", "before Lucene 7": "lengths before Lucene 7"}

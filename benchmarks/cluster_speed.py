@@ -27,11 +27,11 @@ from pages_speed import large_pages, write_topics
 from scan_speed import recombined_passages
 
 from touche.data.places import locate
-from touche.formats.pages import Page, PageError, RawPage
-from touche.formats.topics import read_topics_xml
-from touche.formats.warc import read_warc
+from touche.documents.html.extraction import parse
+from touche.documents.pages import Page, PageError, RawPage
+from touche.documents.warc import read_warc
 from touche.scan.counting import ONE_FIELD, Counting, Vocabulary
-from touche.web.extraction import parse
+from touche.trec.topics import read_topics_xml
 
 FILES, PER_ARCHIVE = 8, 1000
 KINDS = {"java": "Java", "pyspark.daemon": "a worker's Python", "touche": "the driver's Python"}

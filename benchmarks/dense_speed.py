@@ -25,15 +25,15 @@ from typing import Any
 import numpy as np
 
 from touche import baselines, pairs
-from touche.collection.discovery import find
+from touche.containers.limits import Limits
+from touche.containers.runs import Job, run_locally
 from touche.data.places import open_dataset
-from touche.formats.beir import corpus_line, query_line
-from touche.formats.documents import AnyDocument, Argument, conclusion_of, premises_of
+from touche.documents.beir import corpus_line, query_line
+from touche.documents.discovery import find
+from touche.documents.records import AnyDocument, Argument, conclusion_of, premises_of
+from touche.io.progress import processors
 from touche.pairs.bert import network, read_model, session
 from touche.pairs.embeddings import DIMENSIONS, model_folder
-from touche.progress import processors
-from touche.sandbox.limits import Limits
-from touche.sandbox.runs import Job, run_locally
 
 ROUNDS, DOCUMENTS, WHOLE = 3, 20_000, 382_545
 SAMPLES = {"beir-webis-touche2020-v2/sample": 229, "touche-2020-task-1/sample": 300}

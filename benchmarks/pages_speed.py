@@ -16,13 +16,13 @@ from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from touche.containers.limits import Limits
+from touche.containers.runs import Job, run_locally
 from touche.data.places import locate, open_dataset
-from touche.formats.html_folder import read_pages_csv
-from touche.formats.pages import Parser, RawPage
-from touche.sandbox.limits import Limits
-from touche.sandbox.runs import Job, run_locally
-from touche.web.extraction import parse, parse_as_in_2020
-from touche.web.parsing import parsed
+from touche.documents.html.extraction import parse, parse_as_in_2020
+from touche.documents.html.parsing import parsed
+from touche.documents.html_folder import read_pages_csv
+from touche.documents.pages import Parser, RawPage
 
 PAGES, PASSAGES, SIZE = 4_000, 1_000_000, 30_000
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from touche.containers.limits import Limits
+from touche.containers.runs import Job, run_locally
 from touche.data.places import locate
-from touche.formats.args_processed import read_args_processed_csv
-from touche.sandbox.limits import Limits
-from touche.sandbox.runs import Job, run_locally
+from touche.documents.args_processed import read_args_processed_csv
 
 ARGUMENTS = 365_408
 BASELINES = ("dirichletlm-pairs", "sentence-coherence", "argsrank")

@@ -12,10 +12,10 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
+from touche.containers.limits import Limits
+from touche.containers.runs import Job, Usage, run_locally
 from touche.data.places import open_dataset
-from touche.formats.runs import read_run
-from touche.sandbox.limits import Limits
-from touche.sandbox.runs import Job, Usage, run_locally
+from touche.trec.runs import read_run
 
 DATASET, ROUNDS = "touche-2020-task-1/sample", 5
 BASELINES = ("rank-bm25", "bm25")

@@ -33,9 +33,9 @@ import orjson
 
 from touche import lucene
 from touche.data.places import locate
-from touche.formats.args_processed import read_args_processed_csv
-from touche.formats.jsonl import read_passages_jsonl
-from touche.formats.topics import read_topics_xml
+from touche.documents.args_processed import read_args_processed_csv
+from touche.documents.jsonl import read_passages_jsonl
+from touche.trec.topics import read_topics_xml
 
 PARTS = 8
 PEERS = Path(__file__).with_name("peers.py")

@@ -23,8 +23,8 @@ import tables
 from touche import baselines, tasks
 from touche.cli import FIRST, MORE, cli
 from touche.evaluation.scores import evaluate
-from touche.report import Report, TaskReport, part_of, published_parts, write
-from touche.report.page import PAGE_FILE
+from touche.reports import Report, TaskReport, part_of, published_parts, write
+from touche.reports.page import PAGE_FILE
 
 REPOSITORY = os.environ.get("TOUCHE_REPOSITORY", "")  # its address; without it source files are not linked
 _FENCED = re.compile(r"^```(\w*).*?\n(.*?)^```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
@@ -63,7 +63,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     for notebook in sorted(_NOTEBOOKS.glob("*.ipynb")):
         page = f"{_NOTEBOOKS.name}/{notebook.stem}.md"
         files.append(File.generated(config, page, content=cells.page_of(notebook)))
-    style = files_of("touche.report").joinpath("templates", "field.css").read_text(encoding="utf-8")
+    style = files_of("touche.reports").joinpath("templates", "field.css").read_text(encoding="utf-8")
     files.append(File.generated(config, "assets/field.css", content=style))
 
 

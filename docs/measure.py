@@ -16,14 +16,14 @@ from typing import Any
 import tomlkit
 
 import tables
+from touche.containers import images
+from touche.containers.limits import Limits
+from touche.containers.runs import RUNNERS, Usage
 from touche.errors import ToucheError
+from touche.io.origin import origin
 from touche.io.writing import write_whole
-from touche.origin import origin
 from touche.regression.expected import ExpectedScore
 from touche.regression.running import Outcome, regress
-from touche.sandbox import images
-from touche.sandbox.limits import Limits
-from touche.sandbox.runs import RUNNERS, Usage
 from touche.tasks.records import SPOT_CHECK
 
 TIMES = 3  # that an image is run

@@ -19,7 +19,8 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tiny_bert import make_tiny
-from touche import cli, origin
+from touche import cli
+from touche.io import origin
 
 ROOT = Path(__file__).parents[1]
 LONGEST_ID = 50  # characters of a parameter
@@ -60,7 +61,7 @@ def in_the_clone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def use_clone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pretends that the package was installed from a folder, here and in processes of a test."""
     (folder / "src").symlink_to(ROOT / "src")
-    monkeypatch.setattr(origin, "__file__", str(folder / "src" / "touche" / "origin.py"))
+    monkeypatch.setattr(origin, "__file__", str(folder / "src" / "touche" / "io" / "origin.py"))
     monkeypatch.setenv("PYTHONPATH", str(folder / "src"))
     monkeypatch.chdir(folder)
 

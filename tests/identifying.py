@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from touche.formats.documents import Document
-from touche.formats.runs import RunLine
-from touche.formats.topics import Topic
-from touche.identify.counts import ANALYSES, Counts
-from touche.identify.fitting import Fit, Problem
-from touche.identify.hypotheses import Hypothesis
-from touche.identify.samples import Array, Sample, sample_of
+from touche.documents.records import Document
+from touche.identification.counts import ANALYSES, Counts
+from touche.identification.fitting import Fit, Problem
+from touche.identification.hypotheses import Hypothesis
+from touche.identification.samples import Array, Sample, sample_of
+from touche.trec.runs import RunLine
+from touche.trec.topics import Topic
 
 STANDARD = ANALYSES[0]
 TEXT = ("text",)

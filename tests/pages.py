@@ -38,12 +38,12 @@ _OFFICIAL = ("touche*", "argsme-*", "clueweb*")  # what may lie beside what the 
 # Commands that a page's test omits: the reason, and where else they are tested.
 DONE = "every page begins after it"
 CI = "sets up, builds or tests everything: the workflows in .github run it"
-CONTAINERS = "needs Docker or Podman: tests/sandbox runs it"
+CONTAINERS = "needs Docker or Podman: tests/containers runs it"
 OFFICIAL = "needs official data: tests/official runs it"
 PUBLISHERS = "asks servers of others: tests/data and tests/baselines have servers of their own"
-TIRA = "needs an account at TIRA; what the image does there, tests/sandbox tries by tira-run"
+TIRA = "needs an account at TIRA; what the image does there, tests/containers tries by tira-run"
 CLIENT = "takes TIRA's client 17 s: tests/data/test_for_tira.py does it with the same files"
-MODEL = "downloads a model: tests/sandbox builds and runs the image with a small one"
+MODEL = "downloads a model: tests/containers builds and runs the image with a small one"
 MEASURED = "takes minutes and a quiet machine; tests/project/test_site.py checks the pages"
 SPARK = "needs PySpark and Java 17: tests/cluster runs it"
 PYTERRIER = "needs PyTerrier: tests/baselines/test_pyterrier.py runs the same file"
@@ -51,7 +51,7 @@ DENSE = "embeds 10,587 arguments, which is slow: tests/official/test_official_de
 SLURM = "needs Slurm; the page itself tries the same script without it"
 SET_UP = "changes the set-up of the one who types it"
 PACKAGE = "needs the package index: tests/project/test_package.py installs what is built here"
-RELEASED = "needs a released version; tests/sandbox runs the same images where they were built"
+RELEASED = "needs a released version; tests/containers runs the same images where they were built"
 CLUEWEB = "needs pages of ClueWeb12: tests/baselines/test_chatnoir_bm25f.py has pages of its own"
 ELSEWHERE = {  # by a part of the command; the first match counts
     "^make demo$": DONE,

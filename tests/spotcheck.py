@@ -8,8 +8,8 @@ import pytest
 from conftest import ROOT, Write
 from touche import tasks
 from touche.evaluation.scores import Evaluated, evaluate
-from touche.formats.qrels import read_qrels
 from touche.tasks import Judgments, Rules, Task
+from touche.trec.qrels import read_qrels
 
 SPOT = tasks.task_scored_by("spot-check/passages", "nDCG@5")  # relevance alone, without stances
 QRELS = read_qrels(ROOT / "qrels" / SPOT.qrels["relevance"].file)

@@ -5,8 +5,8 @@ import pytest
 
 from conftest import ROOT, Touche, Write
 from spotcheck import run_text
-from touche import errors, origin
 from touche.errors import one_line
+from touche.io import optional, origin
 
 
 @pytest.mark.parametrize(
@@ -32,10 +32,10 @@ def test_no_tag_and_no_name_of_a_file_reaches_the_terminal_as_it_is(touche: Touc
 def test_an_extra_is_installed_from_the_clone_or_where_there_is_none_by_the_name_of_the_package(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert shlex.split(errors.installing("analysis"))[-1] == f"{ROOT}[analysis]"
-    monkeypatch.setattr(origin, "__file__", str(tmp_path / "src" / "touche" / "origin.py"))
+    assert shlex.split(optional.installing("analysis"))[-1] == f"{ROOT}[analysis]"
+    monkeypatch.setattr(origin, "__file__", str(tmp_path / "src" / "touche" / "io" / "origin.py"))
     (tmp_path / "pyproject.toml").touch()  # of the project that has the package among its files
-    assert errors.installing("analysis") == "pip install 'touche-baselines[analysis]'"
+    assert optional.installing("analysis") == "pip install 'touche-baselines[analysis]'"
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,12 @@ from sklearn.metrics import confusion_matrix, f1_score, precision_recall_fscore_
 import touche
 from oracles.formulas import Collection, dlh, dph, length_in_one_byte, pl2
 from touche import Argument, Run, Topic, baselines, conclusion_of, premises_of, scan
+from touche.evaluation.fusion import METHODS
 from touche.evaluation.scores import Score
 from touche.evaluation.stances import evaluate_stances
-from touche.formats.columns import RunLine
-from touche.formats.qrels import read_stances
-from touche.fusion import METHODS
 from touche.scan.lengths import one_byte
+from touche.trec.columns import RunLine
+from touche.trec.qrels import read_stances
 
 pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore::UserWarning")]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from touche.search_apis import KEEP_DAYS, Answer, Engine, first_of_each
+from touche.baselines.search_apis import KEEP_DAYS, Answer, Engine, first_of_each
 
 _URL = "https://www.args.me/api/v2/arguments"
 _FIELDS = "totalSize,arguments.id,arguments.explanation.score"  # the texts are not needed

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from touche.formats.documents import Argument
+from touche.documents.records import Argument
 from touche.pairs.embeddings import embed
 from touche.pairs.sentences import distinct_sentences
 

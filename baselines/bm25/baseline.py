@@ -3,8 +3,8 @@
 from typing import Literal
 
 from touche import Documents, Rankings, Topics, baseline, scan
+from touche.documents.records import conclusion_of, premises_of
 from touche.errors import check_range
-from touche.formats.documents import conclusion_of, premises_of
 from touche.scan.counting import ONE_FIELD
 
 TITLE_AND_TEXT = {"text": premises_of, "title": conclusion_of}

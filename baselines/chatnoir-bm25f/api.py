@@ -4,8 +4,9 @@ import logging
 import os
 from typing import Any
 
-from touche.errors import ToucheError, imported
-from touche.search_apis import EXTRA, KEEP_DAYS, Answer, Engine, Result, first_of_each
+from touche.baselines.search_apis import EXTRA, KEEP_DAYS, Answer, Engine, Result, first_of_each
+from touche.errors import ToucheError
+from touche.io.optional import imported
 
 KEY = "CHATNOIR_API_KEY"  # in the environment
 _URL = "https://www.chatnoir.eu/api/v1/_search"

@@ -14,12 +14,12 @@ from query import Combined, Label, Phrase, Query, Syntax, all_of, any_of, booste
 from rescore import Collection, Hit, grouped, scored
 
 from touche import Documents, Rankings, Topics, baseline
-from touche.collection.documents import PAGE_RANKS, SPAM_RANKS
+from touche.documents.collection import PAGE_RANKS, SPAM_RANKS
+from touche.documents.html.extraction import parse_as_in_2020
+from touche.documents.side_files import read_scores
 from touche.errors import ParameterError
-from touche.formats.side_files import read_scores
-from touche.formats.topics import Topic
 from touche.scan.tokens import analysis_named
-from touche.web.extraction import parse_as_in_2020
+from touche.trec.topics import Topic
 
 FACTOR = NUMBERS["bm25"]["k1"] + 1  # in Elasticsearch's BM25, but not in Lucene's
 

@@ -8,7 +8,7 @@ from itertools import chain, compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from touche.formats.pages import Page
+from touche.documents.pages import Page
 from touche.scan.counting import joined_counts
 from touche.scan.kernel import Array, Counts
 

@@ -10,8 +10,8 @@ import numpy as np
 from fields import Pages, Row, text_of
 from query import Boosted, Combined, Label, Phrase, Query, Term, leaves
 
-from touche.formats.documents import AnyDocument
-from touche.formats.pages import page_of
+from touche.documents.pages import page_of
+from touche.documents.records import AnyDocument
 from touche.scan.counting import Counting, Vocabulary
 from touche.scan.kernel import Array
 from touche.scan.reading import Reading

@@ -9,8 +9,8 @@ from fields import Pages
 from match import Collecting, Matching, Part, Search, Totals
 from score import Scoring
 
-from touche.collection.documents import Documents
-from touche.collection.parts import Parts
+from touche.documents.collection import Documents
+from touche.documents.parts import Parts
 from touche.scan.counting import Vocabulary
 from touche.scan.kernel import Array
 from touche.scan.known import known_or_counted

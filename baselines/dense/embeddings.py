@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from touche import AnyDocument, Documents, conclusion_of, pairs, premises_of
 from touche.errors import InputError
+from touche.io.progress import bar
 from touche.io.writing import cached, check_writable
 from touche.pairs.embeddings import CHECKSUMS, DIMENSIONS, LENGTH
-from touche.progress import bar
 
 Vectors = npt.NDArray[np.floating]
 

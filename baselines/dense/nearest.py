@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from touche import Topics
-from touche.formats.topics import Topic
+from touche.trec.topics import Topic
 
 Vectors = npt.NDArray[np.floating]
 

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from touche import Documents, Rankings, Topics, baseline, lucene
-from touche.formats.documents import premises_of
+from touche.documents.records import premises_of
 
 STEMMERS = {"krovetz": ("kStem",), "none": ()}
 

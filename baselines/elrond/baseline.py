@@ -1,7 +1,7 @@
 """ElrondKRun, the best run of 2021: DirichletLM over Krovetz stems of premises and the debate's title."""
 
 from touche import Documents, Rankings, Topics, baseline, lucene
-from touche.formats.documents import discussion_of, premises_of
+from touche.documents.records import discussion_of, premises_of
 
 FIELDS = {"premises": premises_of, "discussion": discussion_of}
 

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from touche import Documents, Rankings, Topics, baseline, scan
-from touche.formats.documents import conclusion_of, premises_of
+from touche.documents.records import conclusion_of, premises_of
 
 Hits = list[tuple[str, float]]
 

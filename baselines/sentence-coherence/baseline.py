@@ -4,8 +4,8 @@ from typing import Literal
 
 from touche import Documents, Rankings, Topics, baseline, pairs
 from touche.errors import check_range
+from touche.io.progress import watched
 from touche.pairs.coherence import measure_named
-from touche.progress import watched
 
 
 @baseline

@@ -21,82 +21,69 @@ No function prints or exits, and warnings are Python warnings. To switch progres
 The page "Python API" of the documentation describes all names. Other modules belong to the command line.
 """
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from touche import lucene as lucene
     from touche import pairs as pairs
     from touche import scan as scan
+    from touche.api import TaskData as TaskData
+    from touche.api import compare as compare
+    from touche.api import evaluate as evaluate
+    from touche.api import fuse as fuse
+    from touche.api import identify as identify
+    from touche.api import lint as lint
+    from touche.api import overlap as overlap
+    from touche.api import published as published
+    from touche.api import published_topics as published_topics
+    from touche.api import regress as regress
+    from touche.api import report as report
+    from touche.api import run as run
+    from touche.api import task as task
+    from touche.api import wide as wide
     from touche.baselines.method import Rankings as Rankings
     from touche.baselines.method import Topics as Topics
     from touche.baselines.method import baseline as baseline
     from touche.baselines.pyterrier import pyterrier as pyterrier
-    from touche.collection.documents import Documents as Documents
+    from touche.documents.collection import Documents as Documents
+    from touche.documents.pages import Page as Page
+    from touche.documents.records import AnyDocument as AnyDocument
+    from touche.documents.records import Argument as Argument
+    from touche.documents.records import Document as Document
+    from touche.documents.records import Sentence as Sentence
+    from touche.documents.records import conclusion_of as conclusion_of
+    from touche.documents.records import premises_of as premises_of
     from touche.errors import ToucheError as ToucheError
     from touche.errors import check_range as check_range
-    from touche.formats.columns import Run as Run
-    from touche.formats.documents import AnyDocument as AnyDocument
-    from touche.formats.documents import Argument as Argument
-    from touche.formats.documents import Document as Document
-    from touche.formats.documents import Sentence as Sentence
-    from touche.formats.documents import conclusion_of as conclusion_of
-    from touche.formats.documents import premises_of as premises_of
-    from touche.formats.forms import AnyQrels as AnyQrels
-    from touche.formats.forms import AnyRun as AnyRun
-    from touche.formats.forms import qrels_of as qrels_of
-    from touche.formats.forms import run_of as run_of
-    from touche.formats.framed import Table as Table
-    from touche.formats.pages import Page as Page
-    from touche.formats.qrels import Qrels as Qrels
-    from touche.formats.topics import Topic as Topic
-    from touche.library import TaskData as TaskData
-    from touche.library import compare as compare
-    from touche.library import evaluate as evaluate
-    from touche.library import fuse as fuse
-    from touche.library import identify as identify
-    from touche.library import lint as lint
-    from touche.library import overlap as overlap
-    from touche.library import published as published
-    from touche.library import published_topics as published_topics
-    from touche.library import regress as regress
-    from touche.library import report as report
-    from touche.library import run as run
-    from touche.library import task as task
-    from touche.library import wide as wide
+    from touche.trec.columns import Run as Run
+    from touche.trec.forms import AnyQrels as AnyQrels
+    from touche.trec.forms import AnyRun as AnyRun
+    from touche.trec.forms import qrels_of as qrels_of
+    from touche.trec.forms import run_of as run_of
+    from touche.trec.framed import Table as Table
+    from touche.trec.qrels import Qrels as Qrels
+    from touche.trec.topics import Topic as Topic
     from touche.tuning.sweeps import sweep as sweep
 
 _HOMES = {
     "baselines.method": "Rankings Topics baseline",
     "baselines.pyterrier": "pyterrier",
-    "collection.documents": "Documents",
+    "documents.collection": "Documents",
     "errors": "ToucheError check_range",
-    "formats.columns": "Run",
-    "formats.documents": "AnyDocument Argument Document Sentence conclusion_of premises_of",
-    "formats.forms": "AnyQrels AnyRun qrels_of run_of",
-    "formats.framed": "Table",
-    "formats.pages": "Page",
-    "formats.qrels": "Qrels",
-    "formats.topics": "Topic",
-    "library": "TaskData compare evaluate fuse identify lint overlap published published_topics regress "
+    "trec.columns": "Run",
+    "documents.records": "AnyDocument Argument Document Sentence conclusion_of premises_of",
+    "trec.forms": "AnyQrels AnyRun qrels_of run_of",
+    "trec.framed": "Table",
+    "documents.pages": "Page",
+    "trec.qrels": "Qrels",
+    "trec.topics": "Topic",
+    "api": "TaskData compare evaluate fuse identify lint overlap published published_topics regress "
     "report run task wide",
     "tuning.sweeps": "sweep",
 }
 _MODULES = ("lucene", "pairs", "scan")
 __all__ = sorted([*" ".join(_HOMES.values()).split(), *_MODULES])
-
-
-class _Library(ModuleType):
-    """Protects functions named like a package, such as ``touche.report``, when the package is imported."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if not (name in __all__ and name not in _MODULES and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Library
 
 
 def __getattr__(name: str) -> Any:

@@ -7,10 +7,10 @@ import pytest
 
 from conftest import Write
 from touche import baselines
+from touche.documents.argsme import read_argsme_json
+from touche.documents.records import Argument, Document
 from touche.errors import ParameterError, ToucheError
-from touche.formats.argsme import read_argsme_json
-from touche.formats.documents import Argument, Document
-from touche.formats.topics import Topic
+from touche.trec.topics import Topic
 
 CHESS = Topic("1", "Is chess a sport?")
 ON_PAGE = [

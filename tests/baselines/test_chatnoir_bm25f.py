@@ -18,15 +18,15 @@ from neighbours import neighbour
 from oracles import chatnoir
 from oracles.formulas import Collection, length_in_one_byte
 from touche import baselines
-from touche.collection.discovery import find_documents
-from touche.collection.documents import Documents
 from touche.data import places
-from touche.formats.pages import Page, page_of
-from touche.formats.statistics import read_known, read_statistics
-from touche.formats.topics import Topic, read_topics
+from touche.documents.collection import Documents
+from touche.documents.discovery import find_documents
+from touche.documents.html.extraction import parse_as_in_2020
+from touche.documents.pages import Page, page_of
 from touche.scan import reading
+from touche.scan.statistics_files import read_known, read_statistics
 from touche.scan.tokens import analysis_named
-from touche.web.extraction import parse_as_in_2020
+from touche.trec.topics import Topic, read_topics
 
 baseline, fields, match, query, rescore, score = (
     neighbour("chatnoir-bm25f", name) for name in ("baseline", "fields", "match", "query", "rescore", "score")

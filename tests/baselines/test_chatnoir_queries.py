@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from neighbours import neighbour
 from oracles import chatnoir
-from touche.collection.documents import Documents
-from touche.formats.pages import Page
-from touche.formats.topics import Topic
+from touche.documents.collection import Documents
+from touche.documents.pages import Page
 from touche.scan.tokens import analysis_named
+from touche.trec.topics import Topic
 
 baseline, match, query, rescore = (
     neighbour("chatnoir-bm25f", name) for name in ("baseline", "match", "query", "rescore")

@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 from conftest import ROOT, Touche, Write
 from neighbours import neighbour
 from touche import Documents, baselines
-from touche.formats.documents import AnyDocument, Argument, Document
-from touche.formats.topics import Topic
+from touche.documents.records import AnyDocument, Argument, Document
 from touche.io import writing
 from touche.pairs import embeddings as minilm
+from touche.trec.topics import Topic
 
 embeddings, nearest = neighbour("dense", "embeddings"), neighbour("dense", "nearest")
 

@@ -9,10 +9,10 @@ import pytest
 from conftest import ROOT, Touche
 from oracles.rankings import baseline_by_lucene
 from touche import baselines
-from touche.formats.argsme import read_argsme_json
-from touche.formats.documents import Argument, Document
-from touche.formats.jsonl import read_passages_jsonl
-from touche.formats.topics import Topic, read_topics_xml
+from touche.documents.argsme import read_argsme_json
+from touche.documents.jsonl import read_passages_jsonl
+from touche.documents.records import Argument, Document
+from touche.trec.topics import Topic, read_topics_xml
 
 SPOT_CHECKS = {
     "arguments": (read_argsme_json, "args-me.json"),

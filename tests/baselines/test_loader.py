@@ -18,12 +18,12 @@ from oracles.formulas import Collection, dlh, dph, pl2
 from touche import Documents, Rankings, Topics, baseline, baselines, lucene
 from touche.baselines import arguments_of
 from touche.baselines.method import tag_of
-from touche.collection.discovery import Input
+from touche.containers.images import check_name
+from touche.documents.argsme import read_argsme_json
+from touche.documents.discovery import Input
+from touche.documents.records import Document
 from touche.errors import ToucheError
-from touche.formats.argsme import read_argsme_json
-from touche.formats.documents import Document
-from touche.formats.topics import Topic, read_topics_xml
-from touche.sandbox.images import check_name
+from touche.trec.topics import Topic, read_topics_xml
 
 TOPICS = read_topics_xml(ROOT / "topics" / "spot-check-arguments.xml")
 ARGUMENTS = list(read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"))

@@ -6,9 +6,9 @@ import pytest
 
 from oracles.formulas import dlh, pl2
 from touche import baselines
-from touche.formats.documents import Argument
-from touche.formats.topics import Topic
+from touche.documents.records import Argument
 from touche.scan.statistics import Term
+from touche.trec.topics import Topic
 
 CAT = Topic("1", "cat")
 ARGUMENTS = [

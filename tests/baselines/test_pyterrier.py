@@ -11,7 +11,7 @@ from conftest import ROOT
 from pages import steps
 from touche.data.places import opened
 from touche.errors import ToucheError
-from touche.formats.qrels import read_qrels
+from touche.trec.qrels import read_qrels
 
 RECIPES = ROOT / "docs" / "how-to" / "recipes.md"
 

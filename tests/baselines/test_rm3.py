@@ -6,8 +6,8 @@ import pytest
 
 from neighbours import neighbour
 from touche import baselines
-from touche.formats.documents import Document
-from touche.formats.topics import Topic
+from touche.documents.records import Document
+from touche.trec.topics import Topic
 
 DOCUMENTS = [
     Document("d1", "cat cat dog"),

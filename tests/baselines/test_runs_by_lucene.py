@@ -5,8 +5,8 @@ from math import log
 import pytest
 
 from touche import baselines
-from touche.formats.documents import Argument
-from touche.formats.topics import Topic
+from touche.documents.records import Argument
+from touche.trec.topics import Topic
 
 
 def ranked(name: str, title: str, documents: list[Argument], **options: object) -> dict[str, float]:

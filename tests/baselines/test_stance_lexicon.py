@@ -1,8 +1,8 @@
 import pytest
 
 from touche import baselines
-from touche.formats.documents import Document
-from touche.formats.topics import Topic
+from touche.documents.records import Document
+from touche.trec.topics import Topic
 
 PETS = Topic("1", "Is a cat or a dog the better pet?", objects=("cat", "house dog"))
 

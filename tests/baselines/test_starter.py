@@ -1,4 +1,4 @@
-"""The starter kit. What it does as an image is in tests/sandbox/test_runs_of_images.py."""
+"""The starter kit. What it does as an image is in tests/containers/test_runs_of_images.py."""
 
 import os
 import re
@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Touche, Write
-from touche import origin
 from touche.baselines.starter import write_baseline
 from touche.data import places
+from touche.io import origin
 
 FILES = [
     ".github/workflows/check.yml",
@@ -76,7 +76,7 @@ def test_in_an_image_the_spot_checks_are_missing_and_every_command_says_so(
     place: Path, touche: Touche, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(places, "__file__", str(place / "lib" / "data" / "places.py"))
-    monkeypatch.setattr(origin, "__file__", str(place / "lib" / "origin.py"))
+    monkeypatch.setattr(origin, "__file__", str(place / "lib" / "io" / "origin.py"))
     touche("new", "us")
     assert (place / "us" / "Dockerfile").read_text().startswith("FROM touche/base\n")
     write("a place/in/queries.jsonl", '{"qid": "1", "query": "Cats?"}')

@@ -16,7 +16,8 @@ from textwrap import indent
 import pytest
 
 from conftest import ROOT, Touche, Write, left_in
-from touche import baselines, origin
+from touche import baselines
+from touche.io import origin
 
 TOPICS = "<topics><topic><number>1</number><title>Cats or dogs?</title></topic></topics>"
 DOCUMENTS = '{"docno": "a", "text": "cats"}\n{"docno": "b", "text": ""}\n'
@@ -80,7 +81,7 @@ def test_the_help_shows_the_baselines_and_first_the_options_of_each(
     assert "--variant [terrier|classic]" in own and "[default: terrier]" in own and "[default: 1.2]" in own
     assert "--master" in rest.split("\nSpark:")[1] and "--memory" in rest.split("\nRunner and")[1]
     folder = str(ROOT / "baselines" / "tfidf")
-    monkeypatch.setattr(origin, "__file__", str(tmp_path / "an-image/touche/origin.py"))
+    monkeypatch.setattr(origin, "__file__", str(tmp_path / "an-image/touche/io/origin.py"))
     text = touche("run", folder, "--help")[1]
     assert re.findall(r"^(\w.*):$", text, re.MULTILINE) == [*headings[:2], *headings[4:]]
     assert (

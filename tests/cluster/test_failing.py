@@ -9,8 +9,8 @@ import pytest
 
 from touche.cluster.failing import caught, reason_of
 from touche.cluster.worker import ReadTask, cut
+from touche.documents.jsonl import pieces_of_documents, read_documents_jsonl
 from touche.errors import InputError
-from touche.formats.jsonl import pieces_of_documents, read_documents_jsonl
 from touche.io.json_lines import read_jsonl
 
 

@@ -10,7 +10,7 @@ import pytest
 from conftest import Write
 from touche.cluster.collection import SparkDocuments
 from touche.cluster.inputs import find
-from touche.collection import discovery
+from touche.documents import discovery
 
 
 def stamp_of(given: Path) -> str:

@@ -23,9 +23,9 @@ from conftest import ROOT, Touche, Write
 from touche import cluster
 from touche.cluster import shipping
 from touche.cluster.collection import SparkDocuments
-from touche.collection.discovery import find
+from touche.documents.discovery import find
+from touche.documents.jsonl import read_documents_jsonl
 from touche.errors import ToucheError
-from touche.formats.jsonl import read_documents_jsonl
 from touche.io.opening import md5
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]  # one cluster for all

@@ -7,12 +7,12 @@ import pytest
 
 from conftest import Touche, Write
 from touche import tasks
-from touche.collection.discovery import find
+from touche.containers.runs import input_directory
 from touche.data.convert import write_beir
 from touche.data.places import titles_of
+from touche.documents.discovery import find
 from touche.errors import ToucheError
-from touche.formats.qrels import read_qrels
-from touche.sandbox.runs import input_directory
+from touche.trec.qrels import read_qrels
 
 TASK = "touche-2022-task-2"
 PASSAGES = [

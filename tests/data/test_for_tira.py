@@ -11,7 +11,7 @@ import yaml
 
 from conftest import ROOT, Touche, Write
 from pages import steps
-from touche.collection.discovery import find
+from touche.documents.discovery import find
 
 # TIRA's client uses one function of the large package datasets: the files of a configuration by split.
 DATASETS = """

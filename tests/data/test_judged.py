@@ -19,9 +19,9 @@ from touche import Argument, tasks
 from touche.data import fetching, remedies
 from touche.data.judged import read_judged_arguments, write_judged
 from touche.data.places import open_dataset
+from touche.documents.argsme import _java_hash, is_altered
 from touche.errors import InputError
-from touche.formats.argsme import _java_hash, is_altered
-from touche.formats.qrels import Qrels
+from touche.trec.qrels import Qrels
 
 __all__ = ["home", "publisher"]
 

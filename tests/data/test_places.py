@@ -4,11 +4,12 @@ import pytest
 
 import touche as package
 from conftest import ROOT, Touche, Write
-from touche import origin, tasks
-from touche.collection.ir_datasets import IrDataset
+from touche import tasks
+from touche.containers.runs import input_directory
 from touche.data import places
+from touche.documents.ir_datasets import IrDataset
 from touche.errors import InputError, MissingDataError, ToucheError
-from touche.sandbox.runs import input_directory
+from touche.io import origin
 
 
 def test_without_a_clone_what_ships_is_in_the_package_and_fetched_data_in_the_cache(
@@ -20,7 +21,7 @@ def test_without_a_clone_what_ships_is_in_the_package_and_fetched_data_in_the_ca
     for name in ("baselines", "topics"):
         (tmp_path / name).mkdir()  # next to the folder of pip install --target lib
     monkeypatch.setattr(places, "__file__", str(library / "data" / "places.py"))
-    monkeypatch.setattr(origin, "__file__", str(library / "origin.py"))
+    monkeypatch.setattr(origin, "__file__", str(library / "io" / "origin.py"))
     assert places.clone() is None and places.shipped() is None  # as in an image
     (library / "shipped" / "topics").mkdir(parents=True)  # as in a wheel
     assert places.shipped() == library / "shipped"

@@ -11,10 +11,10 @@ import pytest
 from conftest import ROOT, Touche, Write
 from touche import tasks
 from touche.cli.data import fetch_
+from touche.containers import runs
 from touche.data import places, remedies
 from touche.data.fetching import official
 from touche.errors import MissingDataError
-from touche.sandbox import runs
 
 FILES = sorted(
     {

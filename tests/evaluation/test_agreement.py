@@ -15,8 +15,8 @@ from touche.errors import ToucheError
 from touche.evaluation import agreement
 from touche.evaluation.agreement import PERSISTENCE, overlap, overlaps, rankings, rbo, tau_union
 from touche.evaluation.significance import t_test
-from touche.formats.qrels import read_qrels
-from touche.formats.runs import read_run
+from touche.trec.qrels import read_qrels
+from touche.trec.runs import read_run
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # scipy is imported by old names

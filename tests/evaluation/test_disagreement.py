@@ -6,9 +6,9 @@ from test_evaluators import JUDGED, QRELS, run
 from touche.errors import ToucheError
 from touche.evaluation import evaluators
 from touche.evaluation.disagreement import reasons
-from touche.formats.qrels import Qrels
-from touche.formats.runs import RunLine
 from touche.tasks.records import MEASURE
+from touche.trec.qrels import Qrels
+from touche.trec.runs import RunLine
 
 LINES = st.lists(
     st.tuples(

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from touche.errors import ToucheError
 from touche.evaluation import evaluators
-from touche.formats.qrels import Qrels
-from touche.formats.runs import RunLine
 from touche.tasks import measure_of
+from touche.trec.qrels import Qrels
+from touche.trec.runs import RunLine
 
 FIVE = measure_of("nDCG@5")
 

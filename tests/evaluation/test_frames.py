@@ -9,7 +9,7 @@ import touche as package
 from conftest import ROOT, Touche, Write
 from spotcheck import run_text
 from touche.errors import ToucheError
-from touche.formats.runs import read_run
+from touche.trec.runs import read_run
 
 TASK = "spot-check/passages"
 pytestmark = pytest.mark.filterwarnings("ignore:.*and count as wrong")  # runs without stances

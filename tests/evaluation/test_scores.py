@@ -13,9 +13,9 @@ from touche.evaluation.comparison import comparisons
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import evaluate, in_judged_order
 from touche.evaluation.significance import bootstrap_interval
-from touche.formats.columns import Run, RunLine
 from touche.io import opening
 from touche.tasks import PAIR, Rules, measure_of
+from touche.trec.columns import Run, RunLine
 
 SECOND = 1 / log2(3)  # the only relevant document at rank 2
 

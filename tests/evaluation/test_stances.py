@@ -14,10 +14,10 @@ from touche.evaluation.comparison import comparisons
 from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import evaluate
 from touche.evaluation.stances import evaluate_stances, stance_difference
-from touche.formats.columns import Run
-from touche.formats.qrels import Qrels, read_stances
-from touche.formats.runs import RunLine, read_run
 from touche.tasks.cards import read_card
+from touche.trec.columns import Run
+from touche.trec.qrels import Qrels, read_stances
+from touche.trec.runs import RunLine, read_run
 
 LABELS = ("FIRST", "SECOND", "NEUTRAL", "NO")
 TOY = "spot-check/passages"

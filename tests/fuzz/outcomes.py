@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from touche.errors import ToucheError
-from touche.formats.runs import read_run
+from touche.trec.runs import read_run
 
 ROOT = Path(__file__).parents[2]
 SECONDS, MEMORY = 20, 2 << 30  # of processor time, and bytes

@@ -12,29 +12,29 @@ import samples
 
 from touche import tasks
 from touche.baselines import loader
-from touche.collection.discovery import find_documents
 from touche.data import fetching
-from touche.formats.args_processed import read_args_processed_csv
-from touche.formats.argsme import read_argsme_json
-from touche.formats.beir import pieces_of_beir_corpus
-from touche.formats.clueweb22 import read_clueweb22_json
-from touche.formats.html_folder import read_pages_csv
-from touche.formats.jsonl import (
+from touche.documents.args_processed import read_args_processed_csv
+from touche.documents.argsme import read_argsme_json
+from touche.documents.beir import pieces_of_beir_corpus
+from touche.documents.clueweb22 import read_clueweb22_json
+from touche.documents.discovery import find_documents
+from touche.documents.html.extraction import parse
+from touche.documents.html_folder import read_pages_csv
+from touche.documents.jsonl import (
     read_documents_jsonl,
     read_passages_jsonl,
     read_rerank_jsonl,
 )
-from touche.formats.pages import Page, PageError, RawPage
-from touche.formats.pieces import documents_in
-from touche.formats.qrels import read_qrels
-from touche.formats.runs import read_run
-from touche.formats.side_files import read_scores
-from touche.formats.topics import read_queries_jsonl, read_topics_xml
-from touche.formats.warc import read_warc
-from touche.lint import lint
+from touche.documents.pages import Page, PageError, RawPage
+from touche.documents.pieces import documents_in
+from touche.documents.side_files import read_scores
+from touche.documents.warc import read_warc
+from touche.linting import lint
 from touche.regression.expected import read_expected
 from touche.tasks.cards import read_card
-from touche.web.extraction import parse
+from touche.trec.qrels import read_qrels
+from touche.trec.runs import read_run
+from touche.trec.topics import read_queries_jsonl, read_topics_xml
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ import pytest
 from conftest import ROOT, left_in
 from oracles.formulas import Collection
 from touche import lucene
+from touche.documents.argsme import read_argsme_json
+from touche.documents.records import Argument, Document
 from touche.errors import ParameterError, ToucheError
-from touche.formats.argsme import read_argsme_json
-from touche.formats.documents import Argument, Document
-from touche.formats.topics import read_topics_xml
+from touche.trec.topics import read_topics_xml
 
 SPOT_CHECK = list(read_argsme_json(ROOT / "corpora" / "spot-check-arguments" / "args-me.json"))
 TITLES = [topic.title for topic in read_topics_xml(ROOT / "topics" / "spot-check-arguments.xml")]

@@ -6,8 +6,8 @@ import pytest
 
 from conftest import Write
 from touche import lucene
+from touche.documents.records import Argument, discussion_of, premises_of
 from touche.errors import InputError, ParameterError
-from touche.formats.documents import Argument, discussion_of, premises_of
 from touche.lucene.analysis import STOP_LISTS, analyzer_named, tokens
 
 

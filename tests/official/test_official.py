@@ -12,17 +12,17 @@ import pytest
 
 from conftest import OFFICIAL, ROOT
 from touche import baselines, tasks
+from touche.containers.limits import Limits
+from touche.containers.programs import Log
+from touche.containers.runs import Job, Usage
 from touche.data.places import qrels_of
+from touche.documents.args_processed import read_args_processed_csv
+from touche.documents.argsme import read_argsme_json
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
-from touche.formats.args_processed import read_args_processed_csv
-from touche.formats.argsme import read_argsme_json
-from touche.formats.runs import read_run
-from touche.lint import lint
+from touche.linting import lint
 from touche.regression.expected import ExpectedFormula, ExpectedScore, read_expected
 from touche.regression.running import PASSED, regress
-from touche.sandbox.limits import Limits
-from touche.sandbox.programs import Log
-from touche.sandbox.runs import Job, Usage
+from touche.trec.runs import read_run
 
 pytestmark = pytest.mark.xdist_group("official")  # which share their rankings
 

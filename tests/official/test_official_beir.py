@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from touche.formats.qrels import Qrels, read_qrels
+from touche.trec.qrels import Qrels, read_qrels
 
 CORRECTED = "touche2020-task1-relevance-args-me-corpus-version-2020-04-01-corrected.qrels"
 VERSION_1 = "touche2020-task1-relevance-args-me-corpus-version-1.qrels"

@@ -7,7 +7,7 @@ import pytest
 from touche import tasks
 from touche.data.places import qrels_of
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
-from touche.formats.runs import RunLine, read_run
+from touche.trec.runs import RunLine, read_run
 
 
 def cached(official: Path, year: int) -> Path:

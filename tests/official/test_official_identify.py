@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from touche.identify import identify
-from touche.identify.answer import NOTHING
+from touche.identification import identify
+from touche.identification.answer import NOTHING
 
 STANDARD = "standard analysis (no stop words, no stemming)"
 TWENTY_ONE, TWENTY_TWO = "touche-2021-task-1", "touche-2022-task-2"

@@ -10,15 +10,15 @@ import pytest
 
 from oracles.formulas import length_in_one_byte
 from touche import baselines, lucene
-from touche.formats.argsme import read_argsme_json
-from touche.formats.topics import read_topics_xml
-from touche.identify.counts import NAMED, Counts
-from touche.identify.fitting import Fit, Problem, fit
-from touche.identify.hypotheses import SUM, Hypothesis
-from touche.identify.models import LM_DIRICHLET
-from touche.identify.parameters import shared_numbers
-from touche.identify.samples import read_scores
+from touche.documents.argsme import read_argsme_json
+from touche.identification.counts import NAMED, Counts
+from touche.identification.fitting import Fit, Problem, fit
+from touche.identification.hypotheses import SUM, Hypothesis
+from touche.identification.models import LM_DIRICHLET
+from touche.identification.parameters import shared_numbers
+from touche.identification.samples import read_scores
 from touche.lucene.analysis import analyzer_named, tokens
+from touche.trec.topics import read_topics_xml
 
 # Both stop lists change nothing in their titles.
 TOPICS = [str(number) for number in range(51, 101, 4) if number != 75]

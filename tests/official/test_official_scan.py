@@ -9,12 +9,12 @@ import pytest
 
 from oracles.rankings import baseline_by_lucene
 from touche import baselines
-from touche.formats.args_processed import read_args_processed_csv
-from touche.formats.argsme import read_argsme_json
-from touche.formats.jsonl import read_passages_jsonl
-from touche.formats.topics import read_topics_xml
+from touche.documents.args_processed import read_args_processed_csv
+from touche.documents.argsme import read_argsme_json
+from touche.documents.jsonl import read_passages_jsonl
 from touche.lucene.analysis import analyzer_named, terms
 from touche.scan.tokens import analysis_named, words
+from touche.trec.topics import read_topics_xml
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("official")]
 

@@ -14,15 +14,15 @@ import pytest
 from conftest import Touche
 from touche import baselines, scan, tasks
 from touche.data.places import open_dataset, qrels_of
+from touche.documents.records import conclusion_of, premises_of
+from touche.documents.statistics_files import StatisticsFiles
 from touche.evaluation.evaluators import touche as by_script
-from touche.formats.columns import Run
-from touche.formats.documents import conclusion_of, premises_of
-from touche.formats.runs import RunLine, read_run
-from touche.formats.statistics import StatisticsFiles
-from touche.formats.topics import read_topics
 from touche.scan.lengths import exact
 from touche.tasks.per_topic import published_topics
 from touche.tasks.records import rounded
+from touche.trec.columns import Run
+from touche.trec.runs import RunLine, read_run
+from touche.trec.topics import read_topics
 
 pytestmark = pytest.mark.xdist_group("official")
 

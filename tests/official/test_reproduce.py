@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT
-from touche.formats.argsme import read_argsme_json
-from touche.formats.qrels import read_qrels
+from touche.documents.argsme import read_argsme_json
 from touche.tasks import dataset
+from touche.trec.qrels import read_qrels
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("official")]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from neighbours import neighbour
 from touche import lucene
-from touche.formats.pages import Page
+from touche.documents.pages import Page
 from touche.lucene.analysis import analyzer_named
 from touche.lucene.java import bytes_ref, java, string
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from touche import lucene
-from touche.formats.documents import conclusion_of, premises_of
-from touche.formats.topics import Topic
+from touche.documents.records import conclusion_of, premises_of
+from touche.trec.topics import Topic
 
 
 def by_lucene(

@@ -10,9 +10,9 @@ from conftest import Touche, Write
 from oracles.formulas import Collection
 from touche import baselines, pairs
 from touche.data import places
-from touche.formats.documents import Argument, Sentence
-from touche.formats.topics import Topic
+from touche.documents.records import Argument, Sentence
 from touche.pairs.ranking import ScoredSentence, best_pairs, pair_of
+from touche.trec.topics import Topic
 
 
 def sentence(argument: str, place: int, score: float, text: str = "", stance: str = "PRO") -> ScoredSentence:

@@ -1,7 +1,7 @@
 import pytest
 
+from touche.documents.records import Argument, Document, Sentence
 from touche.errors import ToucheError
-from touche.formats.documents import Argument, Document, Sentence
 from touche.pairs.sentences import arguments_in_sentences, split_argument
 
 

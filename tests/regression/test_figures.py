@@ -2,10 +2,10 @@
 
 import pytest
 
+from touche.documents.records import Argument, Sentence
 from touche.errors import ToucheError
-from touche.formats.documents import Argument, Sentence
-from touche.formats.runs import RunLine
 from touche.regression import figures
+from touche.trec.runs import RunLine
 
 
 def line(topic: str, pair: str, score: float) -> RunLine:

@@ -10,16 +10,16 @@ import pytest
 from small_clone import FORMULA, MAXIMUM, expect
 
 from conftest import ROOT, Touche, Write
+from touche.containers.limits import Limits
+from touche.containers.programs import Log
+from touche.containers.runs import Job, Usage, run_locally
 from touche.evaluation.agreement import ScoredOverlap
-from touche.formats.columns import Run
-from touche.formats.runs import RunLine, read_run
-from touche.identify.fitting import Fit
+from touche.identification.fitting import Fit
 from touche.regression import official_runs
 from touche.regression.expected import read_expected
 from touche.regression.running import PASSED, Outcome, regress
-from touche.sandbox.limits import Limits
-from touche.sandbox.programs import Log
-from touche.sandbox.runs import Job, Usage, run_locally
+from touche.trec.columns import Run
+from touche.trec.runs import RunLine, read_run
 
 pytest_plugins = ["small_clone"]
 

@@ -15,14 +15,14 @@ import pytest
 from small_clone import MAXIMUM, expect
 
 from conftest import Touche, Write
+from touche.containers.limits import Limits
+from touche.containers.programs import Log
+from touche.containers.runs import RUNNERS, Job, Runner, Usage, run_locally
 from touche.errors import InputError
-from touche.formats.runs import read_run
-from touche.identify.models import MODELS
+from touche.identification.models import MODELS
 from touche.regression.expected import Model, digest_of, read_expected
 from touche.regression.running import Outcome, regress, update
-from touche.sandbox.limits import Limits
-from touche.sandbox.programs import Log
-from touche.sandbox.runs import RUNNERS, Job, Runner, Usage, run_locally
+from touche.trec.runs import read_run
 
 ENTRY = """
 [[score]]

@@ -10,9 +10,9 @@ from small_clone import expect
 import touche
 from touche import tasks
 from touche.errors import InputError, ToucheError
-from touche.formats.columns import Run
 from touche.regression.expected import ExpectedScore, ExpectedTopics, Rerun, read_expected
 from touche.regression.running import _outcome
+from touche.trec.columns import Run
 
 pytest_plugins = ["small_clone"]
 ENTRY = """

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from touche.formats.documents import Document
-from touche.formats.topics import Topic
+from touche.documents.records import Document
 from touche.scan import Collection, reading
 from touche.scan.counting import ONE_FIELD, Counting, Vocabulary, joined
 from touche.scan.reading import Reading, parts_in_process
 from touche.scan.tokens import analysis_named
+from touche.trec.topics import Topic
 
 LONG = ["internationals", "internationally", "a_b_c_d_e_f"]  # whose first eight letters are the same
 WORDS = [

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from conftest import Write
-from touche.collection.documents import Documents
+from touche.documents.collection import Documents
+from touche.documents.records import Document
+from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError, ParameterError, ToucheError
-from touche.formats.documents import Document
-from touche.formats.statistics import KnownStatistics, StatisticsFiles
-from touche.formats.topics import Topic
 from touche.scan import Array, Statistics, Term, dph, rank
 from touche.scan.counting import Vocabulary, text_of
 from touche.scan.known import _compare, known_or_counted
+from touche.scan.statistics_files import KnownStatistics
+from touche.trec.topics import Topic
 
 
 def numbered(documents: list[Document], known: Path | None, kept: Path | None = None) -> Documents:

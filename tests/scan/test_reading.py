@@ -16,16 +16,16 @@ from hypothesis import strategies as st
 
 from conftest import Write
 from touche import scan
-from touche.collection.discovery import find_documents
-from touche.collection.files import Files
+from touche.documents import pieces
+from touche.documents.discovery import find_documents
+from touche.documents.files import Files
+from touche.documents.pages import Page
+from touche.documents.records import AnyDocument, Document
 from touche.errors import InputError
-from touche.formats import pieces
-from touche.formats.documents import AnyDocument, Document
-from touche.formats.pages import Page
-from touche.formats.topics import Topic
-from touche.processes import CannotStartError, Pool
+from touche.io.processes import CannotStartError, Pool
 from touche.scan import reading
 from touche.scan.counting import ONE_FIELD, Counting, Part, Vocabulary, joined, text_of
+from touche.trec.topics import Topic
 
 TOPICS = [Topic("1", "cats and dogs"), Topic("2", "a cat", candidates=frozenset({"d3", "d9"}))]
 TEXTS = ["cats and dogs", "a cat", "", "cats cats", "dogs, café", "a a a", "mice"]

@@ -12,14 +12,14 @@ import pytest
 from conftest import ROOT
 from oracles.rankings import by_lucene
 from touche import lucene, scan
+from touche.documents.argsme import read_argsme_json
+from touche.documents.jsonl import read_passages_jsonl
+from touche.documents.records import Argument, Document, conclusion_of, premises_of
 from touche.errors import ParameterError, ToucheError
-from touche.formats.argsme import read_argsme_json
-from touche.formats.documents import Argument, Document, conclusion_of, premises_of
-from touche.formats.jsonl import read_passages_jsonl
-from touche.formats.topics import Topic, read_topics_xml
 from touche.scan.counting import Counting, Part
 from touche.scan.lengths import exact
 from touche.scan.models import Formula
+from touche.trec.topics import Topic, read_topics_xml
 
 FIELDS = {"premises": premises_of, "conclusion": conclusion_of}
 SPOT_CHECKS = {

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from conftest import Write
 from touche.errors import InputError, ToucheError
-from touche.formats.runs import read_run
-from touche.formats.topics import Topic
 from touche.tira import outputs
+from touche.trec.runs import read_run
+from touche.trec.topics import Topic
 
 A, B = Topic("1", "a"), Topic("2", "b")
 

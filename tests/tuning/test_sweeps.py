@@ -16,11 +16,11 @@ import touche
 from conftest import ROOT, Write
 from touche import baselines, tasks
 from touche.baselines.method import Baseline
-from touche.collection.discovery import Input
-from touche.collection.documents import Documents
 from touche.data.places import opened
+from touche.documents.collection import Documents
+from touche.documents.discovery import Input
+from touche.documents.records import AnyDocument
 from touche.errors import ToucheError
-from touche.formats.documents import AnyDocument
 from touche.tuning.grid import settings_of
 from touche.tuning.results import Sweep
 from touche.tuning.sweeps import sweep_of

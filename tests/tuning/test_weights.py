@@ -8,10 +8,10 @@ from conftest import Write
 from spotcheck import run_of
 from touche.errors import ToucheError
 from touche.evaluation.evaluators import trec_eval
-from touche.formats.qrels import Qrels
-from touche.formats.runs import RunLine, read_run
-from touche.fusion import METHODS, fused_rankings
+from touche.evaluation.fusion import METHODS, fused_rankings
 from touche.tasks import Judgments, Rules, Task
+from touche.trec.qrels import Qrels
+from touche.trec.runs import RunLine, read_run
 from touche.tuning.weights import TunedFusion, simplex, tuned
 
 

@@ -9,12 +9,12 @@ from inspect import Parameter
 from pathlib import Path
 from typing import Any, overload
 
-from touche.collection.documents import Documents
+from touche.documents.collection import Documents
+from touche.documents.records import AnyDocument
 from touche.errors import ToucheError
-from touche.formats.documents import AnyDocument
-from touche.formats.topics import Topic
 from touche.io.opening import is_file
 from touche.tira.outputs import Hit
+from touche.trec.topics import Topic
 
 Topics = Sequence[Topic]
 """All topics of a run in the order of their file; you can iterate over them repeatedly."""

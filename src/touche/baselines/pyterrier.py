@@ -7,8 +7,8 @@ from touche.baselines.loader import load
 from touche.baselines.method import Baseline
 from touche.baselines.options import checked
 from touche.data.places import opened
-from touche.errors import imported
 from touche.io.identifiers import path_or_id
+from touche.io.optional import imported
 
 if TYPE_CHECKING:
     from pyterrier import Transformer

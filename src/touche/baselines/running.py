@@ -14,18 +14,18 @@ from typing import Any, TypeVar
 from touche.baselines.method import Baseline, Ranking
 from touche.baselines.neighbours import libraries
 from touche.baselines.options import arguments_of
-from touche.collection.discovery import Input
+from touche.documents.discovery import Input
+from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import ParameterError, ToucheError
-from touche.formats.runs import MAX_DEPTH
-from touche.formats.statistics import StatisticsFiles
-from touche.formats.topics import Topic
 from touche.io.opening import is_file, texts_in
+from touche.io.origin import origin
+from touche.io.progress import watched
 from touche.io.writing import check_outputs
-from touche.origin import origin
-from touche.progress import watched
 from touche.tira.answers import data_of_answers, noting_answers
 from touche.tira.outputs import METADATA_FILE, RUN_FILE, write_run
 from touche.tira.provenance import Software, data_of_files, metadata
+from touche.trec.runs import MAX_DEPTH
+from touche.trec.topics import Topic
 
 _T = TypeVar("_T")
 

@@ -7,12 +7,12 @@ import pyterrier as pt
 from pandas import DataFrame
 
 from touche.baselines.method import Baseline
-from touche.collection.documents import Documents, PlainDocuments
+from touche.documents.collection import Documents, PlainDocuments
+from touche.documents.records import Document
 from touche.errors import ToucheError
-from touche.formats.documents import Document
-from touche.formats.runs import ranking
-from touche.formats.topics import Topic
 from touche.io.identifiers import quoted
+from touche.trec.runs import ranking
+from touche.trec.topics import Topic
 
 _SCORES = ["score", "rank"]
 

@@ -15,7 +15,7 @@ import click
 from touche.cli.commands import Group
 from touche.errors import ToucheError
 from touche.io.inputs import command_running
-from touche.progress import say
+from touche.io.progress import say
 
 UNUSABLE, INTERRUPTED, TERMINATED = 2, 130, 143  # exit codes
 FIRST = ("run", "evaluate", "compare", "report", "new")  # what a newcomer needs first

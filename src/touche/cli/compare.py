@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from touche import library
+from touche import api as library
 from touche.cli.commands import command, option
 from touche.cli.evaluate import STYLES, WIDE
 from touche.cli.options import RUNS, SCORING_BY_SEVERAL

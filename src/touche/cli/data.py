@@ -21,7 +21,7 @@ from touche.data.judged import compare_texts
 from touche.data.places import home
 from touche.data.remedies import ELSEWHERE, in_bytes, remedy
 from touche.errors import ToucheError
-from touche.progress import say
+from touche.io.progress import say
 
 
 @click.group(cls=Group, example="touche data fetch touche-2020-task-1 --no-corpora")

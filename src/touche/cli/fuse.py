@@ -11,13 +11,13 @@ from touche.cli.commands import command, option
 from touche.cli.options import DEPTH, RUNS, SCORING, naming, output
 from touche.cli.output import command_line, counted, show_folds, tell, warn
 from touche.evaluation.cross_validation import FOLDS
-from touche.formats.runs import RunLine, decimal, read_run
-from touche.fusion import METHODS, Ranking, doubts_of, fused_rankings
+from touche.evaluation.fusion import METHODS, Ranking, doubts_of, fused_rankings
 from touche.io.identifiers import quoted
 from touche.io.opening import check_distinct
 from touche.tasks import task_scored_by
 from touche.tira.outputs import RUN_FILE, write_run
 from touche.tira.provenance import Software, data_of_runs, metadata
+from touche.trec.runs import RunLine, decimal, read_run
 
 _NO_TUNING = "none"
 

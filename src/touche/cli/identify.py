@@ -15,8 +15,8 @@ from touche import tasks
 from touche.cli.commands import DATASET_ID, PATH, argument, command, option
 from touche.cli.options import opened_run
 from touche.cli.output import counted, show_records
-from touche.identify import identify as identified
-from touche.identify.answer import WITHIN, Answer, Candidate
+from touche.identification import identify as identified
+from touche.identification.answer import WITHIN, Answer, Candidate
 from touche.io.identifiers import quoted
 
 

@@ -9,8 +9,8 @@ from touche import baselines
 from touche.baselines.loader import is_shipped
 from touche.cli.commands import BASELINE, Group, argument, option
 from touche.cli.output import DOUBTFUL, show, tell
-from touche.sandbox import images as built
-from touche.sandbox.limits import PROGRAMS
+from touche.containers import images as built
+from touche.containers.limits import PROGRAMS
 
 _PARAMS = [argument("names", "[BASELINE...]", type=BASELINE), option("--runner", choices=PROGRAMS)]
 

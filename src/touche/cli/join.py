@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
+from touche.baselines.joining import check_ranked_by
+from touche.baselines.joining import joined as joined_runs
 from touche.cli.commands import PATH, Group, argument, option
 from touche.cli.options import DEPTH, output
 from touche.cli.output import command_line, tell
-from touche.collection.discovery import find
-from touche.formats.statistics import joined, parts_of, read_statistics, write_statistics
-from touche.fusion import check_ranked_by
-from touche.fusion import joined as joined_runs
+from touche.documents.discovery import find
 from touche.io.opening import check_distinct
+from touche.scan.statistics_files import joined, parts_of, read_statistics, write_statistics
 from touche.tira.outputs import RUN_FILE, write_run
 from touche.tira.provenance import Software, data_of_runs, metadata
 

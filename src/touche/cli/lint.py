@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from touche import library
+from touche import api as library
 from touche.cli.commands import command, option
 from touche.cli.options import LINTED_RUNS, task
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, counted, paint, print_records
 from touche.io.identifiers import quoted
-from touche.lint import ERROR, WARNING, Finding, teams_by_folder, teams_named
-from touche.progress import say
+from touche.io.progress import say
+from touche.linting import ERROR, WARNING, Finding, teams_by_folder, teams_named
 
 _COLOURS = {ERROR: BAD, WARNING: DOUBTFUL}
 _SHOWN = 5  # findings of each code per file

@@ -8,8 +8,8 @@ import click
 
 from touche.baselines.starter import write_baseline
 from touche.cli.commands import PATH, argument, command
-from touche.errors import installing
-from touche.sandbox.images import base, check_name
+from touche.containers.images import base, check_name
+from touche.io.optional import installing
 
 _NEXT = """\
     touche run {folder} -i spot-check/arguments -o {out}

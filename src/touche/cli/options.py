@@ -12,12 +12,12 @@ from click.core import ParameterSource
 
 from touche import tasks
 from touche.cli.commands import DATASET_ID, OUTSIDE, PATH, TASK_ID, Option, argument, option
+from touche.containers.limits import PROGRAMS, RUNNER_NAMES, Limits
 from touche.errors import InputError, ToucheError
-from touche.formats.runs import MAX_DEPTH, LineError, parse_line
 from touche.io.identifiers import NO_TAG, is_word, quoted
 from touche.io.opening import STANDARD_INPUT, read_lines, read_standard_input
-from touche.sandbox.limits import PROGRAMS, RUNNER_NAMES, Limits
 from touche.tira.outputs import RUN_FILE
+from touche.trec.runs import MAX_DEPTH, LineError, parse_line
 
 
 def _opened_runs(ctx: click.Context, param: click.Parameter, paths: Sequence[Path]) -> Sequence[Path]:

@@ -17,8 +17,8 @@ from warnings import catch_warnings
 import click
 
 from touche.errors import one_line
-from touche.formats.framed import Table
-from touche.progress import say
+from touche.io.progress import say
+from touche.trec.framed import Table
 
 if TYPE_CHECKING:
     from touche.evaluation.cross_validation import CrossValidation, Fold

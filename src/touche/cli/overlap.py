@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from touche import library
+from touche import api as library
 from touche.cli.commands import PATH, command, option
 from touche.cli.options import RUNS, task
 from touche.cli.output import print_records, quietly, show_records, warn

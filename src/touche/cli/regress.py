@@ -13,15 +13,15 @@ from touche.cli.commands import BASELINE, DATASET_ID, argument, command, option
 from touche.cli.options import check_runner, runners
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, paint, show, show_records, tell
 from touche.cli.overlap import show_overlaps
+from touche.containers.limits import Limits
+from touche.containers.runs import RUNNERS
 from touche.data.remedies import remedy_for
 from touche.errors import ToucheError
 from touche.evaluation.scores import with_names
+from touche.io.progress import processors
 from touche.io.writing import make_folder, write_whole
-from touche.progress import processors
 from touche.regression import running
 from touche.regression.results import COLUMNS, junit, markdown, row_of, summary
-from touche.sandbox.limits import Limits
-from touche.sandbox.runs import RUNNERS
 
 _COLOURS = {
     running.PASSED: GOOD,
@@ -152,7 +152,7 @@ def _write(outcomes: Sequence[running.Outcome], junit_file: Path | None) -> None
 
 
 def _report(outcomes: Sequence[running.Outcome], folder: Path, runner: str) -> None:
-    from touche.report import Report, part_of, write  # here, because the import takes a second
+    from touche.reports import Report, part_of, write  # here, because the import takes a second
 
     parts, remarks = [], [f"The runner is {runner}, on {processors()} processors ({machine()})."]
     for dataset in _unique(outcome.expected.dataset for outcome in outcomes):

@@ -15,8 +15,8 @@ from touche.baselines.method import Baseline
 from touche.cli.commands import BASELINE, INPUT, OUTSIDE, Command, Group, Option, option
 from touche.cli.options import naming, runners
 from touche.cli.runners import HERE, SPARK, run_baseline
+from touche.containers.limits import PROGRAMS
 from touche.errors import InputError, ToucheError
-from touche.sandbox.limits import PROGRAMS
 from touche.tira.outputs import INPUT_VARIABLE, OUTPUT_VARIABLE
 
 _LENIENT = {"ignore_unknown_options": True, "allow_extra_args": True}  # own options are not known yet

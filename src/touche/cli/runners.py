@@ -23,14 +23,15 @@ from touche.baselines.options import arguments_of
 from touche.baselines.running import statistics_named, with_published_statistics
 from touche.cli.options import check_runner
 from touche.cli.output import BROKEN, tell, warn
-from touche.collection.discovery import Input
-from touche.collection.documents import Documents
+from touche.containers.limits import Limits
 from touche.data import places
+from touche.documents.collection import Documents
+from touche.documents.discovery import Input
+from touche.documents.parquet import check_no_fields
+from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError, NotInstalledError, ToucheError
-from touche.formats.parquet import check_no_fields
-from touche.formats.statistics import StatisticsFiles, read_known
-from touche.progress import say
-from touche.sandbox.limits import Limits
+from touche.io.progress import say
+from touche.scan.statistics_files import read_known
 from touche.tira.outputs import RUN_FILE
 
 HERE, SPARK = "local", "spark"
@@ -64,13 +65,13 @@ def run_baseline(name: str, baseline: Baseline, options: dict[str, Any], shared:
     try:
         _run(baselines.load(name), options, shared)
     except NotInstalledError as error:
-        from touche.sandbox.images import instead  # here, because an image lacks this module
+        from touche.containers.images import instead  # here, because an image lacks this module
 
         raise NotInstalledError(f"{error}{instead(name)}") from error
 
 
 def _run_sandboxed(name: str, changed: dict[str, Any], shared: Namespace) -> None:
-    from touche.sandbox.runs import RUNNERS, Job  # here, because it takes as long to import as a small run
+    from touche.containers.runs import RUNNERS, Job  # here, because it takes as long to import as a small run
 
     places.check_exists(shared.given)
     names = {each: value for each in ("tag", "team") if (value := getattr(shared, each))}

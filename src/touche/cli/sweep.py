@@ -132,7 +132,7 @@ def _sweep(
 
 def _write(result: "Sweep", folder: Path) -> None:
     """Writes the tables; also heat maps, if matplotlib is installed and options vary."""
-    from touche.report.plots import save  # here, as above
+    from touche.plots import save  # here, as above
 
     with together(folder / SETTINGS_FILE):
         write_whole(folder / SETTINGS_FILE, formatted(result.scores, "csv"))

@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 from touche import tasks as library
+from touche.api import published_topics
 from touche.baselines.loader import folder_of
 from touche.cli.commands import BASELINE, PATH, TASK_ID, Command, Ids, argument, command, option
 from touche.cli.options import output
 from touche.cli.output import UNUSABLE, print_records, show_records, tell
 from touche.errors import InputError, ToucheError, choice, one_line
 from touche.evaluation.leaderboard import rank, shortlist
-from touche.library import published_topics
 from touche.regression.expected import ExpectedScore
 from touche.regression.reruns import command_of, published_scores, rerun_of
 from touche.tasks import MACRO_F1, STANCE, Published, Task

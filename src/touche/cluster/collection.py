@@ -13,11 +13,11 @@ from touche.cluster.failing import Failed, caught, of_both, sentences
 from touche.cluster.fields import FieldsFolder
 from touche.cluster.shipping import Ship
 from touche.cluster.worker import Find, ReadTask, TaskReport, cut
-from touche.collection.documents import Documents
-from touche.collection.files import Files
-from touche.collection.parts import Parts
+from touche.documents.collection import Documents
+from touche.documents.files import Files
+from touche.documents.parts import Parts
+from touche.documents.records import AnyDocument
 from touche.errors import InputError, ToucheError
-from touche.formats.documents import AnyDocument
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")

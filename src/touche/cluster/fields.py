@@ -9,8 +9,8 @@ from typing import IO, Any
 from uuid import uuid4
 
 from touche.cluster.failing import shortened
+from touche.documents.parquet import arrow, check_no_fields
 from touche.errors import InputError
-from touche.formats.parquet import arrow, check_no_fields
 
 _UNFINISHED = ".unfinished"  # a subfolder that readers ignore
 

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from touche.cluster.failing import SparkError, sentences, shortened
-from touche.errors import ToucheError, installing
+from touche.errors import ToucheError
+from touche.io.optional import installing
 
 _REASON = re.compile(
     r"^(?:Exception in thread \S+ |Caused by: )?[\w.]+(?:Exception|Error): (.+)", re.MULTILINE

@@ -9,13 +9,13 @@ from typing import Generic, TypeVar
 
 from touche.cluster.failing import Failed
 from touche.cluster.fields import FieldsFolder
-from touche.collection.files import Reader
+from touche.documents.files import Reader
+from touche.documents.html.parsing import LeftOut, parsed
+from touche.documents.pages import Parser, RawPage, Skipped
+from touche.documents.parquet import saving_pages
+from touche.documents.pieces import Piece, Splitter
+from touche.documents.records import AnyDocument
 from touche.errors import ToucheError
-from touche.formats.documents import AnyDocument
-from touche.formats.pages import Parser, RawPage, Skipped
-from touche.formats.parquet import saving_pages
-from touche.formats.pieces import Piece, Splitter
-from touche.web.parsing import LeftOut, parsed
 
 _T = TypeVar("_T")
 

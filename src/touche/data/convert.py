@@ -9,10 +9,10 @@ from pathlib import Path
 from secrets import token_hex
 
 from touche.data.places import open_dataset, qrels_of
+from touche.documents.beir import corpus_line, judgment_lines, query_line
 from touche.errors import InputError, MissingDataError
-from touche.formats.beir import corpus_line, judgment_lines, query_line
+from touche.io.progress import watched
 from touche.io.writing import make_folder, whole
-from touche.progress import watched
 from touche.tasks import STANCE, Task, dataset
 
 _log = logging.getLogger(__name__)

@@ -14,14 +14,14 @@ from textwrap import shorten
 from typing import IO, Any
 
 from touche import tasks
-from touche.collection.ir_datasets import library
 from touche.data.judged import copy_dataset, whole_corpus, write_judged
 from touche.data.places import home, is_available, locate
 from touche.data.remedies import needs, records
+from touche.documents.ir_datasets import library
 from touche.errors import InputError, ToucheError
 from touche.io.opening import md5, opened
+from touche.io.progress import bar
 from touche.io.writing import locked, make_folder, whole, without_empty_folders
-from touche.progress import bar
 
 NOT_IN_MIRROR, MISSING, VERIFIED, DIFFERS = "not in the mirror", "missing", "verified", "differs"
 NOT_PUBLISHED = "not published"

@@ -10,8 +10,8 @@ from typing import Any
 
 from touche.data.places import locate_corpus, qrels_of, topics_of
 from touche.errors import InputError
-from touche.formats.topics import name_of_topics, read_topics
 from touche.tasks import Task
+from touche.trec.topics import name_of_topics, read_topics
 
 CARD = "README.md"
 SPLIT = "test"

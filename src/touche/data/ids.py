@@ -6,10 +6,10 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
-from touche.collection.discovery import find_documents
 from touche.data.places import has_corpus, locate_corpus
+from touche.documents.discovery import find_documents
+from touche.documents.records import AnyDocument, Argument
 from touche.errors import ToucheError
-from touche.formats.documents import AnyDocument, Argument
 from touche.tasks import PAIR, Corpus, Rules
 
 _LARGEST = 50_000_000  # bytes; a larger collection takes seconds, and touche lint reads it

@@ -9,19 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from touche import tasks
-from touche.collection.discovery import find_documents
 from touche.data.convert import whole_folder, write_folder
 from touche.data.places import has_corpus, locate, locate_corpus, restricted
+from touche.documents.argsme import is_altered
+from touche.documents.beir import corpus_line, query_line
+from touche.documents.discovery import find_documents
+from touche.documents.jsonl import pieces_of_passages
+from touche.documents.pieces import documents_in
+from touche.documents.records import AnyDocument, Argument
 from touche.errors import InputError
-from touche.formats.argsme import is_altered
-from touche.formats.beir import corpus_line, query_line
-from touche.formats.documents import AnyDocument, Argument
-from touche.formats.jsonl import pieces_of_passages
-from touche.formats.pieces import documents_in
-from touche.formats.qrels import Qrels, read_qrels
-from touche.formats.topics import read_topics
 from touche.io.opening import decoded_lines
 from touche.tasks import STANCE, Task
+from touche.trec.qrels import Qrels, read_qrels
+from touche.trec.topics import read_topics
 
 _COLUMNS = "q_id doc_id rel qual query concl prem stance query_clean query_clean_lem".split()
 _REMEDY = "fetch the file again"

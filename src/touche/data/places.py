@@ -7,16 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from touche import tasks
-from touche.collection.discovery import Input, find, find_documents, side_files, topics_named
-from touche.collection.documents import Documents
-from touche.collection.ir_datasets import IrDataset
 from touche.data.remedies import ELSEWHERE, in_bytes, remedy
+from touche.documents.collection import Documents
+from touche.documents.discovery import Input, find, find_documents, side_files, topics_named
+from touche.documents.ir_datasets import IrDataset
 from touche.errors import MissingDataError, ToucheError, choice
-from touche.formats.qrels import Qrels, read_qrels, read_stances
-from touche.formats.topics import read_topics
+from touche.io.origin import clone
 from touche.io.writing import cache_folder
-from touche.origin import clone
 from touche.tasks import STANCE, Corpus, Task
+from touche.trec.qrels import Qrels, read_qrels, read_stances
+from touche.trec.topics import read_topics
 
 IR_DATASETS = "irds:"
 """Prefix of the ids of ir_datasets, as in PyTerrier."""

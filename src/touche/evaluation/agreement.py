@@ -19,8 +19,8 @@ import numpy as np
 from touche.errors import ToucheError
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import t_test
-from touche.formats.columns import Run
-from touche.formats.runs import read_run
+from touche.trec.columns import Run
+from touche.trec.runs import read_run
 
 NEAR, FAR = 5, 100  # ranks
 PERSISTENCE = 0.95  # p of rank-biased overlap, as in repro_eval 0.5

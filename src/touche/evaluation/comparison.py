@@ -18,7 +18,7 @@ from touche.evaluation.significance import (
     t_test,
 )
 from touche.evaluation.stances import stance_difference
-from touche.progress import watched
+from touche.io.progress import watched
 from touche.tasks import STANCE
 
 _FEWEST = 2  # common topics that a test needs

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from touche.errors import ToucheError
 from touche.evaluation.significance import bootstrap_interval
-from touche.formats.topics import in_order
+from touche.trec.topics import in_order
 
 _T = TypeVar("_T")
 

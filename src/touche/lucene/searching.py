@@ -9,9 +9,9 @@ from typing import Any, Self
 import jpype
 
 from touche.errors import ToucheError
-from touche.formats.runs import with_unmatched
 from touche.lucene.analysis import stored_form, terms
 from touche.lucene.java import bytes_ref, java
+from touche.trec.runs import with_unmatched
 
 
 class Index:

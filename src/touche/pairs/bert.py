@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from touche.errors import InputError, NotInstalledError, ParameterError, ToucheError, installing
-from touche.progress import bar, processors
+from touche.errors import InputError, NotInstalledError, ParameterError, ToucheError
+from touche.io.optional import installing
+from touche.io.progress import bar, processors
 
 _log = logging.getLogger(__name__)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from touche.errors import InputError, ParameterError
+from touche.io.progress import watched
 from touche.pairs.bert import Array, Bert
 from touche.pairs.embeddings import embed
 from touche.pairs.ranking import Pair
-from touche.progress import watched
 from touche.scan.tokens import analysis_named
 
 Topics = Sequence[Sequence[Pair]]  # the pairs of each topic

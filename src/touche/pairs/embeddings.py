@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from touche.errors import MINILM, InputError, NotInstalledError, installing
+from touche.errors import InputError, NotInstalledError
 from touche.io.opening import sha256
+from touche.io.optional import MINILM, installing
+from touche.io.progress import bar
 from touche.pairs.bert import Bert
-from touche.progress import bar
 
 CHECKSUMS = {  # sha256
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",

@@ -10,10 +10,10 @@ from math import log
 import numpy as np
 
 from touche import scan
+from touche.documents.records import AnyDocument, Argument, conclusion_of, premises_of
 from touche.errors import check_range
-from touche.formats.documents import AnyDocument, Argument, conclusion_of, premises_of
-from touche.formats.topics import Topic
 from touche.pairs.sentences import arguments_in_sentences, distinct_sentences, normalised
+from touche.trec.topics import Topic
 
 FEWEST = 100  # required pairs per topic, by the rules of the task
 ARGUMENTS = 100  # arguments per topic whose sentences are candidates

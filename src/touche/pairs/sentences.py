@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from touche.documents.records import AnyDocument, Argument, Sentence
 from touche.errors import ToucheError
-from touche.formats.documents import AnyDocument, Argument, Sentence
 from touche.pairs.breaks import pieces
 
 _SHORTEST_CONCLUSION = 2  # words; the corpus omits shorter conclusions, which often take no stance

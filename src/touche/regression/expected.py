@@ -15,12 +15,12 @@ from touche.data.places import has_dataset, is_available, locate, open_dataset
 from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.evaluators import EVALUATORS, evaluators_of
 from touche.evaluation.scores import Evaluated, evaluated
-from touche.formats.columns import Run
-from touche.formats.runs import MAX_DEPTH, read_run
 from touche.io.toml import Name, Positive, Share, Strict, read_record
 from touche.tasks import MACRO_F1, STANCE, dataset, datasets, measure_of
 from touche.tasks.per_topic import published_topics
 from touche.tasks.records import Evaluator, rounded
+from touche.trec.columns import Run
+from touche.trec.runs import MAX_DEPTH, read_run
 
 EXPECTED_FILE = "expected.toml"
 PUBLISHED, REPORTED, PINNED = "published", "reported", "pinned"
@@ -33,7 +33,7 @@ Option = str | bool | int | float
 Options = dict[str, Option | Annotated[tuple[Option, ...], Meta(min_length=1)]]
 Parameters = Annotated[dict[str, Positive], Meta(min_length=1)]
 Model = Literal["LMDirichlet", "BM25", "Lucene's classic", "DPH"]
-"""The names in ``touche.identify.models.MODELS``, whose import is slow."""
+"""The names in ``touche.identification.models.MODELS``, whose import is slow."""
 Absent = Annotated[str, Meta(max_length=0)]
 """A field that entries of expected.toml cannot have."""
 
@@ -379,7 +379,7 @@ class ExpectedFormula(Expected, kw_only=True, frozen=True):
 
     Attributes:
         run: a run in runs/, or a file ``*.tsv`` with topic, document and score on each line.
-        model, analysis, fields, combination: the formula, as in ``touche.identify.hypotheses.Hypothesis``.
+        model, analysis, fields, combination: the formula, as in ``touche.identification.hypotheses``.
         parameters: parameters of the formula, which have to be inferred from the scores of both runs.
         official_parameters, rerun_parameters: parameters of only one run, because they depend on the
             collection.

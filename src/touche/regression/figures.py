@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import mean
 
+from touche.documents.records import AnyDocument
 from touche.errors import ToucheError
-from touche.formats.documents import AnyDocument
-from touche.formats.runs import RunLine, by_topic, in_order_of_score
 from touche.pairs.coherence import of_embeddings
 from touche.pairs.ranking import Pair, ScoredSentence, unscored
 from touche.pairs.sentences import arguments_in_sentences
+from touche.trec.runs import RunLine, by_topic, in_order_of_score
 
 _FIRST = 5  # pairs of each topic, independent of a task's cutoff
 

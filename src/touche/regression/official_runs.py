@@ -15,16 +15,16 @@ from touche.data.places import is_available, open_dataset
 from touche.errors import ToucheError, choice
 from touche.evaluation.agreement import EVALUATOR, Overlap, overlap, rankings, scored_overlap
 from touche.evaluation.scores import Evaluated, evaluated
-from touche.formats.columns import Run
-from touche.formats.runs import RunLine
-from touche.identify.counts import NAMED
-from touche.identify.fitting import Fit
-from touche.identify.hypotheses import Hypothesis
-from touche.identify.parameters import shared_numbers
-from touche.identify.samples import Array, Sample, read_scores, sample_of
-from touche.identify.search import fits_of
+from touche.identification.counts import NAMED
+from touche.identification.fitting import Fit
+from touche.identification.hypotheses import Hypothesis
+from touche.identification.parameters import shared_numbers
+from touche.identification.samples import Array, Sample, read_scores, sample_of
+from touche.identification.search import fits_of
 from touche.regression.expected import ExpectedFormula, Measured
 from touche.tasks import STANCE, Task, dataset
+from touche.trec.columns import Run
+from touche.trec.runs import RunLine
 
 OWN = 0.999  # the share of its own scores that a baseline has to reproduce; the rest is rounding
 _NEAR = 1e-4  # the largest relative error of a parameter

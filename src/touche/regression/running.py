@@ -9,14 +9,17 @@ from typing import Any
 
 from touche import baselines, tasks
 from touche.baselines.loader import folder_of, is_shipped
+from touche.containers.limits import Limits
+from touche.containers.programs import Log
+from touche.containers.runs import Job, Runner, Usage
 from touche.data.places import locate
 from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.evaluation.agreement import Overlap
 from touche.evaluation.scores import Evaluated
+from touche.io.origin import clone
+from touche.io.progress import bar
 from touche.io.temporary import temporary_folder
 from touche.io.writing import make_folder, whole, write_whole
-from touche.origin import clone
-from touche.progress import bar
 from touche.regression.expected import (
     EXPECTED_FILE,
     PINNED,
@@ -26,9 +29,6 @@ from touche.regression.expected import (
     TopicValue,
     read_expected,
 )
-from touche.sandbox.limits import Limits
-from touche.sandbox.programs import Log
-from touche.sandbox.runs import Job, Runner, Usage
 from touche.tira.outputs import RUN_FILE
 
 PASSED, TOO_LOW, TOO_HIGH, CHANGED = "passed", "too low", "too high", "changed"

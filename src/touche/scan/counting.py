@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from touche.documents.records import AnyDocument
 from touche.errors import ToucheError
-from touche.formats.documents import AnyDocument
 from touche.io.identifiers import quoted
 from touche.scan.kernel import COUNTED, DROPPED, IGNORED, Counter, Counts, beginning_with
 from touche.scan.statistics import Statistics, added_up

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from touche.compiled import NUMBER, POINTER, compiled
+from touche.io.compiled import NUMBER, POINTER, compiled
 
 Array = np.ndarray[Any, np.dtype[Any]]
 """An array of numbers, one for each document."""

@@ -6,16 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError
-from touche.formats.statistics import (
-    FieldStatistics,
-    KnownStatistics,
-    StatisticsFiles,
-    read_known,
-    write_statistics,
-)
 from touche.scan.counting import Vocabulary
 from touche.scan.statistics import UNKNOWN, Statistics
+from touche.scan.statistics_files import FieldStatistics, KnownStatistics, read_known, write_statistics
 
 _REMEDY = (
     "use statistics for the same baseline, options and topics, or a folder of your own without statistics"

@@ -9,12 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from touche.collection.documents import Documents
-from touche.collection.parts import Parts
+from touche.documents.collection import Documents
+from touche.documents.parts import Parts
+from touche.documents.records import AnyDocument
 from touche.errors import ParameterError, ToucheError
-from touche.formats.documents import AnyDocument
-from touche.formats.runs import with_unmatched
-from touche.formats.topics import Topic
 from touche.io.identifiers import quoted
 from touche.scan.counting import ONE_FIELD, Fields, Part, Vocabulary
 from touche.scan.kernel import Array
@@ -24,6 +22,8 @@ from touche.scan.models import Formula, Weighted
 from touche.scan.reading import read
 from touche.scan.statistics import Statistics, Term, added_up
 from touche.scan.tokens import analysis_named
+from touche.trec.runs import with_unmatched
+from touche.trec.topics import Topic
 
 Hits = list[tuple[str, float]]
 Queries = Mapping[str, Mapping[str, float]]

@@ -9,13 +9,13 @@ from itertools import chain, islice
 from pickle import PicklingError, dumps
 from typing import Any, Generic, TypeVar
 
-from touche.collection.documents import Documents
-from touche.collection.parts import LocalParts, Parts
+from touche.documents.collection import Documents
+from touche.documents.pages import RawPage, Skipped
+from touche.documents.parts import LocalParts, Parts
+from touche.documents.pieces import Piece
+from touche.documents.records import AnyDocument
 from touche.errors import InputError, one_line
-from touche.formats.documents import AnyDocument
-from touche.formats.pages import RawPage, Skipped
-from touche.formats.pieces import Piece
-from touche.progress import processors
+from touche.io.progress import processors
 from touche.scan.counting import Counting, Fields, Part, Vocabulary, joined
 
 _T = TypeVar("_T")
@@ -170,7 +170,7 @@ def parts_in_parallel(reading: Reading[_T], collection: Documents, processes: in
     # Imported here, because the imports take as long as a small run.
     from concurrent.futures.process import BrokenProcessPool
 
-    from touche.processes import CannotStartError
+    from touche.io.processes import CannotStartError
 
     try:
         batches = _batches_of_pieces(reading, chain(first, pieces), processes)
@@ -192,7 +192,7 @@ def _batches_of_pieces(
     Raises:
         _OneProcessError: if a piece is broken, or an id occurs twice.
     """
-    from touche.processes import Pool, in_order
+    from touche.io.processes import Pool, in_order
 
     seen: set[str] = set()
     with Pool(processes, _begin_work, reading.begin, reading.among) as pool:

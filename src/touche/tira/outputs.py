@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from touche.errors import ToucheError
-from touche.formats.runs import MAX_DEPTH, format_run, ranking
-from touche.formats.topics import Topic
 from touche.io.identifiers import is_word, quoted
 from touche.io.writing import check_outputs, together, write_whole
+from touche.trec.runs import MAX_DEPTH, format_run, ranking
+from touche.trec.topics import Topic
 
 INPUT_VARIABLE, OUTPUT_VARIABLE = "inputDataset", "outputDir"  # set by TIRA
 RUN_FILE, METADATA_FILE = "run.txt", "ir-metadata.yml"

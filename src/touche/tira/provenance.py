@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, ver
 from pathlib import Path
 from typing import Any
 
-from touche.collection.folders import folder_of, names_of
+from touche.documents.folders import folder_of, names_of
 from touche.errors import InputError
 from touche.io.opening import is_file, open_binary, texts_in
 

@@ -6,10 +6,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from touche import plots
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.cross_validation import CrossValidation, Fold, Values
-from touche.formats.framed import Table
-from touche.report import plots
+from touche.trec.framed import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,7 +12,7 @@ from typing import Any
 
 from touche.baselines.files import digest_of, fingerprint, fingerprints
 from touche.baselines.running import Runs
-from touche.collection.files import Files
+from touche.documents.files import Files
 from touche.io.opening import is_file, md5, texts_in
 from touche.io.writing import write_whole
 from touche.tira.outputs import METADATA_FILE, RUN_FILE

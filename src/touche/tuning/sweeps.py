@@ -15,23 +15,23 @@ from touche import tasks
 from touche.baselines.loader import load
 from touche.baselines.method import Baseline
 from touche.baselines.running import Runs
-from touche.collection.discovery import Input
-from touche.collection.parts import PostponedError, Readings
 from touche.data.places import is_dataset, opened
+from touche.documents.discovery import Input
+from touche.documents.parts import PostponedError, Readings
 from touche.errors import ToucheError, check_choice
 from touche.evaluation import scores
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Fold, cross_validated
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.notes import doubts
-from touche.formats.forms import AnyQrels, file_of_qrels
-from touche.formats.framed import Table
-from touche.formats.topics import Topic, in_order
 from touche.io.identifiers import check_tag, name_of, path_or_id
+from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
 from touche.io.writing import locked, make_folder
-from touche.progress import watched
 from touche.tasks import Task
 from touche.tira.outputs import RUN_FILE
+from touche.trec.forms import AnyQrels, file_of_qrels
+from touche.trec.framed import Table
+from touche.trec.topics import Topic, in_order
 from touche.tuning.grid import settings_of
 from touche.tuning.results import Options, Setting, SettingScore, Sweep
 from touche.tuning.resuming import Resumption

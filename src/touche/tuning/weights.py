@@ -8,13 +8,13 @@ from touche.data.places import qrels_of
 from touche.errors import ToucheError, check_choice
 from touche.evaluation.cross_validation import FOLDS, CrossValidation, Values, best, cross_validated
 from touche.evaluation.evaluators import trec_eval
-from touche.formats.qrels import Qrels
-from touche.formats.runs import RunLine
-from touche.formats.topics import in_order
-from touche.fusion import Hits, Method, Ranking, Shares, ranked, shares_of, weighted
-from touche.progress import watched
+from touche.evaluation.fusion import Hits, Method, Ranking, Shares, ranked, shares_of, weighted
+from touche.io.progress import watched
 from touche.tasks import STANCE, Task
 from touche.tasks.measures import Measure
+from touche.trec.qrels import Qrels
+from touche.trec.runs import RunLine
+from touche.trec.topics import in_order
 
 STEPS = 10  # of a weight, from 0 to 1
 MOST_RUNS = 5  # with 1,001 combinations of weights

@@ -4,7 +4,7 @@ import re
 
 from rank_bm25 import BM25Okapi
 from touche import Documents, Rankings, Topics, baseline
-from touche.formats.runs import with_unmatched
+from touche.trec.runs import with_unmatched
 
 
 @baseline

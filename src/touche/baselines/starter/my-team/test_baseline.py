@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from touche.baselines.loader import load
-from touche.formats.documents import Document
-from touche.formats.topics import Topic
+from touche.documents.records import Document
+from touche.trec.topics import Topic
 
 FOLDER = Path(__file__).resolve().parent
 DOCUMENTS = [

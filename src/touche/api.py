@@ -1,0 +1,593 @@
+"""The commands as Python functions: each returns what its command prints."""
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import chain
+from math import comb
+from os import PathLike, fspath
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from touche import tasks
+from touche.baselines.loader import load
+from touche.baselines.method import Baseline
+from touche.baselines.options import checked
+from touche.baselines.running import run as write_run
+from touche.data.places import open_dataset, opened, topics_of
+from touche.data.places import qrels_of as qrels_of_task
+from touche.documents.collection import Documents
+from touche.errors import ToucheError, check_choice, check_whole, choice
+from touche.evaluation import agreement, fusion, scores
+from touche.evaluation.agreement import Overlap, ScoredOverlap
+from touche.evaluation.comparison import (
+    Comparison,
+    TopicDifference,
+    comparisons,
+    run_named,
+    topic_differences,
+)
+from touche.evaluation.evaluators import EVALUATORS
+from touche.evaluation.notes import notes_of, warnings_of
+from touche.evaluation.scores import Evaluated, Score, TopicScore
+from touche.evaluation.wide import WideTable, wide_table
+from touche.io.identifiers import check_tag, name_of, path_or_id
+from touche.io.opening import Held
+from touche.io.progress import watched
+from touche.io.temporary import temporary_folder
+from touche.linting import Finding
+from touche.linting import lint as linted
+from touche.tasks import Published, Task, per_topic
+from touche.tasks.per_topic import PublishedTopic
+from touche.tira.outputs import RUN_FILE
+from touche.trec.columns import NO_STANCE, Run, RunLine
+from touche.trec.forms import IN_MEMORY, AnyQrels, AnyRun, file_of_qrels, list_of_runs, run_of, runs_of
+from touche.trec.framed import Table
+from touche.trec.qrels import Qrels
+from touche.trec.runs import MAX_DEPTH, read_run
+from touche.trec.topics import Topic, read_topics
+
+if TYPE_CHECKING:
+    from ir_measures.measures import Measure
+
+    from touche.identification.answer import Answer
+    from touche.regression.running import Outcome
+    from touche.tuning.weights import TunedFusion
+
+_T = TypeVar("_T")
+
+
+class _QrelsByDimension(Mapping[str, Qrels]):
+    """The qrels of a task, read when they are used."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    def __getitem__(self, dimension: str) -> Qrels:
+        if dimension not in self._task.qrels:
+            known = choice(dimension, self._task.qrels)
+            raise ToucheError(f"{self._task.id} has no dimension {dimension!r}; {known}")
+        return qrels_of_task(self._task, dimension)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._task.qrels)
+
+    def __len__(self) -> int:
+        return len(self._task.qrels)
+
+    def __contains__(self, dimension: object) -> bool:
+        return dimension in self._task.qrels
+
+
+@dataclass(frozen=True)
+class TaskData:
+    """A task and its data, which is read when it is used.
+
+    Attributes:
+        id: the id of the task or dataset, such as ``touche-2021-task-1/sample``.
+        card: the facts of the task: title, measure, rules, names of files.
+    """
+
+    id: str
+    card: Task
+
+    @cached_property
+    def topics(self) -> Table[Topic]:
+        """The topics; ``topics.frame()`` has a row for each."""
+        return Table(Topic, tuple(read_topics(topics_of(*tasks.dataset(self.id)))))
+
+    @property
+    def qrels(self) -> Mapping[str, Qrels]:
+        """The relevance judgments by dimension, such as ``qrels["relevance"]``; each has a ``frame()``."""
+        return _QrelsByDimension(self.card)
+
+    @property
+    def documents(self) -> Documents:
+        """The collection, over which you can iterate repeatedly; ``documents.frame()`` loads all of it."""
+        return open_dataset(self.id).documents
+
+    @property
+    def published(self) -> Table[Published]:
+        """The published results, the best of each dimension first."""
+        return published(self.card.id)
+
+
+def task(id: str) -> TaskData:
+    """Returns a task with its topics, qrels, documents and published results.
+
+    Args:
+        id: the id of a task or of a dataset, such as ``touche-2021-task-1`` or ``spot-check/arguments``.
+
+    Raises:
+        ToucheError: if there is no such task. Data that is missing is an error when you use it.
+    """
+    return TaskData(id, tasks.task(id))
+
+
+def run(baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str], **options: Any) -> Run:
+    """Runs a baseline and returns the run, like ``touche run`` in run.txt.
+
+    Args:
+        baseline: the name of a shipped baseline, the path of a folder with a baseline.py, or a function
+            decorated by ``baseline``.
+        dataset: the id of a dataset, such as ``spot-check/arguments``, or the path of an input directory.
+            A folder with the name of a dataset needs ``./`` before its name. With ``irds:`` before an id of
+            ir_datasets, that dataset is downloaded.
+        options: options of the baseline by name; other options have their defaults.
+
+    Returns:
+        The run. Its ``frame()`` has a row for each hit, with the columns of PyTerrier: qid and docno, texts;
+        rank, from 0; score; stance, if the run has stances. A topic without results is a Python warning.
+
+    Raises:
+        ToucheError: if there is no such baseline, dataset or option, or the input is unusable.
+    """
+    ranker = baseline if isinstance(baseline, Baseline) else load(name_of("baseline", baseline))
+    values = checked(ranker.options, options)
+    source = opened(path_or_id("dataset", dataset), needs_documents=ranker.needs_documents)
+    with temporary_folder("touche-run-") as folder:
+        without_hits = write_run(ranker, source, folder, values)
+        for topic in without_hits:
+            text = f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"
+            warnings.warn(text, stacklevel=2)
+        has_hits = len(without_hits) < len(source.topics)
+        tag = ranker.tag(values)
+        return (read_run(folder / RUN_FILE) if has_hits else Run.of([])).called(tag)
+
+
+def evaluate(
+    runs: AnyRun | Sequence[AnyRun],
+    task: str | None = None,
+    evaluator: str = "both",
+    *,
+    per_topic: bool = False,
+    pairs: Literal["exact", "any-order"] = "exact",
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+) -> Table[Any]:
+    """Scores runs in every dimension of a task.
+
+    Args:
+        runs: one run or several, each in one of the forms of ``touche.AnyRun``: a path, a frame of PyTerrier
+            or ir_measures, scores by topic and document, or records.
+        task: the id of the task; None if there are only qrels.
+        evaluator: ``trec_eval``, ``touche`` or ``both``.
+        per_topic: whether to return topic scores instead of means.
+        pairs: ``any-order`` adds a score that also counts pairs judged in the other order.
+        measure: a measure instead of the task's, an object of ir_measures or its name, such as ``nDCG@10``.
+            ``nDCG@5,AP`` names several.
+        qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
+
+    Returns:
+        A record for each run, dimension, evaluator (and topic): a ``touche.evaluation.scores.Score`` or
+        ``TopicScore``; ``frame()`` returns them as a DataFrame. Doubtful scores cause Python warnings. The
+        notes explain differences between the evaluators, and give ranks on the leaderboard.
+
+    Raises:
+        ToucheError: if a run is unusable, or qrels are missing.
+    """
+    check_choice("order of pairs", pairs, ["exact", "any-order"])
+    by_measure = _score(runs_of(runs), (task, measure, qrels), evaluator, any_order=pairs == "any-order")
+    kind: type[Any] = TopicScore if per_topic else Score
+    of_runs = (run.all_topic_scores if per_topic else run.scores.values() for run in chain(*by_measure))
+    records = tuple(chain.from_iterable(of_runs))
+    notes = dict.fromkeys(text for group in by_measure for text in notes_of(group))
+    return _warned(Table(kind, records, _warnings(by_measure), tuple(notes)))
+
+
+def compare(
+    runs: AnyRun | Sequence[AnyRun],
+    task: str | None = None,
+    evaluator: str = "trec_eval",
+    *,
+    per_topic: bool = False,
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+    randomisation: bool = False,
+    reference: AnyRun | None = None,
+) -> Table[Any]:
+    """Compares each pair of runs in every dimension of a task.
+
+    Args:
+        runs: paths or frames, as for ``evaluate``; at least two.
+        task: the id of the task; None if there are only qrels.
+        evaluator: ``trec_eval`` or ``touche``.
+        per_topic: whether to return the differences of topics, a pair's largest differences first.
+        measure: a measure instead of the task's, as for ``evaluate``.
+        qrels: qrels instead of the task's, in one of the forms of ``touche.AnyQrels``.
+        randomisation: whether to add the randomisation test.
+        reference: one of the runs, its tag or its path, to compare each other run with; None compares all
+            pairs.
+
+    Returns:
+        Records: ``touche.evaluation.comparison.Comparison`` or ``TopicDifference``; ``frame()`` returns
+        them as a DataFrame.
+
+    Raises:
+        ToucheError: if a run is unusable, the reference is not one of the runs, or qrels are missing.
+    """
+    check_choice("evaluator", evaluator, EVALUATORS)
+    sources = list_of_runs(runs)
+    named = runs_of(sources)
+    name = _name(reference, sources, named)
+    by_measure = _score(named, (task, measure, qrels), evaluator)
+    compared, faults = list[Any](), list[str]()
+    for evaluated in by_measure:
+        second = None if name is None else run_named(name, evaluated)
+        records, untested = comparisons(evaluated, evaluator, second, randomisation=randomisation)
+        compared += topic_differences(evaluated, evaluator, second) if per_topic else records
+        faults += untested
+    kind: type[Any] = TopicDifference if per_topic else Comparison
+    return _warned(Table(kind, tuple(compared), (*faults, *_warnings(by_measure))))
+
+
+def wide(
+    runs: AnyRun | Sequence[AnyRun],
+    task: str | None = None,
+    evaluator: str = "both",
+    *,
+    measure: "str | Measure | Sequence[str | Measure] | None" = None,
+    qrels: AnyQrels = None,
+    reference: AnyRun | None = None,
+    every_two: bool = False,
+) -> WideTable:
+    """Scores runs in a table with a row for each run, for papers: ``wide(...).latex()``.
+
+    Args:
+        runs, task, evaluator, measure, qrels: as for ``evaluate``.
+        reference: one of the runs, its tag or its path, from which significant differences are marked.
+        every_two: whether letters mark the runs with significantly lower scores.
+
+    Raises:
+        ToucheError: as ``evaluate`` and ``compare``.
+    """
+    sources = list_of_runs(runs)
+    named = runs_of(sources)
+    by_measure = _score(named, (task, measure, qrels), evaluator)
+    table = wide_table(by_measure, _name(reference, sources, named), every_two)
+    return _warned(replace(table, warnings=(*table.warnings, *_warnings(by_measure))))
+
+
+def published(task: str | None = None) -> Table[Published]:
+    """Returns the published results of a task, or of all tasks.
+
+    Args:
+        task: the id of the task; None for all tasks.
+
+    Returns:
+        Records of ``touche.tasks.Published``, the best result of each dimension first; detected stances,
+        which have another measure, come last. ``frame()`` returns them as a DataFrame.
+
+    Raises:
+        ToucheError: if there is no such task.
+    """
+    chosen = tasks.all_tasks().values() if task is None else [tasks.task(task)]
+    return Table(Published, tuple(row for card in chosen for row in card.published))
+
+
+def published_topics(task: str) -> Table[PublishedTopic]:
+    """Returns the published values of each topic: nDCG@5 of rankings, macro F1 of detected stances.
+
+    The organizers published them for ``touche-2021-task-1``, ``touche-2021-task-2`` and
+    ``touche-2022-task-2``. Some runs lack topics, and the mean of a run is over its topics.
+
+    Args:
+        task: the id of the task, or of a dataset with some of its topics.
+
+    Returns:
+        Records of ``touche.tasks.per_topic.PublishedTopic``, run by run; none for other tasks. ``frame()``
+        returns them as a DataFrame.
+
+    Raises:
+        ToucheError: if there is no such task.
+    """
+    return Table(PublishedTopic, per_topic.published_topics(tasks.task(task)))
+
+
+def _score(
+    runs: Sequence[Path | Run], scored_by: tuple[Any, Any, Any], evaluator: str, any_order: bool = False
+) -> list[list[Evaluated]]:
+    """Evaluates runs of any form by each measure; qrels without a file are written to a temporary file."""
+    check_choice("evaluator", evaluator, [*EVALUATORS, "both"])
+    evaluators = [] if evaluator == "both" else [evaluator]
+    task, measure, qrels = scored_by
+    passed = measure if isinstance(measure, list | tuple) else [measure]  # texts, or objects of ir_measures
+    measures = [name for each in passed for name in (tasks.measures_in(str(each)) if each else [None])]
+    with file_of_qrels(qrels) as path:
+        scored = tasks.tasks_scored_by(task, measures or [None], path)
+        by_measure = scores.evaluate_by(runs, scored, evaluators, any_order=any_order)
+    return [_naming_qrels(qrels, group) for group in by_measure]
+
+
+def _naming_qrels(qrels: AnyQrels, runs: Sequence[Evaluated]) -> list[Evaluated]:
+    """Returns evaluated runs; qrels in memory have a name instead of the path of their temporary file."""
+    if qrels is None or isinstance(qrels, str | PathLike):
+        return [*runs]
+    return [replace(run, qrels=IN_MEMORY) for run in runs]
+
+
+def _name(
+    reference: AnyRun | None, sources: Sequence[AnyRun], runs: Sequence[Path | Run]
+) -> str | Path | None:
+    """Returns a text unchanged, and the path of a run, which is renamed if another one has its name.
+
+    Args:
+        reference: the reference; None if there is none.
+        sources: the runs as they were passed.
+        runs: the same runs with different names.
+
+    Raises:
+        ToucheError: if a reference that is not a text is not one of the runs.
+    """
+    if reference is None or isinstance(reference, str | PathLike):
+        return None if reference is None else str(fspath(reference))
+    paths = [run.path if isinstance(run, Run) else run for run in runs]
+    for source, path in zip(sources, paths, strict=True):
+        if source is reference:
+            return path
+    copy = run_of(reference)
+    equal = [path for run, path in zip(runs, paths, strict=True) if run_of(run) == copy]
+    if len(equal) != 1:
+        problem = f"{len(equal)} of the runs have" if equal else "none of the runs has"
+        raise ToucheError(f"{problem} the lines of the reference; pass one of the runs itself, or its tag")
+    return equal[0]
+
+
+def _warnings(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for group in by_measure for text in warnings_of(group)))
+
+
+def _warned(result: _T) -> _T:
+    """Returns a result whose warnings are also Python warnings, in the line that called the library."""
+    for text in result.warnings:  # type: ignore[attr-defined]
+        warnings.warn(text, stacklevel=3)
+    return result
+
+
+def overlap(
+    runs: Sequence[AnyRun], task: str | None = None, *, baseline: tuple[AnyRun, AnyRun] | None = None
+) -> Table[Overlap]:
+    """Compares each pair of runs by their documents and, with a task, by their scores.
+
+    Args:
+        runs: at least two runs, an original before its rerun.
+        task: the id of the task whose qrels score the runs; None compares only the documents.
+        baseline: the run that the first run improves on, and the rerun of that run. It needs a task.
+
+    Raises:
+        ToucheError: if a run is unusable, two runs share no topic, or qrels are missing. Also if there are
+            baselines without exactly two runs and a task.
+    """
+    originals, both = list_of_runs(runs), list_of_runs(baseline or [])
+    if both and (task is None or len(originals) != 2 or len(both) != 2):
+        raise ToucheError("a baseline compares the scores of two runs; pass two of each, and a task")
+    read = [run_of(run) for run in runs_of([*originals, *both], distinct=False)]
+    if task is None:
+        pairs = agreement.overlaps(read)
+        return Table(Overlap, tuple(watched(pairs, "comparing", "pairs of runs", comb(len(read), 2))))
+    scored = tasks.task_scored_by(task, tasks.task(task).measure.name)
+    evaluated = scores.evaluate([*{run.path: run for run in read}.values()], scored, [agreement.EVALUATOR])
+    paths = [run.path for run in read]
+    records = agreement.scored_overlaps(paths[: len(originals)], evaluated, paths[len(originals) :])
+    return _warned(Table(ScoredOverlap, tuple(records), tuple(warnings_of(evaluated))))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FusedRun(Run):
+    """A run that was fused from others.
+
+    Attributes:
+        tuning: weights of each topic, and their cross-validation; None without tuning.
+    """
+
+    tuning: "TunedFusion | None" = None
+
+
+def fuse(
+    runs: Sequence[AnyRun],
+    method: str = "rrf",
+    *,
+    weights: Sequence[float] | None = None,
+    tune: Literal["two-fold", "leave-one-topic-out"] | None = None,
+    task: str | None = None,
+    measure: "str | Measure | None" = None,
+    qrels: AnyQrels = None,
+    dimension: str | None = None,
+    depth: int = MAX_DEPTH,
+    tag: str = "",
+) -> FusedRun:
+    """Fuses runs into one; documents that several runs rank high come first.
+
+    Args:
+        runs: at least two runs.
+        method: ``rrf``, ``combsum``, ``combmnz``, ``z-score`` or ``rbc``.
+        weights: factors of the runs' scores, one per run; None for equal weights.
+        tune: cross-validation, which chooses the weights of each topic by other topics. So the score of the
+            fused run is cross-validated.
+        task, measure, qrels: what weights are tuned for, as for ``evaluate``.
+        dimension: dimension to tune for; by default the task's first.
+        depth: maximum number of documents per topic.
+        tag: the name of the fused run; by default ``touche-`` and the method.
+
+    Raises:
+        ToucheError: if a run is unusable or passed twice, there are fewer than two, or there is no such
+            method. Also if the weights cannot be tuned.
+    """
+    check_choice("method", method, fusion.METHODS)
+    check_whole("depth", depth, 1, MAX_DEPTH)
+    tag = tag or f"touche-{method}"
+    check_tag(tag)
+    read = [run_of(run) for run in runs_of(runs)]
+    if len(read) < 2:
+        raise ToucheError("fusion needs at least two runs; pass more")
+    if tune and weights is not None:
+        raise ToucheError("tune and weights exclude each other; pass only one")
+    if tune is None and (task, measure, qrels, dimension) != (None, None, None, None):
+        raise ToucheError("task, measure, qrels and dimension are for tuning; also pass tune")
+    for text in fusion.doubts_of(read):
+        warnings.warn(text, stacklevel=2)
+    tuning = None
+    if tune is None:
+        rankings = fusion.fused_rankings(read, fusion.METHODS[method], depth, weights)
+    else:
+        from touche.tuning.weights import tuned  # here, because it takes long to import
+
+        with file_of_qrels(qrels) as path:
+            scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
+            tuning = tuned(read, fusion.METHODS[method], depth, scored, tune, dimension)
+        rankings = iter(tuning.rankings)
+    lines = [
+        RunLine(topic.number, hit[2] if len(hit) == 3 else NO_STANCE, hit[0], rank, hit[1], tag)
+        for topic, hits in rankings
+        for rank, hit in enumerate(hits, 1)
+    ]
+    run = Run.of(lines, tag)
+    return FusedRun(**{field.name: getattr(run, field.name) for field in fields(run)}, tuning=tuning)
+
+
+def lint(runs: AnyRun | Sequence[AnyRun], task: str, *, teams: Sequence[str] | None = None) -> Table[Finding]:
+    """Checks the runs of a submission against the rules of a task.
+
+    Args:
+        runs: one run or several, as files or in any other form.
+        task: the id of the task, or of a dataset with another corpus.
+        teams: the team of each run; None if all are of one team.
+
+    Returns:
+        The findings, with the severity ``error`` or ``warning``. The notes name impossible checks.
+
+    Raises:
+        ToucheError: if a run cannot be read as text, or there is no such task.
+    """
+    paths = [
+        Held.of(str(run.path), run.text().encode()) if isinstance(run, Run) else run
+        for run in runs_of(runs, checks=False)
+    ]
+    if teams is not None and len(teams) != len(paths):
+        raise ToucheError(f"{len(paths)} runs have {len(teams)} teams; name the team of each run")
+    by_run = dict(zip(paths, teams, strict=True)) if teams else None
+    findings, notes = linted(paths, *tasks.dataset(task), by_run)
+    return Table(Finding, tuple(findings), notes=tuple(notes))
+
+
+def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = MappingProxyType({})) -> "Answer":
+    """Infers the retrieval model, the analysis and the parameters of a run from its scores.
+
+    Worker processes fit the hypotheses. In a script, call the function below ``if __name__ == "__main__":``.
+
+    Args:
+        run: a run, or the path of a file ``*.tsv`` with topic, document and score on each line.
+        task: the id of a dataset, such as ``touche-2021-task-1/sample``; a part of the documents is enough.
+        mean_lengths: known mean lengths of fields in the whole collection, in tokens. Arguments need
+            both premises and conclusion, in BEIR's format text and title.
+
+    Returns:
+        The answer; its ``frame()`` has the best hypotheses.
+
+    Raises:
+        ToucheError: if the run or the dataset is unusable, or both have no common document.
+    """
+    from touche.identification import identify as identified  # here, because it imports scipy
+
+    is_file = isinstance(run, str | PathLike)
+    return identified(Path(run) if is_file else run_of(run), task, mean_lengths)
+
+
+def report(
+    runs: AnyRun | Sequence[AnyRun],
+    output: str | PathLike[str],
+    task: str | None = None,
+    *,
+    measure: "str | Measure | None" = None,
+    qrels: AnyQrels = None,
+    reference: AnyRun | None = None,
+    all_published: bool = False,
+) -> Path:
+    """Writes a page on runs: ranks among published results, run comparisons, and topic scores.
+
+    Args:
+        runs: one run or several; empty with ``all_published``.
+        output: the folder for the page.
+        task: the id of the task; None if there are only qrels.
+        measure, qrels: another measure, or other qrels, as for ``evaluate``.
+        reference: one of the runs, its tag or its path, to compare the others with; by default the
+            organizers' baseline, or else the run with the highest mean.
+        all_published: whether to show the published results of all tasks instead.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        ToucheError: if a run is unusable, qrels are missing, or the folder cannot be written.
+    """
+    folder = Path(name_of("output", output))
+    # here, because it takes a second to import
+    from touche.reports import Report, part_of, published_parts, write
+
+    if all_published:
+        if list_of_runs(runs) or any(each is not None for each in (task, measure, qrels, reference)):
+            raise ToucheError("all_published takes no runs and no scoring; omit them")
+        parts = list(published_parts())
+        return write(Report("Published results of Touché", "touche.report", parts, gallery=True), folder)
+    with file_of_qrels(qrels) as path:
+        scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
+        sources = list_of_runs(runs)
+        named = runs_of(sources)
+        evaluated = _naming_qrels(qrels, scores.evaluate(named, scored))
+        part = part_of(evaluated, task or scored.id, _name(reference, sources, named))
+    title = f"{len(part.runs)} run{'s' if len(part.runs) > 1 else ''} of {part.dataset}"
+    return write(Report(title, "touche.report", [part]), folder)
+
+
+def regress(
+    baselines: str | Sequence[str] = (),
+    datasets: str | Sequence[str] = (),
+    *,
+    runner: Literal["local", "docker", "podman", "tira"] = "local",
+    twice: bool = False,
+) -> "Table[Outcome]":
+    """Reruns baselines on every available dataset and compares their scores with the expected ones.
+
+    Args:
+        baselines: names or paths of baselines; none for all that ship.
+        datasets: ids of datasets; none for all.
+        runner: where the baselines run.
+        twice: whether each baseline runs twice, to compare run.txt byte by byte.
+
+    Returns:
+        The outcomes, each with its verdict.
+
+    Raises:
+        ToucheError: if there is no such baseline or dataset.
+    """
+    from touche.containers.limits import Limits
+    from touche.containers.runs import RUNNERS
+    from touche.regression import running  # here, because few callers need it
+
+    check_choice("runner", runner, RUNNERS)
+    names, ids = ([each] if isinstance(each, str) else [*each] for each in (baselines, datasets))
+    expected, outcomes = running.expected_of([name_of("baseline", name) for name in names], ids)
+    outcomes += running.regress(expected, RUNNERS[runner], Limits(), lambda line: None, twice=twice)
+    return Table(running.Outcome, tuple(outcomes))

@@ -1,0 +1,224 @@
+"""Public search engines: requests have pauses, and answers are cached with their dates."""
+
+import logging
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
+from math import ceil, isfinite
+from typing import Any
+
+from touche.errors import ToucheError, check_range
+from touche.io.identifiers import is_word
+from touche.io.optional import imported
+from touche.io.writing import cache_folder, make_folder
+from touche.tira.answers import note_answer
+
+EXTRA = "apis"
+KEEP_DAYS = 7
+_PAUSE = 1.0  # seconds between an answer and the next request
+_RETRIES = 5  # the pause doubles after each attempt
+_LONGEST_PAUSE = 300.0  # seconds; a longer one ends the run
+_TIMEOUT = 60  # seconds
+_TEMPORARY = {408, 425, 429, *range(500, 600)}  # statuses after which another attempt may succeed
+_HOMEPAGE = "https://touche.webis.de"
+_CACHE_FILE = "answers.sqlite"
+_MOST_DAYS = 36_500  # of a cached answer
+_SECRETS = ("apikey",)  # arguments of requests that are not cached
+_BROKEN = (ValueError, TypeError, KeyError, AttributeError)  # raised by readers of unexpected answers
+
+_log = logging.getLogger(__name__)
+
+Result = tuple[str | None, float]
+"""A document's id and score; some results have no id."""
+Answer = tuple[Sequence[Result], int]
+"""The results in their order, and how many of the requested results exist but were not sent."""
+Request = Mapping[str, Any]
+Read = Callable[[bytes], Answer]
+
+
+@dataclass
+class Engine:
+    """A connection to a search engine.
+
+    Attributes:
+        name: its name in messages.
+        variable: the environment variable that can set another address.
+        address: the default address.
+        is_cached: whether answers are stored and read.
+        keep_days: the age in days from which a stored answer is requested again.
+        advice: a remedy for each status by which the engine refuses requests.
+    """
+
+    name: str
+    variable: str
+    address: str
+    is_cached: bool = True
+    keep_days: float = KEEP_DAYS
+    advice: Mapping[int, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.address = os.environ.get(self.variable, self.address)
+        make_folder(cache_folder())
+        with _usable_cache():
+            self._session = _session()
+
+    def results(self, query: str, request: Request, read: Read) -> Sequence[Result]:
+        """Returns the results of a query in their order, from the cache where possible; notes their date.
+
+        Fewer results than the engine announces cause a warning, and are not cached.
+
+        Args:
+            query: the query, for messages.
+            request: the arguments of ``requests.request``, without the address.
+            read: parses an answer.
+
+        Raises:
+            ToucheError: if the engine refuses, is absent, requests too long a pause, or sends no results;
+                or if the cache cannot be used.
+        """
+        check_range("cache_days", self.keep_days, 0, _MOST_DAYS)
+        self._session.settings.filter_fn = lambda response: _is_complete(response, read)
+        with nullcontext() if self.is_cached else self._session.cache_disabled(), _usable_cache():
+            response = self._send(request)
+            age = datetime.now(UTC) - response.created_at.astimezone(UTC)
+            if response.from_cache and not (age < timedelta(self.keep_days) and _is_complete(response, read)):
+                response = self._send({**request, "force_refresh": True})
+        if not response.ok:
+            remedy = self.advice.get(response.status_code, "check whether its API has changed")
+            raise ToucheError(f"{self.name} refuses the request (HTTP {response.status_code}); {remedy}")
+        try:
+            results, missing = _read(response, read)
+        except _BROKEN as error:
+            raise self._no_answer("no JSON with results") from error
+        if missing > 0:  # a later request may return all of them
+            sent = len(results)
+            _log.warning("%s sent %d of %d results for: %s", self.name, sent, sent + missing, query)
+        note_answer(self.name, response.created_at.astimezone(UTC))
+        return results
+
+    def _send(self, request: Request) -> Any:
+        """Sends a request, or reads its answer from the cache."""
+        from requests import RequestException
+        from requests.exceptions import InvalidSchema, InvalidURL, MissingSchema
+
+        try:
+            response = self._session.request(url=self.address, timeout=_TIMEOUT, **request)
+        except (MissingSchema, InvalidSchema, InvalidURL) as error:
+            problem = f"{self.variable} is {self.address!r}, which is not an address"
+            raise ToucheError(f"{problem}; write an address such as https://example.org") from error
+        except RequestException as error:
+            raise self._no_answer(type(error).__name__) from error
+        if response.status_code in _TEMPORARY:
+            raise self._no_answer(f"HTTP {response.status_code}")
+        return response
+
+    def _no_answer(self, reason: str) -> ToucheError:
+        problem = f"{self.address} sent no readable answer ({reason})"
+        return ToucheError(f"{problem}; try again later (answers are cached)")
+
+
+@contextmanager
+def _usable_cache() -> Iterator[None]:
+    """Raises an error with the path of the cache if it is unusable."""
+    try:
+        yield
+    except (sqlite3.Error, OSError, ExceptionGroup, AttributeError, KeyError, TypeError) as error:
+        problem = f"{cache_folder() / _CACHE_FILE} cannot be used ({error})"
+        raise ToucheError(f"{problem}; remove it, or choose another folder by XDG_CACHE_HOME") from error
+
+
+def _session() -> Any:
+    """Returns a session with cache, retries and pauses."""
+    requests_cache = imported("requests_cache", EXTRA)
+    if (cache_folder() / _CACHE_FILE).is_symlink():
+        raise ToucheError(f"{cache_folder() / _CACHE_FILE} is a link, which is not followed; remove it")
+    session = requests_cache.CachedSession(
+        cache_folder() / _CACHE_FILE,
+        serializer="json",
+        allowable_methods=("GET", "POST"),
+        ignored_parameters=_SECRETS,
+    )
+    session.headers["User-Agent"] = f"touche-baselines/{version('touche-baselines')} ({_HOMEPAGE})"
+    adapter = _polite_adapter()
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, adapter)
+    return session
+
+
+def _polite_adapter() -> Any:
+    """Returns an adapter that waits after each answer, and longer after errors."""
+    from requests.adapters import HTTPAdapter  # here, because only API clients need these libraries
+    from urllib3.exceptions import InvalidHeader
+    from urllib3.util import Retry
+
+    class Patience(Retry):
+        """Retries whose pause doubles, or is as long as the engine requests."""
+
+        def sleep(self, response: Any = None) -> None:
+            attempt, reason = len(self.history), self.history[-1]
+            pause = max(_PAUSE * 2**attempt, (self.get_retry_after(response) or 0.0) if response else 0.0)
+            cause = f"HTTP {reason.status}" if reason.status else type(reason.error).__name__
+            if pause > _LONGEST_PAUSE:
+                minutes = ceil(pause / 60)  # urllib3 reads at most six hours
+                problem = f"the search engine requests a pause of at least {minutes} minutes ({cause})"
+                raise ToucheError(f"{problem}; try again later (answers are cached)")
+            _log.warning(
+                "no answer in attempt %d (%s); the next attempt starts in %.0f s", attempt, cause, pause
+            )
+            time.sleep(pause)
+
+        def parse_retry_after(self, retry_after: str) -> float:
+            with suppress(InvalidHeader, ValueError, OverflowError):
+                return max(0.0, super().parse_retry_after(retry_after))
+            return 0.0
+
+    class Adapter(HTTPAdapter):
+        """Sends a request after a pause."""
+
+        free = 0.0  # when the next request may be sent
+
+        def send(self, *args: Any, **options: Any) -> Any:
+            time.sleep(max(0.0, self.free - time.monotonic()))
+            try:
+                return super().send(*args, **options)
+            finally:
+                self.free = time.monotonic() + _PAUSE
+
+    retries = Patience(_RETRIES, allowed_methods=None, status_forcelist=_TEMPORARY, raise_on_status=False)
+    return Adapter(max_retries=retries)
+
+
+def first_of_each(results: Iterable[Result], among: frozenset[str] | None) -> list[tuple[str, float]]:
+    """Returns the results that a run can contain: for each id the first one.
+
+    Args:
+        results: in their order; those without an id are omitted.
+        among: the ids of the documents to re-rank, or None for all documents.
+    """
+    scores: dict[str, float] = {}
+    for id, score in results:
+        if id is not None and (among is None or id in among):
+            scores.setdefault(id, score)
+    return list(scores.items())
+
+
+def _is_complete(response: Any, read: Read) -> bool:
+    """Returns whether an answer can be cached: it is readable and has all results."""
+    try:
+        return _read(response, read)[1] <= 0
+    except _BROKEN:
+        return False
+
+
+def _read(response: Any, read: Read) -> Answer:
+    """Parses an answer; raises ValueError or TypeError if a run cannot contain its ids or scores."""
+    results, missing = read(response.content)
+    checked = [(id, float(score)) for id, score in results]
+    if not all((id is None or is_word(id)) and isfinite(score) for id, score in checked):
+        raise ValueError("an id that is not a word, or a score that is not a number")
+    return checked, missing

@@ -1,1 +1,0 @@
-"""Collections for baselines and engines: files, candidates to re-rank, corpora of ir_datasets."""

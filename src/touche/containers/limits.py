@@ -1,0 +1,24 @@
+"""Names of runners and limits of containers; a module of its own, because an image needs only this part.
+
+``touche.containers.runs`` passes them to a container, with fixed restrictions such as no network.
+"""
+
+from dataclasses import dataclass
+
+PROGRAMS = ("docker", "podman")  # programs that run containers
+RUNNER_NAMES = ("local", *PROGRAMS, "tira")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of a container; the defaults are those of TIRA's standard machine.
+
+    Attributes:
+        cpus: the number of processors.
+        memory: in the notation of Docker and Podman, such as ``4g``; there is no swap.
+        seconds: wall time, after which the container is killed.
+    """
+
+    cpus: float = 1.0
+    memory: str = "4g"
+    seconds: float = 3600.0

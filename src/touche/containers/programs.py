@@ -1,0 +1,208 @@
+"""Runs programs until they end, also Docker and Podman, and checks whether these are available."""
+
+import logging
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from signal import SIGKILL, SIGTERM, Signals
+from threading import Thread
+
+from touche.containers.limits import PROGRAMS
+from touche.errors import ToucheError
+
+Log = Callable[[str], None]  # receives each line that a program writes
+Process = subprocess.Popen[str]
+
+_log = logging.getLogger(__name__)
+
+_PATIENCE = 60.0  # seconds for a short command of Docker or Podman
+_LAST_WORDS = 3.0  # seconds for a program to clean up, and for its last lines to arrive
+_WATCHER = f'read line; kill -s TERM -- -$1; sleep {_LAST_WORDS:g}; kill -s KILL -- -$1; shift; "$@"'
+_POINTS_TO_HELP = re.compile("^(See|Run) '.* --help'")  # Docker's last line, below the reason
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The result of a program.
+
+    Attributes:
+        code: its exit code, negative if a signal ended it.
+        last_line: its last line of output.
+    """
+
+    code: int
+    last_line: str
+
+
+def check_program(program: str) -> None:
+    """Checks that Docker or Podman can be used.
+
+    Raises:
+        ToucheError: if it is not installed or not running; the message names the other program if that runs.
+    """
+    if problem := _problem(program):
+        others = [other for other in PROGRAMS if other != program and not _problem(other)]
+        instead = f", or use {others[0]}" if others else ""
+        raise ToucheError(f"{problem}{instead}")
+
+
+def _problem(program: str) -> str:
+    if shutil.which(program) is None:
+        return f"{program} is not installed; install it"
+    info = _completed(program, "info")
+    if info.returncode == 0:
+        return ""
+    reason = (info.stderr.strip().splitlines() or ["no reason stated"])[-1]
+    return f"{program} is installed, but its service is unreachable ({reason}); start it"
+
+
+def succeeds(*command: str) -> bool:
+    """Returns whether a command ends with exit code 0 within a minute; its output is dropped."""
+    return _completed(*command).returncode == 0
+
+
+def answer(*command: str) -> str:
+    """Returns the standard output of a command; empty if it fails or takes more than a minute."""
+    result = _completed(*command)
+    return result.stdout.strip() if result.returncode == 0 else ""
+
+
+def _completed(*command: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command; one that takes more than a minute is stopped and fails."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 1, "", "no answer in a minute")
+
+
+def execute(
+    command: Sequence[str],
+    log: Log,
+    *,
+    seconds: float | None = None,
+    environment: Mapping[str, str] | None = None,
+    folder: str | None = None,
+    if_killed: Sequence[str] = (),
+    paths: Mapping[str, Path] | None = None,
+) -> Ended:
+    """Runs a program until it ends, and passes each of its lines to a log.
+
+    The program leads its own process group. No process of this group outlives the program, an interrupt, the
+    time limit, or the death of this process.
+
+    Args:
+        command: the program and its arguments.
+        log: receives each line.
+        seconds: the time limit.
+        environment, folder: those of the program; by default those of this process.
+        if_killed: a command that cleans up if this process is killed.
+        paths: folders of this machine by their names in the program's container; its output then names these.
+
+    Raises:
+        TimeoutExpired: if the program exceeds the time limit.
+        Exception: the first error of the log.
+    """
+    _log.debug("calling: %s", shlex.join(command))
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    reader = _Reader(process, log, paths or {})
+    try:
+        with _watched(process, if_killed):
+            reader.start()
+            process.wait(seconds)
+    finally:
+        _end(process)
+        reader.finish()
+    if reader.fault is not None:
+        raise reader.fault
+    return Ended(process.returncode, reader.last)
+
+
+class _Reader(Thread):
+    """Passes the lines of a program to a log; ``last`` is the last line.
+
+    All lines are read even if the log fails, because a program waits if nobody reads its output.
+    """
+
+    def __init__(self, process: Process, log: Log, paths: Mapping[str, Path]) -> None:
+        super().__init__(daemon=True)
+        self._pipe, self._log, self._paths = process.stdout or nullcontext(()), log, paths
+        self.last = "no output"
+        self.fault: Exception | None = None
+
+    def finish(self) -> None:
+        """Waits for the last lines if the thread has started."""
+        if self.is_alive():
+            self.join(_LAST_WORDS)
+
+    def run(self) -> None:
+        with self._pipe as lines:
+            for line in lines:
+                if printable := "".join(char for char in line if char.isprintable()).rstrip():
+                    self._take(printable)
+
+    def _take(self, line: str) -> None:
+        for inside, path in self._paths.items():
+            line = str(path).join(re.split(rf"(?<![\w/.]){re.escape(inside)}\b", line))
+        self.last = self.last if _POINTS_TO_HELP.search(line) else line.strip()
+        try:
+            if self.fault is None:
+                self._log(line)
+        except Exception as error:
+            self.fault = error
+
+
+@contextmanager
+def _watched(process: Process, if_killed: Sequence[str]) -> Iterator[None]:
+    """Starts a shell that ends the process group if this process is killed and the shell's input closes."""
+    command = ["sh", "-c", _WATCHER, "sh", str(process.pid), *if_killed]
+    null = subprocess.DEVNULL
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=null, stderr=null, start_new_session=True
+    ) as watcher:
+        try:
+            yield
+        finally:
+            watcher.kill()
+
+
+def _end(process: Process) -> None:
+    """Ends the whole group; a running program first gets SIGTERM, so that it can clean up."""
+    try:
+        if process.returncode is None:
+            _signal(process, SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_LAST_WORDS)
+    finally:  # also after a second interrupt
+        _signal(process, SIGKILL)
+        process.wait()
+
+
+def _signal(process: Process, number: Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # the group is empty; macOS has another error
+        os.killpg(process.pid, number)
+
+
+def check_exit(what: str, ended: Ended) -> None:
+    """Raises an error for an exit code that is not 0.
+
+    Raises:
+        ToucheError: with the exit code and the last line of output.
+    """
+    if ended.code:
+        raise ToucheError(f"{what}: exit code {ended.code}: {ended.last_line}; see its output above")

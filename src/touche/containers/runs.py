@@ -1,0 +1,346 @@
+"""Runs baselines on this machine, or in a sandbox like TIRA's: with Docker, Podman or tira-run."""
+
+import os
+import re
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import TimeoutExpired
+from typing import Any
+from uuid import uuid4
+
+from touche import tasks
+from touche.baselines.declaration import missing_extra
+from touche.baselines.loader import folder_of
+from touche.baselines.running import statistics_named
+from touche.containers.images import check_image, image_of
+from touche.containers.limits import PROGRAMS, RUNNER_NAMES, Limits
+from touche.containers.meter import LARGEST_PROCESS, metered, metering, usage_of
+from touche.containers.programs import Ended, Log, answer, check_exit, check_program, execute, succeeds
+from touche.data import places
+from touche.errors import InputError, NotInstalledError, ToucheError
+from touche.io.optional import installing
+from touche.io.temporary import temporary_folder
+from touche.linting import ERROR, lint_format
+from touche.tira.outputs import RUN_FILE
+from touche.tira.provenance import DATASET_VARIABLE
+from touche.trec.topics import name_of_topics
+
+_PLAIN = re.compile(r"[\w.,/=:+-]+", re.ASCII)
+# A stopped tira-run leaves its container running.
+_REMOVE = 'docker rm --force $(docker ps --all --quiet --filter="volume=$1")'
+INVALID_FILE = f"{RUN_FILE}.invalid"  # the name of a run that breaks the format
+
+
+@dataclass(frozen=True)
+class Usage:
+    """The resources that a run used.
+
+    Attributes:
+        wall, cpu: seconds; ``cpu`` is None if it cannot be measured.
+        memory: bytes at the peak; None if it cannot be measured.
+        memory_of: the kind of the figure, such as ``largest process``; different kinds cannot be compared.
+    """
+
+    wall: float
+    cpu: float | None = None
+    memory: int | None = None
+    memory_of: str = ""
+
+    def __str__(self) -> str:
+        cpu = "" if self.cpu is None else f", processor {self.cpu:.1f} s"
+        memory = f", peak memory {self.memory / 1e6:.0f} MB ({self.memory_of})" if self.memory else ""
+        return f"{self.wall:.1f} s{cpu}{memory}"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A baseline to run.
+
+    Attributes:
+        baseline: the name of the baseline, or the path of its folder.
+        arguments: its options, as on the command line.
+        given: the id of an available dataset, or an input directory.
+        output: the directory for run.txt.
+    """
+
+    baseline: str
+    arguments: Sequence[str]
+    given: str
+    output: Path
+
+    @property
+    def name(self) -> str:
+        """The name of the baseline."""
+        return folder_of(self.baseline).resolve().name
+
+
+Runner = Callable[[Job, Limits, Log], Usage]
+
+
+def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
+    """Runs a baseline in its own process, without a sandbox and without limits.
+
+    Raises:
+        NotInstalledError: if the baseline's extra is not installed.
+        ToucheError: if the baseline fails, with its exit code and last line, or writes an invalid run.txt.
+    """
+    if extra := missing_extra(job.baseline):
+        raise NotInstalledError(f"the extra {extra} is missing; install it with: {installing(extra)}")
+    command = [sys.executable, "-P", "-m", "touche", "run", job.baseline, *job.arguments]
+    command += ["-i", job.given, "-o", str(job.output)]
+    began = time.monotonic()
+    with temporary_folder("touche-run-") as scratch:  # removed even if the program is killed
+        file = scratch / "usage"
+        ended = execute(metering(command, file), log, environment=os.environ | {"TMPDIR": str(scratch)})
+        check_exit(job.name, ended)
+        cpu, memory = usage_of(file)
+    _check_run(job)
+    return Usage(time.monotonic() - began, cpu, memory, LARGEST_PROCESS)
+
+
+def run_in(program: str) -> Runner:
+    """Returns the runner for Docker or Podman: no network, no privileges, a read-only root, limits."""
+
+    def run(job: Job, limits: Limits, log: Log) -> Usage:
+        check_program(program)
+        check_image(program, job.baseline)
+        _remove_abandoned(program)
+        with _output_directory(job.output):
+            name = f"touche-{_process('self')}-{uuid4().hex[:12]}"
+            command = [
+                "--name",
+                name,
+                f"--label={_owner()}",
+                *_sandbox(program, limits),
+                *_mounts(job),
+                image_of(job.name),
+            ]
+            command += ["-i", "/input", "-o", "/output", *job.arguments, *_statistics(job)]
+            remove = (program, "rm", "--force", "--volumes", name)
+            try:
+                return _run_container(command, remove, job, limits, log)
+            finally:
+                succeeds(*remove)
+
+    return run
+
+
+def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
+    """Runs a baseline's image with the unmodified tira-run; of the limits, only the time limit applies.
+
+    tira-run has its own settings, and ignores exit codes.
+
+    Raises:
+        ToucheError: if tira-run or the image is missing, or the run leaves no valid run.txt.
+    """
+    program = shutil.which("tira-run", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    if program is None:
+        raise ToucheError(f"tira-run is not installed; get it with: {installing('tira')}")
+    arguments = [*job.arguments, *_statistics(job)]
+    if unsafe := [option for option in arguments if not _PLAIN.fullmatch(option)]:
+        problem = f"tira-run cannot pass {unsafe[0]!r}, because it builds a shell command from the options"
+        raise ToucheError(f"{problem}; use only letters, digits and . , / = : + -, or another runner")
+    check_program("docker")
+    check_image("docker", job.baseline)
+    _remove_abandoned("docker")
+    log("tira-run: privileged, as root, without network, without limits on processors and memory")
+    inside = " ".join(["baseline -i $inputDataset -o $outputDir", *arguments])
+    began, output = time.monotonic(), str(job.output.resolve())
+    command = [program, "--image", image_of(job.name), "--command", inside, "--output-directory", output]
+    remove = ("sh", "-c", _REMOVE, "sh", output)
+    with input_directory(job.given) as directory, _output_directory(job.output):
+        try:
+            command += ["--input-directory", str(directory)]
+            paths = _paths(job, "/tira-data/input", "/tira-data/output")
+            check_exit(job.name, _in_time(command, job, limits, log, if_killed=remove, paths=paths))
+            _check_run(job)
+        finally:
+            succeeds(*remove)
+    return Usage(time.monotonic() - began)
+
+
+RUNNERS: Mapping[str, Runner] = dict(
+    zip(RUNNER_NAMES, (run_locally, *map(run_in, PROGRAMS), run_in_tira), strict=True)
+)
+
+
+def _remove_abandoned(program: str) -> None:
+    """Removes containers of this user whose runs were killed together with their watching shells."""
+    own = f"--filter=label={_owner()}"
+    for name in answer(program, "ps", "--all", "--format={{.Names}}", own).split():
+        process = name.removeprefix("touche-").rpartition("-")[0]
+        if process and _process(process.partition("-")[0]) != process:
+            succeeds(program, "rm", "--force", "--volumes", name)
+
+
+def _owner() -> str:
+    """Returns a label for containers: the user, the boot of the machine, and the namespace of process ids."""
+    place = uuid4().hex  # unique without /proc
+    with suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        place = f"{boot}-{Path('/proc/self/ns/pid').stat().st_ino}"
+    return f"touche.owner={os.getuid()}-{place}"
+
+
+def _process(pid: str) -> str:
+    """Returns the id and start time of a process, because ids are reused; empty if it has ended."""
+    with suppress(OSError):
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        state, *fields = text.rpartition(")")[2].split()
+        return "" if state == "Z" else f"{text.split()[0]}-{fields[18]}"
+    return ""
+
+
+def _sandbox(program: str, limits: Limits) -> list[str]:
+    rootless = program == "podman" and os.getuid() != 0
+    return [
+        *(["--userns=keep-id"] if rootless else []),  # keeps the caller's id inside
+        "--network=none",
+        "--read-only",
+        "--tmpfs=/tmp",
+        "--cap-drop=ALL",
+        "--security-opt=no-new-privileges",
+        "--security-opt=label=disable",  # SELinux would block the mounted directories
+        "--pids-limit=1024",
+        f"--user={os.getuid()}:{os.getgid()}",
+        f"--cpus={limits.cpus:g}",
+        f"--memory={limits.memory}",
+        f"--memory-swap={limits.memory}",
+    ]
+
+
+def _mounts(job: Job) -> list[str]:
+    """Returns the mounts: the output, and the input (a directory or files of a dataset), read-only."""
+    output = f"--mount={_bind(job.output, '/output')}"
+    if Path(job.given).is_dir() and not places.is_dataset(job.given):
+        return [output, f"--mount={_bind(Path(job.given), '/input')},readonly"]
+    files = _files(job.given).items()
+    binds = [f"--mount={_bind(path, f'/input/{name}')},readonly" for name, path in files]
+    return [output, *binds, f"--env={DATASET_VARIABLE}={job.given}"]
+
+
+def _paths(job: Job, input_folder: str, output: str) -> dict[str, Path]:
+    """Returns the user's folders and a dataset's files by their names in a container."""
+    if not places.is_dataset(job.given):
+        return {input_folder: Path(job.given), output: job.output}
+    files = {f"{input_folder}/{name}": path for name, path in _files(job.given).items()}
+    return files | {output: job.output}
+
+
+def _bind(path: Path, place: str) -> str:
+    """Formats a mount in the notation that allows colons in paths, unlike --volume."""
+    if {",", '"'} & set(f"{path.resolve()}{place}"):
+        raise InputError(path, "Docker and Podman cannot mount a path with a comma or a quote", "rename it")
+    return f"type=bind,source={path.resolve()},target={place}"
+
+
+def _run_container(
+    command: Sequence[str], remove: Sequence[str], job: Job, limits: Limits, log: Log
+) -> Usage:
+    program, *_, name = remove
+    began = time.monotonic()
+    with temporary_folder("touche-run-") as scratch:
+        id_file = scratch / "id"
+        with metered(id_file) as meter:
+            command = [program, "run", "--cidfile", str(id_file), *command]
+            paths = _paths(job, "/input", "/output")
+            ended = _in_time(command, job, limits, log, if_killed=remove, folder=str(scratch), paths=paths)
+        # Podman with control groups of version 1 reports it by an empty file in its working directory.
+        out_of_memory = (scratch / "oom").exists()
+    if out_of_memory or answer(program, "inspect", "--format", "{{.State.OOMKilled}}", name) == "true":
+        problem = f"{job.name} was stopped at its memory limit of {limits.memory}"
+        raise ToucheError(f"{problem}; raise the limit with --memory")
+    check_exit(job.name, ended)
+    _check_run(job)
+    return Usage(time.monotonic() - began, meter.cpu, meter.memory, meter.memory_of)
+
+
+def _in_time(command: Sequence[str], job: Job, limits: Limits, log: Log, **options: Any) -> Ended:
+    try:
+        return execute(command, log, seconds=limits.seconds, **options)
+    except TimeoutExpired:
+        problem = f"{job.name} was stopped at its time limit of {limits.seconds:g} s"
+        raise ToucheError(f"{problem}; raise the limit with --time-limit") from None
+
+
+def _statistics(job: Job) -> list[str]:
+    """Returns the option that names the baseline's statistics of a dataset; an image knows no dataset."""
+    if Path(job.given).is_dir():
+        return []
+    task, corpus = tasks.dataset(job.given)
+    name = "" if corpus is task.corpora["full"] else corpus.statistics or ""
+    is_available = bool(name) and statistics_named(folder_of(job.baseline), name).is_file()
+    return ["--statistics", name] if is_available else []
+
+
+def _files(dataset: str) -> dict[str, Path]:
+    """Returns the files and folders of a dataset by their names in an input directory."""
+    task, corpus = tasks.dataset(dataset)
+    with places.naming_size(dataset):
+        topics, files = places.topics_of(task, corpus), places.locate_corpus(corpus).iterdir()
+        name = name_of_topics(topics)
+        return {name: topics} | {path.name: path for path in files if not path.name.startswith(name)}
+
+
+@contextmanager
+def input_directory(given: str) -> Iterator[Path]:
+    """Yields an input directory unchanged, or a temporary one with a dataset's files, linked if possible."""
+    if Path(given).is_dir() and not places.is_dataset(given):
+        yield Path(given)
+        return
+    with temporary_folder("touche-input-", mounted=True) as folder:
+        for name, path in _files(given).items():
+            if path.is_dir():
+                shutil.copytree(path, folder / name, copy_function=_link)
+            else:
+                _link(path, folder / name)
+        folder.chmod(0o755)
+        yield folder
+
+
+def _link(path: str | Path, place: str | Path) -> None:
+    try:
+        os.link(Path(path).resolve(), place)
+    except OSError:
+        shutil.copyfile(path, place)
+
+
+@contextmanager
+def _output_directory(output: Path) -> Iterator[None]:
+    """Makes the output directory; after a failure, keeps only an invalid run in it."""
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        if any(output.iterdir()):
+            raise InputError(output, "the output directory is not empty", "empty it, or choose another")
+    except OSError as error:
+        raise InputError(output, f"cannot be used ({error.strerror})", "choose another directory") from error
+    try:
+        yield
+    except BaseException:
+        for path in output.iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name != INVALID_FILE:
+                path.unlink(missing_ok=True)
+        raise
+
+
+def _check_run(job: Job) -> None:
+    """Checks run.txt, because programs other than this library may write anything.
+
+    Raises:
+        ToucheError: if it is missing or invalid.
+    """
+    run = job.output / RUN_FILE
+    if run.is_symlink() or not run.is_file():  # a link may point to any file of this machine
+        raise ToucheError(f"{job.name} ended with exit code 0 without {RUN_FILE}; see its output above")
+    if errors := [finding for finding in lint_format(run) if finding.severity == ERROR]:
+        first = errors[0]
+        more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
+        invalid = run.rename(run.with_name(INVALID_FILE))
+        raise InputError(invalid, f"{first.message}{more}", first.remedy, first.line)

@@ -1,0 +1,200 @@
+"""args-me.json: the args.me corpus (Ajjour et al. 2019), one large JSON object."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import numpy as np
+import orjson
+
+from touche.documents.boundaries import BEGIN, COMMA, DEEP, DEEPEST_JSON, END, JsonBounds
+from touche.documents.pieces import Cutter, Piece, blocks, documents_in
+from touche.documents.records import AnyDocument, Argument, Sentence
+from touche.errors import InputError
+from touche.io.identifiers import is_word, new_id
+from touche.io.opening import decoded, open_binary
+
+_REMEDY = "fetch the file again"
+_BLANKS = b" \t\n\r"
+_CHECKSUM = re.compile(r"S[0-9a-f]{1,8}-A([0-9a-f]{1,8})")
+_WORD = 1 << 32  # Java's integers have 32 bits
+# Escapes in JSON: a surrogate pair, half of one, or any other.
+_HEX = "[0-9a-fA-F]{2}"
+_ESCAPE = re.compile(
+    rf"\\(?:u[dD][89abAB]{_HEX}\\u[dD][c-fC-F]{_HEX}|(?P<half>u[dD][89a-fA-F]{_HEX})|.)".encode(), re.DOTALL
+)
+
+
+class Premise(msgspec.Struct):
+    """A premise as files contain it."""
+
+    text: str
+    stance: str | None = None
+
+
+class _Context(msgspec.Struct, rename="camel"):
+    source_text: str | None = None
+    discussion_title: str | None = None
+
+
+class Record(msgspec.Struct):
+    """An argument as files contain it."""
+
+    number: str | Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] = msgspec.field(name="id")
+    conclusion: str
+    premises: list[Premise]
+    context: _Context | None = None
+
+    @property
+    def id(self) -> str:
+        """The id as a string; some files have whole numbers."""
+        return str(self.number)
+
+    def argument(self, sentences: tuple[Sentence, ...] | None = None) -> Argument:
+        """Returns the argument; the sentences are None if the corpus is not split."""
+        return Argument(
+            id=self.id,
+            conclusion=self.conclusion,
+            premises=tuple(premise.text for premise in self.premises),
+            stance=(self.premises[0].stance or "") if self.premises else "",
+            sentences=sentences,
+            page=(self.context.source_text or "") if self.context else "",
+            discussion=(self.context.discussion_title or "") if self.context else "",
+        )
+
+
+_RECORD, _RECORDS = msgspec.json.Decoder(Record), msgspec.json.Decoder(list[Record])
+
+
+def is_altered(document: AnyDocument) -> bool:
+    """Returns whether the text of an argument contradicts its id; False for other kinds of ids.
+
+    In ids of version 2020-04-01, such as ``S1039ff27-Afc270c6``, the second part is a checksum in
+    hexadecimal: 31 times Java's String.hashCode of the premise, plus that of the conclusion, modulo 2^32.
+    This rule is not documented; it was found by comparing ids with texts.
+    """
+    id_of_text = _CHECKSUM.fullmatch(document.id)
+    if id_of_text is None or not isinstance(document, Argument) or len(document.premises) != 1:
+        return False
+    checksum = (31 * _java_hash(document.premises[0]) + _java_hash(document.conclusion)) % _WORD
+    return checksum != int(id_of_text[1], 16)
+
+
+def _java_hash(text: str) -> int:
+    """Returns Java's String.hashCode, a polynomial in 31 of the UTF-16 units, modulo 2^32."""
+    units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
+    powers = _powers_of_31(len(units).bit_length())
+    return int(np.vdot(units, powers[len(powers) - len(units) :]))
+
+
+@cache
+def _powers_of_31(bits: int) -> "np.ndarray[Any, np.dtype[np.uint32]]":
+    """Returns 31 to the power of 2 ** bits - 1, ..., 1, 0, modulo 2^32."""
+    factors = np.full(1 << bits, 31, dtype=np.uint32)
+    factors[0] = 1
+    return np.multiply.accumulate(factors, dtype=np.uint32)[::-1].copy()
+
+
+def read_argsme_json(path: Path, seen: set[str] | None = None) -> Iterator[Argument]:
+    """Reads a file of the args.me corpus: one object ``{"arguments": [...]}`` of any size.
+
+    Raises:
+        InputError: if the JSON is broken, or an argument is incomplete or repeats an id; the message names
+            the line.
+    """
+    return documents_in(pieces_of_argsme(path), seen)
+
+
+def pieces_of_argsme(path: Path) -> Iterator[Piece]:
+    """Yields the list of arguments in pieces; checks the surrounding JSON at the end.
+
+    Raises:
+        InputError: if the file cannot be read, the surrounding JSON is broken or nested too deeply, or an
+            argument has 64 MiB or more.
+    """
+    cutter, bounds = Cutter(path, "an argument", _arguments_of), JsonBounds()
+    frame = Cutter(path, "text around the arguments", _arguments_of)  # the JSON without its arguments
+    begin, is_empty = 1, True
+    with open_binary(path) as file:
+        for block in blocks(file):
+            at = 0
+            while at < len(block):
+                in_list, (stop, end, first, last) = bounds.in_list, bounds.look(block, at)
+                if in_list and last >= 0:
+                    yield cutter.cut(memoryview(block)[at:last], first - at)
+                    at, is_empty = last + 1, False
+                if in_list:
+                    cutter.hold(block[at:end])
+                else:
+                    frame.hold(block[at:end])
+                    cutter.line += block.count(b"\n", at, end)
+                at = end
+                if stop == BEGIN:
+                    begin, is_empty = cutter.line, True
+                elif stop == END:
+                    yield from _last(cutter, is_empty)
+                    frame.hold(b"\n" * (cutter.line - begin))
+                elif stop == DEEP:
+                    problem = f"broken JSON (nested deeper than {DEEPEST_JSON} levels)"
+                    raise InputError(path, problem, _REMEDY, cutter.last_line)
+        if bounds.in_list:
+            yield from _last(cutter, is_empty)
+            frame.hold(b"\n" * (cutter.line - begin))
+    raw = frame.cut(b"", 0).raw
+    try:
+        orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        _ = [*decoded(raw.split(b"\n"), path)]
+        raise InputError(path, f"broken JSON ({error.msg})", _REMEDY, error.lineno) from error
+
+
+def _last(cutter: Cutter, is_empty: bool) -> Iterator[Piece]:
+    """Yields the rest of the list; blanks alone are a piece (and an error) only after a comma."""
+    piece = cutter.cut(b"", 0)
+    if piece.raw.strip(_BLANKS) or not is_empty:
+        yield piece
+
+
+def _arguments_of(piece: Piece, seen: set[str], among: Collection[str] | None) -> Iterator[Argument]:
+    for line, record in _records(piece, seen):
+        new_id(record.id, "argument", seen, piece.path, line)
+        if among is None or record.id in among:
+            yield record.argument()
+
+
+def _records(piece: Piece, seen: set[str]) -> Iterable[tuple[int, Record]]:
+    """Parses a piece at once; if that fails, parses its records one by one, to find the broken line."""
+    with suppress(msgspec.DecodeError, UnicodeDecodeError):
+        piece.raw.decode()  # because msgspec does not check the values of other keys
+        records = _RECORDS.decode(b"[%b]" % piece.raw)
+        ids = {record.id for record in records}
+        if 0 < len(records) == len(ids) and seen.isdisjoint(ids) and all(map(is_word, ids)):
+            return ((piece.line, record) for record in records)
+    return ((line, _record(raw, piece.path, line)) for line, raw in _elements(piece))
+
+
+def _elements(piece: Piece) -> Iterator[tuple[int, bytes]]:
+    """Yields the elements of a piece, each with its first line."""
+    bounds, line, at, stop = JsonBounds(in_list=True), piece.line, 0, COMMA
+    while stop == COMMA:
+        stop, end, _, _ = bounds.look(piece.raw, at)
+        raw = piece.raw[at:end]
+        element = raw.lstrip(_BLANKS)
+        yield line + raw.count(b"\n", 0, len(raw) - len(element)), element
+        line, at = line + raw.count(b"\n"), end + 1
+
+
+def _record(raw: bytes, path: Path, line: int) -> Record:
+    """Parses an argument; half a surrogate pair becomes a question mark."""
+    _ = [*decoded(raw.split(b"\n"), path, line)]
+    try:
+        return _RECORD.decode(_ESCAPE.sub(lambda escape: b"?" if escape["half"] else escape[0], raw))
+    except msgspec.ValidationError as error:
+        remedy = 'write "id", "conclusion" and "premises": [{"text"}]'
+        raise InputError(path, f"not an argument ({error})", remedy, line) from error
+    except msgspec.DecodeError as error:
+        raise InputError(path, f"broken JSON ({error})", _REMEDY, line) from error

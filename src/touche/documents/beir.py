@@ -1,0 +1,102 @@
+"""Data sets in the format of BEIR (Thakur et al. 2021): corpus.jsonl, queries.jsonl and qrels/test.tsv."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from touche.documents.jsonl import pieces_of_jsonl
+from touche.documents.pages import Page
+from touche.documents.pieces import Piece
+from touche.documents.records import AnyDocument, Argument, Document, Sentence, premises_of
+from touche.errors import InputError
+from touche.io.json_lines import text_field
+from touche.trec.qrels import Qrels
+from touche.trec.topics import Topic
+
+_OWN = "touche"  # the key of this project's values in a document's metadata
+
+
+class _Metadata(msgspec.Struct, omit_defaults=True):
+    """Values of a document beyond its title, text and stance, in files that this project has written.
+
+    Attributes:
+        type: ``argument`` or ``page``; empty for a document, and in files of other projects.
+        page, discussion, sentences: fields of an argument.
+        premises: those of an argument that has several or none; a single premise is the text.
+        fields: fields of a page.
+    """
+
+    type: str = ""
+    page: str = ""
+    discussion: str = ""
+    premises: tuple[str, ...] | None = None
+    sentences: tuple[tuple[str, str], ...] | None = None
+    fields: dict[str, str | None] = {}
+
+
+def pieces_of_beir_corpus(path: Path) -> Iterator[Piece]:
+    """Yields BEIR's corpus.jsonl in pieces: ``{"_id", "title", "text", "metadata"}`` on each line.
+
+    The title becomes the conclusion of an argument, and the text its premises. A record with only a text
+    becomes a document. Only a stance and the values written by ``corpus_line`` are read from the metadata.
+    """
+    return pieces_of_jsonl(path, "_id", _document_of)
+
+
+def corpus_line(document: AnyDocument) -> str:
+    """Returns a document's line in corpus.jsonl; reading this line restores the document."""
+    title, metadata, stance = "", _Metadata(), ""
+    if isinstance(document, Argument):
+        title, stance, parts = document.conclusion, document.stance, document.sentences
+        metadata = _Metadata("argument", document.page, document.discussion)
+        metadata.premises = None if len(document.premises) == 1 else document.premises
+        metadata.sentences = None if parts is None else tuple((part.id, part.text) for part in parts)
+    elif isinstance(document, Page):
+        fields = {name: value for name, value in asdict(document).items() if name not in ("id", "rules")}
+        title, metadata = document.title or "", _Metadata("page", fields=fields)
+    values = {"stance": stance, _OWN: msgspec.to_builtins(metadata)}
+    record = {"_id": document.id, "title": title, "text": premises_of(document)}
+    return json.dumps(record | {"metadata": {key: value for key, value in values.items() if value}}) + "\n"
+
+
+def query_line(topic: Topic) -> str:
+    """Returns a topic's line in queries.jsonl; its metadata has all fields except the title."""
+    others = {"description": topic.description, "narrative": topic.narrative, "objects": list(topic.objects)}
+    metadata = {name: value for name, value in others.items() if value}
+    return json.dumps({"_id": topic.number, "text": topic.title, "metadata": metadata}) + "\n"
+
+
+def judgment_lines(qrels: Qrels) -> Iterator[str]:
+    """Yields the lines of test.tsv; grades below 0 (spam) become 0, because BEIR's evaluators need that."""
+    yield "query-id\tcorpus-id\tscore\n"
+    for topic, labels in qrels.items():
+        yield from (f"{topic}\t{document}\t{max(label, 0)}\n" for document, label in labels.items())
+
+
+def _document_of(id: str, record: dict[str, Any], path: Path, line: int) -> AnyDocument:
+    text = text_field(record, "text", path, line)
+    title = text_field(record, "title", path, line) if record.get("title") is not None else ""
+    others = _object_in(record, "metadata")
+    stance = others["stance"] if isinstance(others.get("stance"), str) else ""
+    try:
+        metadata = msgspec.convert(_object_in(others, _OWN), _Metadata)
+        if metadata.type == "page":
+            return Page(id, **metadata.fields)
+    except (msgspec.ValidationError, TypeError) as error:
+        raise InputError(path, f"metadata of {_OWN}: {error}", "convert the data set again", line) from error
+    if not (title or stance or metadata.type):
+        return Document(id, text)
+    parts = metadata.sentences
+    sentences = None if parts is None else tuple(Sentence(*part) for part in parts)
+    premises = (text,) if metadata.premises is None else metadata.premises
+    return Argument(id, title, premises, stance, sentences, metadata.page, metadata.discussion)
+
+
+def _object_in(record: dict[str, Any], key: str) -> dict[str, Any]:
+    """Returns a field that is an object; empty for any other value, because other projects write them."""
+    value = record.get(key)
+    return value if isinstance(value, dict) else {}

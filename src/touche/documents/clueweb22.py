@@ -1,0 +1,44 @@
+"""Texts of ClueWeb22 (Overwijk et al. 2022) in JSON lines, such as txt/en/en00/en0000/en0000-00.json.gz."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from touche.documents.jsonl import pieces_of_jsonl
+from touche.documents.pages import Page, host_and_path
+from touche.documents.pieces import documents_in
+from touche.errors import InputError
+from touche.io.json_lines import text_field
+from touche.io.opening import open_binary
+
+NAME = re.compile(r"[a-z]{2}[a-z_]*[0-9]{4}-[0-9]{2}\.json(?:\.gz)?")  # language, directory, file
+LINKS = ("inlink", "outlink")  # folders whose files have the same names, but contain links
+_FIRST = re.compile(rb'\s*\{(?:[^\n]*,)?\s*"ClueWeb22-ID"\s*:')
+_HEAD = 1 << 20  # bytes; a line is a page without markup, of about 5 kB
+
+
+def read_clueweb22_json(path: Path, seen: set[str] | None = None) -> Iterator[Page]:
+    """Reads texts of ClueWeb22: ``{"URL", "Language", "ClueWeb22-ID", "Clean-Text"}`` on each line.
+
+    The text is the page's main content; title and headings are missing.
+
+    Raises:
+        InputError: if a line is broken or repeats an id; the message names the line.
+    """
+    return documents_in(pieces_of_jsonl(path, "ClueWeb22-ID", _page_of), seen)
+
+
+def _page_of(id: str, record: dict[str, Any], path: Path, line: int) -> Page:
+    text, url, language = (text_field(record, name, path, line) for name in ("Clean-Text", "URL", "Language"))
+    host, where = host_and_path(url.strip())  # URLs end in a line break
+    return Page(id, body=text, host=host, path=where, language=language)
+
+
+def is_clueweb22_json(path: Path) -> bool:
+    """Returns whether a file's first line is a page of ClueWeb22; False if the file cannot be read."""
+    try:
+        with open_binary(path) as file:
+            return bool(_FIRST.match(file.readline(_HEAD)))
+    except InputError:
+        return False

@@ -1,0 +1,154 @@
+"""The collection: baselines iterate over it, and engines choose how to read it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from touche.documents.pages import Parser
+from touche.documents.parts import Parts, Readings
+from touche.documents.pieces import Piece
+from touche.documents.records import AnyDocument
+from touche.documents.statistics_files import StatisticsFiles
+from touche.errors import InputError, ToucheError
+from touche.io.optional import imported
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_T = TypeVar("_T")
+
+SPAM_RANKS, PAGE_RANKS = "spam-ranks.txt", "page-ranks.txt"  # the names of side files
+
+
+@dataclass(frozen=True, kw_only=True)
+class Documents(ABC):
+    """A collection (``Document``, ``Argument`` or ``Page``); you can iterate over it repeatedly.
+
+    Each iteration reads the collection again, with one document in memory. All methods are for engines.
+
+    Attributes:
+        paths: the files of the collection; none for a corpus of ir_datasets.
+        side_files: files with more data on the documents, such as spam ranks.
+        parser: makes fields from web pages; by default ``touche.documents.html.extraction.parse``.
+        statistics: files with statistics of the whole collection, of which these documents are a part.
+        readings: data that several rankings share; None for a single ranking.
+    """
+
+    paths: tuple[Path, ...] = ()
+    side_files: tuple[Path, ...] = ()
+    parser: Parser | None = None
+    statistics: StatisticsFiles | None = None
+    readings: Readings | None = None
+
+    @classmethod
+    def of(cls, documents: "Iterable[AnyDocument]") -> "Documents":
+        """Wraps an iterable of documents; returns a ``Documents`` unchanged.
+
+        Args:
+            documents: the documents to wrap.
+        """
+        return documents if isinstance(documents, Documents) else PlainDocuments(documents)
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[AnyDocument]:
+        """Yields every document."""
+
+    def frame(self) -> "DataFrame":
+        """Returns all documents as a pandas DataFrame with a row for each, which need to fit into memory.
+
+        Raises:
+            ToucheError: if pandas is not installed, or a document cannot be read.
+        """
+        pandas = imported("pandas", "analysis")
+        return pandas.DataFrame([_record(document) for document in self])
+
+    def pieces(self) -> Iterator[Piece] | None:
+        """Returns pieces that other processes can parse, or None if the collection cannot be split."""
+        return None
+
+    def read_by_workers(self, read: Callable[[Iterable[AnyDocument]], Iterator[_T]]) -> "Parts[_T] | None":
+        """Reads the documents on the workers of a cluster.
+
+        Args:
+            read: makes results from documents; each machine calls it with some of them.
+
+        Returns:
+            The results in parts, or None if this process has to read the documents.
+        """
+        return None
+
+    def side_file(self, name: str) -> Path | None:
+        """Returns a side file, plain or gzipped, or None.
+
+        Args:
+            name: the name of the plain file, such as ``spam-ranks.txt``.
+        """
+        return next((path for path in self.side_files if path.name in (name, f"{name}.gz")), None)
+
+    def parsed_by(self, parser: Parser) -> Self:
+        """Returns the same collection with another parser of web pages.
+
+        Args:
+            parser: a function that other processes can import, as in ``touche.documents.html.extraction``.
+        """
+        return replace(self, parser=parser)
+
+    def with_statistics(self, statistics: StatisticsFiles) -> Self:
+        """Returns the same collection with files of statistics.
+
+        Args:
+            statistics: the files.
+        """
+        return replace(self, statistics=statistics)
+
+    def keeping_fields(self, where: str) -> Self:
+        """Returns the same collection, which will save its parsed web pages as Parquet when it is read.
+
+        Args:
+            where: a folder, or an address on a cluster.
+
+        Raises:
+            ToucheError: if the collection is not in files, or its format has no web pages.
+        """
+        raise ToucheError("--keep-fields saves only web pages of an input directory; omit this option")
+
+
+@dataclass(frozen=True)
+class PlainDocuments(Documents):
+    """An iterable of documents, such as a list.
+
+    Attributes:
+        items: the documents.
+    """
+
+    items: Iterable[AnyDocument]
+
+    def __iter__(self) -> Iterator[AnyDocument]:
+        """Yields every document."""
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        """Returns the number of documents in a list."""
+        return len(self.items)  # type: ignore[arg-type]
+
+    def __getitem__(self, place: Any) -> Any:
+        """Returns a document, or a slice, of a list."""
+        return self.items[place]  # type: ignore[index]
+
+
+@dataclass(frozen=True)
+class MissingDocuments(Documents):
+    """Missing documents; iterating over them raises the error."""
+
+    error: InputError
+
+    def __iter__(self) -> Iterator[Any]:
+        """Raises the error."""
+        raise self.error
+
+
+def _record(document: AnyDocument) -> dict[str, Any]:
+    names = [field.name for field in fields(document) if not field.name.startswith("_")]
+    return {name: getattr(document, name) for name in names} | {"text": document.text}

@@ -1,0 +1,257 @@
+"""Finds topics and documents in an input directory, by the names of the files."""
+
+import re
+from collections.abc import Iterable, Set
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from touche.documents import clueweb22
+from touche.documents.args_processed import pieces_of_args_processed
+from touche.documents.argsme import pieces_of_argsme
+from touche.documents.beir import pieces_of_beir_corpus
+from touche.documents.collection import PAGE_RANKS, SPAM_RANKS, Documents, MissingDocuments
+from touche.documents.files import Candidates, FileFormat, Files
+from touche.documents.folders import files_below
+from touche.documents.html_folder import read_pages_csv
+from touche.documents.ir_datasets import IrDataset
+from touche.documents.jsonl import (
+    pieces_of_documents,
+    pieces_of_passages,
+    read_rerank_jsonl,
+)
+from touche.documents.parquet import read_documents_parquet
+from touche.documents.warc import read_warc
+from touche.errors import InputError
+from touche.io.json_lines import read_jsonl
+from touche.trec.topics import Topic, read_topics
+
+_ANY = "*.jsonl"
+_TOPIC_FILES = ("topics.xml", "queries.jsonl")
+_RERANK_FILE = "rerank.jsonl"
+
+
+@dataclass(frozen=True)
+class HasFields:
+    """Decides whether the first record of a file of JSON lines is a document, and not a query.
+
+    Attributes:
+        names: the fields that the record needs.
+    """
+
+    names: Set[str]
+
+    def __call__(self, path: Path) -> bool:
+        """Returns whether it is; False if the file cannot be read, or has the name of another input."""
+        if path.name.removesuffix(".gz") in (*_TOPIC_FILES, _RERANK_FILE):
+            return False
+        with suppress(InputError):
+            _, record = next(read_jsonl(path), (0, {}))
+            return self.names <= record.keys() and "qid" not in record
+        return False
+
+
+# If a directory has several topic or document formats, the first in this order is used.
+# docs/reference/files.md repeats the order.
+_FORMATS = (
+    FileFormat("documents.jsonl", "documents", pieces_of_documents),
+    FileFormat("corpus.jsonl", "documents", pieces_of_beir_corpus),
+    FileFormat("passages*.jsonl", "passages", pieces_of_passages),
+    FileFormat("args_processed*.csv", "arguments in sentences", pieces_of_args_processed),
+    FileFormat("pages.csv", "web pages", None, read_pages_csv, alone=False),
+    FileFormat("*.parquet", "documents", None, read_documents_parquet, below=re.compile(r".*\.parquet")),
+    FileFormat("*.warc", "web pages", None, read_warc, "archives", re.compile(r".*\.warc(?:\.gz)?")),
+    FileFormat(
+        "*.json",
+        "web pages",
+        None,
+        clueweb22.read_clueweb22_json,
+        below=clueweb22.NAME,
+        fits=clueweb22.is_clueweb22_json,
+    ),
+    FileFormat("*.json", "arguments", pieces_of_argsme),
+    FileFormat(_ANY, "documents", pieces_of_documents, fits=HasFields({"docno"})),
+    FileFormat(_ANY, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "title"})),
+    FileFormat(_ANY, "passages", pieces_of_passages, fits=HasFields({"id", "contents"})),
+)
+_IN_FOLDERS = [format for format in _FORMATS if format.below]
+_BELOW = re.compile("|".join(f"(?:{format.below.pattern})" for format in _IN_FOLDERS if format.below))
+_STATISTICS = re.compile(r"statistics-.*\.json$")  # files of --keep-statistics next to the documents
+_HIDDEN = (".", "metadata.json")  # beginnings of other files' names; the latter is TIRA's note on a dataset
+
+
+@dataclass(frozen=True)
+class Input:
+    """The input of a baseline.
+
+    Attributes:
+        topics: all topics, in the order of the file.
+        documents: the collection.
+        took: a line that names the sources of topics and documents.
+        files: the files of topics and documents; ir_datasets adds none.
+        statistics: the name of statistics of the whole collection that a baseline may have; empty if none are
+            published.
+        is_whole: whether the documents are that collection.
+    """
+
+    topics: tuple[Topic, ...]
+    documents: Documents
+    took: str
+    files: tuple[Path, ...] = ()
+    statistics: str = ""
+    is_whole: bool = False
+
+    @classmethod
+    def of(cls, topics: Iterable[Topic], topics_file: Path, documents: Documents) -> "Input":
+        """Combines topics with the collection in which to search."""
+        all_topics = tuple(topics)
+        took = f"{len(all_topics)} topics from {topics_file.name}, {documents}"
+        return cls(all_topics, documents, took, (topics_file, *documents.paths, *documents.side_files))
+
+
+def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
+    """Finds topics and documents in an input directory.
+
+    Re-ranking input (rerank.jsonl) has priority over topics and documents. If there are several formats, the
+    first in these orders is used: topics.xml, queries.jsonl; documents.jsonl, corpus.jsonl (BEIR),
+    passages*.jsonl, args_processed*.csv, pages.csv, *.parquet, *.warc, *.json of ClueWeb22, other *.json,
+    other *.jsonl with documents, those of BEIR, those with passages.
+    All except Parquet may be gzipped. Parquet files, archives and texts of ClueWeb22 may also be in
+    subfolders or linked folders, under their original names.
+
+    Args:
+        directory: the input directory.
+        corpus: the id of an ir_datasets corpus, for a directory that has only topics.
+        needs_documents: whether missing documents are an error at once, or only when someone iterates over
+            them.
+
+    Raises:
+        InputError: if the directory, its topics or its documents are missing or unreadable.
+    """
+    names = _listed(directory)
+    if corpus is None and (rerank := _first_named(names, [_RERANK_FILE])):
+        return _reranking(rerank[0])
+    topics_path = topics_named(names, directory)
+    topics = read_topics(topics_path)
+    try:
+        documents = IrDataset(corpus, side_files=side_files(names)) if corpus else find_documents(directory)
+    except InputError as error:
+        if needs_documents:
+            raise
+        took = f"{len(topics)} topics from {topics_path.name}"
+        return Input(topics, MissingDocuments(error), took, (topics_path,))
+    return Input.of(topics, topics_path, documents)
+
+
+def find_documents(directory: Path) -> Files:
+    """Finds the documents in a directory, as ``find`` does.
+
+    Raises:
+        InputError: if the directory has no documents.
+    """
+    names = _listed(directory)
+    first = next((format for format in _FORMATS if _directly_in(names, format)), None)
+    if first and not first.below:
+        return _files(first, _directly_in(names, first), side_files(names))
+    below = list(files_below(directory, _BELOW, without=clueweb22.LINKS))  # one walk for all formats
+    for format in [first] if first else _IN_FOLDERS:
+        if paths := _directly_in(names, format) + [path for path in below if format.is_name_below(path.name)]:
+            return _files(format, paths, side_files(names))
+    raise _no_documents(directory, _FORMATS, ", or name an ir_datasets corpus with --corpus")
+
+
+def files_named(paths: Iterable[Path], where: str) -> Files:
+    """Selects the files of documents from a list of paths in any folders, by their names alone.
+
+    Args:
+        paths: all files; if they have several formats, the first in the order of ``find`` is used.
+        where: the folder of the files, for error messages.
+
+    Raises:
+        InputError: if none of the files has documents.
+    """
+    names = _visible(paths)
+    formats = [
+        format for format in _FORMATS if format.alone and format.pattern != _ANY
+    ]  # names do not decide
+    for format in formats:
+        is_name = format.is_name_below if format.below else format.is_name
+        if named := [path for path in names if is_name(path.name)]:
+            return _files(format, named)
+    raise _no_documents(where, formats)
+
+
+def topics_named(paths: Iterable[Path], where: Path | str, more: str = "") -> Path:
+    """Selects the file of topics from the files of a folder, by its name.
+
+    Args:
+        paths: all files.
+        where: the folder, for the error message.
+        more: another remedy, for the error message.
+
+    Raises:
+        InputError: if none of the files has topics.
+    """
+    if topics := _first_named(paths, _TOPIC_FILES):
+        return topics[0]
+    remedy = f"put {' or '.join(_TOPIC_FILES)} there, plain or .gz{more}"
+    raise InputError(where, "no topics in this folder", remedy)
+
+
+def side_files(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Selects the side files from the files of a folder, plain or gzipped."""
+    return _first_named(paths, (SPAM_RANKS, PAGE_RANKS))
+
+
+def _first_named(paths: Iterable[Path], names: Iterable[str]) -> tuple[Path, ...]:
+    """Returns the files with these names, in the order of the names, plain files before gzipped ones."""
+    by_name = {path.name: path for path in paths}
+    return tuple(by_name[file] for name in names for file in (name, f"{name}.gz") if file in by_name)
+
+
+def _listed(directory: Path) -> list[Path]:
+    """Returns the files and folders of a directory, sorted.
+
+    Raises:
+        InputError: if the directory cannot be read.
+    """
+    try:
+        return sorted(path for path in _visible(directory.iterdir()) if path.exists())
+    except OSError as error:
+        remedy = "pass a directory with topics and documents"
+        raise InputError(directory, f"cannot be read ({error.strerror})", remedy) from error
+
+
+def _visible(paths: Iterable[Path]) -> list[Path]:
+    return [path for path in paths if not path.name.startswith(_HIDDEN) and not _STATISTICS.match(path.name)]
+
+
+def _directly_in(names: Iterable[Path], format: FileFormat) -> list[Path]:
+    """Returns the files of a format in the directory itself."""
+    return [path for path in names if format.is_name(path.name) and (not format.fits or format.fits(path))]
+
+
+def _files(format: FileFormat, paths: Iterable[Path], side_files: tuple[Path, ...] = ()) -> Files:
+    return Files(format, paths=tuple(sorted(paths)), side_files=side_files)
+
+
+def _no_documents(where: Path | str, formats: Iterable[FileFormat], more: str = "") -> InputError:
+    patterns = ", ".join(dict.fromkeys(format.pattern for format in formats))
+    return InputError(where, "no documents in this folder", f"put {patterns} there, plain or .gz{more}")
+
+
+def _reranking(path: Path) -> Input:
+    topics: dict[str, Topic] = {}
+    candidates: dict[str, set[str]] = {}
+    for topic, document in read_rerank_jsonl(path):
+        topics.setdefault(topic.number, topic)
+        candidates.setdefault(topic.number, set()).add(document.id)
+    if not topics:
+        remedy = 'put one {"qid", "query", "docno", "text"} on each line'
+        raise InputError(path, "no candidates in this file", remedy)
+    with_candidates = tuple(
+        replace(topic, candidates=frozenset(candidates[number])) for number, topic in topics.items()
+    )
+    took = f"{len(topics)} topics and their {sum(map(len, candidates.values()))} candidates from {path.name}"
+    documents = Candidates(paths=(path,), side_files=side_files(path.parent.iterdir()))
+    return Input(with_candidates, documents, took, (path, *documents.side_files))

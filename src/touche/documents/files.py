@@ -1,0 +1,162 @@
+"""Collections in files: documents to search, and candidates to re-rank."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from itertools import chain
+from pathlib import Path
+from typing import Self, TypeVar
+
+from touche.documents.collection import Documents
+from touche.documents.folders import folder_of, names_of
+from touche.documents.html.parsing import parsed
+from touche.documents.jsonl import read_rerank_jsonl
+from touche.documents.pages import RawPage, Skipped
+from touche.documents.parquet import saving_pages
+from touche.documents.pieces import Piece, Splitter, documents_in
+from touche.documents.records import AnyDocument
+from touche.errors import InputError, ToucheError
+from touche.io.progress import watched
+from touche.io.writing import make_folder, whole
+
+_T = TypeVar("_T")
+
+Reader = Callable[[Path, set[str]], Iterator[AnyDocument | RawPage | Skipped]]
+
+_FEW = 5  # files whose names are printed
+_MAY_BE_PAGES = ("documents", "web pages")
+_SAVED_PAGES = "pages.parquet"
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A format of files with documents.
+
+    Attributes:
+        pattern: the names of such files in the directory itself; all may be gzipped.
+        noun: the content of a file, such as ``passages``.
+        splitter: splits a file into pieces, if possible.
+        whole_reader: reads a file that cannot be split.
+        unit: the plural noun for such files.
+        below: the names of such files in subfolders, if allowed there.
+        fits: whether a file with such a name has this format; None if all have.
+        alone: whether a file contains the documents, instead of names of other files.
+    """
+
+    pattern: str
+    noun: str
+    splitter: Splitter | None = None
+    whole_reader: Reader | None = None
+    unit: str = "files"
+    below: re.Pattern[str] | None = None
+    fits: Callable[[Path], bool] | None = None
+    alone: bool = True
+
+    def reader(self, path: Path, seen: set[str]) -> Iterator[AnyDocument | RawPage | Skipped]:
+        """Yields the documents of a file; repeating an id in ``seen`` is an error, and new ids are added."""
+        if self.splitter:
+            return documents_in(self.splitter(path), seen)
+        assert self.whole_reader
+        return self.whole_reader(path, seen)
+
+    def is_name(self, name: str) -> bool:
+        """Returns whether a file in the directory itself has a name of this format."""
+        return fnmatchcase(name.removesuffix(".gz"), self.pattern)
+
+    def is_name_below(self, name: str) -> bool:
+        """Returns whether a file in a subfolder has a name of this format."""
+        return self.below is not None and self.below.fullmatch(name) is not None
+
+
+@dataclass(frozen=True)
+class Files(Documents):
+    """A collection in files of one format.
+
+    Ids are unique in the whole collection. If the format allows subfolders, ids are unique only in each file,
+    because such collections can have too many ids for the memory.
+
+    Attributes:
+        format: the format of all files.
+        fields: the folder for parsed web pages (an address on a cluster), or None.
+    """
+
+    format: FileFormat
+    fields: str | None = None
+
+    def __str__(self) -> str:
+        if len(self.paths) <= _FEW:
+            return f"{self.format.noun} from {', '.join(names_of(self.paths))}"
+        folder = folder_of(self.paths)
+        where = "in" if all(path.parent == self.paths[0].parent for path in self.paths) else "below"
+        return (
+            f"{self.format.noun} from {len(self.paths):,} {self.format.unit} {where} {folder.resolve().name}"
+        )
+
+    def __iter__(self) -> Iterator[AnyDocument]:
+        """Yields every document.
+
+        Raises:
+            InputError: if a file is broken, an id occurs twice, or there is no document.
+        """
+        problem = InputError(self.paths[0], "no documents in this file", "check that this is the right file")
+        pages = parsed(not_empty(self._read(), problem), self.parser)
+        if self.fields:
+            make_folder(Path(self.fields))
+            pages = saving_pages(pages, whole(Path(self.fields) / _SAVED_PAGES))
+        yield from pages
+
+    def pieces(self) -> Iterator[Piece] | None:
+        """Returns the pieces of all files in order; None if the format has none, or pages are to be saved.
+
+        Errors that several pieces cause together, such as a repeated id, are not detected.
+        """
+        splitter = self.format.splitter
+        if splitter is None or self.fields:
+            return None
+        return (piece for path in self._watched() for piece in splitter(path))
+
+    def keeping_fields(self, where: str) -> Self:
+        """Returns the same collection, which will save its parsed web pages as Parquet when it is read."""
+        if self.format.noun not in _MAY_BE_PAGES:
+            return super().keeping_fields(where)
+        return replace(self, fields=where)
+
+    def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
+        seen: set[str] = set()
+        for path in self._watched():
+            yield from self.format.reader(path, set() if self.format.below else seen)
+
+    def _watched(self) -> Iterable[Path]:
+        """Returns the files, with a progress bar if they are many; each large file has its own bar."""
+        count, unit = len(self.paths), self.format.unit
+        return watched(self.paths, f"reading {unit}", unit, count) if count > _FEW else self.paths
+
+
+@dataclass(frozen=True)
+class Candidates(Documents):
+    """The documents of a re-ranking input, without repetition."""
+
+    def __iter__(self) -> Iterator[AnyDocument]:
+        """Yields every document.
+
+        Raises:
+            InputError: if the file is broken.
+        """
+        seen: set[str] = set()
+        for _, document in chain.from_iterable(map(read_rerank_jsonl, self.paths)):
+            if document.id not in seen:
+                seen.add(document.id)
+                yield document
+
+
+def not_empty(records: Iterator[_T], problem: ToucheError) -> Iterator[_T]:
+    """Yields the records.
+
+    Raises:
+        ToucheError: ``problem``, if there are no records.
+    """
+    first = next(records, None)
+    if first is None:
+        raise problem
+    return chain([first], records)

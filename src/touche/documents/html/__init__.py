@@ -1,0 +1,1 @@
+"""Fields of web pages from their HTML."""

@@ -1,0 +1,103 @@
+"""Parses the web pages of a collection."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from touche.documents.pages import Page, Parser, RawPage, Skipped
+from touche.errors import ToucheError
+from touche.io.progress import processors
+
+_log = logging.getLogger(__name__)
+
+_RULES = "parse"  # the default, in touche.documents.html.extraction
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Skipped pages of a collection, or of a part of it.
+
+    Attributes:
+        reasons: the number of skipped pages for each reason.
+        pages: the number of parsed pages.
+        first: the id of the first skipped page; empty if none was skipped.
+    """
+
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    pages: int = 0
+    first: str = ""
+
+    def __add__(self, other: "LeftOut") -> "LeftOut":
+        """Adds up two records; ``other`` is the later one."""
+        reasons = Counter(self.reasons) + Counter(other.reasons)
+        return LeftOut(reasons, self.pages + other.pages, self.first or other.first)
+
+    def warn(self) -> None:
+        """Logs a warning if pages were skipped."""
+        if not self.reasons:
+            return
+        count = sum(self.reasons.values())
+        reasons = ", ".join(f"{number} {reason}" for reason, number in Counter(self.reasons).most_common())
+        total = count + self.pages
+        _log.warning("skipped %d of %d pages: %s; the first is %s", count, total, reasons, self.first)
+
+
+def parsed(
+    documents: Iterable[Any],
+    parser: Parser | None = None,
+    processes: int | None = None,
+    report: Callable[[LeftOut], None] = LeftOut.warn,
+) -> Iterator[Any]:
+    """Yields a collection in the same order, with its raw pages parsed by several processes.
+
+    Pages that cannot be parsed are skipped, even if they crash the parser; a final warning counts the
+    reasons.
+
+    Args:
+        documents: the collection; other documents are passed on.
+        parser: the parser, which other processes must be able to import; by default
+            ``touche.documents.html.extraction.parse``.
+        processes: the number of processes; by default one per processor.
+        report: receives the skipped pages; by default it logs the warning.
+
+    Raises:
+        ToucheError: if the processes cannot import the user's script, or another parser made the fields of a
+            page.
+    """
+    reasons, pages, first = Counter[str](), 0, ""
+    rules = parser.__name__ if parser else _RULES
+    documents = iter(documents)
+    for document in documents:
+        if isinstance(document, RawPage | Skipped):  # more raw pages may follow
+            from touche.documents.html.workers import (
+                parsed_in_processes,  # here, because only web pages need processes
+            )
+
+            rest, by = chain([document], documents), parser or _extraction()
+            for result in parsed_in_processes(rest, by, processes or processors()):
+                pages += isinstance(result, Page)
+                if isinstance(result, Skipped):
+                    reasons[result.reason] += 1
+                    first = first or result.id
+                else:
+                    yield result
+        else:
+            _check_rules(document, rules)
+            yield document
+    report(LeftOut(reasons, pages, first))
+
+
+def _check_rules(document: Any, rules: str) -> None:
+    if isinstance(document, Page) and document.rules not in (None, rules):
+        problem = f"another parser made the fields of page {document.id} ({document.rules}, not {rules})"
+        remedy = "pass the raw pages, or fields that the same baseline saved for the same year"
+        raise ToucheError(f"{problem}; {remedy}")
+
+
+def _extraction() -> Parser:
+    from touche.documents.html.extraction import parse  # here, because only web pages need its libraries
+
+    return parse

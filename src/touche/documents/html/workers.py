@@ -1,0 +1,71 @@
+"""Parses web pages with several processes."""
+
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
+from typing import Any
+
+from touche.documents.pages import PageError, Parser, RawPage, Skipped
+from touche.io.processes import Pool, in_order
+
+_BATCH = 32  # pages that a process receives at a time
+_SECONDS = 5.0  # processor time for a page; most need 5 ms
+
+
+def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int) -> Iterator[Any]:
+    """Yields documents in order with their raw pages parsed; a page that ends a process is skipped."""
+    pool = Pool(processes)
+    pool.check("parse web pages")
+
+    def submit(batch: Sequence[Any]) -> Future[list[Any]]:
+        nonlocal pool
+        try:
+            return pool.submit(_parse_all, batch, parser)
+        except BrokenProcessPool:  # all processes have just died
+            pool = Pool(processes)
+            return pool.submit(_parse_all, batch, parser)
+
+    batches = iter(lambda: list(islice(documents, _BATCH)), [])
+    try:
+        for batch, future in in_order(batches, submit, processes):
+            try:
+                yield from future.result()
+            except BrokenProcessPool:
+                yield from _parsed_alone(batch, parser)
+    finally:
+        pool.__exit__()
+
+
+def _parsed_alone(documents: Sequence[Any], parser: Parser) -> list[Any]:
+    """Parses documents in a separate process; if they end it, parses each half separately."""
+    with Pool(1) as pool:
+        try:
+            return pool.submit(_parse_all, documents, parser).result()
+        except BrokenProcessPool:
+            half = len(documents) // 2
+    if not half:
+        return [Skipped(documents[0].id, "that crashed the parser, or took it too long")]
+    return _parsed_alone(documents[:half], parser) + _parsed_alone(documents[half:], parser)
+
+
+def _parse_all(documents: Sequence[Any], parser: Parser) -> list[Any]:
+    """Parses documents in a process that a timer ends if a page takes too long."""
+    parsed = []
+    for page in documents:
+        signal.setitimer(signal.ITIMER_VIRTUAL, _SECONDS)
+        parsed.append(_parse_one(page, parser))
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return parsed
+
+
+def _parse_one(page: Any, parser: Parser) -> Any:
+    if not isinstance(page, RawPage):
+        return page
+    try:
+        return parser(page)
+    except PageError as error:
+        return Skipped(page.id, str(error))
+    except Exception as error:  # untrusted pages can cause any error
+        return Skipped(page.id, f"that the parser failed on ({type(error).__name__})")

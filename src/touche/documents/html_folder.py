@@ -1,0 +1,55 @@
+"""Folders of HTML files with a table pages.csv, whose columns are id, file and url."""
+
+import csv
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from touche.documents.pages import LARGEST, RawPage, Skipped
+from touche.errors import InputError
+from touche.io.identifiers import new_id, quoted
+from touche.io.opening import decoded_lines
+
+
+def read_pages_csv(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Skipped]:
+    """Reads the pages in the order of their table.
+
+    Args:
+        path: the table; names of files are relative to its folder, and may not leave it.
+            seen: ids of the collection so far; repeating one is an error.
+
+        Raises:
+            InputError: if the table is broken, an id occurs twice, or a file is outside of the folder.
+    """
+    seen = set() if seen is None else seen
+    rows = csv.DictReader(decoded_lines(path))
+    try:
+        for row in rows:
+            if not row.get("id") or not row.get("file"):
+                remedy = "write the columns id, file, url"
+                raise InputError(path, "the row has no id or no file", remedy, rows.line_num)
+            id = new_id(row["id"], "page", seen, path, rows.line_num)
+            page = path.parent / row["file"]
+            if not _is_within(path.parent, page):
+                problem = f"{quoted(row['file'])} is outside of the folder"
+                raise InputError(path, problem, "name only files within the folder", rows.line_num)
+            yield _read(id, page, row.get("url") or "")
+    except csv.Error as error:
+        raise InputError(path, f"broken CSV ({error})", "save it again", rows.line_num + 1) from error
+
+
+def _is_within(folder: Path, page: Path) -> bool:
+    try:
+        return Path(os.path.realpath(page)).is_relative_to(folder.resolve())
+    except (ValueError, OSError):  # the name contains a NUL, or is too long
+        return False
+
+
+def _read(id: str, page: Path, url: str) -> RawPage | Skipped:
+    try:
+        if page.is_file():  # reading a pipe would wait forever
+            with page.open("rb") as file:
+                return RawPage(id, url, file.read(LARGEST + 1))
+    except OSError:
+        pass
+    return Skipped(id, "without a file")

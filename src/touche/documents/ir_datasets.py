@@ -1,0 +1,164 @@
+"""Corpora of ir_datasets (MacAvaney et al. 2021) as collections."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import shorten
+from typing import Any
+
+from touche.documents.collection import Documents
+from touche.documents.files import not_empty
+from touche.documents.html.parsing import parsed
+from touche.documents.pages import RawPage, Skipped
+from touche.documents.records import AnyDocument, Argument, Document, Sentence
+from touche.documents.warc import page_of_response, read_warc
+from touche.errors import ToucheError, one_line
+from touche.io.identifiers import new_id
+from touche.io.progress import watched
+from touche.trec.topics import Topic
+
+_LONGEST = 120  # characters of an error of ir_datasets
+
+
+def library() -> Any:
+    """Imports ir_datasets, whose import creates a folder in the home directory.
+
+    Raises:
+        ToucheError: if ir_datasets is not installed, or cannot create its folder.
+    """
+    try:
+        import ir_datasets.util  # here, because its import is the slowest
+    except ImportError as error:
+        raise ToucheError("ir_datasets is not installed; run the command outside of the image") from error
+    except (OSError, RuntimeError) as error:  # the home directory is read-only or missing
+        problem = f"ir_datasets cannot create its folder ({error})"
+        raise ToucheError(f"{problem}; set IR_DATASETS_HOME to a writable folder") from error
+    return ir_datasets
+
+
+@dataclass(frozen=True)
+class IrDataset(Documents):
+    """A corpus of ir_datasets.
+
+    Attributes:
+        id: the id, such as ``argsme/2020-04-01``.
+    """
+
+    id: str
+
+    def __str__(self) -> str:
+        return f"documents from {self.id} (ir_datasets)"
+
+    def __iter__(self) -> Iterator[AnyDocument]:
+        """Yields every document; ir_datasets downloads the corpus first if it is missing.
+
+        Raises:
+            ToucheError: if the id is unknown, the corpus has no documents, or they cannot be downloaded.
+        """
+        problem = ToucheError(f"{self.id!r} of ir_datasets is empty; download the corpus again")
+        yield from parsed(not_empty(self._read(), problem), self.parser)
+
+    def topics(self) -> list[Topic]:
+        """Returns the topics; ir_datasets downloads them first if they are missing.
+
+        Raises:
+            ToucheError: if ir_datasets does not know the id, it has no topics, or they cannot be fetched.
+        """
+        dataset, seen = self._dataset(), set[str]()
+        if not dataset.has_queries():
+            problem = f"{self.id!r} of ir_datasets has no topics"
+            raise ToucheError(f"{problem}; name a task of it, such as argsme/2020-04-01/touche-2021-task-1")
+        with self._one_error():
+            return [_topic_of(query, seen, self.id) for query in dataset.queries_iter()]
+
+    def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
+        from ir_datasets.formats import WarcDocs
+
+        dataset = self._dataset()
+        with self._one_error():
+            documents, seen = dataset.docs_handler(), set[str]()
+            if isinstance(documents, WarcDocs):
+                for path in self._archives(documents):
+                    yield from read_warc(path)
+                return
+            count = dataset.docs_metadata().get("count") if hasattr(dataset, "docs_metadata") else None
+            for record in watched(dataset.docs_iter(), f"reading {self.id}", "documents", count):
+                new_id(record.doc_id, "document", seen, self.id)
+                yield document_of(record)
+
+    def _dataset(self) -> Any:
+        try:
+            dataset = library().load(self.id)
+        except KeyError as error:
+            problem = f"ir_datasets has no corpus {self.id!r}"
+            raise ToucheError(f"{problem}; choose a corpus from https://ir-datasets.com") from error
+        if not dataset.has_docs():
+            problem = f"{self.id!r} of ir_datasets has no documents"
+            raise ToucheError(f"{problem}; pass the id of its corpus")
+        return dataset
+
+    def _archives(self, documents: Any) -> list[Path]:
+        """Returns the web archives of a corpus, such as ClueWeb12.
+
+        ir_datasets' own reader needs more packages and an index of 4 GB; the first broken archive stops it.
+        """
+        folder = Path(documents.docs_path(force=False))
+        archives = [Path(path) for path in documents._docs_iter_source_files()] if folder.is_dir() else []
+        if not archives:
+            problem = f"ir_datasets finds no archives of {self.id!r} in {one_line(str(folder))}"
+            raise ToucheError(f"{problem}; get the corpus from its publisher, and link its folder there")
+        return archives
+
+    @contextmanager
+    def _one_error(self) -> Iterator[None]:
+        """Raises ToucheError for all errors of ir_datasets, such as those of network, disk or files."""
+        try:
+            yield
+        except ToucheError:
+            raise
+        except Exception as error:
+            reason = f"{type(error).__name__}: {shorten(str(error), _LONGEST)}"
+            problem = f"ir_datasets cannot read {self.id!r} ({reason})"
+            raise ToucheError(f"{problem}; https://ir-datasets.com explains how to get the corpus") from error
+
+
+def _topic_of(query: Any, seen: set[str], id: str) -> Topic:
+    """Converts a query of ir_datasets, whose text has many names."""
+    title = getattr(query, "title", None) or query.default_text()
+    description, narrative = (getattr(query, name, None) or "" for name in ("description", "narrative"))
+    objects = getattr(query, "objects", ())
+    compared = tuple(objects) if isinstance(objects, list | tuple) else ()
+    number = new_id(query.query_id, "topic", seen, id)
+    title, description, narrative = (" ".join(text.split()) for text in (title, description, narrative))
+    return Topic(number, title, compared, description, narrative)
+
+
+def document_of(record: Any) -> AnyDocument | RawPage | Skipped:
+    """Converts a record of ir_datasets: an argument with all of its fields, a raw web page, or a text."""
+    if hasattr(record, "http_headers"):
+        headers = record.http_headers  # a string in the collections of .gov
+        http = headers.encode("latin-1", "replace") if isinstance(headers, str) else headers
+        return page_of_response(record.doc_id, record.url, http.rstrip() + b"\r\n\r\n" + record.body)
+    if not hasattr(record, "premises"):
+        return _of_fields(record)
+    sentences = getattr(record, "sentences", None)
+    return Argument(
+        id=record.doc_id,
+        conclusion=record.conclusion,
+        premises=tuple(premise.text for premise in record.premises),
+        stance=record.premises[0].stance.name if record.premises else "",
+        sentences=None if sentences is None else tuple(Sentence(each.id, each.text) for each in sentences),
+        page=getattr(record, "source_text", None) or "",
+        discussion=record.topic,
+    )
+
+
+def _of_fields(record: Any) -> AnyDocument:
+    """Converts a record with title and text as formats/beir.py does; any other record becomes its text."""
+    if not (hasattr(record, "title") and hasattr(record, "text")):
+        return Document(record.doc_id, record.default_text())
+    title, text, stance = (getattr(record, name, None) or "" for name in ("title", "text", "stance"))
+    if not (title or stance):
+        return Document(record.doc_id, text)
+    return Argument(record.doc_id, title, (text,), stance)

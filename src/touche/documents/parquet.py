@@ -1,0 +1,120 @@
+"""Parquet: tables with the fields of documents.jsonl, also for parsed web pages."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from touche.documents.jsonl import PAGE_FIELDS, document_of_record
+from touche.documents.pages import Page, RawPage
+from touche.documents.records import Document
+from touche.errors import InputError, one_line
+from touche.io.identifiers import new_id
+from touche.io.json_lines import text_field
+from touche.io.opening import open_binary, unpacks_too_far
+from touche.io.optional import imported
+
+_T = TypeVar("_T")
+
+ID = "docno"
+COLUMNS = (ID, *PAGE_FIELDS)  # those of pages
+_READ = {ID, "text", "html", "url", *PAGE_FIELDS}
+_ROWS = 64  # in memory at a time; a row may be long
+
+
+def read_documents_parquet(path: Path, seen: set[str] | None = None) -> Iterator[Document | Page | RawPage]:
+    """Reads a table with the columns ``docno`` and ``text``; a null is a missing value.
+
+    A web page has ``html`` and ``url``, or the fields of ``Page``, instead of the text.
+
+    Args:
+        path: the file.
+        seen: ids of the collection so far; repeating one is an error.
+
+    Raises:
+        InputError: if the file is not Parquet, or a row is broken or repeats an id; the message names the
+            row, from 1.
+        ToucheError: if pyarrow is not installed.
+    """
+    seen = set() if seen is None else seen
+    with open_binary(path) as file:
+        for row, record in enumerate(_records(path, file), 1):
+            id = new_id(text_field(record, ID, path, row), "document", seen, path, row)
+            yield document_of_record(id, record, path, row)
+
+
+def _records(path: Path, file: IO[bytes]) -> Iterator[dict[str, Any]]:
+    pyarrow = arrow()
+    try:
+        table = pyarrow.parquet.ParquetFile(file)
+        columns = _columns(path, table)
+        for batch in table.iter_batches(_ROWS, columns=columns):
+            for record in batch.to_pylist():
+                yield {name: value for name, value in record.items() if value is not None}
+    except (pyarrow.ArrowException, UnicodeDecodeError) as error:
+        problem = f"not a readable Parquet file ({one_line(str(error))})"
+        raise InputError(
+            path, problem, "check that this is the right file, and that it is complete"
+        ) from error
+
+
+def _columns(path: Path, table: Any) -> list[str]:
+    """Returns the names of the relevant columns.
+
+    Raises:
+        InputError: if a column contains neither strings nor whole numbers, or decompresses to an implausible
+            size.
+    """
+    types = arrow().types
+    of_text = (types.is_string, types.is_large_string, types.is_integer, types.is_dictionary, types.is_null)
+    columns = [column for column in table.schema_arrow if column.name in _READ]
+    for column in columns:
+        if not any(is_of(column.type) for is_of in of_text):
+            raise InputError(path, f"the column {column.name} contains {column.type}", "write it as strings")
+    groups = [table.metadata.row_group(number) for number in range(table.metadata.num_row_groups)]
+    chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
+    if any(unpacks_too_far(chunk.total_compressed_size, chunk.total_uncompressed_size) for chunk in chunks):
+        raise InputError(path, "it decompresses to an implausible size", "check that this is the right file")
+    return [column.name for column in columns]
+
+
+def saving_pages(documents: Iterable[_T], opened: AbstractContextManager[IO[bytes]]) -> Iterator[_T]:
+    """Yields documents unchanged, and writes the web pages among them to a file that can be read instead.
+
+    Args:
+        documents: documents of any kind.
+        opened: opens the file, which is complete after the last document.
+
+
+    Raises:
+        InputError: if the file cannot be written.
+        ToucheError: if pyarrow is not installed.
+    """
+    pyarrow = arrow()
+    schema = pyarrow.schema([(name, pyarrow.string()) for name in COLUMNS])
+    with opened as file, pyarrow.parquet.ParquetWriter(file, schema) as table:
+        rows: list[dict[str, str | None]] = []
+        for document in documents:
+            yield document
+            if isinstance(document, Page):
+                rows.append({ID: document.id} | {name: getattr(document, name) for name in PAGE_FIELDS})
+            if len(rows) == _ROWS:
+                table.write_batch(pyarrow.RecordBatch.from_pylist(rows, schema))
+                rows.clear()
+        table.write_batch(pyarrow.RecordBatch.from_pylist(rows, schema))
+
+
+def check_no_fields(where: str, names: Iterable[str]) -> None:
+    """Raises InputError if a folder contains pages already, because new ones would be mixed with them."""
+    if any(name.endswith(".parquet") for name in names):
+        raise InputError(where, "the folder contains pages", "empty it, or choose another folder")
+
+
+def arrow() -> Any:
+    """Returns the library for Parquet.
+
+    Raises:
+        ToucheError: if pyarrow is not installed.
+    """
+    imported("pyarrow.parquet", "parquet")  # here, because only this format needs it
+    return imported("pyarrow", "parquet")

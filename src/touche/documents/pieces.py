@@ -1,0 +1,152 @@
+"""Pieces of files, each of whole records: one process cuts them quickly, any process can parse them."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from touche.documents.pages import RawPage, Skipped
+from touche.documents.records import AnyDocument
+from touche.errors import InputError
+from touche.io.opening import LONGEST_LINE, open_binary
+
+SIZE = 1 << 20  # bytes of a piece, about; for larger pieces the system allocates new memory each time
+_NEWLINE = ord("\n")
+
+Documents = Iterator[AnyDocument | RawPage | Skipped]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Consecutive records of a file.
+
+    Attributes:
+        path: the file.
+        line: the number of the first line, from 1.
+        raw: the records; about ``SIZE`` bytes, or one larger record.
+        read: parses the piece; other processes must be able to import it.
+    """
+
+    path: Path
+    line: int
+    raw: bytes
+    read: "Read"
+
+    def documents(self, seen: set[str] | None = None, among: Collection[str] | None = None) -> Documents:
+        """Yields the documents of the piece.
+
+        Args:
+            seen: ids of earlier documents; repeating one is an error, and new ids are added.
+            among: ids of the documents to yield, or None for all. Other documents are parsed only as far as
+                necessary, so that some of their errors stay unnoticed.
+
+        Raises:
+            InputError: if a line is broken or repeats an id; the message names the line.
+        """
+        return self.read(self, set() if seen is None else seen, among)
+
+
+Splitter = Callable[[Path], Iterator[Piece]]
+Read = Callable[[Piece, set[str], Collection[str] | None], Documents]
+Ends = Callable[[bytes], tuple[int, int]]
+"""Returns where the first record of a block ends, and the byte after its last record; 0 if none ends."""
+
+
+def documents_in(pieces: Iterable[Piece], seen: set[str] | None) -> Iterator[Any]:
+    """Yields the documents of pieces.
+
+    Args:
+        pieces: the pieces of one file.
+        seen: ids of earlier documents; new ids are added.
+
+    Raises:
+        InputError: if a line is broken or repeats an id; the message names the line.
+    """
+    seen = set() if seen is None else seen
+    for piece in pieces:
+        yield from piece.documents(seen)
+
+
+class Cutter:
+    """Cuts a file block by block, and stores the beginning of an incomplete record."""
+
+    def __init__(self, path: Path, record: str, read: Read) -> None:
+        """Starts at the beginning of a file.
+
+        Args:
+            path: the file.
+            record: the noun for a record in messages, such as ``a line``.
+            read: parses a piece.
+        """
+        self._path, self._record, self.read, self._held = path, record, read, bytearray()
+        self.line = 1  # the first line of what is stored
+
+    def cut(self, raw: bytes | memoryview, first: int) -> Piece:
+        """Returns a piece: the stored bytes and ``raw``, whose end is the end of a record.
+
+        Args:
+            raw: the next bytes.
+            first: the end of the first record among these bytes.
+
+        Raises:
+            InputError: if that record has 64 MiB or more.
+        """
+        self._check(first)
+        piece = Piece(self._path, self.line, b"".join((self._held, raw)), self.read)
+        self.line += int(np.count_nonzero(np.frombuffer(piece.raw, np.uint8) == _NEWLINE))
+        self._held.clear()
+        return piece
+
+    def hold(self, raw: bytes) -> None:
+        """Stores the beginning of a record, or the next bytes of it.
+
+        Raises:
+            InputError: if the record has 64 MiB or more.
+        """
+        self._check(len(raw))
+        self._held += raw
+
+    @property
+    def last_line(self) -> int:
+        """The last line of what is stored."""
+        return self.line + self._held.count(b"\n")
+
+    def _check(self, more: int) -> None:
+        if len(self._held) + more >= LONGEST_LINE:
+            problem = f"{self._record} of 64 MiB or more"
+            raise InputError(self._path, problem, "check that this is the right file", self.line)
+
+
+def pieces_of_lines(path: Path, read: Read) -> Iterator[Piece]:
+    """Yields the pieces of a file with a record on each line.
+
+    Raises:
+        InputError: if the file cannot be read, or a line has 64 MiB or more.
+    """
+    cutter = Cutter(path, "a line", read)
+    with open_binary(path) as file:
+        yield from pieces_of_blocks(file, cutter, lambda block: (block.find(b"\n"), block.rfind(b"\n") + 1))
+
+
+def pieces_of_blocks(file: IO[bytes], cutter: Cutter, ends: Ends) -> Iterator[Piece]:
+    """Yields the pieces of a file that contains only records.
+
+    Raises:
+        InputError: if a record has 64 MiB or more.
+    """
+    for block in blocks(file):
+        first, last = ends(block)
+        if last:
+            yield cutter.cut(memoryview(block)[:last], first)
+        cutter.hold(block[last:])
+    rest = cutter.cut(b"", 0)
+    if rest.raw:
+        yield rest
+
+
+def blocks(file: IO[bytes]) -> Iterator[bytes]:
+    """Yields the content of a file in blocks of ``SIZE`` bytes."""
+    return iter(partial(file.read, SIZE), b"")

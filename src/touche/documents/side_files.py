@@ -1,0 +1,36 @@
+"""Scores of pages from another source, such as the Waterloo spam ranks: a number and an id on each line."""
+
+from collections.abc import Container
+from pathlib import Path
+
+from touche.errors import InputError
+from touche.io.identifiers import quoted
+from touche.io.opening import read_lines
+from touche.trec.runs import decimal, split_columns
+
+
+def read_scores(path: Path, wanted: Container[str]) -> dict[str, float]:
+    """Reads the scores of some pages from a side file, whose lines may have any order.
+
+    Args:
+        path: the file, plain or gzipped, with lines such as ``73 clueweb12-0000tw-00-00000``, or with both
+            columns swapped.
+        wanted: the ids of the pages; memory grows only with their number.
+
+    Raises:
+        InputError: if a line is not a number and an id, or repeats an id; the message names the line.
+    """
+    scores: dict[str, float] = {}
+    for line, text in read_lines(path):
+        columns = split_columns(text)
+        if decimal(columns[0]) is None:
+            columns.reverse()
+        if len(columns) != 2 or (score := decimal(columns[0])) is None:
+            problem = f"{quoted(text.strip())} is not a number and an id"
+            remedy = "write lines such as: 73 PAGE"
+            raise InputError(path, problem, remedy, line)
+        if columns[1] in scores:
+            raise InputError(path, f"page {columns[1]!r} occurs a second time", "remove one of the two", line)
+        if columns[1] in wanted:
+            scores[columns[1]] = score
+    return scores

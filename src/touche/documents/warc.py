@@ -1,0 +1,173 @@
+"""Web archives (ISO 28500), such as ClueWeb09, ClueWeb12 and ClueWeb22."""
+
+import gzip
+import logging
+import re
+import zlib
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from touche.documents.pages import LARGEST, TEXTS, RawPage, Skipped
+from touche.errors import InputError, one_line
+from touche.io.identifiers import new_id
+from touche.io.opening import open_binary, opened
+
+_GZIP = b"\x1f\x8b\x08"  # the beginning of a gzip stream
+_ENCODED = ("Transfer-Encoding", "Content-Encoding")
+_CLUEWEB22_ID = "ClueWeb22-ID"
+_IDS = ("WARC-TREC-ID", _CLUEWEB22_ID, "WARC-Record-ID")  # the first of these headers is the page's id
+_STATUS = re.compile(rb"HTTP/[0-9.]+ [0-9]{3}")  # the beginning of a response
+_HEAD = 1 << 12  # bytes that contain the first line of a file
+_HEADERS = 1 << 15  # most bytes of a record's headers
+
+_log = logging.getLogger(__name__)
+
+
+def read_warc(path: Path, seen: set[str] | None = None) -> Iterator[RawPage | Skipped]:
+    """Reads the pages of a web archive, gzipped or not.
+
+    The id of a page is its WARC-TREC-ID, its ClueWeb22-ID, or else its WARC-Record-ID. Broken or truncated
+    archives cause a warning, and all readable pages are used.
+
+    Args:
+        path: the archive.
+        seen: ids of the collection so far; pages with one of these ids are skipped.
+
+    Raises:
+        InputError: if the file cannot be opened.
+    """
+    seen = set() if seen is None else seen
+    count, start, length, name = 0, 0, 0, one_line(str(path))
+    try:
+        unix = _has_unix_lines(path)
+        for count, record in enumerate(_records(path, unix), 1):  # noqa: B007 (needed after the loop)
+            start, length = record.stream_pos, length + record.content_length + _HEADERS
+            if page := _page(record, path, seen, unix):
+                yield page
+        if not count:
+            _log.warning("%s has no records; check that it is a web archive", name)
+        elif _is_cut_off(path, start, length):
+            _log.warning("%s is truncated after %d records; these records are used", name, count)
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror or error})", "check the path") from error
+
+
+def page_of_response(id: str, url: str, response: bytes) -> RawPage | Skipped:
+    """Returns the page in a server's response, as if an archive contained it.
+
+    Args:
+        id: the id of the page.
+        url: the address of the page.
+        response: the status line, the headers, a blank line and the content.
+    """
+    from fastwarc.warc import WarcRecord
+
+    record = WarcRecord()
+    record.set_bytes_content(response)
+    record.is_http = True
+    return _page_of_record(record, id, url, unix=False, is_bare=False)
+
+
+def _has_unix_lines(path: Path) -> bool:
+    """Returns whether lines end as in ClueWeb09 (WARC/0.18): without the standard's carriage return."""
+    try:
+        with open_binary(path) as file:
+            first = file.peek(_HEAD).lstrip().partition(b"\n")[0]  # type: ignore[attr-defined]
+    except InputError:
+        return False
+    return first.startswith(b"WARC/") and not first.endswith(b"\r")
+
+
+def _records(path: Path, unix: bool) -> Iterator[Any]:
+    """Yields all records; after a broken one, it continues with the next readable record."""
+    from fastwarc.warc import ArchiveIterator  # here, because only web pages need its libraries
+
+    count = 0
+    with opened(path) as file, path.open("rb") as again:
+        try:
+            for record in ArchiveIterator(file, parse_http=False, quirks_mode=unix):
+                count += 1
+                yield record
+        except OSError as error:
+            broken = "%s is broken after %d records (%s); readable records are used"
+            _log.warning(broken, one_line(str(path)), count, error)
+            lenient = ArchiveIterator(again, parse_http=False, strict_mode=False, quirks_mode=True)
+            try:
+                yield from islice(lenient, count, None)
+            except OSError:
+                return
+
+
+def _page(record: Any, path: Path, seen: set[str], unix: bool) -> RawPage | Skipped | None:
+    headers = record.headers
+    if headers.get("WARC-Type") != "response":
+        return None
+    id = next(filter(None, map(headers.get, _IDS)), "")
+    try:
+        new_id(id, "page", seen, path)
+    except InputError:
+        return Skipped(id or "without id", "without an id of its own")
+    url = (headers.get("WARC-Target-URI") or "").strip()
+    return _page_of_record(record, id, url, unix, is_bare=_CLUEWEB22_ID in headers)
+
+
+def _page_of_record(record: Any, id: str, url: str, unix: bool, *, is_bare: bool) -> RawPage | Skipped:
+    """Returns the page in a record.
+
+    A bare page (ClueWeb22) has no HTTP headers, and is in UTF-8, even if it declares another encoding.
+    """
+    try:
+        if not is_bare:
+            # In both modes of the archive, because servers end lines by LF or by CRLF.
+            record.parse_http(auto_decode="all", quirks_mode=True)
+        content = record.reader.read(LARGEST + 1)
+    except OSError:
+        return Skipped(id, "that is broken")
+    if reason := _wrong_length(record, content, unix):
+        return Skipped(id, reason)
+    if is_bare and _STATUS.match(content):
+        return page_of_response(id, url, content)
+    if is_bare:
+        is_utf8 = content.decode(errors="ignore").encode() == content
+        return RawPage(id, url, content, "utf-8" if is_utf8 else None)
+    if (record.http_content_type or "").lower() not in TEXTS:
+        return Skipped(id, "not of text")
+    return RawPage(id, url, content, record.http_charset)
+
+
+def _wrong_length(record: Any, content: bytes, unix: bool) -> str:
+    """Returns what is wrong with the length of a record, or an empty string."""
+    encoded = record.is_http_parsed and any(name in record.http_headers for name in _ENCODED)
+    if record.content_length <= 0 or (not encoded and len(content) < min(record.content_length, LARGEST + 1)):
+        return "cut off, or of a wrong length"
+    if (b"\nWARC/0.18\n" if unix else b"\r\nWARC/1.") in content:
+        return "of a wrong length, with another page in it"
+    return ""
+
+
+def _is_cut_off(path: Path, start: int, length: int) -> bool:
+    """Returns whether the end of an archive is missing.
+
+    Args:
+        path: the archive.
+        start: the beginning of the last record; within a gzip stream of many records only approximate.
+        length: the most bytes that all records can have.
+    """
+    with path.open("rb") as file:
+        is_gzip = file.read(len(_GZIP)) == _GZIP
+        file.seek(start)
+        if is_gzip and file.read(len(_GZIP)) == _GZIP:
+            file.seek(start)
+            try:
+                with gzip.open(file) as stream:
+                    while stream.read(1 << 20):
+                        pass
+            except (EOFError, zlib.error, OSError):
+                return True
+            return False
+        file.seek(-4, 2)
+        last = file.read()
+    # A gzip file ends with its length. Decompressing the file again would take as long as reading it.
+    return int.from_bytes(last, "little") > length if is_gzip else not last.endswith((b"\r\n\r\n", b"\n\n"))

@@ -1,0 +1,33 @@
+"""Infers the settings of a run from its scores: model, analysis, fields and parameters."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from touche.data import places
+from touche.identification.answer import Answer, answer
+from touche.identification.samples import read_scores, sample_of
+from touche.trec.columns import Run
+
+
+def identify(
+    run: Path | Run, dataset: str, mean_lengths: Mapping[str, float] = MappingProxyType({})
+) -> Answer:
+    """Infers the settings of a run with the documents of a dataset.
+
+    At most 150 common documents of a topic are used. In a script, call this function below
+    ``if __name__ == "__main__":``, because it starts processes.
+
+    Args:
+        run: a run, or a file ``*.tsv`` with topic, document and score on each line.
+        dataset: a dataset id, such as ``touche-2021-task-1/sample``; a part of the documents is enough.
+        mean_lengths: known mean lengths of fields in the whole collection, in tokens. Arguments need both
+            premises and conclusion, also by BEIR's names text and title. Lucene's mean is over documents
+            with a token in the field.
+
+    Raises:
+        ToucheError: if the run is broken, the dataset is missing, or both share no document. Also if the
+            documents lack a field with a mean length, or only one part of arguments has a mean length.
+    """
+    lines, source = run if isinstance(run, Run) else read_scores(run), places.open_dataset(dataset)
+    return answer(sample_of(lines, source.topics, source.documents, dataset, mean_lengths))

@@ -1,0 +1,236 @@
+"""The inferred settings of a run, as records and in sentences."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from touche.identification.counts import Analysis
+from touche.identification.fitting import MET, Fit
+from touche.identification.hypotheses import BM25_OR_TFIDF
+from touche.identification.misses import Miss, misses
+from touche.identification.models import BM25
+from touche.identification.parameters import DocumentFrequencies, Number, document_frequencies, shared_numbers
+from touche.identification.samples import Sample
+from touche.identification.search import search
+from touche.trec.framed import Table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+NOTHING = "No hypothesis stands out."
+WITHIN = (1e-5, 1e-4, 1e-3)
+_NEXT = 5  # hypotheses that are listed after the winner
+_FEWEST = 20  # scores beyond the free numbers; fewer are not enough evidence
+_MAJORITY = 0.5  # of the scores beyond the free numbers
+_ERRORS = 2.0  # standard errors
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A hypothesis and its fit to the scores.
+
+    Attributes:
+        hypothesis: in words.
+        axes: its values on the axes of the search.
+        documents: n, the number of documents with fitted scores.
+        free_numbers: p, without numbers that are not independent.
+        floor: p / n, the share of scores that free numbers could reproduce for a wrong hypothesis.
+        shares: the shares of scores reproduced within 1e-5, 1e-4 and 1e-3.
+        median: the median error.
+        differs: whether it differs significantly from the first candidate.
+    """
+
+    hypothesis: str
+    axes: Mapping[str, str]
+    documents: int
+    free_numbers: int
+    floor: float
+    shares: tuple[float, ...]
+    median: float
+    differs: bool
+
+    @classmethod
+    def of(cls, fit: Fit, equal: Sequence[Fit]) -> "Candidate":
+        """Describes a fit; ``equal`` has the winner and fits that do not differ significantly from it."""
+        hypothesis, shares = fit.hypothesis, tuple(map(fit.share, WITHIN))
+        n, p, is_other = len(fit.errors), fit.rank, all(fit is not other for other in equal)
+        return cls(str(hypothesis), hypothesis.axes, n, p, fit.floor, shares, fit.median, is_other)
+
+
+@dataclass(frozen=True)
+class TopicShare:
+    """The share of a topic's scores that the first hypothesis reproduces within 1e-5."""
+
+    topic: str
+    title: str
+    documents: int
+    share: float
+
+
+@dataclass(frozen=True)
+class TermNumber:
+    """The number of a term in a field: ln(mu P), the weight, or log2(avgdl N / ttf)."""
+
+    field: str
+    term: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The inferred settings of a run.
+
+    Attributes:
+        in_run: the number of the run's documents for topics of the task.
+        decimals: the decimals of the scores in the file; 7 if they are not rounded.
+        tried: the number of hypotheses.
+        stands_out: whether the first candidate is the answer.
+        reason: why it is the answer, or not.
+        candidates: the best candidate and the next five.
+        nearest: the candidate with the smallest median error.
+        undecided: values that the scores do not distinguish, by axis; those of the best candidate first.
+        numbers: the first candidate's numbers that all terms share.
+        terms: the first candidate's numbers of terms.
+        collections: N and df by field, where they are whole numbers.
+        topics: the shares by topic.
+        worst: the documents with the largest errors.
+    """
+
+    in_run: int
+    decimals: int
+    tried: int
+    stands_out: bool
+    reason: str
+    candidates: tuple[Candidate, ...]
+    nearest: Candidate
+    undecided: Mapping[str, tuple[str, ...]]
+    numbers: tuple[Number, ...]
+    terms: tuple[TermNumber, ...]
+    collections: Mapping[str, DocumentFrequencies]
+    topics: tuple[TopicShare, ...]
+    worst: tuple[Miss, ...]
+
+    def frame(self) -> "DataFrame":
+        """Returns the best hypotheses as a pandas DataFrame, the first one being the answer if it stands out.
+
+        Raises:
+            ToucheError: if pandas is not installed.
+        """
+        return Table(Candidate, self.candidates).frame()
+
+    @property
+    def first_line(self) -> str:
+        """The first candidate with its parameters, or that no hypothesis stands out."""
+        if not self.stands_out:
+            return NOTHING
+        name, weights = self.candidates[0].hypothesis, [known.weight for known in self.collections.values()]
+        models = {"Terrier's TF_IDF" if "Terrier" in weight else BM25 for weight in weights}
+        if len(models) == 1:
+            name = name.replace(BM25_OR_TFIDF, models.pop())
+        return "; ".join(filter(None, [name, *map(str, self.numbers)]))
+
+    def sentences(self) -> Iterator[str]:
+        """Yields the sentences next to the tables."""
+        yield self.reason[0].upper() + self.reason[1:] + "."
+        if self.stands_out:
+            for axis, values in self.undecided.items():
+                yield f"The scores do not decide on {axis}: {'; or '.join(values)}."
+        else:
+            yield f"{self.nearest.hypothesis} has the smallest median error, {self.nearest.median:.2g}."
+            yield "A model, tokenizer, field or re-ranking outside of the search has made these scores."
+        for field, known in self.collections.items():
+            number = f"N = {known.documents:,}" + (f" (within {known.within})" if known.within else "")
+            yield f"In {field} the weights are {known.weight}: df are whole numbers for {number}."
+
+
+def answer(sample: Sample) -> Answer:
+    """Infers the settings of the run in a sample.
+
+    Raises:
+        ToucheError: if Lucene is not installed, or fitting processes die.
+    """
+    fits, twins, tried = search(sample)
+    winner, *others = fits
+    equal = [winner, *(fit for fit in others if not differs(winner, fit))]
+    stands_out, reason = verdict(winner, equal)
+    return Answer(
+        sample.in_run,
+        sample.decimals,
+        tried,
+        stands_out,
+        reason,
+        tuple(Candidate.of(fit, equal) for fit in fits[: 1 + _NEXT]),
+        Candidate.of(min(fits, key=lambda fit: fit.median), equal),
+        undecided(equal, twins),
+        tuple(shared_numbers(winner)),
+        tuple(_terms(winner)),
+        document_frequencies(winner) if stands_out and winner.hypothesis.model == BM25 else {},
+        tuple(_topics(sample, winner)),
+        tuple(misses(winner, sample)),
+    )
+
+
+def differs(a: Fit, b: Fit) -> bool:
+    """Returns whether one fit reproduces significantly more scores than the other.
+
+    As in McNemar's test, it counts the documents that only one fit reproduces. The counts have to differ by
+    more than two standard errors, plus the difference in free numbers. Mean errors are not compared, because
+    a few documents with different texts would dominate them.
+    """
+    met_a, met_b = a.errors <= MET, b.errors <= MET
+    only_a, only_b = int(np.sum(met_a & ~met_b)), int(np.sum(met_b & ~met_a))
+    freedom = abs(a.rank - b.rank)
+    return bool(abs(only_a - only_b) > _ERRORS * np.sqrt(only_a + only_b) + freedom)
+
+
+def verdict(winner: Fit, equal: Sequence[Fit]) -> tuple[bool, str]:
+    """Decides whether the best fit is the answer, and explains why.
+
+    Args:
+        winner: the best fit.
+        equal: the fits that do not differ significantly from it.
+    """
+    beyond = winner.gain / max(1 - winner.floor, 1e-9)  # of the scores beyond the free numbers
+    models = {fit.hypothesis.axes["model"] for fit in equal} - {winner.hypothesis.axes["model"]}
+    if (left := len(winner.errors) - winner.rank) < _FEWEST:
+        return (
+            False,
+            f"its {winner.rank} free numbers could reproduce all scores except {left}, too few to decide",
+        )
+    if beyond <= _MAJORITY:
+        share = f"the best hypothesis reproduces {winner.share():.1%} of the scores"
+        return False, f"{share}, but its free numbers alone could reproduce {winner.floor:.1%}"
+    if models:
+        return False, f"the best hypothesis does not differ significantly from {' and '.join(sorted(models))}"
+    met = f"{beyond:.1%} of the scores beyond the free numbers are reproduced"
+    return True, f"{met}, significantly more than by any other model"
+
+
+def undecided(
+    fits: Sequence[Fit], twins: Mapping[Analysis, Sequence[Analysis]]
+) -> dict[str, tuple[str, ...]]:
+    """Returns the values that do not differ significantly from the winner's, by axis; the winner's first.
+
+    Args:
+        fits: the winner, then the fits that do not differ significantly from it.
+        twins: analyses with equal results on the sample, by the analysis that represents them.
+    """
+    equal = [fit.hypothesis for fit in fits]
+    equal += [replace(one, analysis=twin) for one in equal for twin in twins.get(one.analysis, ())]
+    values = {axis: tuple(dict.fromkeys(one.axes[axis] for one in equal)) for axis in equal[0].axes}
+    return {axis: of_axis for axis, of_axis in values.items() if len(of_axis) > 1}
+
+
+def _terms(fit: Fit) -> Iterator[TermNumber]:
+    problem = fit.problem
+    for field, counts, own in zip(fit.hypothesis.fields, problem.counts, problem.own_columns, strict=True):
+        for term, value in zip(counts.vocabulary, fit.numbers[own], strict=True):
+            yield TermNumber(field, term, float(value))
+
+
+def _topics(sample: Sample, fit: Fit) -> Iterator[TopicShare]:
+    for topic in dict.fromkeys(sample.topics):
+        met = fit.errors[np.array(sample.topics) == topic] <= MET
+        yield TopicShare(topic, sample.titles[topic], len(met), float(met.mean()))

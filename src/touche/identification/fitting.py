@@ -1,0 +1,252 @@
+"""Fits the numbers of a hypothesis to scores: scipy's least squares with a Cauchy loss."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from touche.identification.counts import Counts
+from touche.identification.hypotheses import MAXIMUM, SUM, Hypothesis
+from touche.identification.models import LENGTHS, MODELS, Model, Part
+from touche.identification.samples import Array, Integers
+
+MET = 1e-5  # the largest error of a reproduced score
+# Scales of the loss: at the first one all scores count, at the last one only reproduced scores.
+SCALES = (1.0, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5)
+_FIRST_STEPS, _STEPS = 100, 15  # at the first scale, which needs the most, and at every other
+_FARTHEST = np.log(1000.0)  # the largest change of a shared number, as a logarithm
+_FLOAT32 = 2e-7  # relative precision of engines' numbers
+_UNKNOWN = 1e-9  # information on a number without data
+_WEIGHT = 0.5  # the initial value of a free weight
+
+Bits = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A hypothesis as a function of its free numbers, on the documents of a sample.
+
+    The numbers shared by all fields are first. Each field adds numbers that its terms share, and a number
+    per term. A free weight of the second field is last. All numbers except those of terms are logarithms.
+
+    Attributes:
+        hypothesis: the hypothesis.
+        counts: the counts of its fields.
+        scores: the documents' scores in the run.
+        slack: the largest rounding error of each score.
+        mean_lengths: the mean lengths of its fields in the whole collection, or empty.
+    """
+
+    hypothesis: Hypothesis
+    counts: tuple[Counts, ...]
+    scores: Array
+    slack: Array | float = 0.0
+    mean_lengths: tuple[float, ...] = ()
+
+    @property
+    def model(self) -> Model:
+        """The model of the hypothesis."""
+        model = MODELS[self.hypothesis.model]
+        return model.with_mean_lengths() if self.mean_lengths else model
+
+    @cached_property
+    def shared_columns(self) -> list[list[int]]:
+        """For each field the indexes of its shared numbers, common numbers first."""
+        common = list(range(len(self.model.common)))
+        own = [range(columns.start - len(self.model.of_field), columns.start) for columns in self.own_columns]
+        return [[*common, *places] for places in own]
+
+    @cached_property
+    def own_columns(self) -> list[slice]:
+        """For each field the indexes of its terms' numbers."""
+        columns, end = [], len(self.model.common)
+        for counts in self.counts:
+            start = end + len(self.model.of_field)
+            end = start + len(counts.vocabulary)
+            columns.append(slice(start, end))
+        return columns
+
+    @property
+    def size(self) -> int:
+        """The number of free numbers."""
+        return int(self.own_columns[-1].stop) + (self.hypothesis.weight is None)
+
+    def begin(self) -> Array:
+        """Returns the initial numbers."""
+        numbers = [np.log([*self.model.common.values()])]
+        for counts in self.counts:
+            tf = np.bincount(counts.terms, counts.tf, minlength=len(counts.vocabulary))
+            numbers.append(np.log([*self.model.of_field.values()]))
+            numbers.append(self.model.begin(tf / max(1.0, counts.lengths.sum())))
+        return np.concatenate([*numbers, [np.log(_WEIGHT)] * (self.hypothesis.weight is None)])
+
+    def weight(self, numbers: Array) -> float:
+        """Returns the weight of the second field."""
+        return float(np.exp(numbers[-1])) if self.hypothesis.weight is None else self.hypothesis.weight
+
+    def lengths(self, at: int) -> Array:
+        """Returns the lengths of a field as the engine stores them."""
+        exact = np.maximum(self.counts[at].lengths + self.hypothesis.offset, 0)
+        stored = LENGTHS[self.hypothesis.lengths](exact)
+        return stored / self.mean_lengths[at] if self.mean_lengths and self.model.relative else stored
+
+    def predicted(self, numbers: Array) -> Array:
+        """Returns the predicted scores of the documents."""
+        sums = self.sums(numbers)
+        return np.asarray(sums.max(axis=0) if self.hypothesis.combination == MAXIMUM else sums.sum(axis=0))
+
+    def sums(self, numbers: Array) -> Array:
+        """Returns the scores of fields (rows) for documents (columns)."""
+        return np.array([self._by_row(at, value) for at, (value, _, _) in self._parts(numbers)])
+
+    def residuals(self, numbers: Array) -> Array:
+        """Returns the differences between predicted scores and scores."""
+        return self.predicted(numbers) - self.scores
+
+    def errors(self, numbers: Array) -> Array:
+        """Returns the absolute differences beyond rounding errors."""
+        return np.maximum(np.abs(self.residuals(numbers)) - self.slack, 0)
+
+    def jacobian(self, numbers: Array) -> Array:
+        """Returns the derivatives of the scores (rows) by the numbers (columns)."""
+        slopes, sums = np.zeros((len(self.scores), self.size)), self.sums(numbers)
+        counted = np.ones_like(sums)  # whether a field (row) contributes to a document's score
+        if self.hypothesis.combination == MAXIMUM:
+            counted = (sums.argmax(axis=0) == np.arange(len(sums))[:, None]).astype(float)
+        for at, (_, by_own, by_shared) in self._parts(numbers):
+            counts = self.counts[at]
+            slopes[counts.rows, self.own_columns[at].start + counts.terms] = by_own * counted[at, counts.rows]
+            for column, slope in zip(self.shared_columns[at], by_shared, strict=True):
+                slopes[:, column] += self._by_row(at, slope) * counted[at]
+        if self.hypothesis.weight is None:
+            slopes[:, -1] = sums[1] * counted[1]
+        return slopes
+
+    def rank(self, numbers: Array) -> int:
+        """Returns how many scores the numbers could reproduce for a wrong hypothesis.
+
+        Numbers of terms that are not independent count once. In a maximum each field could have the higher
+        score.
+        """
+        total = replace(self, hypothesis=replace(self.hypothesis, combination=SUM))
+        return int(np.linalg.matrix_rank(total.jacobian(numbers)))
+
+    def _parts(self, numbers: Array) -> Iterator[tuple[int, Part]]:
+        """Yields the index of each field, and its terms' weighted contributions to the scores."""
+        for at, counts in enumerate(self.counts):
+            own, shared = numbers[self.own_columns[at]][counts.terms], numbers[self.shared_columns[at]]
+            part = self.model.part(counts.tf, self.lengths(at)[counts.rows], own, shared)
+            factor = counts.qtf * (self.weight(numbers) if at else 1.0)
+            value, by_own, by_shared = part
+            yield at, (value * factor, by_own * factor, by_shared * factor)
+
+    def _by_row(self, at: int, values: Array) -> Array:
+        return np.bincount(self.counts[at].rows, values, minlength=len(self.scores)).astype(float)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A problem with its best numbers.
+
+    Attributes:
+        problem: the problem.
+        numbers: the numbers, in the order of ``Problem``.
+        deviations: the standard errors of the numbers.
+        errors: the error of each document's score beyond rounding.
+        rank: the result of ``Problem.rank``.
+    """
+
+    problem: Problem
+    numbers: Array
+    deviations: Array
+    errors: Array
+    rank: int
+
+    @classmethod
+    def of(cls, problem: Problem, numbers: Array) -> "Fit":
+        """Describes how well numbers solve a problem.
+
+        Standard errors are computed from the reproduced documents; numbers without such documents have large
+        ones.
+        """
+        errors = problem.errors(numbers)
+        met = errors <= MET
+        slopes = problem.jacobian(numbers)[met]
+        variance = np.mean(np.square(problem.residuals(numbers)[met])) if met.any() else 1.0
+        information = slopes.T @ slopes + _UNKNOWN * np.eye(problem.size)
+        deviations = np.sqrt(variance * np.diag(np.linalg.inv(information)))
+        deviations = np.maximum(deviations, _FLOAT32 * np.abs(numbers))
+        return cls(problem, numbers, deviations, errors, problem.rank(numbers))
+
+    @property
+    def hypothesis(self) -> Hypothesis:
+        """The hypothesis."""
+        return self.problem.hypothesis
+
+    @property
+    def floor(self) -> float:
+        """The share of scores that the free numbers could reproduce for a wrong hypothesis."""
+        return self.rank / len(self.errors)
+
+    @property
+    def gain(self) -> float:
+        """The share of reproduced scores, minus the floor."""
+        return self.share() - self.floor
+
+    @property
+    def median(self) -> float:
+        """The median error."""
+        return float(np.median(self.errors))
+
+    def share(self, within: float = MET) -> float:
+        """Returns the share of documents whose error is at most ``within``."""
+        return float(np.mean(self.errors <= within))
+
+
+def fit(problem: Problem, scales: Sequence[float] = SCALES, begin: Array | None = None) -> Array:
+    """Returns the numbers that reproduce most scores.
+
+    The scale of the loss falls step by step, from all scores to the scores that the hypothesis explains. So
+    outliers from text differences between copies of a corpus do not distort the numbers.
+    """
+    from scipy.optimize import least_squares  # here, because it takes a second to import
+
+    first, far = problem.begin(), np.full(problem.size, _FARTHEST)
+    for columns in problem.own_columns:
+        far[columns] = np.inf
+    low, high = first - far, first + far
+    numbers = np.clip(first if begin is None else begin, low + 1e-9, high - 1e-9)
+    for scale in scales:
+        loss: dict[str, Any] = {"loss": "cauchy", "f_scale": scale}
+        steps = _FIRST_STEPS if scale == scales[0] else _STEPS
+        functions = problem.residuals, numbers, problem.jacobian
+        numbers = least_squares(*functions, (low, high), max_nfev=steps, **loss).x
+    return numbers
+
+
+def begin_of_maximum(problem: Problem) -> Array:
+    """Returns numbers to begin with for a maximum of two fields; a field that loses has no slope.
+
+    The first field is fitted to all scores by itself, and the second one to those that this leaves too low.
+    """
+    begin, chosen = problem.begin(), np.arange(len(problem.scores))
+    for at, own in enumerate(problem.own_columns):
+        if alone := _alone(problem, at, chosen):
+            numbers, common = fit(alone), len(problem.model.common) if at else 0
+            begin[problem.shared_columns[at][common:]] = numbers[alone.shared_columns[0][common:]]
+            places = [problem.counts[at].vocabulary.index(term) for term in alone.counts[0].vocabulary]
+            begin[own.start + np.array(places)] = numbers[alone.own_columns[0]]
+            chosen = np.flatnonzero(alone.residuals(numbers) < -MET)
+    return begin
+
+
+def _alone(problem: Problem, at: int, chosen: Integers) -> Problem | None:
+    """One field of a problem on some of its documents; None if these have no term in it."""
+    field = problem.hypothesis.fields[at]
+    hypothesis = replace(problem.hypothesis, fields=(field,), combination="", weight=1.0)
+    counts = problem.counts[at].of(chosen)
+    scores, means = problem.scores[chosen], problem.mean_lengths[at : at + 1]
+    return Problem(hypothesis, (counts,), scores, mean_lengths=means) if counts.vocabulary else None

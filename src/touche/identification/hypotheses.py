@@ -1,0 +1,83 @@
+"""Hypotheses on the settings of a run: model, analysis, fields, their combination, lengths and weight."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from touche.identification.counts import ANALYSES, Analysis
+from touche.identification.models import BM25, MODELS
+
+SUM, MAXIMUM = "sum", "maximum"
+WEIGHTS = (0.5, 0.25)  # tried in addition to 1 and a free weight
+OFFSETS = (-1, 1, 2, 3, 4, 5)  # tokens
+BM25_OR_TFIDF = f"{BM25} or Terrier's TF_IDF"
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A hypothesis on the settings of a run.
+
+    Attributes:
+        model: the name of one of ``MODELS``.
+        analysis: the analysis of texts.
+        fields: the names of one or two fields.
+        combination: for two fields ``SUM`` or ``MAXIMUM``; empty for one.
+        lengths: the name of one of ``LENGTHS``.
+        offset: the difference between the engine's lengths and ours, in tokens.
+        weight: the weight of the second field, None if it is free; 1 if it cannot be inferred.
+    """
+
+    model: str
+    analysis: Analysis
+    fields: tuple[str, ...]
+    combination: str = ""
+    lengths: str = "one byte"
+    offset: int = 0
+    weight: float | None = 1.0
+
+    def __str__(self) -> str:
+        model, _, _, fields, lengths = self.axes.values()
+        return f"{model} of {fields}, {self.analysis}, {lengths}"
+
+    @property
+    def axes(self) -> dict[str, str]:
+        """Its values on the axes of the search, in words."""
+        offset = f" {self.offset:+d} token{'s' if abs(self.offset) > 1 else ''}" if self.offset else ""
+        return {
+            "model": BM25_OR_TFIDF if self.model == BM25 else self.model,
+            "stop words": self.analysis.stopping,
+            "stems": self.analysis.stemming,
+            "fields": self._fields,
+            "lengths": f"lengths {_LENGTHS[self.lengths]}{offset}",
+        }
+
+    @property
+    def _fields(self) -> str:
+        if not self.combination:
+            return self.fields[0]
+        first, second = self.fields
+        weight = "a free weight times " if self.weight is None else f"{self.weight:g} times "
+        return f"{self.combination} of {first} and {'' if self.weight == 1 else weight}{second}"
+
+    def variants(self) -> Iterator["Hypothesis"]:
+        """Yields the same hypothesis with other weights and lengths."""
+        if self.combination and not MODELS[self.model].linear:
+            yield from (replace(self, weight=weight) for weight in (1.0, *WEIGHTS, None))
+        yield from (replace(self, offset=offset) for offset in OFFSETS)
+
+
+_LENGTHS = {"one byte": "in one byte", "before Lucene 7": "as before Lucene 7", "exact": "exact"}
+
+
+def space(fields: Sequence[str]) -> Iterator[Hypothesis]:
+    """Yields all hypotheses on documents with these fields; the first field is combined with each other one.
+
+    Weights are 1 or free; ``variants`` yields others.
+    """
+    for analysis, (name, model) in product(ANALYSES, MODELS.items()):
+        for lengths in model.lengths:
+            for field in fields:
+                yield Hypothesis(name, analysis, (field,), "", lengths)
+            for other, combination in product(fields[1:], (SUM, MAXIMUM)):
+                for weight in (1.0,) if model.linear else (1.0, None):
+                    yield Hypothesis(name, analysis, (fields[0], other), combination, lengths, 0, weight)

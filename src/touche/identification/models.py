@@ -1,0 +1,100 @@
+"""Models as functions of unknown numbers, with their derivatives.
+
+tf is the frequency of a term in a field, and dl the stored length of the field. The number of a term in a
+field (own) depends on the whole collection; shared numbers are the same for all terms. Each model returns the
+contributions of terms to a score, their derivatives by own, and a row of derivatives by each shared number,
+which are logarithms. The arrays tf, dl and own have an element for each document and term.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from touche.identification.samples import Array
+from touche.scan.lengths import before_lucene_7, exact, one_byte
+
+Part = tuple[Array, Array, Array]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A ranking model.
+
+    Attributes:
+        part: the contributions of terms, with their derivatives.
+        begin: maps relative frequencies of terms to initial values of own.
+        lengths: the names of the ways in which engines store lengths.
+        common: initial values of numbers that all fields share.
+        of_field: initial values of numbers of each field.
+        relative: initial values of numbers that all fields share if mean lengths are known and divide
+            lengths; they replace ``common`` and ``of_field``. Empty if the formula has no mean length.
+        linear: whether own is a factor; then the weight of a field cannot be inferred.
+    """
+
+    part: Callable[[Array, Array, Array, Array], Part]
+    begin: Callable[[Array], Array]
+    lengths: tuple[str, ...]
+    common: Mapping[str, float] = field(default_factory=dict)
+    of_field: Mapping[str, float] = field(default_factory=dict)
+    relative: Mapping[str, float] = field(default_factory=dict)
+    linear: bool = True
+
+    def with_mean_lengths(self) -> "Model":
+        """Returns the model as a function of lengths relative to their mean."""
+        return replace(self, common=self.relative, of_field={}) if self.relative else self
+
+
+def dirichlet(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
+    """Lucene's LMDirichlet: max(0, ln(1 + tf / (mu P)) + ln(mu / (dl + mu))); own is ln(mu P)."""
+    mu, ratio = np.exp(shared[0]), tf * np.exp(np.minimum(-own, 50.0))
+    value = np.log1p(ratio) - np.log1p(dl / mu)
+    counts = value > 0
+    return value * counts, -ratio / (1 + ratio) * counts, (dl / (dl + mu) * counts)[None]
+
+
+def saturation(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
+    """BM25 and Terrier's TF_IDF: own tf / (tf + c0 + c1 dl), with c0 = k1 (1 - b) and c1 = k1 b / avgdl.
+
+    If dl is relative to the mean length, c1 = k1 b.
+    """
+    c0, c1_dl = np.exp(shared[0]), np.exp(shared[1]) * dl
+    share = tf / (tf + c0 + c1_dl)
+    slope = -own * share / (tf + c0 + c1_dl)
+    return own * share, share, np.array([slope * c0, slope * c1_dl])
+
+
+def classic(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
+    """Lucene's ClassicSimilarity: own sqrt(tf / dl)."""
+    share = np.sqrt(tf / np.maximum(dl, 1))
+    return own * share, share, np.empty((0, len(tf)))
+
+
+def dph(tf: Array, dl: Array, own: Array, shared: Array) -> Part:
+    """Terrier's DPH (Amati et al. 2007); own is log2(avgdl N / ttf), and f = tf / dl.
+
+    (1 - f)^2 / (tf + 1) (tf (log2(f) + own) + log2(2 pi tf (1 - f)) / 2)
+    """
+    f = np.minimum(tf / np.maximum(dl, 1), 1 - 1e-12)  # a text of one term only has no logarithm
+    norm = np.square(1 - f) / (tf + 1)
+    value = norm * (tf * (np.log2(f) + own) + 0.5 * np.log2(2 * np.pi * tf * (1 - f)))
+    return value, norm * tf, np.empty((0, len(tf)))
+
+
+LENGTHS: Mapping[str, Callable[[Array], Array]] = {  # the ways in which engines store a length
+    "one byte": one_byte,
+    "before Lucene 7": before_lucene_7,
+    "exact": exact,
+}
+_ANY = tuple(LENGTHS)
+LM_DIRICHLET, BM25, CLASSIC, DPH = "LMDirichlet", "BM25", "Lucene's classic", "DPH"
+MU, C0, C1, K1_B = "mu", "k1 (1 - b)", "k1 b / avgdl", "k1 b"
+MODELS: Mapping[str, Model] = {
+    # A third of the frequency, because matching documents have more of the terms than others.
+    LM_DIRICHLET: Model(dirichlet, lambda p: np.log(2000 * p / 3), _ANY, {MU: 2000.0}, linear=False),
+    BM25: Model(
+        saturation, lambda p: np.full(len(p), 5.0), _ANY, {C0: 0.5}, {C1: 0.003}, {C0: 0.5, K1_B: 0.5}
+    ),
+    CLASSIC: Model(classic, lambda p: np.full(len(p), 5.0), _ANY),
+    DPH: Model(dph, lambda p: np.full(len(p), 10.0), ("exact",), linear=False),
+}

@@ -1,0 +1,204 @@
+"""Interprets fitted numbers: parameters of the model, and the number of documents in the collection.
+
+The weights of BM25 and of TF_IDF depend on document frequencies. A weight w = ln((N + 1) / (df + 0.5)) gives
+df = (N + 1) exp(-w) - 0.5. Only near the true N are these whole numbers for all terms.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from touche.identification.fitting import Fit
+from touche.identification.models import BM25, C0, C1, K1_B, MU
+from touche.identification.samples import Array
+
+_NEAR = 1e-3  # the largest relative distance from a round value
+# Usual values of k1 and b, and the software with these defaults.
+_IN_USE = {
+    (0.9, 0.4): "Anserini's",
+    (1.2, 0.75): "Lucene's and Terrier's",
+    (1.5, 0.75): "rank_bm25's",
+}
+_LARGEST = 2_000_000  # documents; the passages of 2022 are 868,655
+_BLOCK = 100_000
+_TERMS, _FEW = 40, 5  # the rarest
+_SURE = np.log(1000.0)  # logarithm of the evidence, after all trials
+_AROUND, _LIKELY = 1000, 3.0  # other values of N that are tried, and evidence against them
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that all terms share, or the weight of a field.
+
+    Attributes:
+        name: the name, such as ``mu``.
+        value: the fitted value.
+        round: the nearest round value, or None.
+        note: an interpretation.
+    """
+
+    name: str
+    value: float
+    round: float | None
+    note: str = ""
+
+    def __str__(self) -> str:
+        if self.note:
+            return self.note.removeprefix("as with ").removeprefix("then ")
+        if self.name in (MU, C0) or self.name.startswith("weight"):
+            return f"{self.name} = {self.value if self.round is None else self.round:g}"
+        return ""
+
+
+@dataclass(frozen=True)
+class DocumentFrequencies:
+    """The document frequencies in the weights of a field.
+
+    Attributes:
+        weight: the formula of the weights, in words.
+        documents: N.
+        within: the uncertainty of N, from the precision of the scores.
+        df: the document frequencies of terms whose df is certain.
+    """
+
+    weight: str
+    documents: int
+    within: int
+    df: Mapping[str, int]
+
+
+def shared_numbers(fit: Fit) -> list[Number]:
+    """Returns the shared numbers of a fit, the common ones first, then those of each field."""
+    model, fields, numbers = fit.problem.model, fit.hypothesis.fields, fit.numbers
+    names = list(model.common)
+    values = dict(zip(names, np.exp(numbers[: len(names)]), strict=True))
+    for field, columns in zip(fields, fit.problem.shared_columns, strict=True):
+        own = zip(model.of_field, np.exp(numbers[columns[len(names) :]]), strict=True)
+        values |= {f"{name} in {field}" if len(fields) > 1 else name: value for name, value in own}
+    if fit.hypothesis.combination and not model.linear:
+        values[f"weight of {fields[1]}"] = fit.problem.weight(numbers)
+    shared = [Number(name, float(value), near(float(value))) for name, value in values.items()]
+    if K1_B in values:
+        return _k1_and_b_of(values[C0], values[K1_B])
+    return list(_with_k1_and_b(shared)) if fit.hypothesis.model == BM25 else shared
+
+
+def near(value: float) -> float | None:
+    """Returns the nearest round value with as few digits as possible; None if three are not enough."""
+    values = (float(f"{value:.{digits}g}") for digits in (1, 2, 3))
+    return next((number for number in values if abs(number - value) <= _NEAR * value), None)
+
+
+def k1_and_b(c0: float) -> list[tuple[float, float]]:
+    """Returns usual or else round values of k1 and b with this k1 (1 - b)."""
+    steps = [(k1 / 10, b / 20) for b in range(20) for k1 in range(1, 31)]
+    in_use, others = (
+        [(k1, b) for k1, b in pairs if abs(k1 * (1 - b) - c0) <= _NEAR * c0] for pairs in (_IN_USE, steps)
+    )
+    return in_use or others
+
+
+def _k1_and_b_of(c0: float, k1_b: float) -> list[Number]:
+    """Returns k1 and b, which BM25's two numbers determine if the mean lengths are known."""
+    numbers = [
+        Number(name, value, near(value)) for name, value in (("k1", c0 + k1_b), ("b", k1_b / (c0 + k1_b)))
+    ]
+    k1, b = (number.value if number.round is None else number.round for number in numbers)
+    return [replace(numbers[0], note=_in_words(k1, b)), numbers[1]]
+
+
+def _in_words(k1: float, b: float) -> str:
+    whose = f" ({_IN_USE[k1, b]} defaults)" if (k1, b) in _IN_USE else ""
+    return f"k1 = {k1:g}, b = {b:g}{whose}"
+
+
+def _with_k1_and_b(numbers: list[Number]) -> Iterator[Number]:
+    """Yields BM25's numbers with notes, because they do not determine k1, b and the average length."""
+    pairs = k1_and_b(numbers[0].value)[:3]
+    for number in numbers:
+        if number.name == C0 and pairs:
+            yield replace(number, note=f"as with {' or '.join(_in_words(k1, b) for k1, b in pairs)}")
+        elif number.name.startswith(C1):
+            lengths = " or ".join(f"{k1 * b / number.value:.2f}" for k1, b in pairs)
+            yield replace(number, round=None, note=f"then avgdl is {lengths}" if lengths else "")
+        else:
+            yield number
+
+
+def document_frequencies(fit: Fit) -> dict[str, DocumentFrequencies]:
+    """Returns N and df by field, for fields in which all df are whole numbers for only one N."""
+    frequencies: dict[str, DocumentFrequencies] = {}
+    meanings = _meanings(float(np.exp(fit.numbers[0])))
+    for at, field in enumerate(fit.hypothesis.fields):
+        columns, vocabulary = fit.problem.own_columns[at], fit.problem.counts[at].vocabulary
+        weights, errors = fit.numbers[columns], fit.deviations[columns]
+        sure = np.flatnonzero((errors < 1e-3) & (weights > 0))
+        rarest = sure[np.argsort(-weights[sure])][:_TERMS]
+        names = [vocabulary[term] for term in rarest]
+        best = _best(names, weights[rarest], errors[rarest], meanings) if names else None
+        frequencies |= {field: best} if best else {}
+    return frequencies
+
+
+Meaning = Callable[[Array, Array], Array]
+
+
+def _meanings(c0: float) -> dict[str, Meaning]:
+    """Returns functions from N (column) and weights (row) to df, by the possible formulas of the weights."""
+
+    def lucene(factor: float) -> Meaning:
+        return lambda n, w: (n + 1) * np.exp(-w / factor) - 0.5
+
+    def terrier(factor: float) -> Meaning:
+        return lambda n, w: n / np.expm1(w / factor * np.log(2))
+
+    meanings = {"ln((N + 1) / (df + 0.5)), as in Lucene's BM25": lucene(1.0)}
+    for k1, _ in k1_and_b(c0)[:3]:
+        meanings[f"{k1 + 1:g} ln((N + 1) / (df + 0.5)), as in BM25 of Lucene before 8"] = lucene(k1 + 1)
+        meanings[f"{k1:g} log2(N / df + 1), as in Terrier's TF_IDF"] = terrier(k1)
+    return meanings
+
+
+def _best(
+    names: list[str], w: Array, errors: Array, meanings: Mapping[str, Meaning]
+) -> DocumentFrequencies | None:
+    """Returns the formula and N for which all df are whole numbers, or None."""
+    evidence, documents, weight = max((*_most_likely(w, errors, df), words) for words, df in meanings.items())
+    if evidence < np.log(_LARGEST * len(meanings)) + _SURE:
+        return None
+    around = np.arange(max(1, documents - _AROUND), documents + _AROUND + 1, dtype=float)[:, None]
+    likely = _evidence(*_with_errors(around, w, errors, meanings[weight])).sum(axis=1) > evidence - _LIKELY
+    within = int(np.abs(around[~likely] - documents).min(initial=_AROUND)) - 1
+    df, spread = _with_errors(np.array([[float(documents)]]), w, errors, meanings[weight])
+    sure = {name: round(d) for name, d, s in zip(names, df[0], spread[0], strict=True) if s < 0.1}
+    return DocumentFrequencies(weight, documents, within, sure)
+
+
+def _most_likely(w: Array, errors: Array, df: Meaning) -> tuple[float, int]:
+    """Returns the logarithm of the evidence for whole numbers at the best N, and this N.
+
+    The first few terms select the values of N in each block for which all terms are examined.
+    """
+    few, best = slice(_FEW), (-np.inf, 0)
+    for start in range(1, _LARGEST, _BLOCK):
+        n = np.arange(start, start + _BLOCK, dtype=float)[:, None]
+        first = _evidence(*_with_errors(n, w[few], errors[few], df)).sum(axis=1)
+        n = n[np.sort(np.argsort(-first)[: _BLOCK // 100])]
+        evidence = _evidence(*_with_errors(n, w, errors, df)).sum(axis=1)
+        at = int(np.argmax(evidence))
+        best = max(best, (float(evidence[at]), int(n[at, 0])), key=lambda pair: pair[0])
+    return best
+
+
+def _with_errors(n: Array, w: Array, errors: Array, df: Meaning) -> tuple[Array, Array]:
+    return (frequencies := df(n, w)), np.abs(df(n, w + errors) - frequencies)
+
+
+def _evidence(df: Array, spread: Array) -> Array:
+    """Returns the evidence for each df: a normal density around the nearest whole number, over chance."""
+    spread = np.maximum(spread, 1e-3)
+    off = (df - np.round(df)) / spread
+    known = -0.5 * np.square(np.minimum(off, 8)) - np.log(spread) - 0.919
+    possible = (df > 0.5) & (df.round() >= 1)
+    return np.where(spread < 0.25, np.maximum(known, -8.0), 0.0) - np.where(possible, 0.0, 8.0)

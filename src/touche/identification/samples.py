@@ -1,0 +1,158 @@
+"""The scores of a run, sampled from the documents that are available locally."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from touche.documents.records import AnyDocument, Argument
+from touche.errors import InputError, ToucheError, choice
+from touche.io.opening import read_lines
+from touche.trec.columns import Columns, Run
+from touche.trec.runs import RunLine, by_topic, checked, parse_line, read_run, split_columns
+from touche.trec.topics import Topic
+
+_COLUMNS = "write: topic document score"
+PER_TOPIC = 150  # documents; more make a fit slower, but not more certain
+_SEED = "touche identify"
+_ULP = float(np.finfo(np.float32).eps)
+_MOST_DECIMALS = 7
+ONE_FIELD = "premises and conclusion in one field"
+_PARTS = ("premises", "conclusion")
+_OF_BEIR = {"text": "premises", "title": "conclusion"}
+_ROUNDED = 0.9  # the share of the scores that must have this number of decimals
+
+Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The available documents of a run; arrays and tuples have an element for each document.
+
+    Attributes:
+        topics: the topics.
+        documents: the ids.
+        scores: the scores in the run.
+        slack: the largest rounding error of each score, in the file and as float32.
+        decimals: the decimals of the scores in the file.
+        texts: the texts of each field, by its name.
+        titles: the titles of the topics, by number.
+        in_run: the number of documents in the run.
+        mean_lengths: known mean lengths of fields in the whole collection, by the field's name.
+    """
+
+    topics: tuple[str, ...]
+    documents: tuple[str, ...]
+    scores: Array
+    slack: Array
+    decimals: int
+    texts: Mapping[str, tuple[str, ...]]
+    titles: Mapping[str, str]
+    in_run: int
+    mean_lengths: Mapping[str, float] = field(default_factory=dict)
+
+
+def read_scores(path: Path) -> Run:
+    """Reads a run, or a file ``*.tsv`` with topic, document and score on each line.
+
+    Raises:
+        InputError: if the file has no lines, or a line is broken or repeats a document of its topic.
+    """
+    if path.suffix != ".tsv":
+        return read_run(path)
+    columns = Columns()
+    columns.add_lines([(number, _line(path, number, text)) for number, text in read_lines(path)])
+    return checked(columns.run(path), _COLUMNS)
+
+
+def sample_of(
+    run: Iterable[RunLine],
+    topics: Iterable[Topic],
+    documents: Iterable[AnyDocument],
+    source: str,
+    mean_lengths: Mapping[str, float] = MappingProxyType({}),
+) -> Sample:
+    """Samples the documents of a run that a dataset has, at most ``PER_TOPIC`` of a topic; not random.
+
+    Raises:
+        ToucheError: if there are none, the documents lack a field with a mean length, or only one part of
+            arguments has a mean length.
+    """
+    titles = {topic.number: topic.title for topic in topics}
+    lines = [line for line in run if line.topic in titles]
+    in_run = {line.document for line in lines}
+    texts = {document.id: fields_of(document) for document in documents if document.id in in_run}
+    chosen = _drawn(line for line in lines if line.document in texts)
+    if not chosen:
+        problem = f"{source} has none of the run's documents for its topics"
+        raise ToucheError(f"{problem}; pass the dataset of the run")
+    names = texts[chosen[0].document]
+    scores = np.array([line.score for line in chosen])
+    decimals = decimals_of(scores)
+    return Sample(
+        tuple(line.topic for line in chosen),
+        tuple(line.document for line in chosen),
+        scores,
+        0.5 * 10.0**-decimals + 2 * _ULP * np.abs(scores),
+        decimals,
+        {name: tuple(texts[line.document][name] for line in chosen) for name in names},
+        titles,
+        len(lines),
+        _checked_lengths(mean_lengths, names),
+    )
+
+
+def fields_of(document: AnyDocument) -> dict[str, str]:
+    """Returns the texts that may have been searched: the parts of an argument and both, or the only text."""
+    if isinstance(document, Argument):
+        return {
+            "premises": " ".join(document.premises),
+            "conclusion": document.conclusion,
+            ONE_FIELD: document.text,
+        }
+    return {"text": document.text}
+
+
+def _checked_lengths(lengths: Mapping[str, float], fields: Collection[str]) -> Mapping[str, float]:
+    """Returns mean lengths by field; arguments have the lengths of both parts or of none."""
+    named: dict[str, float] = {}
+    for name, length in lengths.items():
+        field = name if name in fields else _OF_BEIR.get(name, name)
+        if field not in fields:
+            raise ToucheError(f"the documents have no field {name!r}; {choice(name, fields)}")
+        if field in named:
+            raise ToucheError(f"the mean lengths have {field!r} twice; omit one of them")
+        named[field] = length
+    for missing in {*_PARTS} - named.keys() if named.keys() & {*_PARTS} else ():
+        raise ToucheError(f"only one part of arguments has a mean length; add {missing!r}")
+    return named
+
+
+def decimals_of(scores: Array) -> int:
+    """Returns the decimals to which scores were rounded, within float32; 7 if they were not."""
+    for decimals in range(_MOST_DECIMALS):
+        if np.mean(np.abs(scores - np.round(scores, decimals)) <= 2 * _ULP * np.abs(scores)) >= _ROUNDED:
+            return decimals
+    return _MOST_DECIMALS
+
+
+def _drawn(lines: Iterable[RunLine]) -> list[RunLine]:
+    """Selects ``PER_TOPIC`` lines of each topic by a hash, ordered by topic and score."""
+    topics = by_topic(
+        sorted(lines, key=lambda line: sha256(f"{_SEED} {line.topic} {line.document}".encode()).digest())
+    )
+    drawn = [line for of_topic in topics.values() for line in of_topic[:PER_TOPIC]]
+    return sorted(drawn, key=lambda line: (line.topic, -line.score, line.document))
+
+
+def _line(path: Path, number: int, text: str) -> RunLine:
+    columns = split_columns(text)
+    if len(columns) != 3:
+        raise InputError(path, f"{len(columns)} columns instead of 3", _COLUMNS, number)
+    topic, document, score = columns
+    return parse_line(f"{topic} Q0 {document} 0 {score} tsv", path, number)

@@ -1,0 +1,182 @@
+"""Searches all hypotheses in rounds; each round fits fewer hypotheses to more documents."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from itertools import repeat
+from typing import NamedTuple
+
+import numpy as np
+
+from touche.errors import ToucheError, choice
+from touche.identification.counts import NAMED, Analysis, Fields, counts_of
+from touche.identification.fitting import SCALES, Fit, Problem, begin_of_maximum, fit
+from touche.identification.hypotheses import MAXIMUM, Hypothesis, space
+from touche.identification.samples import Integers, Sample
+from touche.identification.votes import voted
+from touche.io.processes import Pool
+from touche.io.progress import processors, watched
+
+_VARYING, _VARIED = 2, 3  # after this round, weights and lengths of the first hypotheses are varied
+_COARSE = 3  # scales that are skipped after votes
+_BATCH = 4  # problems that a process receives at a time
+
+
+class Round(NamedTuple):
+    """Limits of a round: documents (from topics with most of them first), and remaining hypotheses."""
+
+    documents: int
+    per_topic: int
+    scales: tuple[float, ...]
+    hypotheses: int
+
+
+_ALL = 10**9
+ROUNDS = (
+    Round(160, 20, (1.0, 0.1, 0.01), 100),
+    Round(320, 40, SCALES, 12),
+    Round(1000, 40, SCALES, 3),
+    Round(_ALL, _ALL, SCALES, _ALL),
+)
+
+
+Twins = Mapping[Analysis, Sequence[Analysis]]
+"""Analyses with equal results on a sample, by the analysis that represents them."""
+
+
+def search(sample: Sample) -> tuple[list[Fit], Twins, int]:
+    """Fits all hypotheses to the scores of a sample, on all processors.
+
+    Returns:
+        The fits to all documents, best first; analyses with equal results; the number of hypotheses.
+
+    Raises:
+        ToucheError: if fitting processes die.
+    """
+    counts, twins = distinct(watched(counts_of(sample), "analysing", "analyses", None))
+    hypotheses = [one for one in space(list(sample.texts)) if one.analysis in counts]
+    tried = set(hypotheses)
+    with _pool() as pool:
+        for number, limits in enumerate(ROUNDS, 1):
+            chosen = chosen_documents(sample, limits)
+            some = {
+                analysis: {name: field.of(chosen) for name, field in fields.items()}
+                for analysis, fields in counts.items()
+            }
+            problems = [_problem(one, some[one.analysis], sample, chosen) for one in hypotheses]
+            scales, votes = repeat(_scales(limits, sample)), repeat(number == len(ROUNDS))
+            solved = pool.map(solve, problems, scales, votes, chunksize=_BATCH)
+            label = f"fitting, round {number} of {len(ROUNDS)}"
+            fits = ranked(watched(solved, label, "hypotheses", len(problems)))
+            hypotheses = [fit.hypothesis for fit in best(fits, limits.hypotheses)]
+            if number == _VARYING:
+                varied = [variant for fit in fits[:_VARIED] for variant in fit.hypothesis.variants()]
+                hypotheses = list(dict.fromkeys([*hypotheses, *varied]))
+                tried.update(varied)
+    return fits, twins, len(tried)
+
+
+def fits_of(hypothesis: Hypothesis, samples: Sequence[Sample]) -> list[Fit]:
+    """Fits one hypothesis to all scores of each sample.
+
+    Raises:
+        ToucheError: if a sample lacks a field of the hypothesis, or fitting processes die.
+    """
+    problems = []
+    for sample in samples:
+        for name in {*hypothesis.fields} - sample.texts.keys():
+            raise ToucheError(f"the documents have no field {name!r}; {choice(name, sample.texts)}")
+        ((_, fields),) = counts_of(sample, [hypothesis.analysis])
+        problems.append(_problem(hypothesis, fields, sample, np.arange(len(sample.scores))))
+    scales = [_scales(ROUNDS[-1], sample) for sample in samples]
+    with _pool() as pool:
+        return list(pool.map(solve, problems, scales, repeat(True)))
+
+
+def distinct(analysed: Iterable[tuple[Analysis, Fields]]) -> tuple[dict[Analysis, Fields], Twins]:
+    """Returns analyses that differ on the sample, and for each of them those with equal results."""
+    counts: dict[Analysis, Fields] = {}
+    twins: dict[Analysis, list[Analysis]] = {}
+    for analysis, fields in analysed:
+        for other, others in counts.items():
+            if all(fields[name].same_as(others[name]) for name in fields):
+                twins.setdefault(other, []).append(analysis)
+                break
+        else:
+            counts[analysis] = fields
+    return counts, twins
+
+
+def chosen_documents(sample: Sample, limits: Round) -> Integers:
+    """Chooses a round's documents, evenly from each topic's best to its worst; returns ascending indexes."""
+    topics = np.array(sample.topics)
+    places = [np.flatnonzero(topics == topic) for topic in dict.fromkeys(sample.topics)]
+    chosen = [
+        some[np.linspace(0, len(some) - 1, min(len(some), limits.per_topic)).astype(int)]
+        for some in sorted(places, key=len, reverse=True)
+    ]
+    return np.sort(np.concatenate(chosen)[: limits.documents])
+
+
+def solve(problem: Problem, scales: Sequence[float], votes: bool) -> Fit:
+    """Fits a problem; a maximum also gets votes, which are too slow before the last round.
+
+    Run it in a separate process: linear algebra needs more stack than a process with Java has left.
+    """
+    if not votes or problem.hypothesis.combination != MAXIMUM:
+        return Fit.of(problem, fit(problem, scales))
+    first = voted(problem, fit(problem, scales, begin_of_maximum(problem)))
+    second = voted(problem, fit(problem, scales[_COARSE:], first))
+    return ranked([Fit.of(problem, first), Fit.of(problem, second)])[0]
+
+
+def ranked(fits: Iterable[Fit]) -> list[Fit]:
+    """Returns the fits, best first: by the share of reproduced scores minus the floor, then by the median.
+
+    Among equal shares, engines' default analyses come first.
+    """
+    named = NAMED.values()
+    return sorted(fits, key=lambda fit: (-fit.gain, fit.hypothesis.analysis not in named, fit.median))
+
+
+def best(fits: Sequence[Fit], count: int) -> list[Fit]:
+    """Returns the best fits by share and by median, and the fits of the best values on each axis."""
+    by_median = sorted(fits, key=lambda fit: fit.median)
+    chosen = {fit.hypothesis for fit in (*fits[:count], *by_median[:count])}
+    for axis in fits[0].hypothesis.axes:
+        of_values: dict[str, Hypothesis] = {}
+        for one in fits:
+            of_values.setdefault(one.hypothesis.axes[axis], one.hypothesis)
+        chosen |= set(list(of_values.values())[:count])
+    return [fit for fit in fits if fit.hypothesis in chosen]
+
+
+def _problem(hypothesis: Hypothesis, fields: Fields, sample: Sample, rows: Integers) -> Problem:
+    """Returns the problem of a hypothesis on some documents of a sample, with their counts."""
+    counts = tuple(fields[name] for name in hypothesis.fields)
+    means = tuple(sample.mean_lengths[name] for name in hypothesis.fields if name in sample.mean_lengths)
+    known = means if len(means) == len(counts) else ()
+    return Problem(hypothesis, counts, sample.scores[rows], sample.slack[rows], known)
+
+
+def _scales(limits: Round, sample: Sample) -> tuple[float, ...]:
+    """Returns the scales of a round that are not finer than the scores' decimals."""
+    return tuple(scale for scale in limits.scales if scale >= 0.99 * 10.0**-sample.decimals)
+
+
+@contextmanager
+def _pool() -> Iterator[Pool]:
+    """Starts a process for each processor, with one thread for linear algebra."""
+    threads = "OPENBLAS_NUM_THREADS"
+    before = os.environ.get(threads)
+    os.environ[threads] = "1"  # read when a process starts
+    try:
+        with Pool(processors()) as pool:
+            pool.check("fit")
+            yield pool
+    except BrokenProcessPool as error:
+        raise ToucheError("the fitting processes died; allow more memory") from error
+    finally:
+        os.environ.pop(threads)
+        os.environ.update({threads: before} if before is not None else {})

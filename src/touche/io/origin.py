@@ -1,0 +1,71 @@
+"""Origin of code: the clone of this project, and the commit and repository of a folder."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+_PATIENCE = 60  # seconds for one command of git
+_OWN = (".", ":(exclude,glob)**/__pycache__/**")  # git's pattern for the folder's files
+
+
+def clone() -> Path | None:
+    """Returns the clone that was installed with ``pip install --editable``, else None."""
+    source = Path(__file__).parents[2]
+    root = source.parent
+    is_clone = source.name == "src" and all((root / part).is_dir() for part in ("baselines", "topics"))
+    return root if is_clone else None
+
+
+def origin(folder: Path) -> dict[str, str]:
+    """Returns commit and repository of a folder; values that git does not know are ``unknown``.
+
+    The commit ends in ``-dirty`` if a tracked file has changed, or the folder has a new file.
+    """
+    if _git(folder, "check-ignore", "."):  # such as an environment in another project's repository
+        return {"revision": "unknown", "source": "unknown"}
+    no_filters = _without_filters(folder)
+    commit = _git(folder, "rev-parse", "HEAD") if no_filters is not None else ""
+    status = [*(no_filters or ()), "status", "--porcelain", "--ignore-submodules=all"]
+    if commit and (_git(folder, *status, "--untracked-files=no") or _git(folder, *status, "--", *_OWN)):
+        commit += "-dirty"
+    url = _git(folder, "remote", "get-url", "origin")
+    # Local paths and access tokens stay private.
+    source = re.sub("//[^/]*@", "//", url) if url.startswith("https://") else ""
+    return {"revision": commit or "unknown", "source": source or "unknown"}
+
+
+def _without_filters(folder: Path) -> list[str] | None:
+    """Returns options that turn off the filters of a repository, which ``git status`` would run.
+
+    The user's own filters, such as those of Git LFS, stay. The result is None if no option can turn a filter
+    off, or git is too old to list them.
+    """
+    listed = _git(folder, "config", "--list", "--name-only", "--show-scope", "-z").split("\0")
+    keys = [
+        key for scope, key in zip(listed[::2], listed[1::2], strict=False) if scope in ("local", "worktree")
+    ]
+    filters = {key.rpartition(".")[0] for key in keys if key.startswith("filter.")}
+    if not keys or any("=" in name for name in filters):
+        return None
+    settings = [
+        f"{name}.{key}" for name in sorted(filters) for key in ("clean=", "process=", "required=false")
+    ]
+    return [word for setting in settings for word in ("-c", setting)]
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """Returns git's output; empty if git is missing, fails, or takes more than a minute.
+
+    It runs no hook, monitor or download that the configuration of an untrusted repository names.
+    """
+    options = ["--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
+    command = ["git", *options, "-C", str(folder), *arguments]
+    environment = os.environ | {"GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1"}
+    quiet: dict[str, Any] = {"capture_output": True, "text": True, "errors": "replace", "env": environment}
+    try:
+        result = subprocess.run(command, timeout=_PATIENCE, **quiet)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return result.stdout.strip() if result.returncode == 0 else ""

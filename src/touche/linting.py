@@ -1,0 +1,394 @@
+"""Linter for runs: every line that breaks a rule of the task."""
+
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from itertools import chain, groupby, pairwise
+from os.path import realpath  # Path.resolve raises for circular links
+from pathlib import Path
+
+import numpy as np
+
+from touche.data.ids import ids_in, ids_of_result
+from touche.data.places import has_corpus, locate_corpus, topics_of
+from touche.documents.discovery import find_documents
+from touche.documents.records import AnyDocument
+from touche.errors import InputError, MissingDataError, ToucheError
+from touche.io.opening import check_distinct, open_binary
+from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
+from touche.trec.columns import Columns, Run, RunLine
+from touche.trec.runs import MAX_DEPTH, LineError, read_columns, split_columns
+from touche.trec.topics import in_order, read_topics
+
+ERROR, WARNING = "error", "warning"  # an error breaks a rule; a warning breaks none, but may mislead
+
+_WARNINGS = "rank-start rank-gap tie-order blank-in-tag several-tags shared-tag".split()
+_ERRORS = (
+    "columns rank score empty-run unknown-topic unknown-document duplicate-document no-pair rank-repeated "
+    "score-increasing too-many-results too-few-results unknown-stance byte-order-mark too-many-runs"
+).split()
+CODES = dict.fromkeys(_ERRORS, ERROR) | dict.fromkeys(
+    _WARNINGS, WARNING
+)  # codes of findings with their severity
+
+_MOST_BROKEN = 100_000  # lines; a run has 50,000
+
+Numbered = tuple[int, RunLine]  # with its line number
+Breach = tuple[str, int | None, str, str]  # a finding without its file: code, line, message, remedy
+Tie = tuple[RunLine, int, RunLine, int]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A problem of a run.
+
+    Attributes:
+        code: a key of ``CODES``.
+        severity: ``error`` or ``warning``.
+        run: path of the run.
+        line: number of the line; None for the whole run.
+        message: the problem.
+        remedy: how to solve it.
+    """
+
+    code: str
+    severity: str
+    run: str
+    line: int | None
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A run with its readable lines, and the problems of the others."""
+
+    run: Run
+    broken: Sequence[Breach]
+
+    @property
+    def path(self) -> Path:
+        """File or name of the run."""
+        return self.run.path
+
+    @cached_property
+    def lines(self) -> Sequence[Numbered]:
+        """Readable lines."""
+        return [*zip(self.run.numbers.tolist(), self.run, strict=True)]
+
+    @cached_property
+    def rankings(self) -> Mapping[str, Sequence[Numbered]]:
+        """Lines of each topic in the order of their ranks."""
+        places = self.run.by_rank.items()
+        return {topic: [self.lines[place] for place in of_topic.tolist()] for topic, of_topic in places}
+
+    @cached_property
+    def ties(self) -> Sequence[Tie]:
+        """Lines with equal scores as float32 whose ranks differ from trec_eval's order.
+
+        A tuple per group of equal scores: the first line that trec_eval puts below the next line, then the
+        number and content of that next line. Last is the first rank at which trec_eval has another document.
+        """
+        return [tie for lines in self.rankings.values() for tie in _ties_of(lines)]
+
+    def findings(self, breaches: Iterable[Breach]) -> list[Finding]:
+        """Returns findings in the order of the lines."""
+        return [
+            Finding(code, CODES[code], str(self.path), line, message, remedy)
+            for code, line, message, remedy in sorted(breaches, key=lambda breach: breach[1] or 0)
+        ]
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Data to check runs against; None if it is missing.
+
+    Attributes:
+        topics: numbers of the topics.
+        documents: ids of the runs that are in the corpus.
+        results: number of results that the corpus has for a topic, counted up to the minimum.
+    """
+
+    topics: frozenset[str] | None
+    documents: frozenset[str] | None = None
+    results: int | None = None
+
+
+def lint(
+    paths: Sequence[Path], task: Task, corpus: Corpus, teams: Mapping[Path, str] | None = None
+) -> tuple[list[Finding], list[str]]:
+    """Checks runs against the rules of a task.
+
+    Args:
+        paths: run files.
+        task: task of the runs.
+        corpus: collection that the runs rank.
+        teams: team of each file, as from ``teams_by_folder``; None for one team.
+
+    Returns:
+        The findings, file by file in the order of the lines. Also notes: a sentence for each check that was
+        impossible because its data is missing, for topics that a run lacks, and for its ties.
+
+    Raises:
+        ToucheError: if a file cannot be read as text or is passed twice, or topics or corpus are broken.
+    """
+    check_distinct(paths)
+    runs = [_read(path) for path in paths]
+    known, notes = _known(runs, task, corpus)
+    cutoff = task.measure.cutoff or MAX_DEPTH  # of scores; without a cutoff, the length of the longest run
+    notes += [note for run in runs for note in _missing_topics(run, known)]
+    notes += [note for run in runs for note in _tie_note(run, cutoff, task)]
+    findings = list[Finding]()
+    for team in dict.fromkeys(teams.values() if teams else [""]):
+        of_team = [run for run in runs if not teams or teams[run.path] == team]
+        findings += _of_submission(of_team, task.rules, team)
+    for run in runs:
+        of_task = _topics(run, task.rules, known), _wrong_lines(run, task.rules, known)
+        findings += run.findings(chain(_format_breaches(run, cutoff), *of_task))
+    return findings, notes
+
+
+def teams_by_folder(paths: Iterable[Path]) -> dict[Path, str]:
+    """Returns the team of each run file, which is its folder.
+
+    Args:
+        paths: run files.
+    """
+    return {path: realpath(path.parent) for path in paths}
+
+
+def teams_named(paths: Sequence[Path], patterns: Sequence[tuple[str, str]]) -> dict[Path, str]:
+    """Returns the team of each run file, by the file's name.
+
+    Args:
+        paths: run files.
+        patterns: teams with patterns of their file names, such as ``("Katana", "katana-*")``; a pattern with
+            a slash matches whole paths.
+
+    Raises:
+        ToucheError: if a file belongs to no team or to several, or a pattern matches no file.
+    """
+    teams: dict[Path, str] = {}
+    for team, pattern in patterns:
+        fitting = [path for path in paths if fnmatchcase(str(path) if "/" in pattern else path.name, pattern)]
+        if not fitting:
+            raise ToucheError(f"no run matches {pattern!r} of the team {team}; correct the pattern")
+        for path in fitting:
+            if teams.setdefault(path, team) != team:
+                problem = f"{path} belongs to the teams {teams[path]} and {team}"
+                raise ToucheError(f"{problem}; make their patterns more specific")
+    if others := [path for path in paths if path not in teams]:
+        raise ToucheError(f"{others[0]} belongs to no team; name its team, or omit the file")
+    return teams
+
+
+def lint_format(path: Path) -> list[Finding]:
+    """Checks the rules for runs of any task: the format of lines, and that ranks and scores agree.
+
+    Raises:
+        ToucheError: if the file cannot be read as text.
+    """
+    run = _read(path)
+    return run.findings(_format_breaches(run, CUTOFF))
+
+
+def _format_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
+    """Returns breaches of the rules of every task."""
+    return chain(run.broken, _duplicate_documents(run), _ranks(run), _tags(run), _tie_breaches(run, cutoff))
+
+
+def _read(path: Path) -> _Run:
+    broken: list[Breach] = []
+
+    def note(error: LineError) -> None:
+        broken.append((error.column, error.line, error.problem, error.remedy))
+        if len(broken) > _MOST_BROKEN:
+            problem = f"more than {_MOST_BROKEN} broken lines"
+            raise InputError(path, problem, "check that this is a run", error.line)
+
+    with open_binary(path) as file:
+        if file.read(len(BOM_UTF8)) == BOM_UTF8:
+            remedy = "save the file without it; trec_eval treats it as part of the topic"
+            broken.append(("byte-order-mark", 1, "the file begins with a byte order mark", remedy))
+    columns = Columns()
+    read_columns(path, columns, note)
+    run = columns.run(path)
+    if not run and not broken:
+        broken.append(("empty-run", None, "the run is empty", "check how it was written"))
+    return _Run(run, broken)
+
+
+def _known(runs: Iterable[_Run], task: Task, corpus: Corpus) -> tuple[_Known, list[str]]:
+    notes = []
+    try:
+        topics = frozenset(topic.number for topic in read_topics(topics_of(task, corpus)))
+    except MissingDataError:
+        topics = None
+        notes.append(f"topics are not checked, because topics/{task.topics} is missing")
+    if not has_corpus(corpus):
+        notes.append(f"document ids are not checked, because corpora/{corpus.directory} is missing")
+        return _Known(topics), notes
+    wanted = {id for run in runs for _, line in run.lines for id in ids_of_result(line.document, task.rules)}
+    present, results = _look_up(wanted, find_documents(locate_corpus(corpus)), task.rules)
+    return _Known(topics, frozenset(present), results), notes
+
+
+def _look_up(wanted: set[str], documents: Iterable[AnyDocument], rules: Rules) -> tuple[set[str], int]:
+    """Reads the corpus until all ids are found and it is known to have enough results."""
+    present: set[str] = set()
+    units = 0
+    for document in documents:
+        ids = ids_in(document, rules)
+        present |= wanted.intersection(ids)
+        units += len(ids)
+        if len(present) == len(wanted) and units > rules.min_results:
+            break
+    return present, units * (units - 1) if rules.unit == PAIR else units
+
+
+def _of_submission(runs: Sequence[_Run], rules: Rules, team: str) -> list[Finding]:
+    """Returns breaches of rules about all runs of a team."""
+    findings, first = list[Finding](), dict[str, Path]()
+    for run in runs[rules.max_runs :] if rules.max_runs else ():
+        of_team = f" of the team {team}" if team else ""
+        message = f"{len(runs)} runs{of_team}, but a team may submit {rules.max_runs}"
+        otherwise = "" if team else ", or name the team of each run"
+        breach = "too-many-runs", None, message, f"omit this run{otherwise}"
+        findings += run.findings([breach])
+    for run in runs:
+        for number, line in run.lines[:1]:
+            if first.setdefault(line.tag, run.path) != run.path:
+                message = f"the tag {line.tag!r} is also that of {first[line.tag]}"
+                findings += run.findings(
+                    [("shared-tag", number, message, "use a different tag for each run")]
+                )
+    return findings
+
+
+def _missing_topics(run: _Run, known: _Known) -> Iterator[str]:
+    """Yields a note, not a finding, because a run may return nothing, although missing topics cost points."""
+    if missing := (known.topics or frozenset()) - run.rankings.keys():
+        listed = ", ".join(sorted(missing, key=in_order))
+        yield f"{run.path} has no results for topics {listed}; trec_eval counts them as 0"
+
+
+def _wrong_lines(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
+    """Yields breaches of the task's rules by single lines."""
+    for number, line in run.lines:
+        ids = ids_of_result(line.document, rules)
+        if known.documents is not None and not known.documents.issuperset(ids):
+            yield "unknown-document", number, f"{line.document!r} is not in the corpus", "use its ids"
+        if rules.unit == PAIR and (len(ids) != 2 or "" in ids or ids[0] == ids[1]):
+            message = f"{line.document!r} is not a pair of two different sentences"
+            yield "no-pair", number, message, "write two sentence ids, joined by a comma"
+        if rules.stances and line.stance.upper() not in rules.stances:
+            message = f"the task does not have the stance {line.stance!r}"
+            yield "unknown-stance", number, message, f"write {' or '.join(rules.stances)}"
+
+
+def _duplicate_documents(run: _Run) -> Iterator[Breach]:
+    seen: dict[tuple[str, str], int] = {}
+    for number, line in run.lines:
+        first = seen.setdefault((line.topic, line.document), number)
+        if first != number:
+            message = f"{line.document!r} is already in line {first} for topic {line.topic}"
+            yield "duplicate-document", number, message, "remove one of the two"
+
+
+def _ranks(run: _Run) -> Iterator[Breach]:
+    rankings = run.rankings.values()
+    repeated = [lines[1] for lines in rankings if len(lines) > 1]
+    if repeated and all(lines[0][1].rank == lines[-1][1].rank for lines in rankings):
+        number, line = repeated[0]
+        message = f"all lines of a topic have the same rank, such as rank {line.rank} in topic {line.topic}"
+        yield "rank-repeated", number, message, "number the lines of each topic from 1"
+        return
+    if late := [lines[0] for lines in rankings if lines[0][1].rank != 1]:
+        number, first = late[0]
+        message = (
+            f"the ranks of {len(late)} topics do not start at 1; topic {first.topic} starts at {first.rank}"
+        )
+        yield "rank-start", number, message, "start at 1"
+    for (_, above), (number, below) in chain.from_iterable(map(pairwise, rankings)):
+        if below.rank == above.rank:
+            message = f"rank {below.rank} occurs twice in topic {below.topic}"
+            yield "rank-repeated", number, message, "give each line its own rank"
+        elif below.rank > above.rank + 1:
+            message = f"rank {below.rank} comes after rank {above.rank} in topic {below.topic}"
+            yield "rank-gap", number, message, "give each line the next rank"
+        if below.rank > above.rank and np.float32(below.score) > np.float32(above.score):
+            place = f"score {below.score} at rank {below.rank} of topic {below.topic}"
+            remedy = "rank by descending score; trec_eval uses the scores"
+            yield "score-increasing", number, f"{place} is above {above.score}", remedy
+
+
+def _ties_of(ranking: Sequence[Numbered]) -> Iterator[Tie]:
+    start = 1
+    for _, group in groupby(ranking, key=lambda numbered: np.float32(numbered[1].score)):
+        tied = list(group)
+        ids = [line.document for _, line in tied]
+        moved = [id != other for id, other in zip(ids, sorted(ids, reverse=True), strict=True)]
+        for (_, above), (number, below) in pairwise(tied):
+            if below.rank > above.rank and below.document > above.document:
+                yield above, number, below, start + moved.index(True)
+                break
+        start += len(tied)
+
+
+def _tie_breaches(run: _Run, cutoff: int) -> Iterator[Breach]:
+    """Yields equal scores as float32 only if trec_eval's order differs from the ranks."""
+    for above, number, below, depth in run.ties:
+        documents = f"{above.document!r} and {below.document!r}"
+        both = f"topic {above.topic}: {documents} have the same score {np.float32(above.score)} as float32"
+        order = f"{both}, so trec_eval orders them by descending id, against the ranks"
+        message = f"{order}, also among the first {cutoff}" if depth <= cutoff else order
+        remedy = "give them different scores"
+        yield "tie-order", number, message, remedy
+
+
+def _tie_note(run: _Run, cutoff: int, task: Task) -> Iterator[str]:
+    """Yields a note on whether ties change the scores, which depend on ranks up to the cutoff."""
+    if run.ties:
+        changed = len({above.topic for above, *_, depth in run.ties if depth <= cutoff}) or "none"
+        topics = len({above.topic for above, *_ in run.ties})
+        ties = f"{run.path} has ties that trec_eval orders differently from the ranks in {topics} topics"
+        yield f"{ties}; this changes the first {cutoff} results, and so {task.measure}, of {changed}"
+
+
+def _topics(run: _Run, rules: Rules, known: _Known) -> Iterator[Breach]:
+    """Yields topics that the task lacks, or with too many or too few results."""
+    least = rules.min_results if known.results is None else min(rules.min_results, known.results)
+    for topic in dict.fromkeys([*run.rankings, *sorted(known.topics or ())]):
+        numbers = sorted(number for number, _ in run.rankings.get(topic, ()))
+        results = f"topic {topic} has {len(numbers)} results"
+        if known.topics is not None and topic not in known.topics:
+            message = f"topic {topic!r} is not a topic of the task ({len(numbers)} lines)"
+            yield "unknown-topic", numbers[0], message, "remove its lines"
+        if len(numbers) > rules.max_results:
+            message = f"{results}, but at most {rules.max_results} are allowed"
+            yield "too-many-results", numbers[rules.max_results], message, "cut the list"
+        if len(numbers) < least:
+            line = numbers[-1] if numbers else None
+            yield (
+                "too-few-results",
+                line,
+                f"{results}, but at least {least} are required",
+                "return more results",
+            )
+
+
+def _tags(run: _Run) -> Iterator[Breach]:
+    if blanks := [(number, line.tag) for number, line in run.lines if len(split_columns(line.tag)) > 1]:
+        number, tag = blanks[0]
+        word = (
+            f"trec_eval reads only {split_columns(tag)[0]!r} of {tag!r}, and ir_measures refuses such lines"
+        )
+        message = f"the tag has blanks in {len(blanks)} lines: {word}"
+        yield "blank-in-tag", number, message, "write a tag without blanks"
+    tags: dict[str, int] = {}
+    for number, line in run.lines:
+        if tags.setdefault(line.tag, number) == number and len(tags) > 1:
+            message = f"tag {line.tag!r}, but {next(iter(tags))!r} before"
+            yield "several-tags", number, message, "use one tag for the whole run"

@@ -1,0 +1,161 @@
+"""Plots for papers, in colours that colour-blind readers can distinguish (Okabe and Ito 2008)."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from math import nan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from touche.io.optional import imported
+from touche.io.writing import whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# The same blue and orange as in templates/style.css.
+_BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "#767676"
+_STYLE: dict[Any, Any] = {
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "text.parse_math": False,  # a dollar in a name is plain text
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+_LOOKS = {  # colour, marker and legend; markers differ if colours cannot be distinguished
+    "given": (_ORANGE, "D", "given runs"),
+    "baseline": (_BLUE, "s", "the organizers' baseline"),
+    "published": (_GREY, "o", "published results"),
+}
+_NOTED = (0, (1, 1))  # dotted
+_WIDTH, _ROW = 7.5, 0.24  # inches
+_LONGEST_LABEL = 48  # characters
+_CELL = 0.62  # inches
+_LIGHT = 0.6  # share of the range of colours; lighter colours need dark text
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean and its confidence interval.
+
+    Attributes:
+        name: label of the row.
+        kind: ``given``, ``baseline`` or ``published``.
+        mean: the mean.
+        low, high: ends of the interval; None if they are unknown.
+        is_95: whether the level of the interval is 95%.
+        comparable: whether the mean is comparable with the others.
+    """
+
+    name: str
+    kind: str
+    mean: float
+    low: float | None = None
+    high: float | None = None
+    is_95: bool = True
+    comparable: bool = True
+
+
+def plot_intervals(rows: Sequence[Interval], xlabel: str) -> "Figure":
+    """Draws means with 95% confidence intervals, the best on top, like figure 1 of the overview of 2020.
+
+    Intervals with another level are dotted, as the legend explains.
+
+    Args:
+        rows: the means, the best first.
+        xlabel: label of the axis.
+
+    Raises:
+        ToucheError: if matplotlib is not installed.
+    """
+    with imported("matplotlib", "analysis").rc_context(_STYLE):
+        size = _WIDTH, 0.9 + _ROW * len(rows)
+        figure: Figure = imported("matplotlib.figure", "analysis").Figure(figsize=size, layout="constrained")
+        axes = figure.subplots()
+    for height, row in enumerate(reversed(rows)):
+        _draw(axes, height, row)
+    labels = [row.name for row in reversed(rows)]  # a path's end is the most distinctive
+    longest = _LONGEST_LABEL - 1
+    axes.set_yticks(
+        range(len(rows)), [name if len(name) <= _LONGEST_LABEL else f"…{name[-longest:]}" for name in labels]
+    )
+    for label in axes.get_yticklabels():  # created outside of the style
+        label.set_parse_math(False)
+    axes.set_ylim(-0.7, len(rows) - 0.3)
+    axes.set_xlabel(xlabel)
+    axes.grid(axis="x", color=_GREY, alpha=0.3, linewidth=0.5)
+    for kind, (colour, marker, name) in _LOOKS.items():
+        if any(row.kind == kind for row in rows):
+            axes.plot([], [], color=colour, marker=marker, label=name)
+    if not all(row.is_95 for row in rows):
+        axes.plot([], [], color=_GREY, linestyle=_NOTED, label="not a 95% interval")
+    if (entries := len(axes.get_legend_handles_labels()[1])) > 1:
+        figure.legend(loc="outside upper right", ncols=entries, frameon=False, fontsize=9)
+    return figure
+
+
+def _draw(axes: "Axes", height: int, row: Interval) -> None:
+    """Draws a mean on its interval; it is hollow if it is not comparable."""
+    colour, marker, _ = _LOOKS[row.kind]
+    if row.low is not None and row.high is not None:
+        line: dict[str, Any] = {"linewidth": 1.5, "linestyle": "-" if row.is_95 else _NOTED, "zorder": 1}
+        axes.plot([row.low, row.high], [height, height], color=colour, **line)
+    fill = colour if row.comparable else "white"
+    axes.plot(row.mean, height, color=colour, marker=marker, markersize=5, markerfacecolor=fill)
+
+
+def heat_map(cells: Mapping[tuple[str, str], float], across: str, down: str, title: str) -> "Figure":
+    """Draws values of two options as colours and numbers, the highest in bold.
+
+    Args:
+        cells: values by the texts of their column and row, in the order of first occurrence.
+        across, down: labels of columns and rows.
+        title: title, which names the values.
+
+    Raises:
+        ToucheError: if matplotlib is not installed.
+    """
+    columns, rows = (list(dict.fromkeys(place)) for place in zip(*cells, strict=True))
+    least, most = min(cells.values()), max(cells.values())
+    grid = [[cells.get((column, row), nan) for column in columns] for row in rows]
+    with imported("matplotlib", "analysis").rc_context(_STYLE):
+        size = 2.2 + _CELL * len(columns), 1.4 + _ROW * 1.5 * len(rows)
+        figure: Figure = imported("matplotlib.figure", "analysis").Figure(figsize=size, layout="constrained")
+        axes = figure.subplots()
+        image = axes.imshow(grid, cmap="viridis", aspect="auto")  # a perceptually uniform map, also in grey
+        axes.set(title=title, xlabel=across, ylabel=down)
+        axes.set_xticks(range(len(columns)), columns)
+        axes.set_yticks(range(len(rows)), rows)
+        figure.colorbar(image)
+        for (column, row), value in cells.items():
+            colour = "black" if value - least > _LIGHT * (most - least) else "white"
+            weight = "bold" if value == most else "normal"
+            place = columns.index(column), rows.index(row)
+            axes.text(*place, f"{value:.3f}", ha="center", va="center", color=colour, weight=weight)
+    return figure
+
+
+def save(figure: "Figure", path: Path) -> None:
+    """Writes a figure as SVG and PNG, with the same bytes every time; texts stay texts.
+
+    Args:
+        figure: the figure.
+        path: the file, without suffix.
+
+    Raises:
+        InputError: if the folder cannot be written.
+    """
+    settings = {"svg.fonttype": "none", "svg.hashsalt": "touche"}
+    formats = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
+    with imported("matplotlib", "analysis").rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", "Glyph .* missing"
+        )  # of other scripts; the page has these names as text
+        for kind, metadata in formats.items():
+            buffer = BytesIO()
+            figure.savefig(buffer, format=kind, metadata=metadata, dpi=200)
+            figure.set_layout_engine("none")  # the layout is done
+            with whole(path.with_name(f"{path.name}.{kind}")) as file:
+                file.write(buffer.getvalue())

@@ -1,0 +1,101 @@
+"""Pages of a report: self-contained HTML files, and files next to them."""
+
+import gzip
+import json
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+
+from touche.evaluation.evaluators import TREC_EVAL_VERSION
+from touche.io.optional import imported
+from touche.io.origin import origin
+from touche.io.progress import watched
+from touche.io.writing import make_folder, together, whole, write_whole
+from touche.plots import Interval, plot_intervals, save
+from touche.reports.records import Report, TaskReport
+
+PAGE_FILE = "index.html"
+RENDERING_FILE = ".data-top-10-for-rendering.jsonl.gz"  # the name that TIRA's viewers look for
+
+
+def write(page: Report, folder: Path) -> Path:
+    """Writes a report.
+
+    Args:
+        page: content of the report.
+        folder: folder for index.html; it is created. A report on one task is one page, with plots and data
+            for TIRA's viewers next to it. Several tasks have a page each, linked from index.html.
+
+    Returns:
+        Path of index.html.
+
+    Raises:
+        ToucheError: if the folder cannot be written, or Jinja2 or matplotlib are not installed.
+    """
+    jinja2 = imported("jinja2", "analysis")
+    make_folder(folder)
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("touche.reports"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"digits": _digits, "short": _short}
+    about = {"page": page, "made_by": _program(), "trec_eval": TREC_EVAL_VERSION}
+    with together(folder / PAGE_FILE):
+        for part in watched(page.parts, "writing", "pages", len(page.parts)):
+            plots = {} if page.divided else _beside(part, folder)
+            html = environment.get_template("task.html").render(part=part, plots=plots, **about)
+            write_whole(folder / (f"{part.id}.html" if page.divided else PAGE_FILE), html)
+        if page.divided:
+            write_whole(folder / PAGE_FILE, environment.get_template("index.html").render(**about))
+    return folder / PAGE_FILE
+
+
+def _beside(part: TaskReport, folder: Path) -> Mapping[tuple[str, str], str]:
+    """Writes the files next to a page: data for other viewers, and plots; returns plot names by view."""
+    if part.rendering:
+        with whole(folder / RENDERING_FILE) as file:
+            file.write(gzip.compress(json.dumps(part.rendering).encode(), mtime=0))
+    names = {}
+    for view in watched(part.views, "drawing", "plots", len(part.views)):
+        name = f"{part.id}-{view.id}-intervals"
+        label = f"{part.task.measure} ({view.evaluator}), {view.dimension}"
+        rows = [
+            Interval(
+                name=place.name,
+                kind=place.kind,
+                mean=place.value,
+                low=place.low,
+                high=place.high,
+                is_95=not place.note,
+                comparable=not place.doubtful,
+            )
+            for place in view.listed
+            if place.value is not None
+        ]
+        save(plot_intervals(rows, label), folder / name)
+        names[view.dimension, view.evaluator] = name
+    return names
+
+
+def _program() -> str:
+    """Returns the versions of the programs behind the figures; for a clone also its commit."""
+    here = Path(__file__).parent
+    commit = f" (commit {origin(here)['revision']})" if here.parents[1].name == "src" else ""
+    evaluator = f"trec_eval {TREC_EVAL_VERSION} by pytrec_eval-terrier {version('pytrec_eval-terrier')}"
+    return f"touche-baselines {version('touche-baselines')}{commit}, {evaluator}"
+
+
+def _digits(value: float | None, digits: int = 3, sign: str = "") -> str:
+    return "–" if value is None else f"{round(value, digits) + 0.0:{sign}.{digits}f}".replace("-", "−")
+
+
+def _short(value: float | None, sign: str = "") -> str:
+    """Returns three digits without the leading zero, which fit a heat map."""
+    return (
+        _digits(value, 3, sign).replace("0.", ".", 1)
+        if value is None or abs(value) < 1
+        else _digits(value, 3, sign)
+    )

@@ -1,0 +1,92 @@
+"""Texts of documents in a report: the part with most of a topic's terms, which are marked."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence, Set
+from functools import lru_cache
+
+from touche.documents.pages import Page
+from touche.documents.records import AnyDocument, Argument
+from touche.scan.tokens import analysis_named, encoded, words
+
+_ENGLISH = analysis_named("english")
+_term = lru_cache(maxsize=100_000)(_ENGLISH.term)
+_LONGEST = 450  # shown characters of a text
+_BEFORE = 60  # characters before the first marked term
+_CONCLUSION = "__CONC__"  # in the id of a sentence of a conclusion
+
+
+def texts_of(ids: Set[str], documents: Iterable[AnyDocument]) -> dict[str, list[tuple[str, str]]]:
+    """Returns the parts of documents or sentences by id, each with its kind and text.
+
+    The kind is ``conclusion``, ``premise`` or ``title``, or empty for a text without parts. Reading stops
+    when all ids are found.
+    """
+    found: dict[str, list[tuple[str, str]]] = {}
+    for document in documents:
+        if document.id in ids:
+            found[document.id] = _parts(document)
+        for sentence in (document.sentences or ()) if isinstance(document, Argument) else ():
+            if sentence.id in ids:
+                kind = "conclusion" if _CONCLUSION in sentence.id else "premise"
+                found[sentence.id] = [(kind, sentence.text)]
+        if len(found) == len(ids):
+            break
+    return found
+
+
+def terms_of(title: str) -> frozenset[str]:
+    """Returns the terms of a topic's title: English stems without stop words."""
+    return frozenset(_ENGLISH.terms(title))
+
+
+def passage(text: str, terms: Set[str]) -> list[tuple[str, bool]]:
+    """Returns the part of a text that contains most of the terms.
+
+    Args:
+        text: whole text; white space is collapsed.
+        terms: English stems.
+
+    Returns:
+        Pieces of the part in order, each with whether it is a term.
+    """
+    text = encoded(" ".join(text.split())).decode()
+    marks = _marks(text, terms)
+    begin, end = _window(text, [start for start, _ in marks])
+    pieces, at = [("… " if begin else "", False)], begin
+    for start, stop in (mark for mark in marks if begin <= mark[0] and mark[1] <= end):
+        pieces += [(text[at:start], False), (text[start:stop], True)]
+        at = stop
+    pieces += [(text[at:end], False), (" …" if end < len(text) else "", False)]
+    return [piece for piece in pieces if piece[0]]
+
+
+def _parts(document: AnyDocument) -> list[tuple[str, str]]:
+    if isinstance(document, Argument):
+        return [("conclusion", document.conclusion), ("premise", " ".join(document.premises))]
+    if isinstance(document, Page) and document.title:
+        return [("title", document.title), ("", document.body or "")]
+    return [("", document.text)]
+
+
+def _marks(text: str, terms: Set[str]) -> list[tuple[int, int]]:
+    """Returns the positions of words whose stems are among the terms."""
+    found, at = [], 0
+    for word in words(text):
+        at = text.index(word, at)
+        if _term(word) in terms:
+            found.append((at, at + len(word)))
+        at += len(word)
+    return found
+
+
+def _window(text: str, starts: Sequence[int]) -> tuple[int, int]:
+    """Returns begin and end of the shown text; only words longer than that are split."""
+    if len(text) <= _LONGEST:
+        return 0, len(text)
+    reach = _LONGEST - _BEFORE
+    first = max(starts, key=lambda at: bisect_left(starts, at + reach) - bisect_left(starts, at), default=0)
+    begin = 0 if first <= _BEFORE else text.find(" ", first - _BEFORE, first) + 1 or first
+    if len(text) - begin <= _LONGEST:
+        return begin, len(text)
+    end = text.rfind(" ", begin, begin + _LONGEST)
+    return begin, end if end > first else begin + _LONGEST

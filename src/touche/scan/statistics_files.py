@@ -1,0 +1,164 @@
+"""Statistics of a collection in a file, so that a part of the collection is ranked like the whole."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import msgspec
+
+from touche.errors import InputError
+from touche.io.opening import open_binary
+from touche.io.writing import make_folder, write_whole
+
+_LARGEST = 1 << 26  # bytes; fifty topics need about 20,000
+
+Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
+
+_File = TypeVar("_File", bound=msgspec.Struct)
+
+
+@dataclass(frozen=True)
+class FieldStatistics:
+    """Statistics of a field.
+
+    Attributes:
+        analysis: the name of the analysis that made terms from its texts.
+        documents: the number of documents with a token in this field.
+        tokens: the number of tokens.
+        terms: for each term of the topics, its document frequency and its frequency in the collection.
+    """
+
+    analysis: str
+    documents: Count
+    tokens: Count
+    terms: Mapping[str, tuple[Count, Count]]
+
+    def __post_init__(self) -> None:
+        """Raises ValueError if the numbers contradict each other."""
+        _check(self)
+
+
+@dataclass(frozen=True)
+class KnownStatistics:
+    """What is known of a field of the whole collection: counts, or numbers fitted from scores.
+
+    Attributes:
+        analysis: the name of the analysis that made terms from its texts.
+        tokens: the number of tokens.
+        terms: for each term, its document frequency and its frequency in the collection; None if unknown.
+        documents: the number of documents with a token in this field; None if unknown.
+        estimated: whether the numbers are estimates, so that other counts do not contradict them.
+    """
+
+    analysis: str
+    tokens: Count
+    terms: Mapping[str, tuple[Count | None, Count | None]]
+    documents: Count | None = None
+    estimated: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises ValueError if the numbers contradict each other."""
+        _check(self)
+
+
+def _check(field: FieldStatistics | KnownStatistics) -> None:
+    """Raises ValueError if numbers contradict each other; unknown ones contradict none."""
+    documents = field.tokens if field.documents is None else field.documents
+    for df, ttf in field.terms.values():
+        most = field.tokens if ttf is None else ttf
+        least = min(most, 1) if df is None else df
+        if not (least <= min(most, documents) and most <= field.tokens and (least or not most)):
+            raise ValueError("a term in more documents than it occurs, or than the collection has")
+    if documents > field.tokens:
+        raise ValueError("fewer tokens than documents")
+
+
+def write_statistics(path: Path, fields: Mapping[str, FieldStatistics], parts: int = 1) -> None:
+    """Writes the statistics of the fields as JSON.
+
+    Args:
+        path: the file.
+        fields: the statistics of each field by its name.
+        parts: the number of added files.
+
+    Raises:
+        InputError: if the file cannot be written.
+    """
+    make_folder(path.parent)
+    write_whole(path, f"{msgspec.json.encode(_Statistics(parts, dict(fields))).decode()}\n")
+
+
+def read_statistics(path: Path) -> dict[str, FieldStatistics]:
+    """Reads the statistics of each field by its name.
+
+    Raises:
+        InputError: if the file cannot be read, or has other content.
+    """
+    return _read(path, _Statistics).fields
+
+
+def read_known(path: Path) -> dict[str, KnownStatistics | None]:
+    """Reads what is known of each field by its name; None for a field of which nothing is known.
+
+    Raises:
+        InputError: if the file cannot be read, or has other content.
+    """
+    return _read(path, _Known).fields
+
+
+def parts_of(path: Path) -> int:
+    """Returns how many parts of a collection were added up in a file.
+
+    Raises:
+        InputError: as in ``read_statistics``.
+    """
+    return _read(path, _Statistics).parts
+
+
+class _Statistics(msgspec.Struct):
+    parts: Count
+    fields: dict[str, FieldStatistics]
+
+
+class _Known(msgspec.Struct):
+    fields: dict[str, KnownStatistics | None]
+
+
+def _read(path: Path, kind: type[_File]) -> _File:
+    with open_binary(path) as file:
+        raw = file.read(_LARGEST)
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except (ValueError, RecursionError) as error:  # of msgspec, and for bytes that are not UTF-8
+        remedy = "pass a file that --keep-statistics has written"
+        raise InputError(path, "the file has no statistics of a collection", remedy) from error
+
+
+def joined(parts: Iterable[tuple[Path, Mapping[str, FieldStatistics]]]) -> dict[str, FieldStatistics]:
+    """Adds up the statistics of parts that share no document.
+
+    Args:
+        parts: the file of each part, and its statistics by field; at least one part.
+
+    Raises:
+        InputError: if fields, analyses or terms of a part differ; the message names its file.
+    """
+    (_, first), *others = parts
+    total = dict(first)
+    for path, fields in others:
+        for name in total.keys() | fields.keys():
+            one, other = total.get(name), fields.get(name)
+            if not (
+                one and other and (one.analysis, one.terms.keys()) == (other.analysis, other.terms.keys())
+            ):
+                remedy = "join files of one baseline with the same options and topics"
+                raise InputError(path, "its fields, analyses or terms differ from the first file's", remedy)
+            terms = {
+                term: (df + other.terms[term][0], ttf + other.terms[term][1])
+                for term, (df, ttf) in one.terms.items()
+            }
+            total[name] = FieldStatistics(
+                one.analysis, one.documents + other.documents, one.tokens + other.tokens, terms
+            )
+    return total

@@ -1,0 +1,372 @@
+"""Runs as columns with an element per line, the input of scores, warnings and comparisons."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from operator import attrgetter
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from touche.io.optional import imported
+from touche.io.writing import write_whole
+from touche.trec.framed import Framed
+
+if TYPE_CHECKING:
+    from ir_measures import ScoredDoc
+    from pandas import DataFrame
+
+Places = NDArray[np.intp]  # of lines
+Order = Mapping[str, Places]  # indices of each topic's lines
+NO_STANCE = "Q0"  # the second column of a line without a stance
+_COLUMNS = "topics stances documents ranks scores tags numbers".split()
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One line of a run.
+
+    Attributes:
+        topic: the id of the topic.
+        stance: the second column: ``Q0``, or the predicted stance (2022 task 2).
+        document: the id of the document, or of a pair of sentences.
+        rank: rank as in the file, which may start at 0 or 1.
+        score: score as in the file.
+        tag: rest of the line, including blanks.
+    """
+
+    topic: str
+    stance: str
+    document: str
+    rank: int
+    score: float
+    tag: str
+
+
+def split_lines(lines: Sequence[bytes], count: int) -> list[list[bytes]] | None:
+    """Splits all lines into columns at ASCII white space.
+
+    Returns:
+        The cells of each column; None if a line has another number of cells, or a null character.
+    """
+    cells = b" \0 ".join(lines).split()  # so that lines with too many columns do not hide lines with too few
+    cells.append(b"\0")
+    ends = cells[count :: count + 1]
+    if len(cells) != len(lines) * (count + 1) or b"".join(cells).count(b"\0") != len(lines):
+        return None
+    if ends.count(b"\0") != len(lines):
+        return None
+    return [cells[column :: count + 1] for column in range(count)]
+
+
+def texts(cells: Sequence[bytes]) -> list[str]:
+    """Returns cells without white space as texts.
+
+    Raises:
+        UnicodeDecodeError: if a cell is not UTF-8.
+    """
+    return b"\n".join(cells).decode().split("\n")
+
+
+class Codes(dict[str, int]):
+    """Numbers of words, in the order of first occurrence."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = code = len(self)
+        return code
+
+    def of(self, words: Sequence[str]) -> NDArray[np.int32]:
+        """Returns the numbers of words."""
+        return np.fromiter(map(self.__getitem__, words), np.int32, len(words))
+
+
+@dataclass(frozen=True)
+class Words:
+    """A column with few distinct words.
+
+    Attributes:
+        words: distinct words, in the order of first occurrence.
+        codes: index of each line's word in ``words``.
+    """
+
+    words: Sequence[str]
+    codes: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, column: Sequence[str]) -> "Words":
+        """Creates a column from the word of each line."""
+        words = Codes()
+        codes = words.of(column)
+        return cls([*words], codes)
+
+    def __getitem__(self, places: Any) -> "Words":
+        return replace(self, codes=self.codes[places])
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.words.__getitem__, self.codes.tolist())
+
+    @property
+    def present(self) -> list[str]:
+        """Distinct words of the lines, in the order of the lines."""
+        _, first = np.unique(self.codes, return_index=True)
+        return [self.words[code] for code in self.codes[np.sort(first)]]
+
+
+@dataclass(frozen=True, eq=False)
+class Run(Sequence[RunLine], Framed):
+    """A run as columns; it is also the sequence of its lines, in the order of the file.
+
+    Attributes:
+        path: the file, or the name of a run without a file.
+        topics, stances, tags: words of each line.
+        documents: the id of each line's document.
+        ranks, scores: ranks and scores as written.
+        numbers: the number of each line in the file.
+    """
+
+    path: Path
+    topics: Words
+    stances: Words
+    documents: NDArray[np.object_]
+    ranks: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    tags: Words
+    numbers: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, lines: Iterable[RunLine], path: Path | str = "run") -> "Run":
+        """Creates a run from lines; a run is returned unchanged.
+
+        Args:
+            lines: the lines, in their order.
+            path: the file, or the name of a run without a file.
+        """
+        if isinstance(lines, Run):
+            return lines
+        columns = Columns()
+        columns.add_lines([*enumerate(lines, 1)])
+        return columns.run(path)
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __iter__(self) -> Iterator[RunLine]:
+        columns = self.documents, self.ranks.tolist(), self.scores.tolist(), self.tags
+        return map(RunLine, self.topics, self.stances, *columns)
+
+    @overload
+    def __getitem__(self, place: int) -> RunLine: ...
+    @overload
+    def __getitem__(self, place: slice) -> "Run": ...
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return self.take(place)
+        if not isinstance(place, int | np.integer):
+            return self.frame()[place]
+        (line,) = self.take([range(len(self))[place]])
+        return line
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({str(self.path)!r}, {len(self):,} lines, {len(self.by_topic):,} topics)"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and [*self] == [*other]
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def take(self, places: Any) -> "Run":
+        """Returns some of the lines.
+
+        Args:
+            places: indices of the lines, from 0.
+        """
+        columns = ((name, getattr(self, name)) for name in _COLUMNS)
+        return Run(self.path, **{name: column[places] for name, column in columns})
+
+    def called(self, name: str) -> "Run":
+        """Returns the run with another name, which is also its tag.
+
+        Args:
+            name: the name.
+        """
+        return replace(self, path=Path(name), tags=Words.of([name] * len(self)))
+
+    def ranked_by_score(self) -> "Run":
+        """Returns the run with the ranks that trec_eval derives from the scores, from 1."""
+        ranks = np.empty(len(self), np.int64)
+        for places in self.by_score.values():
+            ranks[places] = np.arange(1, len(places) + 1)
+        return replace(self, ranks=ranks)
+
+    def frame(self, names: Literal["pyterrier", "ir_measures"] = "pyterrier") -> "DataFrame":
+        """Returns the run as a pandas DataFrame, topic by topic in the order of the ranks.
+
+        Args:
+            names: of the columns: qid, docno, rank (from 0) and score; or query_id, doc_id and score. If the
+                run has stances, both also have the column stance.
+
+        Returns:
+            A row for each line; the tag is ``frame.attrs["tag"]``.
+
+        Raises:
+            ToucheError: if pandas is not installed.
+        """
+        pandas = imported("pandas", "analysis")
+        groups = [*self.by_rank.values()]
+        places = np.concatenate(groups) if groups else np.empty(0, np.intp)
+        topics, documents, scores = list(self.topics[places]), self.documents[places], self.scores[places]
+        if names == "ir_measures":
+            frame = pandas.DataFrame({"query_id": topics, "doc_id": documents, "score": scores})
+        else:
+            ranks = np.concatenate([np.arange(len(group)) for group in groups]) if groups else places
+            frame = pandas.DataFrame({"qid": topics, "docno": documents, "rank": ranks, "score": scores})
+        if self.has_stances:
+            frame["stance"] = list(self.stances[places])
+        frame.attrs["tag"] = self.tag
+        return frame
+
+    @property
+    def has_stances(self) -> bool:
+        """Whether a line has a stance, instead of Q0."""
+        return any(stance != NO_STANCE for stance in self.stances.present)
+
+    def as_dict(self) -> dict[str, dict[str, float]]:
+        """Returns scores of documents by topic, in the order of the ranks, as for pytrec_eval and ranx."""
+        return {
+            topic: dict(zip(self.documents[places], self.scores[places].tolist(), strict=True))
+            for topic, places in self.by_rank.items()
+        }
+
+    def scored_docs(self) -> "list[ScoredDoc]":
+        """Returns the run as records of ir_measures."""
+        from ir_measures import ScoredDoc
+
+        return [ScoredDoc(topic, *pair) for topic, of in self.as_dict().items() for pair in of.items()]
+
+    def ranx(self) -> Any:
+        """Returns the run as a ``ranx.Run``.
+
+        Raises:
+            ToucheError: if ranx is not installed.
+        """
+        return imported("ranx", "ranx").Run(self.as_dict(), name=self.tag)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Writes a run file.
+
+        Args:
+            path: the file.
+
+        Raises:
+            ToucheError: if it cannot be written.
+        """
+        write_whole(Path(path), self.text())
+
+    def text(self) -> str:
+        """Returns the lines of a run file."""
+        columns = self.topics, self.stances, self.documents, self.ranks, self.scores.tolist(), self.tags
+        lines = (" ".join(map(str, line)) for line in zip(*columns, strict=True))
+        return "".join(f"{line}\n" for line in lines)
+
+    @property
+    def tag(self) -> str:
+        """Tag of the first line; empty without lines."""
+        return next(iter(self.tags), "")
+
+    @cached_property
+    def rounded(self) -> NDArray[np.float32]:
+        """Scores as trec_eval reads them."""
+        return self.scores.astype(np.float32)
+
+    @cached_property
+    def by_topic(self) -> Order:
+        """Indices of each topic's lines, in the order of the file."""
+        return self._grouped(np.argsort(self.topics.codes, kind="stable"))
+
+    @cached_property
+    def by_score(self) -> Order:
+        """Order of trec_eval: descending score as float32, ties by descending document id."""
+        return self.order_of(self.rounded)
+
+    @cached_property
+    def by_rank(self) -> Order:
+        """Order of the rank column; equal ranks keep the order of the file."""
+        return self._grouped(np.lexsort((self.ranks, self.topics.codes)))
+
+    @property
+    def by_score_and_rank(self) -> Order:
+        """Order by descending score as float32, ties by rank."""
+        return self._grouped(np.lexsort((self.ranks, -self.rounded, self.topics.codes)))
+
+    def order_of(self, scores: NDArray[Any]) -> Order:
+        """Returns the lines of each topic by descending score, ties by descending document id.
+
+        Args:
+            scores: a score for each line.
+        """
+        order = np.lexsort((-scores, self.topics.codes))
+        values, topics = scores[order], self.topics.codes[order]
+        follows = np.append((values[1:] == values[:-1]) & (topics[1:] == topics[:-1]), False)
+        edges = np.flatnonzero(np.diff(follows, prepend=False)).reshape(-1, 2)
+        for start, last in edges.tolist():
+            tied = order[start : last + 1].tolist()
+            order[start : last + 1] = sorted(tied, key=self.documents.__getitem__, reverse=True)
+        return self._grouped(order)
+
+    def documents_of(self, order: Order, depth: int | None = None) -> dict[str, list[str]]:
+        """Returns the documents of each topic.
+
+        Args:
+            order: the lines of each topic, such as ``by_score`` or ``by_rank``.
+            depth: maximum number of documents per topic; None for all.
+        """
+        return {topic: self.documents[places[:depth]].tolist() for topic, places in order.items()}
+
+    def _grouped(self, order: Places) -> Order:
+        """Divides lines, ordered by topic, into topics, in the order of the file."""
+        topics = self.topics.codes[order]
+        groups = np.split(order, np.flatnonzero(np.diff(topics)) + 1) if len(order) else []
+        groups.sort(key=lambda places: int(places.min()))
+        return {self.topics.words[self.topics.codes[places[0]]]: places for places in groups}
+
+
+class Columns:
+    """Columns of a run while it is read."""
+
+    def __init__(self) -> None:
+        self._words = Codes(), Codes(), Codes()
+        self._blocks = list[Sequence[NDArray[Any]]]()
+
+    def add(
+        self,
+        words: Sequence[Sequence[str]],
+        documents: Sequence[str],
+        ranks: NDArray[np.int64],
+        scores: NDArray[np.float64],
+        numbers: NDArray[np.int64],
+    ) -> None:
+        """Adds lines; words are their topics, stances and tags, the others as the attributes of ``Run``."""
+        codes = [known.of(column) for known, column in zip(self._words, words, strict=True)]
+        self._blocks.append((*codes, np.array(documents, dtype=object), ranks, scores, numbers))
+
+    def add_lines(self, lines: Sequence[tuple[int, RunLine]]) -> None:
+        """Adds lines with their numbers."""
+        cells = [list(map(attrgetter(name), (line for _, line in lines))) for name in RunLine.__slots__]
+        topics, stances, documents, ranks, scores, tags = cells
+        values = np.array(ranks, np.int64), np.array(scores, np.float64)
+        numbers = np.array([number for number, _ in lines], np.int64)
+        self.add((topics, stances, tags), documents, *values, numbers)
+
+    def run(self, path: Path | str) -> Run:
+        """Returns the run of these lines."""
+        if not self._blocks:
+            self.add_lines([])
+        *codes, documents, ranks, scores, numbers = map(np.concatenate, zip(*self._blocks, strict=True))
+        columns = zip(self._words, codes, strict=True)
+        topics, stances, tags = (Words([*words], of_words) for words, of_words in columns)
+        return Run(Path(path), topics, stances, documents, ranks, scores, tags, numbers)

@@ -1,0 +1,291 @@
+"""Runs and qrels in the forms of other tools: frames, dictionaries, records, and objects of ranx."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain, count
+from math import isfinite
+from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from touche.errors import InputError, ToucheError, one_line
+from touche.io.identifiers import is_word, quoted
+from touche.io.opening import Held, resolved
+from touche.io.temporary import temporary_folder
+from touche.trec.columns import NO_STANCE, Columns, Run
+from touche.trec.qrels import LARGEST, Qrels, read_qrels
+from touche.trec.runs import as_float32, checked, read_run
+
+AnyRun: TypeAlias = Any
+"""A run in one of its forms:
+
+* the path of a run file, or an open text file
+* a frame of pandas or polars, or a table of PyArrow, with the columns of PyTerrier (qid, docno, score, and
+  perhaps rank and stance) or of ir_measures (query_id, doc_id, score); its name is the tag in its ``attrs``
+* the scores of documents by topic, ``{topic: {document: score}}``, as in pytrec_eval and ranx
+* a list of records with query_id, doc_id and score, such as ScoredDoc of ir_measures
+* a ``ranx.Run``, and any run that ``touche`` returns
+"""
+AnyQrels: TypeAlias = Any
+"""Judgments in one of the forms of runs, with label (PyTerrier) or relevance (ir_measures) for score."""
+
+_COLUMNS = {  # for PyTerrier, and for other tools
+    "qid": "query_id",
+    "docno": "doc_id",
+    "score": "score",
+    "rank": "rank",
+    "stance": "stance",
+    "label": "relevance",
+}
+IN_MEMORY = "qrels"  # the name of qrels without a file
+_MOST = 10**18  # limit of ranks, which have 18 digits in files
+_PASS = "pass a path, a frame, scores by topic and document, or records"
+
+
+def list_of_runs(runs: AnyRun | Sequence[AnyRun]) -> list[AnyRun]:
+    """Returns one run or several as a list, in any forms."""
+    is_one = isinstance(runs, str | PathLike | Mapping | Run) or not isinstance(runs, Iterable)
+    is_one = is_one or hasattr(runs, "read") or hasattr(runs, "columns") or _is_of_ranx(runs)
+    several = [runs] if is_one else [*runs]
+    records = several and not any(isinstance(each, Run) or not hasattr(each, "query_id") for each in several)
+    return [several] if records else several
+
+
+def runs_of(
+    runs: AnyRun | Sequence[AnyRun], *, distinct: bool = True, checks: bool = True
+) -> list[Path | Run]:
+    """Returns one run or several, files as paths; different runs with the same name are numbered.
+
+    Args:
+        runs: the runs.
+        distinct: whether to refuse a run that is passed twice: the same file or the same object.
+        checks: whether to refuse unusable runs in memory.
+
+    Raises:
+        ToucheError: if a run is unusable or passed twice.
+    """
+    named, taken, result = dict[object, Path | Run](), set[str](), list[Path | Run]()
+    for source in list_of_runs(runs):
+        is_file = isinstance(source, str | PathLike)
+        identity = resolved(source) if is_file else id(source)
+        if identity in named and distinct:
+            raise InputError(
+                getattr(source, "path", source if is_file else "run"), "passed twice", "pass it once"
+            )
+        if identity not in named:
+            run = _path(source) if is_file else run_of(source)
+            path = run.path if isinstance(run, Run) else run
+            numbered = chain([path], (Path(f"{path} ({number})") for number in count(2)))
+            name = next(name for name in numbered if resolved(name) not in taken)
+            taken.add(resolved(name))
+            if checks and isinstance(run, Run):
+                checked(run)
+            named[identity] = run if name == path else replace(run_of(run), path=name)
+        result.append(named[identity])
+    return result
+
+
+def run_of(source: AnyRun, name: str = "run") -> Run:
+    """Returns a run in any form as ``Run``.
+
+    Without ranks, documents are in trec_eval's order: by descending score, ties by descending id.
+
+    Args:
+        source: the run.
+        name: name of the run if it has no tag.
+
+    Raises:
+        ToucheError: if the run is empty, or a column is missing or occurs twice. Also if an id is neither a
+            word nor an integer, a rank is not an integer, a score is not finite, or a topic has a document
+            twice.
+    """
+    if isinstance(source, Run):
+        return source
+    if isinstance(source, str | PathLike):
+        return read_run(_path(source))
+    if hasattr(source, "read"):
+        return read_run(_held(source))
+    name = _name(source, name)
+    table = _table(source, name, ("qid", "docno", "score"), optional=("rank", "stance"))
+    size = len(table["qid"])
+    columns = Columns()
+    words = [_ids(table, column, name) for column in ("qid", "docno")]
+    if "stance" in table:
+        table["stance"] = [NO_STANCE if _is_missing(value) else value for value in table["stance"]]
+    ranks = np.array(_numbers(table, "rank", name) if "rank" in table else [0] * size, np.int64)
+    ranks += min(ranks, default=1) == 0  # PyTerrier's ranks start at 0, those of files at 1
+    values = ranks, np.array(_numbers(table, "score", name), np.float64)
+    stances = _ids(table, "stance", name) if "stance" in table else [NO_STANCE] * size
+    columns.add((words[0], stances, [name] * size), words[1], *values, np.arange(1, size + 1))
+    run = checked(columns.run(name))
+    return run if "rank" in table else run.ranked_by_score()
+
+
+def qrels_of(source: AnyQrels, name: str = "qrels") -> Qrels:
+    """Returns relevance judgments in any form as ``Qrels``.
+
+    Args:
+        source: the judgments.
+        name: name in errors.
+
+    Raises:
+        ToucheError: if there are no judgments, or a column is missing or occurs twice. Also if an id is
+            neither a word nor an integer, a label is not an integer, or a document has two labels.
+    """
+    if isinstance(source, Qrels):
+        return source
+    if isinstance(source, str | PathLike):
+        return read_qrels(Path(source))
+    if hasattr(source, "read"):
+        return read_qrels(_held(source))
+    table, qrels = _table(source, name, ("qid", "docno", "label")), Qrels()
+    ids = (_ids(table, column, name) for column in ("qid", "docno"))
+    rows = zip(*ids, _numbers(table, "label", name), strict=True)
+    for row, (topic, document, label) in enumerate(rows, 1):
+        qrels.add(topic, document, int(label), name, row)
+    if not qrels:
+        raise ToucheError(f"{name}: no judgments in it; {_PASS}")
+    return qrels
+
+
+@contextmanager
+def file_of_qrels(qrels: AnyQrels) -> Iterator[Path | None]:
+    """Yields the path of judgments in any form; those in memory are in a temporary file."""
+    if qrels is None or isinstance(qrels, str | PathLike):
+        yield Path(qrels) if qrels else None
+    else:
+        with temporary_folder("touche-qrels-") as folder:
+            yield qrels_of(qrels).write(folder / IN_MEMORY)
+
+
+def _path(source: str | PathLike[str]) -> Path:
+    return source if isinstance(source, Path) else Path(source)  # because Held has more than its path
+
+
+def _held(file: Any) -> Held:
+    name = str(getattr(file, "name", "the open file"))
+    try:
+        content = file.read()
+    except (OSError, ValueError) as error:  # closed, opened for writing, or not UTF-8
+        raise InputError(name, f"cannot be read ({error})", "open it as text, or pass its path") from error
+    return Held.of(name, content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
+
+
+def _is_of_ranx(source: object) -> bool:
+    return type(source).__module__.partition(".")[0] == "ranx"
+
+
+def _name(source: Any, name: str) -> str:
+    own = getattr(source, "attrs", {}).get("tag") if hasattr(source, "columns") else None
+    tag = source.name if _is_of_ranx(source) else own
+    return one_line(str(tag or name)).strip() or name
+
+
+def _table(
+    source: Any, name: str, wanted: Sequence[str], optional: Sequence[str] = ()
+) -> dict[str, list[Any]]:
+    """Returns the columns of a frame, mapping or list of records, by their names in PyTerrier."""
+    if _is_of_ranx(source):
+        source = source.to_dict()
+    if isinstance(source, Mapping):
+        return _of_mapping(source, name, wanted)
+    if hasattr(source, "columns"):
+        return _of_frame(source, name, wanted, optional)
+    if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray):
+        records = list(source)
+        attributes = {column: _COLUMNS[column] for column in wanted}
+        for row, record in enumerate(records, 1):
+            if not all(hasattr(record, attribute) for attribute in attributes.values()):
+                problem = f"{quoted(record)} has not {', '.join(attributes.values())}"
+                raise InputError(name, problem, "pass records of ir_measures", row)
+        return {column: [getattr(each, of) for each in records] for column, of in attributes.items()}
+    raise ToucheError(f"{name}: {quoted(source)} is neither a run nor judgments; {_PASS}")
+
+
+def _of_mapping(source: Mapping[Any, Any], name: str, wanted: Sequence[str]) -> dict[str, list[Any]]:
+    for topic, documents in source.items():
+        if not isinstance(documents, Mapping):
+            problem = f"topic {quoted(topic)} has {quoted(documents)}"
+            raise ToucheError(f"{name}: {problem}; write {{topic: {{document: {wanted[-1]}}}}}")
+    rows = [(topic, *pair) for topic, documents in source.items() for pair in documents.items()]
+    return {column: [row[place] for row in rows] for place, column in enumerate(wanted)}
+
+
+def _of_frame(frame: Any, name: str, wanted: Sequence[str], optional: Sequence[str]) -> dict[str, list[Any]]:
+    if hasattr(frame, "collect"):  # lazy frames of polars, and frames of Spark
+        problem = f"{type(frame).__name__} has no rows yet"
+        raise ToucheError(f"{name}: {problem}; convert it by collect() of polars, or toPandas() of Spark")
+    table = {}
+    names = getattr(frame, "column_names", frame.columns)  # in tables of PyArrow, columns are values
+    for column in (*wanted, *optional):
+        present = [label for label in names if label in (column, _COLUMNS[column])]
+        if len(present) == 1:
+            table[column] = _values(frame[present[0]])
+        elif present or column not in optional:
+            problem = f"{name} has {f'{len(present)} columns' if present else 'no column'} {column!r}"
+            raise ToucheError(f"{problem}; it needs {', '.join(wanted)}")
+    return table
+
+
+def _values(column: Any) -> list[Any]:
+    """Returns the values of a column of PyArrow, polars or pandas."""
+    if hasattr(column, "to_pylist"):
+        return list(column.to_pylist())
+    return list(column.to_list() if hasattr(column, "to_list") else column)
+
+
+def _ids(table: Mapping[str, list[Any]], column: str, name: str) -> list[str]:
+    """Returns ids as texts; integers are also ids."""
+    ids = [each if type(each) is str else _text(each) for each in table[column]]
+    for row, value in enumerate(ids, 1):
+        if not is_word(value):
+            problem = f"{column} {quoted(value)} is not an id"
+            raise InputError(name, problem, "use a text without white space, or a whole number", row)
+    return ids
+
+
+def _numbers(table: Mapping[str, list[Any]], column: str, name: str) -> list[Any]:
+    is_good, wanted = _CHECKS[column]
+    for row, value in enumerate(table[column], 1):
+        if not is_good(value):
+            remedy = "convert the texts to numbers" if isinstance(value, str) else "correct it"
+            raise InputError(name, f"{column} {quoted(value)} is not {wanted}", remedy, row)
+    return table[column]
+
+
+def _text(value: Any) -> Any:
+    return str(value) if _is_whole(value) or isinstance(value, str) else value
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value == "" or value != value  # only NaN differs from itself
+
+
+def _is_rank(value: Any) -> bool:
+    return _is_whole(value) and 0 <= value < _MOST
+
+
+def _is_whole(value: Any) -> bool:
+    return type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
+
+
+def _is_score(value: Any) -> bool:
+    if type(value) is float:
+        return abs(value) < 3e38 or isfinite(as_float32(value))
+    return isinstance(value, Real) and not isinstance(value, bool) and isfinite(as_float32(value))
+
+
+def _is_label(value: Any) -> bool:
+    is_float = isinstance(value, float) and value.is_integer()
+    return (_is_whole(value) or is_float) and abs(value) <= LARGEST
+
+
+_CHECKS = {
+    "rank": (_is_rank, "a whole number from 0"),
+    "score": (_is_score, "a finite number as float32"),
+    "label": (_is_label, f"a whole number up to {LARGEST:,}"),
+}

@@ -1,0 +1,79 @@
+"""Results that can be used like their DataFrame."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from touche.errors import NotInstalledError
+from touche.io.optional import imported
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_T = TypeVar("_T")
+
+
+class Framed(ABC):
+    """A result with the columns and methods of its frame, such as ``result.to_csv()``."""
+
+    @abstractmethod
+    def frame(self) -> "DataFrame":
+        """Returns the result as a pandas DataFrame."""
+
+    def _repr_html_(self) -> str:
+        return str(self.frame()._repr_html_())
+
+    if not TYPE_CHECKING:  # because type checkers would accept any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):  # copy and pickle look for such names
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return getattr(self.frame(), name)
+
+
+@dataclass(frozen=True)
+class Table(Sequence[_T], Framed):
+    """Records of one type.
+
+    Attributes:
+        kind: the type of the records.
+        records: the records.
+        warnings: warnings about the records, as sentences.
+        notes: sentences that explain the records.
+    """
+
+    kind: type[_T]
+    records: tuple[_T, ...]
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __getitem__(self, place: Any) -> Any:
+        """Returns a record or a slice of the records; for any other key, the frame's item."""
+        return self.records[place] if isinstance(place, int | slice) else self.frame()[place]
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The records as dictionaries by the names of their columns."""
+        return [getattr(record, "record", None) or asdict(record) for record in self.records]  # type: ignore[call-overload]
+
+    def frame(self) -> "DataFrame":
+        """Returns a pandas DataFrame with a row for each record; it prints without omissions.
+
+        Raises:
+            ToucheError: if pandas is not installed.
+        """
+        imported("pandas", "analysis")
+        from touche.trec.untruncated import UntruncatedFrame  # here, because it imports pandas
+
+        names = [field.name for field in fields(self.kind)]  # type: ignore[arg-type]
+        return UntruncatedFrame(self.rows, columns=None if hasattr(self.kind, "record") else names)
+
+    def __repr__(self) -> str:
+        try:
+            return repr(self.frame())
+        except NotInstalledError:
+            return "\n".join(map(repr, self.records))

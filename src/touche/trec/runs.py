@@ -1,0 +1,258 @@
+"""TREC run files: ``topic stance document rank score tag`` on each line."""
+
+import re
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from math import inf, isfinite
+from numbers import Real
+from pathlib import Path
+
+import numpy as np
+
+from touche.errors import InputError, ToucheError
+from touche.io.identifiers import quoted
+from touche.io.opening import bytes_of_lines, decoded
+from touche.trec.columns import Columns, Run, split_lines, texts
+from touche.trec.columns import RunLine as RunLine
+
+_COLUMNS = "write: topic Q0 document rank score tag"
+# Numbers in C's notation. The quantifiers do not backtrack, because sequences of digits may be long.
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
+_OF_DECIMALS = b"0123456789+-.eE"
+_MOST_DIGITS = 18  # of a rank; official runs start at 0 or 1, and trec_eval ignores ranks
+_RANK = re.compile(f"[0-9]{{1,{_MOST_DIGITS}}}")
+_BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the smallest number that rounds to infinity
+_ZERO = np.float32(0)
+BLOCK = 2_000  # lines that are parsed together; more take longer, as they leave the processor's cache
+MAX_DEPTH = 1000  # documents per topic, by every year's rules
+
+
+class LineError(InputError):
+    """A broken line of a run; ``column`` is ``rank``, ``score``, or ``columns`` for a missing column."""
+
+    def __init__(self, column: str, path: Path, problem: str, remedy: str, line: int) -> None:
+        super().__init__(path, problem, remedy, line)
+        self.column = column
+
+
+def read_run(path: Path) -> Run:
+    """Reads a run; accepts any white space between columns, tags with blanks, and ranks from 0 or 1.
+
+    Raises:
+        InputError: if the file is unreadable or empty, or a line lacks a column or repeats a document of its
+            topic.
+    """
+    columns = Columns()
+    try:
+        read_columns(path, columns)
+    except InputError:
+        check_unique(columns.run(path))  # because a line above the broken one comes first
+        raise
+    return checked(columns.run(path))
+
+
+def read_columns(path: Path, columns: Columns, note: Callable[[LineError], None] | None = None) -> None:
+    """Reads the lines of a run, which may be none and repeat documents.
+
+    Args:
+        path: the file.
+        columns: the lines, also those above an error.
+        note: is called with the error of each line that is broken or blank. Without it, the first broken line
+            is an error, and blank lines are skipped.
+
+    Raises:
+        InputError: if the file is unreadable or a line is broken.
+    """
+    lines, first = bytes_of_lines(path), 1
+    while block := list(islice(lines, BLOCK)):
+        whole = [block[0].removeprefix(BOM_UTF8), *block[1:]] if first == 1 else block
+        if not _add(whole, first, columns):
+            good = list[tuple[int, RunLine]]()
+            try:
+                good.extend(_parsed(block, path, first, note))
+            finally:
+                columns.add_lines(good)
+        first += len(block)
+
+
+def _add(lines: Sequence[bytes], first: int, columns: Columns) -> bool:
+    """Adds lines all at once, if each is as ``parse_line`` has it and has no blanks in its tag."""
+    if (cells := split_lines(lines, 6)) is None:
+        return False
+    topics, stances, documents, ranks, scores, tags = cells
+    if not b"".join(ranks).isdigit() or max(map(len, ranks)) > _MOST_DIGITS:
+        return False
+    if b"".join(scores).translate(None, _OF_DECIMALS):
+        return False
+    try:
+        words = [texts(each) for each in (topics, stances, tags, documents)]
+        values = np.fromiter(map(float, scores), np.float64, len(scores))
+    except ValueError:  # not UTF-8, or not a number
+        return False
+    with np.errstate(over="ignore"):
+        is_finite = bool(np.isfinite(values.astype(np.float32)).all())
+    if is_finite:
+        places = np.fromiter(map(int, ranks), np.int64, len(ranks))
+        columns.add(words[:3], words[3], places, values, np.arange(first, first + len(lines)))
+    return is_finite
+
+
+def _parsed(
+    block: Sequence[bytes], path: Path, first: int, note: Callable[[LineError], None] | None
+) -> Iterator[tuple[int, RunLine]]:
+    for number, text in enumerate(decoded(block, path, first), first):
+        if not text.strip() and (note is None or not text):  # only a byte order mark leaves an empty text
+            continue
+        try:
+            yield number, parse_line(text, path, number)
+        except LineError as error:
+            if note is None:
+                raise
+            note(error)
+
+
+def split_columns(text: str, at_most: int = -1) -> list[str]:
+    """Splits a line at ASCII white space, at most ``at_most`` times; -1 means everywhere."""
+    columns = text.encode("utf-8", "surrogatepass").strip().split(maxsplit=at_most)
+    return [column.decode("utf-8", "surrogatepass") for column in columns]
+
+
+def decimal(text: str) -> float | None:
+    """Returns the finite number in a column, or None."""
+    number = float(text) if _DECIMAL.fullmatch(text) else inf
+    return number if isfinite(number) else None
+
+
+def checked(run: Run, remedy: str = "check what wrote it") -> Run:
+    """Checks that a run has lines, finite scores, and no document twice for a topic.
+
+    Args:
+        run: the run.
+        remedy: what to do about a file without lines.
+
+    Raises:
+        InputError: if a check fails; the message names the line, or the empty file.
+    """
+    check_unique(run)
+    if not run:
+        raise InputError(run.path, "the run is empty", remedy)
+    if (wrong := np.flatnonzero(~(np.abs(run.scores) < _BEYOND_FLOAT32))).size:
+        problem = f"the score {run.scores[wrong[0]]} is not finite as float32"
+        raise InputError(run.path, problem, "correct it", int(run.numbers[wrong[0]]))
+    return run
+
+
+def check_unique(run: Run) -> None:
+    """Checks that a run has no document twice for a topic.
+
+    Raises:
+        InputError: naming the line.
+    """
+    documents = (run.documents[places].tolist() for places in run.by_topic.values())
+    if all(len(set(ids)) == len(ids) for ids in documents):
+        return
+    seen = set()
+    for number, topic, document in zip(run.numbers.tolist(), run.topics, run.documents, strict=True):
+        if (topic, document) in seen:
+            problem = f"document {document!r} occurs a second time for topic {topic}"
+            raise InputError(run.path, problem, "remove one of the two", number)
+        seen.add((topic, document))
+
+
+def by_topic(lines: Iterable[RunLine]) -> dict[str, Run]:
+    """Returns the lines of each topic, in their order."""
+    run = Run.of(lines)
+    return {topic: run.take(places) for topic, places in run.by_topic.items()}
+
+
+def in_order_of_score(lines: Iterable[RunLine]) -> Run:
+    """The lines of each topic in the order that trec_eval derives."""
+    run = Run.of(lines)
+    return run.take(np.concatenate([*run.by_score.values()])) if run else run
+
+
+def ranking(hits: Iterable[tuple[str, float]], depth: int = MAX_DEPTH) -> list[tuple[str, np.float32]]:
+    """Sorts scored documents into the one order in which rank and score cannot disagree.
+
+    Scores are rounded to float32, as in trec_eval. Ties are ordered by document id descending, also at the
+    cut at ``depth``.
+
+    Raises:
+        ToucheError: if a score is not finite or a document occurs twice.
+    """
+    ranked: dict[str, np.float32] = {}
+    for document, score in hits:
+        if document in ranked:
+            raise ToucheError(
+                f"document {quoted(document)} is ranked twice for one topic; rank each document only once"
+            )
+        ranked[document] = _float32(document, score)
+    ordered = sorted(ranked.items(), key=lambda hit: (hit[1], hit[0]), reverse=True)  # as Run.by_score
+    return ordered[:depth]
+
+
+def with_unmatched(
+    hits: Sequence[tuple[str, float]], others: Iterable[str], depth: int
+) -> list[tuple[str, float]]:
+    """Appends candidates that match no query, so that re-ranking loses none.
+
+    They have one score: 0 if all other scores are positive, else the next float32 below the lowest score.
+
+    Args:
+        hits: the documents that match with their scores, best first.
+        others: the ids of the other candidates.
+        depth: the largest number of documents.
+    """
+    lowest = np.float32(min((score for _, score in hits), default=1.0))
+    score = 0.0 if lowest > 0 else float(np.nextafter(lowest, np.float32(-inf)))
+    return [*hits, *((id, score) for id in sorted(others, reverse=True))][:depth]
+
+
+def format_run(
+    topic: str, ranked: Sequence[tuple[str, np.float32]], tag: str, stances: Mapping[str, str] | None = None
+) -> str:
+    """Formats the lines of one topic; scores have the fewest digits that restore the same float32."""
+    known = stances or {}
+    return "".join(
+        f"{topic} {known.get(document, 'Q0')} {document} {rank} {score!s} {tag}\n"
+        for rank, (document, score) in enumerate(ranked, 1)
+    )
+
+
+def _float32(document: str, score: float) -> np.float32:
+    if not isinstance(score, Real) or isinstance(score, bool) or not isfinite(rounded := as_float32(score)):
+        problem = f"document {quoted(document)} has the score {quoted(score)}"
+        raise ToucheError(f"{problem}; scores must be numbers that are finite as float32")
+    return rounded
+
+
+def as_float32(score: float | Real) -> np.float32:
+    """Returns a score as trec_eval reads it; infinite if no float32 is as large."""
+    try:
+        value = float(score)
+    except OverflowError:  # an integer larger than all floats
+        return np.float32(inf)
+    if abs(value) >= _BEYOND_FLOAT32:  # numpy would warn, and its errstate is slow
+        return np.float32(inf if value > 0 else -inf)
+    return np.float32(value) + _ZERO  # turns -0 into 0
+
+
+def parse_line(text: str, path: Path, number: int) -> RunLine:
+    """Parses one line of a run; the tag may contain blanks.
+
+    Raises:
+        LineError: if a column is missing, the rank is not a whole number with up to 18 digits, or the score
+            is not finite as float32.
+    """
+    columns = split_columns(text, 5)
+    if len(columns) < 6:
+        raise LineError("columns", path, f"{len(columns)} columns instead of 6", _COLUMNS, number)
+    topic, stance, document, rank, score, tag = columns
+    if not _RANK.fullmatch(rank):
+        raise LineError("rank", path, f"rank {quoted(rank)} is not a whole number", _COLUMNS, number)
+    value = decimal(score)
+    if value is None or not isfinite(as_float32(value)):
+        remedy = "write decimal numbers that are finite as float32"
+        raise LineError("score", path, f"score {quoted(score)} is not a finite number", remedy, number)
+    return RunLine(topic, stance, document, int(rank), value, tag)

@@ -1,1 +1,0 @@
-"""Web pages: parses HTML into searchable fields, with all processors."""

@@ -1,0 +1,486 @@
+"""Images and the sandbox. What needs Docker or Podman is skipped where it is missing, with the remedy."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from conftest import ROOT, Touche, Write
+from pages import CONTAINERS, commands, follow, reason, type_in, workspace
+from touche.baselines.starter import write_baseline
+from touche.containers import images
+from touche.containers.limits import PROGRAMS, Limits
+from touche.containers.programs import answer, succeeds
+from touche.containers.runs import Job, Runner, Usage, _mounts, _statistics, run_in, run_in_tira, run_locally
+from touche.errors import ToucheError
+
+# The images are built once, so their tests run on one processor.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("programs")]
+
+OF_PAIRS = ("argsrank", "dirichletlm-pairs", "sentence-coherence")
+SPECIAL = {
+    "argsme": ["arguments"],
+    "prince-of-persia": ["arguments"],
+    "chatnoir-bm25f": ["pages"],
+    **{name: ["pairs"] for name in OF_PAIRS},
+}
+BASELINES = sorted([*SPECIAL, "bm25", "dense", "dirichletlm", "dph", "rank-bm25", "rm3", "tfidf"])
+OF_LUCENE = ["dirichletlm-variants", "elrond", "polnareff"]  # whose base is made at night
+PARTS = {name: SPECIAL.get(name, ["arguments", "passages"]) for name in BASELINES}
+
+
+@pytest.fixture(autouse=True)
+def empty_output(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The cache is elsewhere, as the folder of a test is also its output directory, which has to be empty."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+
+
+def with_the_rest_nightly(names: list[str], now: list[str]) -> list[Any]:
+    """Parameters, of which all but some are for the night, as they go the same way."""
+    return [name if name in now else pytest.param(name, marks=pytest.mark.nightly) for name in names]
+
+
+def programs() -> list[str]:
+    """Docker and Podman, as far as they run here."""
+    return [each for each in PROGRAMS if shutil.which(each) and succeeds(each, "info")]
+
+
+@cache
+def build_once(program: str, *names: str) -> None:
+    """From the code as it is now."""
+    images.build(program, names or [*BASELINES, str(ROOT / "tests" / "faulty")], print)
+
+
+def same_bytes(runner: Runner, folder: Path, baseline: str, given: str) -> Usage:
+    """Has a runner write the bytes that the local run writes; returns what it took."""
+    usage = runner(job(folder / "there", baseline, given=given), Limits(), print)
+    run_locally(job(folder / "here", baseline, given=given), Limits(), print)
+    assert (folder / "there" / "run.txt").read_bytes() == (folder / "here" / "run.txt").read_bytes()
+    return usage
+
+
+# Both go the same way, so CI runs one image by Podman, and the nightly tests run all of them.
+@pytest.fixture(params=["docker", pytest.param("podman", marks=pytest.mark.nightly)])
+def program(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Docker or Podman with the images; whatever a test does there, no container of it may be left."""
+    name = str(request.param)
+    if name not in programs():
+        pytest.skip(f"needs a running {name}: install and start it")
+    build_once(name)
+    yield name
+    assert not containers(name, os.getpid())
+
+
+@pytest.fixture
+def docker() -> None:
+    """Docker with the images."""
+    if "docker" not in programs():
+        pytest.skip("needs a running docker: install and start it")
+    build_once("docker")
+
+
+@pytest.fixture
+def tira(docker: None) -> None:
+    if not (Path(sys.executable).parent / "tira-run").exists():
+        pytest.skip("needs tira-run: pip install 'touche-baselines[tira]'")
+
+
+def containers(program: str, pid: int) -> str:
+    """The containers that a process has started and that are still there."""
+    return answer(program, "ps", "--all", "--quiet", "--filter", f"name=touche-{pid}-")
+
+
+def job(output: Path, baseline: str = "bm25", *arguments: str, given: str = "spot-check/passages") -> Job:
+    return Job(baseline, arguments, given, output)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "part"),
+    [
+        *((name, part) for name in BASELINES for part in PARTS[name]),
+        *(pytest.param(name, "arguments", marks=pytest.mark.nightly) for name in OF_LUCENE),
+    ],
+)
+def test_an_image_writes_the_bytes_that_the_local_run_writes(
+    program: str, tmp_path: Path, baseline: str, part: str
+) -> None:
+    if baseline in OF_LUCENE:
+        build_once(program, *OF_LUCENE)
+    usage = same_bytes(run_in(program), tmp_path, baseline, f"spot-check/{part}")
+    assert (tmp_path / "there" / "run.txt").stat().st_uid == os.getuid()
+    if sys.platform == "linux":
+        assert 0.2 < (usage.cpu or 0) < usage.wall + 1
+        assert 20e6 < (usage.memory or 0) < 1e9
+
+
+INPUTS = {
+    "TIRA": {
+        "queries.jsonl": '{"qid": "1", "query": "cats"}',
+        "documents.jsonl.gz": '{"docno": "a", "text": "cats"}',
+    },
+    "pages": {
+        "topics.xml": "<topics><topic><number>1</number><title>cats</title></topic></topics>",
+        "pages.csv": "id,file,url\na,html/a.html,\n",
+        "html/a.html": "<p>cats",
+    },
+}
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+def test_an_image_reads_both_generations_of_input(
+    program: str, write: Write, tmp_path: Path, kind: str
+) -> None:
+    for name, content in INPUTS[kind].items():
+        write(f"in/{name}", content)
+    run_in(program)(job(tmp_path / "out", given=str(tmp_path / "in")), Limits(), print)
+    assert (tmp_path / "out" / "run.txt").read_text().startswith("1 Q0 a 1 0.")
+
+
+def test_the_variables_of_tira_stand_in_for_the_options(program: str, write: Write, tmp_path: Path) -> None:
+    """As root and without a sandbox, as TIRA runs it: a shell in place of the entrypoint."""
+    for name, content in INPUTS["TIRA"].items():
+        write(f"in/{name}", content)
+    (tmp_path / "out").mkdir()
+    folders = [f"--volume={tmp_path}:/tira", "--env=inputDataset=/tira/in", "--env=outputDir=/tira/out"]
+    command = [program, "run", "--rm", "--network=none", "--entrypoint=sh", *folders, "touche/bm25"]
+    subprocess.run([*command, "-c", "baseline"], check=True)
+    assert (tmp_path / "out" / "run.txt").read_text().startswith("1 Q0 a 1 0.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([], "Missing option '-i' / '--input'. Name a folder."),
+        (
+            ["-i", "touche-2020-task-1", "-o", "/tmp"],
+            "topics/touche-2020-task-1.xml is missing",
+        ),
+    ],
+)
+def test_an_image_without_input_says_so(program: str, arguments: list[str], problem: str) -> None:
+    command = [program, "run", "--rm", "--network=none", "touche/bm25", *arguments]
+    ended = subprocess.run(command, capture_output=True, text=True)
+    assert ended.returncode == 2 and len(ended.stderr.splitlines()) == 1, ended.stderr
+    assert problem in ended.stderr
+
+
+def test_an_image_explains_itself_and_carries_labels_but_no_tests_and_no_compiler(program: str) -> None:
+    assert "--variant [terrier|classic]" in answer(program, "run", "--rm", "touche/tfidf", "--help")
+    labels = answer(program, "image", "inspect", "--format", "{{json .Config.Labels}}", "touche/tfidf")
+    found = {key.rpartition(".")[2]: value for key, value in json.loads(labels).items()}
+    assert found["title"] == "touche/tfidf" and found["licenses"] == "Apache-2.0"
+    assert found["version"] == version("touche-baselines") and found.keys() >= {"revision", "source"}
+    absent = "! command -v gcc pip && ! find /opt /usr/lib/python3* -type d -name tests | grep -q ."
+    inside = [program, "run", "--rm", "--entrypoint=sh", "touche/tfidf", "-c"]
+    assert subprocess.run([*inside, absent]).returncode == 0
+    assert subprocess.run([*inside, "/opt/touche/bin/python -c 'import scipy'"]).returncode == 1
+    assert int(images.size(program, "tfidf").split()[0]) <= 600  # MB
+
+
+@pytest.mark.parametrize("baseline", with_the_rest_nightly(BASELINES, now=["argsrank", "rank-bm25"]))
+@pytest.mark.usefixtures("tira")
+def test_the_unmodified_tira_run_gets_the_same_bytes_from_every_image(tmp_path: Path, baseline: str) -> None:
+    same_bytes(run_in_tira, tmp_path, baseline, f"spot-check/{PARTS[baseline][-1]}")
+
+
+FAULTS = {
+    "exits": "faulty: exit code 3: ",
+    "hangs": "faulty .* time limit of 4 s",
+    "eats memory": "faulty .* memory limit of 128m",
+    "writes nothing": "faulty .* exit code 0 without run.txt",
+    "writes elsewhere": "faulty: exit code 1: .*baseline.py:[0-9]+: OSError: .*Read-only file system",
+    "calls home": "faulty: exit code 1: .*baseline.py:[0-9]+: URLError: .*Network is unreachable",
+    "links": "faulty .* exit code 0 without run.txt",
+    "empty run": "run.txt.invalid: .* empty",
+    "bad run": r"run.txt.invalid:2: .*\(the first of 2 errors\)",
+}
+
+
+def faulty(output: Path, fault: str) -> Job:
+    return job(output, str(ROOT / "tests" / "faulty"), "--fault", fault)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_faulty_baseline_is_one_line_and_leaves_nothing(program: str, tmp_path: Path, fault: str) -> None:
+    limits = Limits(memory="128m", seconds=4 if fault == "hangs" else 60)
+    with pytest.raises(ToucheError, match=FAULTS[fault]):
+        run_in(program)(faulty(tmp_path, fault), limits, print)
+    left = ["run.txt.invalid"] if "run" in fault else []
+    assert [path.name for path in tmp_path.iterdir()] == left
+
+
+def start_hanging(output: Path, runner: str) -> "subprocess.Popen[bytes]":
+    """The command, with a baseline that hangs."""
+    hanging = faulty(output, "hangs")
+    words = ["run", hanging.baseline, *hanging.arguments, "-i", hanging.given, "-o", str(output)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "touche", *words, "--runner", runner],
+        cwd=ROOT,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
+    )
+
+
+def wait_for(found: Callable[[], Any]) -> Any:
+    deadline = time.monotonic() + 30
+    while not found() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return found()
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_no_container(program: str, tmp_path: Path, stop: signal.Signals) -> None:
+    process = start_hanging(tmp_path, program)
+    container = wait_for(lambda: containers(program, process.pid))
+    (inspected,) = json.loads(answer(program, "inspect", container))
+    settings = inspected["HostConfig"]
+    assert (settings["NanoCpus"], settings["Memory"], settings["MemorySwap"]) == (10**9, 2**32, 2**32)
+    assert settings["ReadonlyRootfs"] and not settings["Privileged"]
+    assert (settings["PidsLimit"], settings["NetworkMode"]) == (1024, "none")
+    if program == "docker":
+        assert settings["CapDrop"] == ["ALL"] and "no-new-privileges" in settings["SecurityOpt"]
+    mounts = {each["Destination"]: each["RW"] for each in inspected["Mounts"]}
+    assert mounts == {"/input/topics.xml": False, "/input/passages.jsonl": False, "/output": True}
+    process.send_signal(stop)
+    assert process.wait(30) == 128 + stop
+    assert not containers(program, process.pid)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_killed_run_leaves_no_container(program: str, tmp_path: Path) -> None:
+    process = start_hanging(tmp_path, program)
+    assert wait_for(lambda: containers(program, process.pid))
+    process.kill()
+    process.wait()
+    assert wait_for(lambda: not containers(program, process.pid))
+
+
+def test_the_next_run_removes_what_a_killed_run_and_its_killed_watcher_left(
+    program: str, tmp_path: Path
+) -> None:
+    killed, alive = (start_hanging(tmp_path / each, program) for each in ("killed", "alive"))
+    try:
+        assert wait_for(lambda: containers(program, killed.pid) and containers(program, alive.pid))
+        children = Path(f"/proc/{killed.pid}/task/{killed.pid}/children").read_text().split()
+        for pid in (*map(int, children), killed.pid):
+            os.kill(pid, signal.SIGKILL)
+        killed.wait()
+        assert containers(program, killed.pid)
+        run_in(program)(job(tmp_path / "next"), Limits(), print)
+        assert containers(program, alive.pid) and not containers(program, killed.pid)
+    finally:
+        alive.terminate()
+        alive.wait()
+
+
+@pytest.mark.usefixtures("tira")
+def test_an_interrupted_tira_run_leaves_no_container(tmp_path: Path) -> None:
+    process = start_hanging(tmp_path, "tira")
+    mounted = ("docker", "ps", "--quiet", f"--filter=volume={tmp_path}")
+    assert wait_for(lambda: answer(*mounted))
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
+    assert answer(*mounted) == ""
+
+
+@pytest.mark.usefixtures("tira")
+def test_tira_run_is_not_given_what_its_shell_would_change(tmp_path: Path) -> None:
+    with pytest.raises(ToucheError, match=r'tira-run cannot pass "it\'s".*; use only letters'):
+        run_in_tira(job(tmp_path / "out", "tfidf", "--variant", "it's"), Limits(), print)
+
+
+def test_files_in_memory_count_as_memory(program: str, tmp_path: Path) -> None:
+    if sys.platform != "linux":
+        pytest.skip("control groups are Linux's: run it there")
+    usage = run_in(program)(faulty(tmp_path, "fills tmp"), Limits(), print)
+    assert 200e6 < (usage.memory or 0) < 500e6
+
+
+def test_an_image_older_than_its_files_is_named(
+    program: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = Path(shutil.copytree(ROOT / "baselines" / "bm25", tmp_path / "bm25"))
+    (folder / ".git").mkdir()
+    (folder / ".git" / "index").write_text("what git keeps is not in the image")
+    run_in(program)(job(tmp_path / "same", str(folder)), Limits(), print)
+    assert [each for each in caplog.records if each.levelname == "WARNING"] == []
+    with (folder / "baseline.py").open("a") as file:
+        file.write("# changed\n")
+    run_in(program)(job(tmp_path / "changed", str(folder)), Limits(), print)
+    (warning,) = (each for each in caplog.records if each.levelname == "WARNING")
+    assert "touche/bm25 was not built from the current files" in warning.getMessage()
+
+
+def test_a_colon_in_a_path_is_no_mount_option(program: str, write: Write, tmp_path: Path) -> None:
+    for name, content in INPUTS["TIRA"].items():
+        write(f"a:ro/{name}", content)
+    run_in(program)(job(tmp_path / "b:ro", given=str(tmp_path / "a:ro")), Limits(), print)
+    assert (tmp_path / "b:ro" / "run.txt").exists()
+    with pytest.raises(ToucheError, match="a,b: Docker and Podman cannot mount"):
+        run_in(program)(job(tmp_path / "a,b", given=str(tmp_path / "a:ro")), Limits(), print)
+
+
+def test_an_output_directory_with_files_and_a_missing_image_are_refused(program: str, write: Write) -> None:
+    output = write("out/notes.txt", "").parent
+    with pytest.raises(ToucheError, match="out: the output directory is not empty"):
+        run_in(program)(job(output), Limits(), print)
+    folder = write("never-built/baseline.py", "").parent
+    with pytest.raises(ToucheError, match="no image touche/never-built; build it with: touche images"):
+        run_in(program)(job(output, str(folder)), Limits(), print)
+
+
+def test_a_program_that_is_missing_or_does_not_run_is_named(
+    monkeypatch: pytest.MonkeyPatch, touche: Touche, write: Write, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    command = ("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out", "--runner")
+    for program in PROGRAMS:
+        assert touche(*command, program)[::2] == (2, f"touche: {program} is not installed; install it\n")
+    write("bin/docker", "#!/bin/sh\necho first >&2; echo permission denied >&2; exit 1\n").chmod(0o755)
+    write("bin/podman", "#!/bin/sh\nexit 0\n").chmod(0o755)
+    _, _, err = touche(*command, "docker")
+    assert "its service is unreachable (permission denied)" in err and "use podman" in err
+
+
+@pytest.mark.usefixtures("docker")
+@pytest.mark.parametrize("name", with_the_rest_nightly(["submit-to-tira.md", "official-data.md"], now=[]))
+def test_the_commands_of_the_guides_work(tmp_path: Path, name: str) -> None:
+    """Those that need images, and the ones before them; tests/project/test_docs.py leaves them out."""
+    page, folder, team = (
+        ROOT / "docs" / "how-to" / name,
+        workspace(tmp_path / "clone"),
+        f"guide-{os.getpid()}",
+    )
+    try:
+        tried = follow(page, folder, but=CONTAINERS, team=team)
+        listed = type_in(folder, "touche images list")
+    finally:
+        succeeds("docker", "image", "rm", "--force", f"touche/{team}")
+    assert tried == [each for each in commands(page) if reason(each) in ("", CONTAINERS)]
+    assert re.search(r"^bm25 +touche/bm25 ", listed, flags=re.MULTILINE)
+    if name == "submit-to-tira.md":
+        by_hand, by_harness = (
+            (folder / "out" / each / "run.txt").read_bytes() for each in ("image", "sandbox")
+        )
+        assert by_hand == by_harness
+
+
+@pytest.mark.usefixtures("docker")
+@pytest.mark.parametrize("source", ["README.md", ".github/workflows/check.yml"])
+def test_a_new_baseline_becomes_an_image_as_its_files_say(tmp_path: Path, source: str) -> None:
+    team = f"starter-{os.getpid()}"
+    write_baseline(tmp_path / team)
+    text = (tmp_path / team / source).read_text()
+    commands = re.findall("^ {4,}(?:run: )?((?:touche|docker) .*)$", text, flags=re.MULTILINE)
+    script = "\n".join(each for each in commands if "docker" in each or "yml" in source)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    try:
+        told = subprocess.run(
+            ["sh", "-exc", f"touche images build ./{team}\n{script}"],
+            cwd=tmp_path, env=os.environ | {"PATH": path}, capture_output=True, text=True,
+        )  # fmt: skip
+    finally:
+        succeeds("docker", "image", "rm", "--force", f"touche/{team}")
+    assert told.returncode == 0, told.stderr
+    assert (len(commands), "\n2 passed;" in told.stdout) == (10 if source == "README.md" else 5, True)
+    assert len(list((tmp_path / "out").rglob("run.txt"))) == 1
+
+
+@pytest.mark.nightly
+@pytest.mark.usefixtures("docker")
+def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Path, tmp_path: Path) -> None:
+    """From a server on this machine; at run time there is no network."""
+    place = tmp_path / "hub" / "team" / "tiny" / "resolve" / "abc123"
+    shutil.copytree(tiny, place)
+    files = partial(SimpleHTTPRequestHandler, directory=str(tmp_path / "hub"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), files) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        arguments = {"HUB": f"http://127.0.0.1:{server.server_port}", "NSP_MODEL": "team/tiny"}
+        words = [f"--build-arg={name}={value}" for name, value in arguments.items()]
+        folder = str(ROOT / "baselines" / "sentence-coherence")
+        command = ["docker", "build", "--force-rm", "--network=host", "--tag=touche/nsp-test", *words, folder]
+        unpinned = subprocess.run(command, capture_output=True, text=True)
+        assert unpinned.returncode and "NSP_REVISION: pins the model" in unpinned.stdout + unpinned.stderr
+        subprocess.run([*command[:-1], "--build-arg=NSP_REVISION=abc123", folder], check=True)
+        server.shutdown()
+    inside = ["-i", "/input", "-o", "/output", "--coherence", "nsp", "--model", "/opt/nsp", "--depth", "100"]
+    (tmp_path / "out").mkdir()
+    mounts = _mounts(job(tmp_path / "out", "sentence-coherence", given="spot-check/pairs"))
+    try:
+        run = ["docker", "run", "--rm", "--network=none", *mounts, "touche/nsp-test", *inside]
+        subprocess.run(run, check=True)
+    finally:
+        succeeds("docker", "image", "rm", "--force", "touche/nsp-test")
+    local = ["--coherence", "nsp", "--model", str(tiny), "--depth", "100"]
+    run_locally(
+        job(tmp_path / "here", "sentence-coherence", *local, given="spot-check/pairs"), Limits(), print
+    )
+    here, there = ((tmp_path / each / "run.txt").read_text() for each in ("here", "out"))
+    tag = "touche-sentence-coherence-coherence=nsp-model={}-depth=100"
+    assert here.replace(tag.format(tiny.name), "") == there.replace(tag.format("nsp"), "")
+
+
+@pytest.mark.parametrize(
+    ("runner", "option", "value", "error"),
+    [
+        ("docker", "--memory", "4gb", "'4gb' is not an amount of memory"),
+        ("docker", "--memory", "0g", "'0g' is not an amount of memory"),
+        ("docker", "--corpus", "argsme/2020-04-01", "--corpus has no effect on the runner docker"),
+        ("local", "--cpus", "1", "--cpus has no effect on the runner local"),
+        ("local", "--time-limit", "1", "--time-limit has no effect on the runner local"),
+        ("tira", "--memory", "1g", "--memory has no effect on the runner tira"),
+    ],
+)
+def test_an_option_that_a_runner_cannot_keep_is_refused(
+    touche: Touche, tmp_path: Path, runner: str, option: str, value: str, error: str
+) -> None:
+    commands = [("run", "bm25", "-i", "spot-check/passages", "-o", tmp_path / "out"), ("regress",)]
+    for command in commands if option != "--corpus" else commands[:1]:
+        code, _, err = touche(*command, option, value, "--runner", runner)
+        assert code == 2 and error in err
+
+
+WRONG_FOLDERS = {  # with their Dockerfiles
+    "My_Base-Line": ("FROM touche/base\n", "its name is not valid for an image"),
+    "mine": ("COPY baseline.py /opt/baselines/bm25/\n", "/opt/baselines/mine/"),
+    "without": (None, "no Dockerfile in this folder"),
+}
+
+
+@pytest.mark.parametrize(
+    ("baseline", "dataset", "option"),
+    [
+        ("dirichletlm", "touche-2021-task-1/ten-topics", ["--statistics", "argsme-2020-04-01"]),
+        ("dph", "touche-2021-task-1/ten-topics", []),
+        ("dirichletlm", "touche-2021-task-1", []),
+        ("dirichletlm", "touche-2021-task-1/sample", []),
+        ("bm25", "touche-2022-task-2/twenty-topics", ["--statistics", "touche-2022-task-2"]),
+        ("bm25", str(ROOT / "corpora"), []),
+    ],
+)
+def test_an_image_is_passed_the_name_of_its_statistics(
+    tmp_path: Path, baseline: str, dataset: str, option: list[str]
+) -> None:
+    assert _statistics(job(tmp_path, baseline, given=dataset)) == option
+
+
+@pytest.mark.parametrize("name", WRONG_FOLDERS)
+def test_a_folder_that_makes_no_image_of_its_own_is_named(program: str, write: Write, name: str) -> None:
+    dockerfile, message = WRONG_FOLDERS[name]
+    folder = write(f"{name}/baseline.py", "").parent
+    if dockerfile:
+        write(f"{name}/Dockerfile", dockerfile)
+    with pytest.raises(ToucheError, match=message):
+        images.build(program, [str(folder)], print)

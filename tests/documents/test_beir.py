@@ -1,0 +1,198 @@
+"""Data sets in the format of BEIR: corpus.jsonl, queries.jsonl and qrels/test.tsv."""
+
+import json
+from operator import attrgetter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Touche, Write
+from texts import IDS, TEXTS
+from touche.data.places import open_dataset, qrels_of
+from touche.documents.beir import corpus_line, pieces_of_beir_corpus
+from touche.documents.discovery import find
+from touche.documents.pages import Page
+from touche.documents.pieces import documents_in
+from touche.documents.records import AnyDocument, Argument, Document, Sentence, conclusion_of, premises_of
+from touche.errors import InputError
+from touche.evaluation.scores import evaluate
+from touche.tasks import task, task_scored_by
+from touche.trec.qrels import read_qrels
+from touche.trec.topics import Topic, read_queries_jsonl
+
+HEADER = "query-id\tcorpus-id\tscore\n"
+
+
+@given(records=st.dictionaries(IDS, st.tuples(TEXTS, TEXTS), min_size=1))
+def test_titles_and_texts_are_fields(
+    tmp_path_factory: pytest.TempPathFactory, records: dict[str, tuple[str, str]]
+) -> None:
+    path = tmp_path_factory.mktemp("beir") / "corpus.jsonl"
+    lines = [
+        {"_id": id, "title": title, "text": text, "metadata": {}} for id, (title, text) in records.items()
+    ]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    documents = list(documents_in(pieces_of_beir_corpus(path), set()))
+    fields = {document.id: (conclusion_of(document), premises_of(document)) for document in documents}
+    assert fields == records
+
+
+ARGUMENTS = st.builds(
+    Argument,
+    IDS,
+    TEXTS,
+    st.lists(TEXTS, max_size=3).map(tuple),
+    st.sampled_from(["", "PRO", "CON"]),
+    st.none() | st.lists(st.builds(Sentence, IDS, TEXTS), max_size=2).map(tuple),
+    TEXTS,
+    TEXTS,
+)
+FIELD = st.none() | TEXTS
+PAGES = st.builds(Page, IDS, FIELD, FIELD, FIELD, FIELD, FIELD, FIELD, FIELD, FIELD, FIELD)
+
+
+@given(
+    documents=st.lists(
+        st.builds(Document, IDS, TEXTS) | ARGUMENTS | PAGES, unique_by=attrgetter("id"), min_size=1
+    )
+)
+def test_what_is_converted_is_read_as_the_same_documents(
+    tmp_path_factory: pytest.TempPathFactory, documents: list[AnyDocument]
+) -> None:
+    path = tmp_path_factory.mktemp("beir") / "corpus.jsonl"
+    path.write_text("".join(map(corpus_line, documents)), encoding="utf-8")
+    assert list(documents_in(pieces_of_beir_corpus(path), set())) == documents
+
+
+@pytest.mark.parametrize("part", ["arguments", "passages", "pairs", "pages"])
+def test_a_converted_dataset_is_the_same_input(touche: Touche, tmp_path: Path, part: str) -> None:
+    assert touche("data", "convert", f"spot-check/{part}", "-o", tmp_path / "beir")[0] == 0
+    converted, original = find(tmp_path / "beir"), open_dataset(f"spot-check/{part}")
+    assert converted.topics == original.topics
+    assert list(converted.documents) == list(original.documents)
+    judged = qrels_of(task(f"spot-check/{part}"), "relevance")
+    positive = {
+        topic: {id: max(label, 0) for id, label in labels.items()} for topic, labels in judged.items()
+    }
+    assert read_qrels(tmp_path / "beir" / "qrels" / "test.tsv") == positive
+    code, _, err = touche("data", "convert", f"spot-check/{part}", "-o", tmp_path / "beir")
+    assert code == 2 and "not an empty folder" in err
+
+
+def test_a_data_set_is_an_input(write: Write) -> None:
+    """Gzipped; a document without a title is its text, and an argument has its stance."""
+    argument = '{"_id": "a", "title": "Cats", "text": "purr", "metadata": {"stance": "PRO"}}'
+    write("in/corpus.jsonl.gz", f'{argument}\n{{"_id": "b", "text": "dogs"}}\n')
+    folder = write("in/queries.jsonl", '{"_id": "1", "text": "Cats?", "metadata": {}}\n').parent
+    found = find(folder)
+    assert [(topic.number, topic.title) for topic in found.topics] == [("1", "Cats?")]
+    assert list(found.documents) == [Argument("a", "Cats", ("purr",), "PRO"), Document("b", "dogs")]
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        *({"type": "page"}, {"type": "argument", "premises": ["a"]}, {"page": 3}, {"fields": ["a"]}),
+        *({"stance": None}, {"stance": [1]}, {"discussion": "d"}, {"url": "u"}, {"touche": "2020"}),
+        *("{}", '{"stance": "PRO"}', [1], 3, None),
+    ],
+)
+def test_metadata_of_other_projects_is_ignored(write: Write, metadata: object) -> None:
+    records = [
+        {"_id": "a", "title": "t", "text": "x", "metadata": metadata},
+        {"_id": "b", "text": "y", "metadata": metadata},
+    ]
+    path = write("corpus.jsonl", "".join(f"{json.dumps(record)}\n" for record in records))
+    documents = list(documents_in(pieces_of_beir_corpus(path), set()))
+    assert documents == [Argument("a", "t", ("x",)), Document("b", "y")]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"title": "t", "text": "x"}', "_id"),
+        ('{"_id": "b", "title": "t"}', "text"),
+        ('{"_id": "b", "title": [3], "text": "x"}', "title"),
+        ('{"_id": "a", "text": "x"}', "'a'"),
+        ("{", "JSON"),
+        (
+            '{"_id": "b", "text": "x", "metadata": {"touche": {"type": "page", "fields": {"nose": "x"}}}}',
+            "nose",
+        ),
+        ('{"_id": "b", "text": "x", "metadata": {"touche": {"page": 3}}}', "page"),
+    ],
+)
+def test_a_broken_line_is_named(write: Write, line: str, problem: str) -> None:
+    path = write("corpus.jsonl", f'{{"_id": "a", "text": "x"}}\n{line}\n')
+    with pytest.raises(InputError, match=f"corpus.jsonl:2: .*{problem}"):
+        list(documents_in(pieces_of_beir_corpus(path), set()))
+
+
+@pytest.mark.parametrize(
+    "metadata", [{"description": 3}, {"narrative": ["n"]}, {"objects": {"a": 1}}, {"objects": [1]}, "{}", [1]]
+)
+def test_metadata_of_queries_of_other_projects_is_ignored(write: Write, metadata: object) -> None:
+    path = write("queries.jsonl", json.dumps({"_id": "1", "text": "t", "metadata": metadata}))
+    assert read_queries_jsonl(path) == [Topic("1", "t")]
+
+
+def test_queries_need_a_text(write: Write) -> None:
+    with pytest.raises(InputError, match=r"queries\.jsonl:1: "):
+        read_queries_jsonl(write("queries.jsonl", '{"_id": "1"}\n'))
+
+
+def test_judgments_have_a_header_and_three_columns(write: Write) -> None:
+    assert read_qrels(write("test.tsv", f"{HEADER}1\ta\t2\n1\tb\t0\n")) == {"1": {"a": 2, "b": 0}}
+    for text, line in ((f"{HEADER}1\t0\ta\t2\n", 2), (f"1\ta\t2\n{HEADER}", 1), (f"{HEADER}{HEADER}", 2)):
+        with pytest.raises(InputError, match=f"test.tsv:{line}: "):
+            read_qrels(write("test.tsv", text))
+
+
+def test_ids_with_blanks_are_split_at_tabs(write: Write) -> None:
+    assert read_qrels(write("test.tsv", f"{HEADER}1\ta b\t2\n")) == {"1": {"a b": 2}}
+    with pytest.raises(InputError, match=r"test.tsv:2: .*2 columns instead of 3"):
+        read_qrels(write("test.tsv", f"{HEADER}1\t\t2\n"))
+    assert read_qrels(write("blanks.tsv", HEADER.replace("\t", " ") + "1 a 2\n")) == {"1": {"a": 2}}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_beir"),
+    [
+        ("test.tsv.gz", "1\ta b\tc\t2\n", True),
+        ("test.tsv", "1\ta\n", True),
+        ("a.qrels", "1 a 2\n", True),
+        ("a.qrels", "1 a\n", False),
+        ("test.tsv", "1 0 a 2\n1 a 2\n", False),
+    ],
+)
+def test_a_missing_header_is_named(write: Write, name: str, text: str, is_beir: bool) -> None:
+    with pytest.raises(InputError) as error:
+        read_qrels(write(name, text))
+    assert ("begin with: query-id corpus-id score" in str(error.value)) == is_beir
+
+
+def test_a_measure_belongs_to_a_table(touche: Touche) -> None:
+    rows = [row for row in task("beir-webis-touche2020-v2").published if row.tag == "flat"]
+    assert {row.measure: row.value for row in rows} == {"nDCG@10": 0.4422, "R@100": 0.5822, "R@1000": 0.8621}
+    code, out, _ = touche("tasks", "beir-webis-touche2020-v2")
+    assert code == 0 and "Published R@100 for relevance" in out
+
+
+@pytest.mark.parametrize(
+    ("run", "values"),
+    [
+        ("bm25-multifield", {"nDCG@10": 0.3673, "R@100": 0.5376, "R@1000": 0.8668}),
+        ("splade-v2", {"nDCG@10": 0.27152}),
+    ],
+)
+def test_official_runs_have_their_published_scores(
+    official: Path, run: str, values: dict[str, float]
+) -> None:
+    path = official / "runs/beir-webis-touche2020" / f"{run}.run.gz"
+    for measure, value in values.items():
+        (evaluated,) = evaluate([path], task_scored_by("beir-webis-touche2020-v2", measure), ["trec_eval"])
+        digits = len(str(value)) - 2
+        assert evaluated.scores["trec_eval"].comparable  # published values have the same gaps
+        assert round(evaluated.scores["trec_eval"].mean or 0, digits) == value

@@ -1,0 +1,282 @@
+import json
+import os
+import pickle
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from archives import record
+from conftest import Touche, Write
+from touche.documents.collection import SPAM_RANKS
+from touche.documents.discovery import files_named, find, find_documents
+from touche.documents.pages import Page
+from touche.documents.records import Document
+from touche.errors import InputError
+from touche.trec.topics import Topic
+
+TOPICS = "<topics><topic><number>1</number><title>One?</title></topic></topics>"
+QUERIES = '{"qid": "2", "query": "Two?"}\n'
+DOCUMENTS = '{"docno": "d", "text": "tira"}\n'
+PASSAGES = '{"id": "p", "contents": "passage", "chatNoirUrl": ""}\n'
+ARGUMENTS = '{"arguments": [{"id": "a", "conclusion": "c", "premises": []}]}'
+PROCESSED = "id,conclusion,premises,context,sentences\nb,c,[],{},[]\n"
+
+
+def ids(documents: Iterable[Any]) -> list[str]:
+    return [document.id for document in documents]
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+@pytest.mark.parametrize(
+    ("name", "content", "expected", "noun"),
+    [
+        ("documents.jsonl", DOCUMENTS, "d", "documents"),
+        ("passages.jsonl", PASSAGES, "p", "passages"),
+        ("passages-version-002.jsonl", PASSAGES, "p", "passages"),
+        ("args-me.json", ARGUMENTS, "a", "arguments"),
+        ("args_processed.csv", PROCESSED, "b", "arguments in sentences"),
+        ("args_processed_04_01.csv", PROCESSED, "b", "arguments in sentences"),
+    ],
+)
+def test_topics_and_documents_are_found(
+    write: Write, tmp_path: Path, name: str, content: str, expected: str, noun: str, suffix: str
+) -> None:
+    write(f"topics.xml{suffix}", TOPICS)
+    write(f"{name}{suffix}", content)
+    write("metadata.json", "{}")
+    given = find(tmp_path)
+    assert given.topics == (Topic("1", "One?"),)
+    assert ids(given.documents) == ids(given.documents) == [expected]
+    assert given.took == f"1 topics from topics.xml{suffix}, {noun} from {name}{suffix}"
+
+
+def test_the_files_of_args_me_are_one_collection(write: Write, tmp_path: Path) -> None:
+    write("debateorg.json", ARGUMENTS)
+    write("idebate.json.gz", ARGUMENTS.replace('"a"', '"b"'))
+    assert ids(find_documents(tmp_path)) == ["a", "b"]
+    write("debatewise.json", ARGUMENTS)
+    with pytest.raises(InputError, match=r"debatewise\.json:1: argument 'a' occurs a second time"):
+        ids(find_documents(tmp_path))
+
+
+def test_ids_of_archives_are_not_held_beyond_the_archive(
+    touche: Touche, write: Write, tmp_path: Path
+) -> None:
+    write("topics.xml", TOPICS)
+    for name in ("one", "other"):
+        write(f"deep/{name}.warc", record("a", b"<p>One") + record(name, b"<p>Two") + record(name))
+    assert ids(find_documents(tmp_path)) == ["a", "one", "a", "other"]
+    _, _, said = touche("run", "bm25", "-i", tmp_path, "-o", tmp_path / "out")
+    assert "document 'a' is ranked twice for one topic" in said
+
+
+def test_reranking_input_gives_each_topic_its_candidates_and_each_document_once(
+    write: Write, tmp_path: Path
+) -> None:
+    rows = [("1", "a"), ("1", "b"), ("2", "b"), ("2", "c")]
+    lines = [json.dumps({"qid": q, "query": f"q{q}", "docno": d, "text": d * 3}) for q, d in rows]
+    write("rerank.jsonl.gz", "\n".join(lines))
+    write("documents.jsonl", DOCUMENTS)
+    spam_ranks = write("spam-ranks.txt.gz", "10 a\n")
+    given = find(tmp_path)
+    assert given.documents.side_file(SPAM_RANKS) == spam_ranks
+    assert given.files == (tmp_path / "rerank.jsonl.gz", spam_ranks)
+    assert [(topic.number, topic.title, topic.candidates) for topic in given.topics] == [
+        ("1", "q1", frozenset("ab")),
+        ("2", "q2", frozenset("bc")),
+    ]
+    assert list(given.documents) == [Document(letter, letter * 3) for letter in "abc"]
+    assert given.took == "2 topics and their 4 candidates from rerank.jsonl.gz"
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, "in: no topics in this"),
+        ({"topics.xml": TOPICS}, "in: no documents in this"),
+        ({"documents.jsonl": DOCUMENTS}, "in: no topics in this"),
+        ({"queries.jsonl": "\n"}, r"queries\.jsonl: no topics in this"),
+        ({"rerank.jsonl": ""}, r"rerank\.jsonl: no candidates in this"),
+        ({"topics.xml": TOPICS, "documents.jsonl": ""}, r"documents\.jsonl: no documents in this"),
+        ({"topics.xml": TOPICS, "a.json": '{"other": []}'}, r"a\.json: no documents in this"),
+        (None, r"in: cannot be read \(No such file or directory\)"),
+    ],
+)
+def test_what_is_missing_is_said(
+    write: Write, tmp_path: Path, files: dict[str, str] | None, message: str
+) -> None:
+    if files is not None:
+        (tmp_path / "in").mkdir()
+    for name, content in (files or {}).items():
+        write(f"in/{name}", content)
+    with pytest.raises(InputError, match=message):
+        ids(find(tmp_path / "in").documents)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"docno": "%", "text": "Cats"},
+        {"_id": "%", "title": "", "text": "Cats"},
+        {"id": "%", "contents": "Cats", "chatNoirUrl": ""},
+    ],
+)
+def test_documents_in_any_jsonl_are_found_by_their_fields(
+    write: Write, tmp_path: Path, record: dict[str, str]
+) -> None:
+    queries = '{"qid": "1", "query": "Cats"}\n'
+    for part in (0, 1):
+        write(f"in/part{part}.jsonl{'.gz' if part else ''}", json.dumps(record).replace("%", f"d{part}"))
+    write("in/queries.jsonl", queries)
+    write("in/more-queries.jsonl", queries.replace("1", "2"))
+    write("in/of-beir.jsonl", '{"_id": "3", "text": "Cats"}')
+    write("in/broken.jsonl", "{")
+    given = find(tmp_path / "in")
+    assert ids(given.documents) == ["d0", "d1"] and [topic.number for topic in given.topics] == ["1"]
+    write("in/topics.xml", TOPICS)
+    assert ids(find(tmp_path / "in").documents) == ["d0", "d1"]  # queries.jsonl are no documents
+    write("in/documents.jsonl", DOCUMENTS)
+    assert "d0" not in ids(find(tmp_path / "in").documents)
+    with pytest.raises(InputError, match="no documents in this folder"):
+        files_named([tmp_path / "in" / "part0.jsonl", tmp_path / "in" / "queries.jsonl"], "in")
+
+
+HTML = b"<title>Cats</title><p>Cats hunt birds."
+LINE = '{"URL": "", "Language": "en", "ClueWeb22-ID": "%s", "Clean-Text": "Cats"}\n'
+
+
+def test_archives_are_found_at_any_depth_and_read_in_the_order_of_their_paths(
+    write: Write, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write("in/topics.xml", TOPICS)
+    write("in/spam-ranks.txt", "73 a\n")
+    names = {
+        "ClueWeb12_01/0100tw/0100tw-00.warc.gz": "c",
+        "ClueWeb12_00/0000wb/0000wb-00.warc": "b",
+        "ClueWeb12_00/0000tw/0000tw-00.warc.gz": "a",
+        "last.warc": "d",
+        "ClueWeb12_00/.hidden/x.warc": "x",
+        "ClueWeb12_00/.x.warc": "x",
+        "ClueWeb12_00/x.warc.gz.part": "x",
+        "ClueWeb12_00/x.warc.md5": "x",
+    }
+    for name, id in names.items():
+        write(f"in/{name}", record(id, HTML))
+    given = find(tmp_path / "in")
+    assert ids(given.documents) == ids(given.documents) == ["a", "b", "c", "d"]
+    archives = "0000tw-00.warc.gz, 0000wb-00.warc, 0100tw-00.warc.gz, last.warc"
+    assert given.took == f"1 topics from topics.xml, web pages from {archives}"
+    assert [path.name for path in given.files] == ["topics.xml", *archives.split(", "), "spam-ranks.txt"]
+    assert given.documents.side_file(SPAM_RANKS) == tmp_path / "in" / "spam-ranks.txt"
+    assert not caplog.messages
+
+
+def test_archives_of_one_name_are_told_by_their_folders_and_many_by_their_number(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("en0000", "en0001"):
+        write(f"9/ClueWeb09_English_1/{folder}/00.warc.gz", record(folder, HTML))
+    for number in range(1234):
+        write(f"12/ClueWeb12_00/{number % 7}/{number}.warc", b"")
+    assert str(find_documents(tmp_path / "12")) == "web pages from 1,234 archives below ClueWeb12_00"
+    monkeypatch.chdir(tmp_path / "12" / "ClueWeb12_00" / "1")
+    assert str(find_documents(Path())) == "web pages from 177 archives in 1"
+    monkeypatch.chdir(tmp_path / "9")
+    assert str(find_documents(Path())) == "web pages from en0000/00.warc.gz, en0001/00.warc.gz"
+
+
+def test_what_lies_in_the_directory_itself_goes_before_what_lies_below(write: Write, tmp_path: Path) -> None:
+    write("in/ClueWeb12_00/0000tw/0000tw-00.warc.gz", record("b", HTML))
+    write("in/txt/en/en00/en0000/en0000-00.json.gz", LINE % "c")
+    assert ids(find_documents(tmp_path / "in")) == ["b"]
+    write("in/args-me.json", ARGUMENTS)
+    assert ids(find_documents(tmp_path / "in")) == ["a"]
+
+
+def test_texts_of_clueweb22_are_told_from_arguments(write: Write, tmp_path: Path) -> None:
+    write("below/txt/en/en00/en0000/en0000-01.json.gz", LINE % "b")
+    write("below/txt/en/en00/en0000/en0000-00.json.gz", LINE % "a")
+    write("below/txt/en/en00/en0000/en0000-00.offset", "0")
+    write("below/inlink/en/en00/en0000/en0000-00.json.gz", '{"ClueWeb22-ID": "a", "anchors": []}')
+    write("below/notes/args-me.json", ARGUMENTS)
+    found = find_documents(tmp_path / "below")
+    assert str(found) == "web pages from en0000-00.json.gz, en0000-01.json.gz"
+    assert list(found) == [Page(id, body="Cats", language="en") for id in "ab"]
+    write("same/some.json", LINE % "c")
+    write("same/args-me.json", ARGUMENTS)
+    assert str(find_documents(tmp_path / "same")) == "web pages from some.json"
+
+
+def test_links_lead_neither_out_of_the_directory_nor_round_in_circles(
+    write: Write, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write("out/secret.warc", record("secret", HTML))
+    page = write("in/a/page.warc", record("a", HTML))
+    for link, target in {
+        "in/a/loop": "..",
+        "in/a/elsewhere": tmp_path / "out",
+        "in/a/b.warc": tmp_path / "out" / "secret.warc",
+        "in/a/itself.warc": "itself.warc",
+        "in/a/nothing.warc": "nowhere",
+        "in/a/out.txt": tmp_path / "out" / "secret.warc",
+        "in/above": "..",
+        "in/again": "a",
+        "in/gone": "nowhere",
+    }.items():
+        (tmp_path / link).symlink_to(target)
+    write("in/.git/annex/c", record("c", HTML))
+    (tmp_path / "in" / "a" / "c.warc").symlink_to("../.git/annex/c")
+    found = find_documents(tmp_path / "in")
+    assert found.paths == (tmp_path / "in" / "a" / "c.warc", page)
+    (said,) = caplog.messages
+    assert said.endswith(" and 7 more: skipped, because it cannot be read, or is a link that is not followed")
+
+
+def test_a_link_to_nothing_is_no_file(write: Write, tmp_path: Path) -> None:
+    write("in/topics.xml", TOPICS)
+    write("in/passages.jsonl", '{"id": "a", "contents": "b"}')
+    for name in ("rerank.jsonl", "documents.jsonl"):
+        (tmp_path / "in" / name).symlink_to("nowhere")
+    assert ids(find(tmp_path / "in").documents) == ["a"]
+
+
+def test_the_documents_of_a_folder_can_be_sent_to_another_process(write: Write, tmp_path: Path) -> None:
+    write("in/passages.jsonl", '{"id": "a", "contents": "b"}')
+    assert ids(pickle.loads(pickle.dumps(find_documents(tmp_path / "in")))) == ["a"]
+
+
+def test_folders_that_the_directory_itself_links_to_are_read_once(
+    write: Write, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A link such as ClueWeb12_00 next to topics.xml; links within its target are also followed."""
+    archive = record("clueweb12-0000tw-00-00000", HTML)
+    write("disk/ClueWeb12_00/0000tw/0000tw-00.warc", archive)
+    write("disk/ClueWeb12_00/.objects/1", record("b", HTML))
+    (tmp_path / "disk/ClueWeb12_00/0000tw/0000tw-01.warc").symlink_to("../.objects/1")
+    (tmp_path / "disk/ClueWeb12_00/0000tw/up").symlink_to("..")
+    write("in/topics.xml", TOPICS)
+    for link in ("ClueWeb12_00", "the same"):
+        (tmp_path / "in" / link).symlink_to(tmp_path / "disk" / "ClueWeb12_00")
+    given = find(tmp_path / "in")
+    assert ids(given.documents) == ["clueweb12-0000tw-00-00000", "b"]
+    assert given.took == "1 topics from topics.xml, web pages from 0000tw-00.warc, 0000tw-01.warc"
+    (said,) = caplog.messages
+    assert " and 1 more: skipped" in said
+
+
+def test_folders_may_lie_deeper_than_python_can_call(tmp_path: Path) -> None:
+    folder = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("d", dir_fd=folder)
+        below = os.open("d", os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = below
+    os.close(os.open("a.warc", os.O_CREAT, dir_fd=folder))
+    os.close(folder)
+    try:
+        assert len(find_documents(tmp_path).paths) == 1
+    finally:
+        subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)  # nor could pytest remove them

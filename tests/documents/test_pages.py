@@ -1,0 +1,252 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Write
+from touche.documents import pages
+from touche.documents.html import workers
+from touche.documents.html.extraction import parse, parse_as_in_2020
+from touche.documents.html.parsing import parsed
+from touche.documents.html_folder import read_pages_csv
+from touche.documents.pages import Page, PageError, RawPage, Skipped
+from touche.errors import InputError
+
+HTML = """<!DOCTYPE html>
+<html lang="en"><head><title>  Wool or
+ down? </title>
+<META NAME="Description" content="We slept under   both."><meta name="keywords" content="wool, down">
+<style>p { color: red }</style></head>
+<body><nav><ul><li><a href="/">Home</a></li><li><a href="/shop">Shop</a></li></ul></nav>
+<article><h1>The verdict</h1><p>The wool duvet was better for my husband, who sweats at night.</p>
+<h4>Too deep</h4><h3>Price</h3><p>The down duvet costs more and weighs less, which I like.</p></article>
+<script>var better = "never indexed";</script><footer>Imprint and privacy</footer></body></html>"""
+
+
+def raw(
+    html: str | bytes, charset: str | None = None, url: str = "https://Beds.example/wool/?q=1#a"
+) -> RawPage:
+    return RawPage("p", url, html if isinstance(html, bytes) else html.encode(), charset)
+
+
+def test_a_page_is_taken_apart() -> None:
+    page = parse(raw(HTML))
+    assert (page.title, page.meta_description, page.meta_keywords) == (
+        "Wool or down?", "We slept under both.", "wool, down"
+    )  # fmt: skip
+    assert page.headings == "The verdict\nPrice"
+    assert (page.host, page.path, page.language) == ("beds.example", "/wool/", "en")
+    assert page.body is not None and page.full_body is not None
+    assert "better for my husband" in page.body and "Imprint" not in page.body and "Shop" not in page.body
+    assert "Imprint" in page.full_body and "never indexed" not in page.full_body
+    assert page.text == f"{page.title} {page.body}"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "title"),
+    [
+        ("<title> </title>", "<h2>Second</h2><h1>First</h1>", "First"),
+        ("", "<p class='title'>Named</p><h2>Second</h2>", "Second"),
+        ("", "<p class='title'>Named</p>", "Named"),
+        ("", "<p>text</p>", ""),
+        (f"<title>{'x' * 91}</title>", "", "x" * 90),
+    ],
+)
+def test_a_title_is_the_first_that_is_there(head: str, body: str, title: str) -> None:
+    assert parse(raw(f"<html><head>{head}</head><body>{body}<p>some text</p></body></html>")).title == title
+
+
+@pytest.mark.parametrize(
+    ("encoding", "declared", "charset"),
+    [
+        ("utf-8", "utf-8", None),
+        ("utf-8", "utf-8", "utf-8"),
+        ("latin-1", "iso-8859-1", "iso-8859-1"),
+        ("latin-1", "utf-8", "utf-8"),  # a wrong promise
+        ("utf-16", "utf-8", None),
+        ("latin-1", "iso-8859-1", "utf8mb4"),  # which is none
+        ("utf-8", "utf-8", "base64"),  # which is none of a text
+        ("utf-8", "utf-8", "\0"),
+    ],
+)
+def test_encodings_are_repaired(encoding: str, declared: str, charset: str | None) -> None:
+    text = "The café next door has had the same menu and the same cook for thirty years, says Zoë. " * 5
+    html = f'<html><head><meta charset="{declared}"></head><body><p>{text}</p></body></html>'
+    body = parse(raw(html.encode(encoding), charset)).body
+    assert body is not None and "The café next" in body and "says Zoë." in body
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"a" * (pages.LARGEST + 1), "larger than 1 MiB"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20, "not of text"),
+        (b"%PDF-1.4\n" + bytes(range(256)), "not of text"),
+        (bytes(range(256)) * 20, "without readable text"),
+        (b"", "without readable text"),
+        (b"<div>" * 100_000 + b"deep", "nested too deeply"),
+        (b"<html><body><script>x</script></body></html>", "without readable text"),
+        (b"<html><frameset><frame src=a></frameset></html>", "without readable text"),
+        (b"<html><body>&#xfffd;&#xfffd; word</body></html>", "without readable text"),
+    ],
+)
+def test_what_cannot_be_parsed_says_why(content: bytes, reason: str) -> None:
+    with pytest.raises(PageError, match=reason):
+        parse(raw(content, "utf-8"))
+
+
+def test_headings_are_read_once_and_in_time_that_grows_with_their_number() -> None:
+    page = parse(
+        raw("<h2>a</h2><h1>b <div><h3>c</h3></div></h1><p class=title>x" * 10 + "<h2>d</h2>" * 10_000)
+    )
+    assert str(page.headings).split("\n")[:4] == ["a", "b c", "a", "b c"]
+    for headings in (1_999, 2_000, 2_001):  # a selector finds fewer than 2,000
+        many = parse(raw("<h2>a <b>b</b></h2><p>c" * headings))
+        assert many.headings == "\n".join(["a b"] * headings)[:16384]
+    for parser in (parse, parse_as_in_2020):
+        started = time.process_time()
+        bomb = parser(raw("<h1><div>" * 140 + " " * 500_000 + "word " * 100_000))
+        assert len(str(bomb.headings)) <= 16384 and time.process_time() - started < 8
+
+
+def test_a_page_is_taken_apart_as_in_2020() -> None:
+    meta = (
+        '<meta name="Keywords" content="no"><meta name="keywords">'
+        '<meta name="keywords" content="wool,  down ">'
+        f'<meta name="description" content="{"word " * 80}words"><meta name="description" content="no">'
+    )
+    html = HTML.replace("<head>", f"<head>{meta}").replace("like.", "like and, as it is, need at night.")
+    html = html.replace("<h4>Too deep</h4>", "<h4>Too deep</h4><h2>Beds</h2><h1>Or <h3>not</h3></h1>")
+    page, then = parse(raw(html)), parse_as_in_2020(raw(html))
+    assert then.headings == "The verdictOrBedsnotPrice"
+    assert then.title == page.title == "Wool or down?"
+    assert (then.meta_keywords, page.meta_keywords) == ("wool, down", "no")
+    assert then.meta_description == ("word " * 80).strip()
+    assert then.body == (
+        "The wool duvet was better for my husband, who sweats at night. "
+        "The down duvet costs more and weighs less, which I like and, as it is, need at night."
+    )
+    alike = ("id", "full_body", "host", "path", "language")
+    assert all(getattr(then, name) == getattr(page, name) for name in alike)
+
+
+def test_a_title_of_2020_is_cut_at_a_word_and_may_be_the_text() -> None:
+    text = "We slept under the wool duvet for a whole winter, and under the other for the next one, too."
+    for head, body in ((f"<title>{text}</title>", "<h1>No</h1>"), ("<title> </title>", f"<p>{text}</p>")):
+        then = parse_as_in_2020(raw(f"<html><head>{head}</head><body>{body}<h2>No</h2></body></html>"))
+        assert then.title == text[: text.index(" too.")]
+
+
+def dies_of_7(page: RawPage) -> Page:
+    """A parser in another process, which a page can kill."""
+    if page.id == "7":
+        os._exit(11)
+    if page.id == "8":
+        raise RuntimeError
+    left, _ = signal.getitimer(signal.ITIMER_VIRTUAL)
+    if page.id == "9":
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.1)
+        while True:
+            pass
+    return Page(page.id, title=str(left))
+
+
+@pytest.mark.slow
+def test_pages_come_in_order_even_if_the_parser_dies(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(workers, "_BATCH", 4)
+    given: list[RawPage | Skipped] = [RawPage(str(n), "", b"x") for n in range(21)]
+    given[3] = Skipped("3", "cut off")
+    found = list(parsed(given, dies_of_7))
+    assert [page.id for page in found] == [str(n) for n in range(21) if n not in (3, 7, 8, 9)]
+    assert all(0 < float(page.title or 0) < 5.1 for page in found)
+    assert caplog.messages == [
+        "skipped 4 of 21 pages: 2 that crashed the parser, or took it too long, 1 cut off, "
+        "1 that the parser failed on (RuntimeError); the first is 3"
+    ]
+
+
+SCRIPT = """
+from pathlib import Path
+from touche.documents.discovery import find_documents
+
+print(len(list(find_documents(Path("corpora/spot-check-pages")))))
+"""
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+def test_a_script_needs_a_guard(write: Write, guarded: bool) -> None:
+    head, _, last = SCRIPT.rpartition("\n\n")
+    script = write("script.py", f'{head}\n\nif __name__ == "__main__":\n    {last}' if guarded else SCRIPT)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, cwd=ROOT)
+    if guarded:
+        assert (done.returncode, done.stdout) == (0, "62\n")
+        assert done.stderr.startswith("skipped 2 of 64 pages: ")
+    else:
+        assert (done.returncode, done.stdout) == (1, "")
+        error = done.stderr.splitlines()[-1]
+        assert "that parse web pages cannot import your script" in error and '__name__ == "__main__"' in error
+        assert done.stderr.count("Traceback") == 1  # by the script itself, and none by the processes
+
+
+def test_few_pages_are_under_way_at_a_time() -> None:
+    taken = 0
+
+    def endless() -> Iterator[RawPage]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield raw(HTML)
+
+    stream = parsed(endless())
+    for _ in range(100):
+        next(stream)
+    stream.close()
+    assert taken < 32 * (3 * (os.cpu_count() or 1) + 4)
+
+
+def test_other_documents_are_passed_on() -> None:
+    assert list(parsed([])) == []
+    found = list(parsed(["a", raw(HTML), "b", raw(HTML)]))
+    assert found[0::2] == ["a", "b"] and all(isinstance(page, Page) for page in found[1::2])
+
+
+def test_a_folder_of_files(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_bytes(b"<p>a")
+    (tmp_path / "loop.html").symlink_to(tmp_path / "loop.html")
+    os.mkfifo(tmp_path / "pipe.html")  # which would keep a reader waiting for ever
+    rows = "a,a.html,http://a.example/\nb,b.html,\nc,loop.html,\nd,pipe.html,\n"
+    (tmp_path / "pages.csv").write_text(f"id,file,url\n{rows}")
+    assert list(read_pages_csv(tmp_path / "pages.csv")) == [
+        RawPage("a", "http://a.example/", b"<p>a"),
+        Skipped("b", "without a file"),
+        Skipped("c", "without a file"),
+        Skipped("d", "without a file"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("b,../secret.html,", "'../secret.html' is outside of the folder"),
+        ("b,/etc/passwd,", "'/etc/passwd' is outside of the folder"),
+        ("a,a.html,", "page 'a' occurs a second time"),
+        ("b,a\0.html,", r"'a\\x00.html' is outside of the folder"),
+        ("b,link.html,", "'link.html' is outside of the folder"),
+        ("b,a\rb.html,", "broken CSV"),
+        (",a.html,", "the row has no id or no file"),
+        ("b", "the row has no id or no file"),
+    ],
+)
+def test_a_table_of_pages_that_is_broken(tmp_path: Path, row: str, message: str) -> None:
+    (tmp_path / "a.html").write_bytes(b"<p>a")
+    (tmp_path / "link.html").symlink_to("/etc/hostname")
+    (tmp_path / "pages.csv").write_text(f"id,file,url\na,a.html,\n{row}\n")
+    with pytest.raises(InputError, match=rf"pages\.csv:3: {message}"):
+        list(read_pages_csv(tmp_path / "pages.csv"))

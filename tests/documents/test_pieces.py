@@ -1,0 +1,113 @@
+import json
+import pickle
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Write
+from texts import BYTES, damaged
+from touche.documents import pieces
+from touche.documents.args_processed import pieces_of_args_processed
+from touche.documents.argsme import pieces_of_argsme
+from touche.documents.jsonl import (
+    pieces_of_documents,
+    read_documents_jsonl,
+)
+from touche.documents.pieces import Splitter
+from touche.errors import InputError
+
+SIZES = st.integers(1, 99) | st.just(1 << 22)
+JSONL = b"".join(orjson.dumps({"docno": each, "text": "caf\u00e9"}) + b"\r\n\n" for each in "abcd")
+
+ARGUMENTS = json.dumps(
+    {
+        "x": ["arguments", {"arguments": [1]}],
+        "arguments": [{"id": each, "conclusion": '"\\', "premises": [{"text": "\u00e9"}]} for each in "abcd"],
+        "y": {"é": None},
+    },
+    ensure_ascii=False,
+    indent=1,
+).encode()
+
+PROCESSED = b"id,conclusion,premises,sentences\r\n" + b"".join(
+    f'{id},"a ""b"", c\n",[],"[{{\'sent_id\': \'{id}__CONC__1\', \'sent_text\': """"}}]"\n\n'.encode()
+    for id in "abcd"
+)
+
+
+def outcome(documents: Callable[[], Iterator[Any]]) -> tuple[list[Any], str]:
+    """Returns the documents, and the error that ends the rest."""
+    found = []
+    try:
+        for each in documents():
+            found.append(each)
+    except InputError as error:
+        return found, str(error)
+    return found, ""
+
+
+def in_pieces(split: Splitter, path: Path, size: int) -> tuple[list[Any], str]:
+    """The same from pieces of one size; another process could have read each of them."""
+    seen: set[str] = set()
+
+    def documents() -> Iterator[Any]:
+        for piece in split(path):
+            yield from pickle.loads(pickle.dumps(piece)).documents(seen)
+
+    with patch.object(pieces, "SIZE", size):
+        return outcome(documents)
+
+
+WHOLE = {pieces_of_documents: JSONL, pieces_of_argsme: ARGUMENTS, pieces_of_args_processed: PROCESSED}
+
+
+@pytest.mark.parametrize("split", WHOLE)
+@given(data=st.data(), size=SIZES)
+def test_whatever_the_size_of_pieces_the_same_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, split: Splitter, data: st.DataObject, size: int
+) -> None:
+    raw = data.draw(BYTES | damaged(WHOLE[split]) | st.integers().map(lambda end: WHOLE[split][:end]))
+    path = tmp_path_factory.mktemp("pieces") / "file"
+    path.write_bytes(data.draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + raw)
+    assert in_pieces(split, path, size) == in_pieces(split, path, 1 << 22)
+
+
+@pytest.mark.parametrize("split", WHOLE)
+def test_only_those_that_are_wanted_are_picked(split: Splitter, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(WHOLE[split])
+
+    def read(among: set[str] | None) -> list[Any]:
+        return [each for piece in split(tmp_path / "file") for each in piece.documents(among=among)]
+
+    documents = read(None)
+    assert read({document.id for document in documents[1::2]}) == documents[1::2] != []
+    assert read(set()) == []
+
+
+def test_pieces_know_their_lines_and_hold_whole_records(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pieces, "SIZE", 100)
+    path = write("a.jsonl", JSONL)
+    found = list(pieces_of_documents(path))
+    assert b"".join(each.raw for each in found) == JSONL and len(found) > 1
+    begins = [JSONL[: JSONL.index(each.raw)].count(b"\n") + 1 for each in found]
+    assert [each.line for each in found] == begins
+    assert all(each.raw.endswith(b"\n") for each in found)
+
+
+@pytest.mark.parametrize(("size", "fits"), [((1 << 26) - 1, True), (1 << 26, False)])
+def test_a_record_of_64_mib_is_refused_and_a_shorter_one_read(write: Write, size: int, fits: bool) -> None:
+    start, end = b'{"docno": "d", "text": "', b'"}'
+    long = start + b"x" * (size - len(start) - len(end)) + end
+    path = write("a.jsonl", b'{"docno": "a", "text": ""}\n' + long + b"\n")
+    found, problem = outcome(lambda: read_documents_jsonl(path))
+    assert (len(found), "a.jsonl:2: a line of 64 MiB or more" in problem) == (
+        (2, False) if fits else (1, True)
+    )

@@ -1,0 +1,49 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Write
+from touche.errors import InputError
+from touche.scan.statistics_files import FieldStatistics, read_statistics, write_statistics
+
+WHOLE = {"analysis": "english", "documents": 3, "tokens": 9, "terms": {"a": [2, 5]}}
+
+
+@given(
+    terms=st.dictionaries(
+        st.text(st.characters(exclude_categories=["Cs"])),
+        st.tuples(st.integers(1, 3), st.integers(3, 9)) | st.just((0, 0)),
+    )
+)
+def test_statistics_come_back_as_they_were(
+    tmp_path_factory: pytest.TempPathFactory, terms: dict[str, tuple[int, int]]
+) -> None:
+    path = tmp_path_factory.mktemp("statistics") / "new" / "s.json"
+    fields = {"premises": FieldStatistics("standard", 3, 9, terms), "è": FieldStatistics("plural", 0, 0, {})}
+    write_statistics(path, fields)
+    assert read_statistics(path) == fields
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"documents": 1},  # but the term has a df of two
+        {"documents": 10},
+        {"tokens": 4},
+        {"terms": {"a": [5, 2]}},
+        {"terms": {"a": [0, 2]}},
+        {"terms": {"a": [-1, 5]}},
+        {"terms": {"a": [1.5, 5]}},
+        {"terms": {"a": [True, 5]}},
+        {"terms": {"a": [2]}},
+        {"terms": []},
+        {"documents": None},
+        {"tokens": 1 << 63},
+    ],
+)
+def test_numbers_that_no_documents_have_are_refused(write: Write, wrong: dict[str, object]) -> None:
+    path = write("s.json", json.dumps({"parts": 1, "fields": {"text": WHOLE | wrong}}))
+    with pytest.raises(InputError, match=r"s\.json: the file has no statistics"):
+        read_statistics(path)

@@ -1,0 +1,175 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from touche.errors import ParameterError
+from touche.evaluation.fusion import METHODS, fused, fused_rankings
+from touche.trec.runs import RunLine
+
+IDS = list("abcdef")
+SCORES = st.sampled_from([0.0, 1.0, 2.5, -3.0, 1e30, 7.0])  # few, so that there are ties
+RUNS = st.lists(
+    st.dictionaries(st.tuples(st.sampled_from("12"), st.sampled_from(IDS)), SCORES, min_size=1),
+    min_size=2,
+    max_size=4,
+)
+
+
+def lines(scores: dict[tuple[str, str], float]) -> list[RunLine]:
+    """A run whose ranks are all 1, for scores decide."""
+    return [RunLine(topic, "Q0", document, 1, score, "t") for (topic, document), score in scores.items()]
+
+
+ONE = lines({("1", "a"): 9.0, ("1", "b"): 5.0, ("1", "c"): 1.0})
+OTHER = lines({("2", "z"): 4.0, ("1", "d"): 0.8, ("1", "b"): 0.2})
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("rrf", {"a": 1 / 61, "b": 1 / 62 + 1 / 62, "c": 1 / 63, "d": 1 / 61}),
+        ("combsum", {"a": 1, "b": 0.5 + 0, "c": 0, "d": 1}),
+        ("combmnz", {"a": 1, "b": 2 * (0.5 + 0), "c": 0, "d": 1}),
+    ],
+)
+def test_two_runs_come_to_what_is_computed_by_hand(method: str, expected: dict[str, float]) -> None:
+    found = dict(fused([ONE, OTHER], METHODS[method]))
+    assert list(found) == ["1", "2"]
+    assert dict(found["1"]) == pytest.approx(expected, rel=1e-15)
+    # The only document of a topic is first and last at once.
+    assert found["2"] == [("z", 1 / 61 if method == "rrf" else 1.0)]
+
+
+def by_table(
+    runs: list[dict[tuple[str, str], float]], topic: str, method: str, weights: list[float] | None = None
+) -> dict[str, float]:
+    """The same, by a table: a row for each run, a column for each document, NaN where there is none."""
+    scores = np.array([[run.get((topic, document), np.nan) for document in IDS] for run in runs])
+    factors = np.ones(len(runs)) if weights is None else np.array(weights)
+    used = ~np.isnan(scores).all(axis=1) & (factors > 0)
+    scores, factors = scores[used], factors[used]
+    if method in ("rrf", "rbc"):
+        # What stands above a document: higher scores, and the same ones with a later id.
+        later = np.array(IDS)[:, None] > np.array(IDS)[None, :]
+        above = (scores[:, :, None] > scores[:, None, :]) | (
+            (scores[:, :, None] == scores[:, None, :]) & later[None]
+        )
+        ranks = above.sum(axis=1)  # from 0
+        shares = np.where(
+            np.isnan(scores), np.nan, 1 / (61 + ranks) if method == "rrf" else 0.05 * 0.95**ranks
+        )
+    else:
+        lowest, highest = (each(scores, axis=1, keepdims=True) for each in (np.nanmin, np.nanmax))
+        mean, deviation = (each(scores, axis=1, keepdims=True) for each in (np.nanmean, np.nanstd))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if method == "z-score":
+                shares = np.where(lowest == highest, scores * 0, (scores - mean) / deviation)
+            else:
+                shares = np.where(lowest == highest, scores * 0 + 1, (scores - lowest) / (highest - lowest))
+    total = np.nansum(factors[:, None] * shares, axis=0)
+    total *= (~np.isnan(shares)).sum(axis=0) if method == "combmnz" else 1
+    has_any = ~np.isnan(shares).all(axis=0)
+    return {document: total[at] for at, document in enumerate(IDS) if has_any[at]}
+
+
+@given(RUNS, st.sampled_from(list(METHODS)), st.randoms(use_true_random=False))
+def test_runs_in_any_order_come_to_what_a_table_says(runs, method, random) -> None:  # type: ignore[no-untyped-def]
+    found = {topic: dict(hits) for topic, hits in fused(map(lines, runs), METHODS[method])}
+    assert found.keys() == {topic for run in runs for topic, _ in run}
+    for topic, hits in found.items():
+        assert hits == pytest.approx(by_table(runs, topic, method), rel=1e-12, abs=1e-15)
+    random.shuffle(runs)
+    again = {topic: dict(hits) for topic, hits in fused(map(lines, runs), METHODS[method])}
+    assert again == found and all(map(math.isfinite, (s for hits in found.values() for s in hits.values())))
+
+
+WEIGHTS = st.lists(st.sampled_from([0.0, 0.25, 1.0, 3.0]), min_size=4, max_size=4)
+
+
+@given(RUNS, st.sampled_from(list(METHODS)), WEIGHTS)
+def test_weighted_runs_come_to_what_a_table_says(runs, method, weights) -> None:  # type: ignore[no-untyped-def]
+    weights = weights[: len(runs)]
+    found = {topic: dict(hits) for topic, hits in fused(map(lines, runs), METHODS[method], weights)}
+    topics = {topic for run, weight in zip(runs, weights, strict=True) if weight for topic, _ in run}
+    assert found.keys() == topics
+    for topic, hits in found.items():
+        assert hits == pytest.approx(by_table(runs, topic, method, weights), rel=1e-12, abs=1e-15)
+
+
+def test_weights_are_those_of_the_runs_by_hand() -> None:
+    """Of the documents a, b and c the first run gives 2, 1 and 0 of 2; the second b and d 0.2 and 0.8."""
+    found = {topic: dict(hits) for topic, hits in fused([ONE, OTHER], METHODS["combsum"], [0.25, 2.0])}
+    assert found == {"1": {"a": 0.25, "b": 0.125, "c": 0.0, "d": 2.0}, "2": {"z": 2.0}}
+    found = {topic: dict(hits) for topic, hits in fused([ONE, OTHER], METHODS["combmnz"], [0.25, 2.0])}
+    assert found["1"] == {"a": 0.25, "b": 0.25, "c": 0.0, "d": 2.0}
+    z = {topic: dict(hits) for topic, hits in fused([ONE, OTHER], METHODS["z-score"], [2.0, 1.0])}
+    # The deviation of 9, 5 and 1 is the square root of 32 / 3; 0.8 and 0.2 are one deviation off.
+    high = 4 / math.sqrt(32 / 3)
+    assert z["1"] == pytest.approx({"a": 2 * high, "b": -1.0, "c": -2 * high, "d": 1.0}, abs=1e-15)
+    assert z["2"] == {"z": 0.0}
+    rbc = dict(fused([ONE, OTHER], METHODS["rbc"], [1.0, 2.0]))["1"]
+    assert dict(rbc) == pytest.approx({"a": 0.05, "b": 0.0475 + 0.095, "c": 0.045125, "d": 0.1})
+
+
+@pytest.mark.parametrize("scores", [[0.1, 0.1, 0.1], [1e300, 1e300], [7.0]])
+def test_scores_that_do_not_differ_have_no_deviation(scores: list[float]) -> None:
+    """The mean of three times 0.1 is another number than 0.1."""
+    run = lines({("1", id): score for id, score in zip("abc", scores, strict=False)})
+    assert all(score == 0.0 for _, score in dict(fused([run, run], METHODS["z-score"]))["1"])
+    assert all(score == 2.0 for _, score in dict(fused([run, run], METHODS["combsum"]))["1"])
+
+
+def test_a_rank_a_thousand_down_still_counts_as_float32() -> None:
+    run = lines({("1", f"{place:04}"): -float(place) for place in range(1000)})
+    scores = dict(dict(fused([run], METHODS["rbc"]))["1"])
+    assert np.float32(scores["0998"]) > np.float32(scores["0999"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("weights", "problem"),
+    [
+        ([1.0], "1 weights for 2 runs"),
+        ([1.0, 1.0, 1.0], "3 weights for 2 runs"),
+        ([1.0, -0.5], "weight -0.5"),
+        ([math.nan, 1.0], "weight nan"),
+        ([1.0, math.inf], "weight inf"),
+        ([0.0, 0.0], "all weights are 0"),
+        (["0.7", "0.3"], "weight '0.7'"),
+        ([1e308, 1e308], "weight 1e.308"),
+        ([1e-320, 1.0], "weight 1e-320"),
+    ],
+)
+def test_weights_that_weigh_nothing_are_refused(weights: list[float], problem: str) -> None:
+    with pytest.raises(ParameterError, match=problem):
+        list(fused_rankings([ONE, OTHER], METHODS["rrf"], 10, weights))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_ranx_gives_the_same_scores(method: str) -> None:
+    """Random runs without ties, which ranx orders otherwise; all have all topics, as ranx needs."""
+    ranx = pytest.importorskip("ranx")
+    random = np.random.default_rng(5)
+    runs = [
+        {
+            topic: dict(zip(random.permutation(40)[:20].astype(str), random.normal(3, 2, 20), strict=True))
+            for topic in ("1", "2")
+        }
+        for _ in range(3)
+    ]
+    weights = [0.5, 1.0, 2.0] if method in ("combsum", "z-score") else None
+    theirs = {
+        "rrf": {"method": "rrf", "params": {"k": 60}},
+        "combsum": {"norm": "min-max", "method": "wsum", "params": {"weights": weights}},
+        "combmnz": {"norm": "min-max", "method": "mnz"},
+        "z-score": {"norm": "zmuv", "method": "wsum", "params": {"weights": weights}},
+        "rbc": {"norm": "rank", "method": "rbc", "params": {"phi": 0.95}},
+    }[method]
+    fusion = ranx.fuse(runs=[ranx.Run(run) for run in runs], **theirs).to_dict()
+    ours = [lines({(t, id): s for t, of_topic in run.items() for id, s in of_topic.items()}) for run in runs]
+    found = {topic: dict(hits) for topic, hits in fused(ours, METHODS[method], weights)}
+    assert found.keys() == fusion.keys()
+    for topic, hits in found.items():
+        assert hits == pytest.approx(fusion[topic], rel=1e-9, abs=1e-12)

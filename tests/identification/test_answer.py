@@ -1,0 +1,96 @@
+"""The ranking of hypotheses, the selection for the next round, and clear winners."""
+
+import dataclasses
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from identifying import STANDARD, TEXT, fit
+from touche.identification.answer import Answer, Candidate, differs, undecided, verdict
+from touche.identification.counts import Analysis
+from touche.identification.fitting import Fit
+from touche.identification.models import BM25
+from touche.identification.parameters import DocumentFrequencies
+from touche.identification.search import Round, best, chosen_documents, ranked
+
+PLURAL = Analysis(False, "none", "plurals to singulars")
+MET, MISSED = 0.0, 1.0
+GOOD = [MET] * 90 + [MISSED] * 10
+BAD = [MET] * 12 + [MISSED] * 88
+
+
+def test_two_are_differs_by_documents_that_only_one_of_them_meets() -> None:
+    """For 20 documents, 18 to 2 is more than two standard errors; 14 to 6 is less."""
+    most = [MET] * 18 + [MISSED] * 2 + [MET] * 80
+    least = [MISSED] * 18 + [MET] * 2 + [MET] * 80
+    assert differs(fit(most), fit(least))
+    assert not differs(fit([MET] * 14 + [MISSED] * 6), fit([MISSED] * 14 + [MET] * 6))
+    assert not differs(fit(most, numbers=10), fit(least, numbers=20)), "free numbers buy documents"
+
+
+@pytest.mark.parametrize(
+    ("winner", "equal", "reason"),
+    [
+        (fit(GOOD, 10, model="BM25"), [], "88.9% of the scores"),
+        (fit(GOOD, 10), [fit(GOOD, 10, lengths="exact")], "88.9% of the scores"),
+        (fit(BAD, 10), [], "reproduces 12.0% of the scores"),
+        (fit([MET] * 100, 81), [], "all scores except 19"),
+        (fit([MET] * 98 + [MISSED] * 2, 80), [], "90.0% of the scores"),
+        (fit(GOOD, 10, model="BM25"), [fit(GOOD, 10)], "does not differ significantly from DPH"),
+    ],
+)
+def test_a_majority_beyond_what_free_numbers_buy_stands_out(
+    winner: Fit, equal: list[Fit], reason: str
+) -> None:
+    stands_out, explanation = verdict(winner, equal)
+    assert stands_out == (reason in ("88.9% of the scores", "90.0% of the scores")) and reason in explanation
+
+
+@pytest.mark.parametrize(("weight", "model"), [("as in Terrier's TF_IDF", "Terrier's TF_IDF"), ("ln", BM25)])
+def test_weights_decide_between_bm25_and_tf_idf(weight: str, model: str) -> None:
+    record: dict[str, Any] = {field.name: () for field in dataclasses.fields(Answer)} | {"stands_out": True}
+    record["candidates"] = [Candidate.of(fit(GOOD, model=BM25), [])]
+    record["collections"] = {"text": DocumentFrequencies(weight, 9, 0, {})}
+    assert Answer(**record).first_line.startswith(f"{model} of text, standard analysis")
+
+
+def test_undecided_axes_name_all_values_those_of_twins_too() -> None:
+    fits = [fit(GOOD, 10, model="BM25"), fit(GOOD, 10, model="BM25", lengths="exact")]
+    assert undecided(fits, {STANDARD: (PLURAL,)}) == {
+        "stems": ("no stemming", "plurals to singulars"),
+        "lengths": ("lengths in one byte", "lengths exact"),
+    }
+
+
+def test_ranked_by_share_less_floor_then_named_analyses_then_the_median_and_never_by_the_mean() -> None:
+    outliers = fit([MET] * 60 + [100.0] * 40, 10)
+    close = fit([0.01] * 100, 10, model="BM25")
+    cheap = fit([MET] * 60 + [100.0] * 40, 5, lengths="exact")
+    few = fit([MET] * 40 + [100.0] * 60, 10, lengths="before Lucene 7")
+    smaller = fit([MET] * 40 + [0.01] * 60, 10, model="BM25")
+    unnamed = fit([MET] * 40 + [0.001] * 60, 10, analysis=PLURAL)
+    expected = [cheap, outliers, smaller, few, unnamed, close]
+    assert ranked([unnamed, close, few, outliers, smaller, cheap]) == expected
+
+
+def test_the_best_of_other_values_go_on_along_each_axis() -> None:
+    fits = [
+        *(fit(GOOD, 10, model="BM25", offset=offset) for offset in range(5)),
+        fit(BAD, 10, model="BM25", lengths="exact"),
+        fit(BAD, 11, model="DPH"),
+        fit(BAD, 12, fields=("other",)),
+        fit(BAD, 13, fields=("other",), analysis=PLURAL),
+    ]
+    hypotheses = [each.hypothesis for each in best(ranked(fits), 2)]
+    assert {each.model for each in hypotheses} == {"BM25", "DPH"}
+    assert {each.fields for each in hypotheses} == {TEXT, ("other",)}
+    assert {each.analysis for each in hypotheses} == {STANDARD, PLURAL} and len(hypotheses) < len(fits)
+
+
+@pytest.mark.parametrize(("limits", "chosen"), [((7, 5), [3, 5, 7, 9, 11, 12, 13]), ((99, 99), [*range(18)])])
+def test_a_round_takes_whole_topics_first_and_spreads_over_their_ranks(
+    limits: tuple[int, int], chosen: list[int]
+) -> None:
+    sample = SimpleNamespace(topics=("1",) * 3 + ("2",) * 9 + ("3",) * 6)
+    assert chosen_documents(sample, Round(*limits, (), 1)).tolist() == chosen  # type: ignore[arg-type]

@@ -1,0 +1,37 @@
+"""The searched hypotheses, and their descriptions."""
+
+from collections import Counter
+
+from identifying import STANDARD, TEXT
+from touche.identification.hypotheses import MAXIMUM, SUM, Hypothesis, space
+from touche.identification.models import BM25, LM_DIRICHLET
+
+PARTS = ("premises", "conclusion", "both")
+
+
+def test_every_hypothesis_is_tried_once() -> None:
+    arguments, texts = list(space(PARTS)), list(space(TEXT))
+    assert len({*arguments}) == len(arguments) == 2064 and len({*texts}) == len(texts) == 240
+    assert [*Counter(each.model for each in texts).values()] == [
+        72,
+        72,
+        72,
+        24,
+    ]  # Terrier's lengths are exact
+
+
+def test_a_weight_is_varied_where_it_can_show_and_lengths_always() -> None:
+    free = Hypothesis(LM_DIRICHLET, STANDARD, PARTS[:2], SUM, weight=None)
+    assert {each.weight for each in free.variants()} == {1.0, 0.5, 0.25, None}
+    hidden = Hypothesis(BM25, STANDARD, PARTS[:2], SUM)
+    assert {each.weight for each in hidden.variants()} == {1.0}
+    assert {each.offset for each in hidden.variants()} == {-1, 1, 2, 3, 4, 5}
+
+
+def test_a_hypothesis_is_said_in_words_and_axis_by_axis() -> None:
+    found = Hypothesis(LM_DIRICHLET, STANDARD, PARTS[:2], MAXIMUM, "exact", 2, 0.25)
+    fields, lengths = "maximum of premises and 0.25 times conclusion", "lengths exact +2 tokens"
+    assert str(found) == f"LMDirichlet of {fields}, standard analysis (no stop words, no stemming), {lengths}"
+    assert (found.axes["fields"], found.axes["lengths"]) == (fields, lengths)
+    assert str(Hypothesis(BM25, STANDARD, TEXT, offset=1)).endswith(" +1 token")
+    assert "a free weight times" in str(Hypothesis(BM25, STANDARD, PARTS[:2], SUM, weight=None))

@@ -1,0 +1,143 @@
+"""Runs with known settings are identified completely."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from conftest import Touche, Write
+from identifying import line
+from touche import baselines, lucene
+from touche.data import places
+from touche.documents.discovery import Input
+from touche.documents.records import Document
+from touche.identification import search
+from touche.identification.answer import NOTHING, Answer, answer
+from touche.identification.counts import NAMED
+from touche.identification.hypotheses import space
+from touche.identification.samples import sample_of
+from touche.lucene.analysis import analyzer_named, terms
+from touche.trec.runs import RunLine, by_topic, in_order_of_score
+
+STANDARD = "standard analysis (no stop words, no stemming), lengths in one byte"
+_ENGLISH = "english analysis (Lucene's 33 English stop words, Porter's stemmer, possessives cut off)"
+ENGLISH, EXACT = f"{_ENGLISH}, lengths in one byte", f"{_ENGLISH}, lengths exact"
+
+
+@cache
+def given() -> Input:
+    """The arguments of the toy collection as documents of one field, which baselines search."""
+    arguments = places.open_dataset("spot-check/arguments")
+    documents = [Document(each.id, each.text) for each in arguments.documents]
+    return replace(arguments, documents=documents)
+
+
+def answer_of(run: Iterable[RunLine]) -> Answer:
+    """Returns the answer from the first documents of each topic, which is faster."""
+    few = [each for lines in by_topic(in_order_of_score(run)).values() for each in lines[:32]]
+    return answer(sample_of(few, given().topics, given().documents, "the spot check"))
+
+
+def by_baseline(name: str, **options: float | str) -> list[RunLine]:
+    baseline = baselines.load(name)
+    settings = {key: each.default for key, each in baseline.options.items()} | options
+    ranked = baseline.method(given().topics, given().documents, **settings)
+    return [line(topic.number, id, float(score)) for topic, hits in ranked for id, score in hits]
+
+
+@cache
+def of_bm25() -> Answer:
+    """Among hypotheses with engines' default analyses; nightly tests have all analyses."""
+    with pytest.MonkeyPatch.context() as patch:
+        named = NAMED.values()
+        patch.setattr(
+            search, "space", lambda fields: [each for each in space(fields) if each.analysis in named]
+        )
+        return answer_of(by_baseline("bm25"))
+
+
+def by_lucene(analyzer: str, similarity: object) -> list[RunLine]:
+    with lucene.index(given().documents, analyzer=analyzer, similarity=similarity) as index:
+        return [
+            line(topic.number, id, float(score))
+            for topic in given().topics
+            for id, score in index.search(topic.title, 1000)
+        ]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("made", "first"),
+    [
+        (lambda: by_baseline("dirichletlm"), f"LMDirichlet of text, {STANDARD}; mu = 2000"),
+        (lambda: by_lucene("english", lucene.dirichlet(1500)), f"LMDirichlet of text, {ENGLISH}; mu = 1500"),
+        (lambda: by_baseline("bm25"), f"BM25 of text, {ENGLISH}; k1 = 0.9, b = 0.4 (Anserini's defaults)"),
+        (
+            lambda: by_lucene("standard", lucene.bm25(1.2, 0.75)),
+            f"BM25 of text, {STANDARD}; k1 = 1.2, b = 0.75",
+        ),
+        (lambda: by_baseline("tfidf"), f"Terrier's TF_IDF of text, {EXACT}; k1 = 1.2, b = 0.75"),
+        (lambda: by_baseline("tfidf", variant="classic"), f"Lucene's classic of text, {ENGLISH}"),
+        (lambda: by_baseline("dph"), f"DPH of text, {EXACT}"),
+    ],
+    ids=["dirichletlm", "mu = 1500", "bm25", "standard", "tfidf", "classic", "DPH"],
+)
+def test_runs_of_known_settings_are_identified(made: Callable[[], list[RunLine]], first: str) -> None:
+    assert answer_of(made()).first_line.startswith(first)
+
+
+@pytest.mark.slow
+def test_the_collection_of_a_run_of_bm25_is_found() -> None:
+    answered = of_bm25()
+    (collection,) = answered.collections.values()
+    texts = [terms(analyzer_named("english"), each.text) for each in given().documents]
+    assert (collection.documents, collection.within) == (len(texts), 0)
+    assert collection.df and collection.df == {
+        term: sum(term in text for text in texts) for term in collection.df
+    }
+    (avgdl,) = (each.note for each in answered.numbers if "avgdl" in each.note)
+    mean = sum(text.total() for text in texts) / len(texts)
+    assert avgdl == f"then avgdl is {mean:.2f}"
+    assert answered.candidates[0].shares[0] > 0.99 and not answered.worst
+
+
+@pytest.mark.nightly
+def test_nothing_stands_out_among_scores_that_no_model_made() -> None:
+    made = by_baseline("bm25")
+    random = np.random.default_rng(1).random(len(made))
+    answered = answer_of(replace(each, score=float(value)) for each, value in zip(made, random, strict=True))
+    assert answered.first_line == NOTHING and not answered.collections
+    assert next(answered.sentences()).startswith("The best one meets")
+
+
+def test_the_command_prints_the_answer_as_a_table_and_as_json(
+    touche: Touche, monkeypatch: pytest.MonkeyPatch, write: Write
+) -> None:
+    run = write(
+        "run.tsv", "".join(f"{each.topic}\t{each.document}\t{each.score!r}\n" for each in by_baseline("bm25"))
+    )
+    made = of_bm25()
+    monkeypatch.setattr(import_module("touche.identification"), "answer", lambda sample: made)
+    code, out, err = touche("identify", run, "--task", "spot-check/arguments")
+    assert (code, err) == (0, "") and made.first_line in out.splitlines()
+    for title in ("The best hypotheses", "Fitted numbers", "Documents with a term in text", "Topics"):
+        assert f"\n{title}" in out
+    record = json.loads(touche("identify", run, "--task", "spot-check/arguments", "--format", "json")[1])
+    assert record["stands_out"] and record["collections"]["text"]["documents"] == 270
+    assert len(record["candidates"]) == 6 and {each["field"] for each in record["terms"]} == {"text"}
+
+
+def test_the_command_names_what_is_wrong_with_its_arguments(touche: Touche, write: Write) -> None:
+    code, out, err = touche("identify", write("a.run", "1 Q0 x 1 1 t\n"), "--task", "spot-check/arguments")
+    assert (code, out) == (2, "") and err.count("\n") == 1 and "pass the dataset" in err
+    arguments = ["identify", write("a.run", "1 Q0 x 1 1 t\n"), "--task", "spot-check/arguments"]
+    for value in ("text", "=3", "text=", "text=0", "text=-1", "text=nan", "text=1e3", f"text={'9' * 400}"):
+        code, _, err = touche(*arguments, "--mean-length", value)
+        assert code == 2 and "is not a field and its mean number of tokens" in err
+    code, _, err = touche(*arguments, *["--mean-length", "text=3"] * 2)
+    assert code == 2 and "'text' twice" in err
+    assert "a.tsv:1: 2 columns" in touche("identify", write("a.tsv", "1 x"), "--task", "spot-check/pages")[2]

@@ -1,0 +1,62 @@
+"""The commit of a folder, which can be untrusted."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from touche.io.origin import origin
+
+UNKNOWN = {"revision": "unknown", "source": "unknown"}
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    command = ["git", "-C", str(folder), *identity, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    git(folder, "init")
+    (folder / "baseline.py").write_text("a")
+    git(folder, "add", ".")
+    git(folder, "commit", "-m", "first")
+    return folder
+
+
+def test_a_change_and_a_new_file_are_dirty(repository: Path) -> None:
+    commit = git(repository, "rev-parse", "HEAD")
+    git(repository, "tag", "-a", "v1", "-m", "a tag is not a commit")
+    assert origin(repository)["revision"] == commit
+    (repository / "new.py").touch()
+    assert origin(repository)["revision"] == f"{commit}-dirty"
+    (repository / "new.py").unlink()
+    (repository / "baseline.py").write_text("b")
+    assert origin(repository)["revision"] == f"{commit}-dirty"
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["core.fsmonitor", "filter.evil.clean", "filter.evil.process", "filter.a=b.clean"],
+)
+def test_no_setting_of_a_repository_is_executed(repository: Path, tmp_path: Path, setting: str) -> None:
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/executed\ncat\n")
+    program.chmod(0o755)
+    git(repository, "config", setting, str(program))
+    name = setting.removeprefix("filter.").rpartition(".")[0]
+    if setting.startswith("filter."):
+        git(repository, "config", f"filter.{name}.required", "true")
+    (repository / ".git" / "info" / "attributes").write_text(f"*.py filter={name}\n")
+    (repository / "baseline.py").write_text("b")
+    commit = git(repository, "rev-parse", "HEAD")
+    revision = origin(repository)["revision"]
+    assert not (tmp_path / "executed").exists()
+    assert revision == ("unknown" if "=" in setting else f"{commit}-dirty")
+
+
+def test_a_folder_without_a_repository_has_no_origin(tmp_path: Path) -> None:
+    assert origin(tmp_path) == UNKNOWN

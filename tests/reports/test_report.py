@@ -1,0 +1,463 @@
+"""The report's content and its files; tests/reports/test_browser.py opens it."""
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
+from math import log2
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_up_reports import Reports, published
+
+from conftest import ROOT, Touche, Write
+from spotcheck import BEST, QRELS, run_of, run_text
+from touche import plots, tasks
+from touche.documents.pages import Page as WebPage
+from touche.documents.records import Argument, Document, Sentence
+from touche.errors import ToucheError
+from touche.regression.reruns import published_scores
+from touche.reports import TaskReport
+from touche.reports.content import _board, _twins
+from touche.reports.page import RENDERING_FILE
+from touche.reports.records import Place
+from touche.reports.texts import passage, terms_of, texts_of
+from touche.tasks import Corpus
+
+pytest_plugins = ["made_up_reports"]
+SECOND = 1 / log2(3)  # the only relevant document at rank 2
+ALL = ("1 a", "2 a", "3 a", "4 a")
+
+
+def test_given_runs_stand_among_what_they_may_be_compared_with(part: TaskReport) -> None:
+    boards = {
+        view.id: [(place.name, place.kind, pytest.approx(place.value)) for place in view.board]
+        for view in part.views
+    }
+    first, second = ("first", "given", 3 / 4), ("second", "given", (2 * SECOND + 1) / 4)
+    zorro, boots = ("Zorro", "published", 0.95), ("Boots", "baseline", 0.75)
+    assert boards["relevance-trec_eval"] == [zorro, first, boots, second]
+    assert boards["relevance-touche"] == [zorro, first, second]
+    assert [name for name, _, _ in boards["quality-touche"]] == ["second", "first", "Other"]
+    assert [name for name, _, _ in boards["quality-trec_eval"]] == ["second", "first"]
+    assert part.views[0].id == "relevance-trec_eval"  # the one with the most rows
+    place = part.views[0].board[0]
+    assert (place.low, place.high, place.judged, place.source) == (0.9, 1.0, None, "table 1")
+    assert [place.judged for place in part.views[0].board if place.kind == "given"] == [7 / 8, 7 / 8]
+
+
+def test_topics_documents_depths_and_comparisons(part: TaskReport) -> None:
+    view = part.views[0]
+    assert [view.spread(topic) for topic in view.topics] == pytest.approx([1 - SECOND, 1 - SECOND, 0, 0])
+    (compared,) = view.comparisons
+    assert (compared.run_a, compared.won, compared.lost, compared.tied) == ("first", 2, 0, 2)
+    places = [(each.document, [(p.run, p.rank, p.score) for p in each.places]) for each in part.topics["2"]]
+    assert places == [
+        ("a", [("first", 1, -1.0), ("second", 2, -2.0)]),
+        ("b", [("first", 2, -2.0), ("second", 1, -1.0)]),
+    ]
+    labels = [(each.document, each.labels) for each in part.topics["4"]]
+    assert labels == [("b", {"relevance": 0, "quality": 1}), ("x", {"relevance": None, "quality": None})]
+    assert "corpora/nowhere" in part.missing_texts
+    means = {str(depth.measure): [each.mean for each in depth.evaluations.values()] for depth in view.depths}
+    assert means["nDCG@1"] == pytest.approx([3 / 4, 1 / 4])
+    assert means["nDCG@3"] == pytest.approx([3 / 4, (2 * SECOND + 1) / 4])
+    assert "first in relevance (trec_eval), relevance (touche); second in quality (touche)" in part.winners
+    assert part.by_mean_place("touche") == ["first", "second"] and part.mean_place("second", "touche") == 1.5
+    assert (part.reference, part.letters) == ("first", {"first": "A", "second": "B"})
+
+
+def test_places_are_those_of_the_printed_digits(reports: Reports) -> None:
+    """0.8155 is printed as 0.815 or 0.816: level with both printed values, though slightly above one."""
+    value = (1 + 1 + 1 + SECOND + SECOND) / 5
+    reports.task(*(published(name, round(value, 3)) for name in "AB"), published("C", 0.1), topics="12345")
+    view = reports.part(run_of("1 a", "2 a", "3 a", "4 b a", "5 b a")).views[0]
+    assert [place.number for place in view.board] == [1, 1, 1, 3]  # those of published runs among these
+
+
+def test_a_given_run_that_is_a_published_one_stands_on_the_board_once(reports: Reports) -> None:
+    """Tables print tags without quotes, or a part of them; an equal tag with another value is another run."""
+    reports.task(published("Zorro", 1.0, tag="mask"), published("Boots", 0.9, tag="cat", baseline=True))
+    runs = run_of(*ALL, tag='"Mask-2021"'), run_of(*ALL[:3], "4 b a", tag="cat")
+    part = reports.part(*runs)
+    board = [(place.number, place.name, place.team) for place in part.views[0].board]
+    assert board == [(1, '"Mask-2021"', "Zorro"), (2, "cat", ""), (2, "Boots", "")]
+    assert part.reference == "cat"  # the task's baseline by its tag, even if it is not the best
+    assert reports.part(*runs, reference='"Mask-2021"').reference == '"Mask-2021"'
+    with pytest.raises(ToucheError, match="no run is called 'cta'"):
+        reports.part(*runs, reference="cta")
+
+
+def test_a_run_is_the_published_one_by_every_evaluator_if_it_is_by_one(reports: Reports) -> None:
+    """The table does not say by which evaluator it is; the run has another value by the other one."""
+    unjudged = run_of("1 x a", *ALL[1:], tag="mask")  # 1.0 by touche
+    reports.task(published("Zorro", 1.0, tag="mask"), published("Boots", 0.95, tag="cat"))
+    boards = {view.evaluator: view.board for view in reports.part(unjudged).views}
+    names = {evaluator: [(place.name, place.team) for place in board] for evaluator, board in boards.items()}
+    assert names == {
+        "touche": [("mask", "Zorro"), ("Boots", "")],
+        "trec_eval": [("Boots", ""), ("mask", "Zorro")],
+    }
+    assert [place.number for place in boards["trec_eval"]] == [
+        2,
+        2,
+    ]  # with Zorro above Boots, and Boots above the run
+    assert boards["trec_eval"][1].published == 1.0
+
+
+def test_detected_stances_of_a_published_run_stand_there_once(part: TaskReport) -> None:
+    """The table of stances may print another tag; value and N are enough if only one row has them."""
+    row = {"dimension": "stance", "measure": "macro F1", "results": 5}
+    given = Place("run", "given", 0.1584, None, None, tag="BM25-Baseline", results=5)
+    rows = [
+        published("Boots", 0.158, tag="Always-NO", **row),
+        published("Zorro", 0.158, tag="z", **row | {"results": 6}),
+    ]
+    assert [(place.name, place.team) for place in _board([given], rows, _twins([given], rows))] == [
+        ("run", "Boots"),
+        ("Zorro", ""),
+    ]
+    twice = [*rows, published("Other", 0.158, tag="o", **row)]
+    assert [
+        place.team for place in _board([given], twice, _twins([given], twice)) if place.name == "run"
+    ] == [""]
+
+
+def test_ranks_are_those_of_touche_tasks(
+    reports: Reports, monkeypatch: pytest.MonkeyPatch, touche: Touche
+) -> None:
+    """Both rank by the digits that tables print, also where a card has more of them."""
+    task = reports.task(
+        published("Zorro", 0.4424, tag="a"), published("Boots", 0.4421, tag="b"), published("C", 0.4)
+    )
+    ranks = [(place.name, place.number) for place in reports.part(run_of(*ALL)).views[0].board[1:]]
+    monkeypatch.setattr(tasks, "task", lambda _: task)
+    # Expected scores belong to other tasks.
+    monkeypatch.setattr(import_module("touche.cli.tasks"), "published_scores", list)
+    _, out, _ = touche("tasks", "touche-2022-task-2")
+    listed = re.findall(r"^ *(\d+)  (Zorro|Boots|C) ", out, re.MULTILINE)
+    assert ranks == [(name, int(rank)) for rank, name in listed] == [("Zorro", 1), ("Boots", 1), ("C", 3)]
+
+
+@pytest.mark.usefixtures("plain")
+def test_where_nothing_published_compares_the_reason_is_said(reports: Reports) -> None:
+    rows = (
+        published("Zorro", 0.9, evaluator="touche"),
+        published("Boots", 0.9, dimension="quality", measure="AP"),
+    )
+    reports.task(*rows, quality="b")
+    part = reports.part(run_of(*ALL))
+    reasons = {view.id: view.why_alone for view in part.views}
+    assert reasons["relevance-touche"] == ""
+    assert "published values are by touche." in reasons["relevance-trec_eval"]
+    assert "published values are of AP." in reasons["quality-touche"] == reasons["quality-trec_eval"]
+    html = reports.page(part).read_text()
+    assert html.count(reasons["relevance-trec_eval"]) == 1
+    reports.task()
+    assert [view.why_alone for view in reports.part(run_of(*ALL)).views] == ["", ""]
+
+
+@pytest.mark.parametrize(("tag", "reference"), [("touche-bm25", "touche-bm25"), ("touche-bm25-k1=2", "best")])
+def test_a_rerun_of_a_baseline_is_the_reference(
+    reports: Reports, write: Write, monkeypatch: pytest.MonkeyPatch, tag: str, reference: str
+) -> None:
+    """``touche run`` names runs by its baselines, not by the organizers' names."""
+    task = tasks.task("touche-2022-task-2")
+    for dimension, judgments in task.qrels.items():
+        two, one = ("NO", "NO") if dimension == "stance" else (2, 1)
+        folder = write(f"data/qrels/{judgments.file}", f"2 0 a {two}\n3 0 a {one}\n").parents[1]
+    monkeypatch.setenv("TOUCHE_DATA", str(folder))
+    runs = run_of("2 a", "3 a", tag="best"), run_of("2 b a", "3 b a", tag=tag)
+    assert reports.part(*runs, dataset=task.id).reference == reference
+
+
+def test_of_many_runs_the_best_of_each_team_stand_out_and_all_can_be_opened(
+    reports: Reports, tmp_path: Path
+) -> None:
+    note = "These are 90% intervals."
+    reports.task(
+        *(published("Zorro", 0.9 - n / 100, tag=f"mask{n}", low=0.2, high=1.0) for n in range(30)),
+        published("Boots", 0.5, baseline=True, tag="cat", low=0.4, high=0.6, interval_note=note),
+        published("Boots", 0.4, baseline=True, tag="api"),
+    )
+    part = reports.part(run_of(*ALL[:3], "4 b"))
+    view = part.views[0]
+    expected = [(1, "Zorro"), (16, "t"), (31, "Boots (cat)"), (32, "Boots (api)")]
+    assert [(place.number, place.name) for place in view.listed] == expected
+    html = reports.page(part).read_text()
+    assert len(view.board) == 33 and html.count('class="published other"') == 2 * 29
+    assert f"* {note}" in html and "0.400 to 0.600*" in html and "0.200 to 1.000<" in html
+    svg = (tmp_path / "out" / "made-up-relevance-trec_eval-intervals.svg").read_text()
+    assert svg.count(">Zorro<") == 1 and ">not a 95% interval<" in svg and ">Boots (api)<" in svg
+
+
+@pytest.mark.usefixtures("plain")
+def test_a_report_names_the_measure_of_its_task(reports: Reports) -> None:
+    reports.task(measure=tasks.measure_of("nDCG@30"))
+    unjudged = [f"x{n}" for n in range(40)]
+    part = reports.part(
+        run_of("1 b c d e x y a", " ".join(["2", *unjudged[:24], "a", *unjudged[24:]]), *ALL[2:])
+    )
+    assert [len(part.topics[topic]) for topic in "12"] == [7, 30]  # not five
+    assert part.views[0].depths[-1].evaluations["t"].mean == part.views[0].mean("t").value
+    html = reports.page(part).read_text()
+    assert "Judged@30" in html and "Judged@5" not in html and html.count("nDCG@5") == 2  # by depth
+
+
+def test_what_is_unjudged_or_missing_is_marked(reports: Reports) -> None:
+    reports.task()
+    runs = {"whole": ALL, "holes": ("1 a x", *ALL[1:]), "missing": ALL[:3]}
+    board = reports.part(*(run_of(*lists, tag=tag) for tag, lists in runs.items())).views[0].board
+    marked = {place.name: place.doubtful for place in board}
+    assert marked == {"whole": False, "holes": True, "missing": True}
+
+
+def test_where_the_evaluators_see_other_results_both_are_shown(reports: Reports) -> None:
+    reports.task()
+    part = reports.part("1 Q0 a 1 1 t\n1 Q0 b 2 1 t\n" + run_of("2 a b"))
+    shown = [
+        (topic, each.document, [(place.rank, place.other) for place in each.places])
+        for topic, documents in part.topics.items()
+        for each in documents
+    ]
+    assert shown == [
+        ("1", "b", [(1, 2)]),
+        ("1", "a", [(2, 1)]),
+        ("2", "a", [(1, None)]),
+        ("2", "b", [(2, None)]),
+    ]
+
+
+def test_runs_without_common_topics_do_not_cost_the_report(reports: Reports) -> None:
+    reports.task()
+    part = reports.part(*(run_of(f"{n} a b", tag=f"t{n}") for n in (1, 2)))
+    assert any(text.startswith("t1 and t2 are not compared in relevance by touche") for text in part.warnings)
+    assert {view.evaluator: len(view.comparisons) for view in part.views} == {"trec_eval": 1, "touche": 0}
+    intervals = [place.low for view in part.views for place in view.board if view.evaluator == "touche"]
+    assert intervals == [None, None]  # of one topic each
+
+
+def test_a_part_of_the_corpus_is_said_to_be_one(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
+    task, sample = reports.task(published("Zorro", 0.9)), Corpus("sample")
+    monkeypatch.setattr(tasks, "datasets", lambda: {"made-up/sample": (task, sample)})
+    monkeypatch.setattr(tasks, "dataset", lambda _: (task, sample))
+    assert "whole corpus" in reports.part(run_of(*ALL), dataset="made-up/sample").warnings[0]
+    assert reports.part(run_of(*ALL)).warnings == []
+
+
+def test_texts_of_documents_and_of_sentences() -> None:
+    sentences = (Sentence("A__CONC__1", "Cats."), Sentence("A__PREMISE__1", "They purr."))
+    argument = Argument("A", "Cats.", ("They purr.",), sentences=sentences)
+    collection = [argument, Document("d", "dogs"), WebPage("e", title="Eels", body="swim")]
+    premise, conclusion = ("premise", "They purr."), ("conclusion", "Cats.")
+    assert texts_of({"d", "e", "A", "z", "A__PREMISE__1", "A__CONC__1"}, collection) == {
+        "A": [conclusion, premise],
+        "A__CONC__1": [conclusion],
+        "A__PREMISE__1": [premise],
+        "d": [("", "dogs")],
+        "e": [("title", "Eels"), ("", "swim")],
+    }
+
+    def endless() -> Iterator[Document]:
+        while True:
+            yield Document("d", "dogs")
+
+    assert texts_of({"d"}, endless()) == {"d": [("", "dogs")]}
+
+
+def read(text: str, title: str) -> str:
+    return "".join(f"[{piece}]" if marked else piece for piece, marked in passage(text, terms_of(title)))
+
+
+def test_terms_are_marked_by_their_stems_where_most_of_them_are() -> None:
+    marked = read("Abortion,  if ABORTED\nlegally, is\ud800legal.", "abortions be legal?")
+    assert marked == "[Abortion], if [ABORTED] [legally], is?[legal]."
+    text = "cats " + "word " * 500 + "cats dogs dogs " + "word " * 500
+    shown = read(text, "cats dogs")
+    assert shown.startswith("… word ") and " [cats] [dogs] [dogs] word" in shown and shown.endswith("word …")
+    assert len(shown) < 480 and len(read("x" * 2000, "")) == 450 + len(" …")
+
+
+@given(st.text(max_size=1500), st.text(max_size=30))
+def test_what_is_shown_of_a_text_is_a_part_of_it(text: str, title: str) -> None:
+    pieces = passage(text, terms_of(title))
+    plain = "".join(piece for piece, _ in pieces).removeprefix("… ").removesuffix(" …")
+    assert plain in " ".join(text.encode("utf-8", "replace").decode().split())
+    assert all(terms_of(piece) <= terms_of(title) for piece, marked in pieces if marked)
+
+
+def test_the_page_and_its_plots_are_the_same_every_time(
+    reports: Reports, part: TaskReport, tmp_path: Path
+) -> None:
+    contents = []
+    for name in ("one", "other"):
+        reports.page(part, name)
+        contents.append({path.name: path.read_bytes() for path in (tmp_path / name).iterdir()})
+    assert contents[0] == contents[1] and len(contents[0]) == 1 + 4 * 2  # two formats of each plot
+
+
+def test_a_strip_has_every_published_run_on_a_scale_that_begins_below_the_worst(reports: Reports) -> None:
+    """Those far below all others are named, and do not press the others together."""
+    values = [0.9, 0.88, 0.87, 0.86, 0.86, 0.861, 0.8, 0.02]
+    reports.task(*(published(f"T{n}", value) for n, value in enumerate(values)))
+    strip = reports.part(run_of("1 x", "2 x", "3 x", "4 x")).views[0].strip
+    assert strip.bounds == (0.8, 0.9) and [place.name for place in strip.below] == ["T7"]
+    points = {point.place.name: (point.x, point.level) for point in strip.points}
+    assert (points["T0"], points["T7"], points["T6"]) == ((100, 0), (0, 0), (0, 1))
+    assert sorted(points[name][1] for name in ("T3", "T4", "T5")) == [0, 1, 2]
+    assert strip.median.name in ("T3", "T4") and len(points) == len(values)
+    reports.task(published("A", 0.5), published("B", 0.4))
+    strip = reports.part(run_of(*ALL)).views[0].strip
+    assert strip.bounds == (0.4, 0.5) and strip.median.name == "B" and strip.below == []
+
+
+def test_the_scale_of_a_leaderboard_leaves_out_what_is_far_below(reports: Reports) -> None:
+    rows = [published(f"T{n}", 0.7 + n / 100, low=0.6, high=0.9) for n in range(9)]
+    reports.task(*rows, published("Zero", 0.0, low=0.0, high=0.05))
+    view = reports.part(run_of(*ALL)).views[0]
+    assert view.bounds == (0.6, 1.0) and "Zero" in [place.name for place in view.board]
+
+
+@pytest.mark.usefixtures("plain")
+def test_rows_that_can_be_rerun_have_their_command(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
+    (entry,) = (each for each in published_scores() if each.value == 0.469)
+    row = published("Boots", 0.469, tag="BM25-Baseline", baseline=True, evaluator="touche")
+    reports.task(row, published("Zorro", 0.5, tag="BM25"))
+    monkeypatch.setattr(import_module("touche.reports.content"), "published_scores", lambda: [entry])
+    part = reports.part(run_of(*ALL))
+    (place,) = next(view for view in part.views if view.evaluator == "touche").reruns
+    assert (place.name, place.rerun.baseline, place.rerun.tolerance) == ("Boots", "bm25", entry.tolerance)
+    html = reports.page(part).read_text()
+    assert "touche run bm25 -i touche-2022-task-2 -o out</code>" in html and part.reruns == ["bm25"]
+
+
+def test_a_dollar_in_a_tag_is_a_dollar_in_plots(part: TaskReport, tmp_path: Path) -> None:
+    r"""Matplotlib takes what stands between two for a formula, and \foo for an error in it."""
+    rows = [
+        plots.Interval(name=rf"$\foo${place.name}", kind=place.kind, mean=place.value or 0.0)
+        for place in part.views[0].listed
+    ]
+    plots.save(plots.plot_intervals(rows, r"$\bar$"), tmp_path / "plot")
+    svg = (tmp_path / "plot.svg").read_text()
+    assert all(f">{text}<" in svg for text in (r"$\foo$first", r"$\foo$second", r"$\foo$Zorro", r"$\bar$"))
+
+
+HOSTILE = "<script>alert(1)</script><img/src=x>$x^$\"'&amp;"
+
+
+@pytest.mark.usefixtures("plain")
+def test_what_strangers_write_is_text(
+    reports: Reports, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In tags, ids of documents, titles, and texts, marked or not; and scripts make no elements of it."""
+    reports.task(published(HOSTILE, 0.9, tag=HOSTILE), corpora={"full": Corpus("strange")})
+    monkeypatch.setattr("touche.evaluation.scores.titles_of", lambda _: {"1": f"script {HOSTILE}"})
+    document = {"docno": "<b>a</b>", "text": f"script {HOSTILE}"}
+    write("corpora/strange/documents.jsonl", json.dumps(document) + "\n")
+    part = reports.part(*(run_of("1 <b>a</b> a", tag=f"{HOSTILE}{n}") for n in (1, 2)))
+    assert part.topics["1"][0].passages
+    html = reports.page(replace(part, winners=HOSTILE), title=HOSTILE).read_text()
+    assert html.count("<script") == 1 and not re.search("<img|<b>a|innerHTML", html)
+    assert "&lt;img/src=x&gt;$x^$" in html and "<mark>script</mark>" in html
+
+
+@pytest.mark.usefixtures("plain")
+def test_what_is_significant_is_said_of_the_run_beside_it(reports: Reports) -> None:
+    reports.task(topics="12345678")
+    lists = {"best": ("b a", "a"), "mid&dle": ("b c a", "b a"), "worst": ("b c d e a", "b c d a")}
+    runs = [  # no two always as far apart
+        run_of(f"1 {odd}", *(f"{topic} {usual}" for topic in "2345678"), tag=tag)
+        for tag, (odd, usual) in lists.items()
+    ]
+    html = reports.page(reports.part(*runs, reference="mid&dle")).read_text()
+    marks = re.findall('title="significantly (.*?)"', html)
+    assert {*marks} == {"above the reference", "below the reference", "above mid&amp;dle", "above worst"}
+
+
+def test_one_run_needs_no_comparison(touche: Touche, write: Write, tmp_path: Path) -> None:
+    command = ("report", write("run.txt", run_text(["11", "12"])), "--task", "spot-check/passages", "-o")
+    assert touche(*command, tmp_path / "out") == (0, f"{tmp_path}/out/index.html\n", "")
+    html = (tmp_path / "out" / "index.html").read_text()
+    assert "Run against run" not in html and ">spread<" not in html
+    assert "the run has no results for topics 13, 14" in html and " ".join(map(str, command[:4])) in html
+
+
+def test_faults_are_one_line(touche: Touche, write: Write, tmp_path: Path) -> None:
+    command = ("report", write("file", run_text()), "--task", "spot-check/passages", "-o")
+    code, _, err = touche(*command, tmp_path / "file" / "out")
+    assert code == 2 and f"{tmp_path}/file/out: cannot be created (Not a directory)" in err
+    assert "twice" in touche(*command[:2], *command[1:], tmp_path / "out")[2]
+    gallery = touche(*command[:2], "--all-published", "-o", tmp_path / "out")
+    assert gallery[0] == 2 and "--all-published takes no RUNs" in gallery[2]
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_regression_reports_on_every_dataset(touche: Touche, tmp_path: Path) -> None:
+    command = ("regress", "bm25", "tfidf", "--dataset", "spot-check/passages", "--report", tmp_path / "out")
+    code, out, _ = touche(*command)
+    assert code == 0 and out.endswith(f"{tmp_path}/out/index.html\n")
+    html = (tmp_path / "out" / "index.html").read_text()
+    assert ">7 passed<" in html and ">tfidf --variant classic<" in html
+    assert 'href="spot-check--passages.html"' in html and "s of a processor" in html
+    runs = {path.name for path in (tmp_path / "out" / "runs" / "spot-check-passages").iterdir()}
+    assert runs == {"bm25.txt", "tfidf-variant-classic.txt", "tfidf.txt"}
+    page = (tmp_path / "out" / "spot-check--passages.html").read_text()
+    assert all(name in page for name in runs)
+
+
+def test_a_regression_that_fails_has_its_report(touche: Touche, write: Write, tmp_path: Path) -> None:
+    """Even if a part of it cannot be made; and it is known beforehand where it goes."""
+    method = "@baseline\ndef odd(topics, documents):\n    yield topics[0], [('x', 1.0)]\n"
+    baseline = write("odd/baseline.py", f"from touche import baseline\n\n{method}").parent
+    write(
+        "odd/expected.toml",
+        '[[score]]\ndataset = "spot-check/passages"\ndimension = "relevance"\nevaluator = "trec_eval"\n'
+        'qrels = "spot-check-passages-relevance.qrels"\npinned = 0.5\ntolerance = 0.1\n',
+    )
+    code, _, _ = touche("regress", baseline, "--report", tmp_path / "out")
+    assert code == 1 and ">too low<" in (tmp_path / "out" / "index.html").read_text()
+    assert "none of the top 5 is judged" in (tmp_path / "out" / "spot-check--passages.html").read_text()
+    _, _, err = touche("regress", baseline, "--report", write("file", "") / "out")
+    assert err.startswith(f"touche: {tmp_path}/file/out: cannot be created (Not a directory)")
+
+
+def luminance(red: int, green: int, blue: int) -> float:
+    parts = (part / 255 for part in (red, green, blue))
+    linear = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def test_text_can_be_read_on_every_ground() -> None:
+    """The contrast that WCAG 2 asks for at level AA, in the light and in the dark."""
+    css = (ROOT / "src/touche/reports/templates/style.css").read_text()
+    for block in re.findall(r":root \{(.*?)\}", css, flags=re.DOTALL)[:2]:
+        colours = {
+            name: tuple(bytes.fromhex(digits if len(digits) == 6 else re.sub("(.)", r"\1\1", digits)))
+            for name, digits in re.findall(r"--(\w+): #([0-9a-f]{3,6})", block)
+        }
+        mixed = zip(colours["blue"], colours["paper"], strict=True)
+        colours["heat"] = tuple(round(0.65 * blue + 0.35 * paper) for blue, paper in mixed)  # the strongest
+        texts, grounds = ("ink", "quiet", "accent", "good", "bad"), ("paper", "band", "given")
+        pairs = [(text, ground) for text in texts for ground in grounds]
+        for text, ground in [*pairs, ("ink", "marked"), ("ink", "heat")]:
+            dark, light = sorted(luminance(*colours[name]) for name in (text, ground))
+            assert (light + 0.05) / (dark + 0.05) >= 4.5, (text, ground)
+
+
+def test_what_other_viewers_read_lies_beside_the_page(touche: Touche, tmp_path: Path, write: Write) -> None:
+    """As TIRA's evaluators write it: topics, texts and labels of the first ten of each topic."""
+    run = write("run.txt", run_text(strangers=7))
+    touche("report", run, "--task", "spot-check/passages", "-o", tmp_path / "out")
+    rendering = json.loads(gzip.decompress((tmp_path / "out" / RENDERING_FILE).read_bytes()))
+    assert (
+        rendering.keys() == {"queries", "documents", "qrels"} and rendering["queries"].keys() == BEST.keys()
+    )
+    assert rendering["queries"]["11"]["qid"] == "11" and rendering["queries"]["11"]["query"]
+    assert rendering["documents"]["x0"] == {"docno": "x0", "text": ""}
+    shown = BEST["11"][:3]  # after seven others
+    assert rendering["qrels"]["11"] == {id: QRELS["11"][id] for id in shown}
+    assert all(rendering["documents"][id]["text"] for id in shown)

@@ -1,0 +1,318 @@
+"""The functions of the library: each returns what its command prints, for runs in any form."""
+
+import dataclasses
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import touche as package
+from conftest import ROOT, Touche, Write
+from spotcheck import run_text
+from touche.errors import ToucheError
+
+TASK = "spot-check/passages"
+pytestmark = pytest.mark.filterwarnings("ignore:.*and count as wrong")  # runs without stances
+
+
+@pytest.fixture
+def runs(write: Write) -> list[Path]:
+    return [write("a.txt", run_text(tag="a")), write("b.txt", run_text(["11", "12"], tag="b"))]
+
+
+def records_of(table: Any) -> list[dict[str, Any]]:
+    assert dataclasses.is_dataclass(table) and len(table.frame()) == len(table)
+    return json.loads(json.dumps([dataclasses.asdict(record) for record in table]))
+
+
+def test_functions_return_the_records_of_their_commands(touche: Touche, runs: list[Path]) -> None:
+    for command, options, table in (
+        ("evaluate", [], package.evaluate(runs, TASK)),
+        ("compare", ["--reference", "a"], package.compare(runs, TASK, reference="a")),
+        ("overlap", [], package.overlap(runs, TASK)),
+        ("lint", [], package.lint(runs, TASK)),
+    ):
+        out = touche(command, *runs, "--task", TASK, *options, "--format", "json")[1]
+        assert records_of(table) == json.loads(out), command
+    assert records_of(package.overlap(runs)) == json.loads(touche("overlap", *runs, "--format", "json")[1])
+
+
+def test_overlaps_have_effects_with_a_baseline(touche: Touche, runs: list[Path], write: Write) -> None:
+    baseline = write("c.txt", run_text(["13"], tag="c")), write("d.txt", run_text(["14"], tag="d"))
+    out = touche("overlap", *runs, "--task", TASK, "--baseline", *baseline, "--format", "json")[1]
+    table = package.overlap(runs, TASK, baseline=baseline)
+    assert records_of(table) == json.loads(out) and table[0].effect_ratio is not None
+    names = [*runs, *baseline]
+    in_memory = [package.run_of(path).as_dict() for path in names]
+    (found,) = package.overlap(in_memory[:2], TASK, baseline=in_memory[2:])[:1]
+    assert dataclasses.replace(table[0], run_a="run", run_b="run (2)") == found
+    for wrong in ({"task": None}, {"runs": [*runs, runs[0]]}, {"baseline": baseline[:1]}):
+        with pytest.raises(ToucheError, match="two of each, and a task"):
+            package.overlap(**{"runs": runs, "task": TASK, "baseline": baseline} | wrong)
+
+
+def test_runs_in_memory_count_as_their_files(runs: list[Path]) -> None:
+    first, second = map(package.run_of, runs)
+    forms = [first.frame().assign(rank=first.frame()["rank"]), second]
+    of_files = package.evaluate(runs, TASK).frame().drop(columns="run")
+    assert package.evaluate(forms, TASK).frame().drop(columns="run").equals(of_files)
+    assert package.overlap([first.as_dict(), second])[0].rbo == package.overlap(runs)[0].rbo
+    codes = [finding.code for finding in package.lint(runs, TASK)]
+    assert [finding.code for finding in package.lint([first, second], TASK)] == codes
+
+
+def test_the_fused_run_is_the_one_that_is_written(touche: Touche, runs: list[Path], tmp_path: Path) -> None:
+    touche("fuse", *runs, "-o", tmp_path, "--method", "combsum", "--weights", "0.7,0.3", "--depth", "3")
+    written = package.run_of(tmp_path / "run.txt")
+    fused = package.fuse(runs, "combsum", weights=[0.7, 0.3], depth=3)
+    assert fused.rounded.tolist() == written.rounded.tolist() and fused.tag == written.tag
+    assert fused.documents_of(fused.by_rank) == written.documents_of(written.by_rank)
+    assert max(fused.ranks) == 3
+    assert package.fuse(runs, tag="mine").tag == "mine"
+    with pytest.raises(ToucheError, match="there is no method 'rrff'; did you mean rrf"):
+        package.fuse(runs, "rrff")
+    with pytest.raises(ToucheError, match="depth = 0"):
+        package.fuse(runs, depth=0)
+    with pytest.raises(ToucheError, match="at least two runs"):
+        package.fuse(runs[:1])
+    assert fused.text() == (tmp_path / "run.txt").read_text(encoding="utf-8")
+
+
+def test_a_run_passed_twice_is_refused_and_others_of_its_name_are_numbered(runs: list[Path]) -> None:
+    read = package.run_of(runs[0])
+    for twice in ([runs[0], str(runs[0])], [read, read]):
+        for function in (package.fuse, lambda both: package.evaluate(both, TASK)):
+            with pytest.raises(ToucheError, match="passed twice"):
+                function(twice)
+    with runs[0].open() as file, pytest.raises(ToucheError, match="passed twice"):
+        package.fuse([file, file])
+    part = dataclasses.replace(read.take(range(0, len(read), 2)), path=runs[0])
+    assert package.overlap([part, runs[0]])[0].rbo == pytest.approx(package.overlap([runs[0], part])[0].rbo)
+    assert package.overlap([part, runs[0]])[0].rbo < 0.99
+    first, second = (package.fuse(runs, weights=weights) for weights in ([1, 0], [0, 1]))
+    assert first.path == second.path
+    assert package.overlap([first, second])[0].rbo == pytest.approx(package.overlap(runs)[0].rbo)
+    assert len(package.evaluate([first, second], TASK, "trec_eval").frame()["run"].unique()) == 2
+
+
+def test_tuned_fusions_are_those_of_the_command(touche: Touche, runs: list[Path], tmp_path: Path) -> None:
+    touche("fuse", *runs, "-o", tmp_path, "--tune", "two-fold", "--task", TASK)
+    tuned = package.fuse(runs, tune="two-fold", task=TASK)
+    assert tuned.text() == (tmp_path / "run.txt").read_text(encoding="utf-8")
+    assert tuned.tuning is not None and set(tuned.tuning.weights) == set(tuned.by_topic)
+    validation = tuned.tuning.cross_validation
+    (score,) = package.evaluate(tuned, TASK, "trec_eval", measure="nDCG@5")
+    assert (score.mean, score.low, score.high) == (validation.mean, *validation.interval)
+    both = {"tune": "two-fold", "task": TASK}
+    for wrong in ({"tune": "two-fold"}, {"task": TASK}, both | {"weights": [1, 1]}):
+        with pytest.raises(ToucheError, match=r"neither task nor qrels|also pass tune|exclude each other"):
+            package.fuse(runs, **wrong)
+    with pytest.raises(ToucheError, match="no cross-validation 'three-fold'"):
+        package.fuse(runs, tune="three-fold", task=TASK)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda run: package.fuse([run, run.frame()], tag="my run"), "the tag 'my run'"),
+        (lambda run: package.fuse([run, run.frame()], depth="5"), "depth = '5'"),
+        (lambda run: package.fuse([run, run.frame()], depth=2.7), "depth = 2.7 is not a whole number"),
+        (lambda run: package.fuse([run, run.frame()], depth=True), "depth = True is not a whole number"),
+        (lambda run: package.report(run, 5, TASK), "output = 5; pass a name or a path"),
+        (lambda run: package.fuse([run, run.frame()], method=None), "no method None"),
+        (lambda run: package.evaluate(package.Run.of([]), TASK), "empty"),
+        (lambda run: package.evaluate(run, 5), "no task 5"),
+        (lambda run: package.evaluate(run, __file__), "several runs as a list"),
+        (lambda run: package.overlap(run), "at least two runs"),
+        (lambda run: package.overlap([run, run], TASK, baseline=run), "pass two of each"),
+        (lambda run: package.fuse([run, run.frame()], weights="0.7,0.3"), "a list of numbers"),
+        (lambda run: package.run(None, TASK), "baseline = None"),
+        (lambda run: package.lint(run, None), "no dataset None"),
+        (lambda run: package.report(run, "out", all_published=True), "takes no runs"),
+        (lambda run: package.run("bm25", package.task(TASK)), "dataset = TaskData"),
+        (
+            lambda run: package.evaluate(dataclasses.replace(run, scores=run.scores * np.nan), TASK),
+            "nan is not",
+        ),
+    ],
+)
+def test_what_the_library_cannot_use_is_an_error(runs: list[Path], call: Any, message: str) -> None:
+    with pytest.raises(ToucheError, match=message):
+        call(package.run_of(runs[0]))
+
+
+def test_qrels_of_any_form_score_as_their_file(runs: list[Path]) -> None:
+    path = ROOT / "qrels" / "spot-check-passages-relevance.qrels"
+    qrels = package.qrels_of(path)
+    scores = package.evaluate(runs, qrels=path, measure="AP")
+    for form in (qrels, qrels.frame(), qrels.records()):
+        found = package.evaluate(runs, qrels=form, measure="AP")
+        assert [each.mean for each in found] == [each.mean for each in scores]
+        assert {each.qrels for each in found} == {"qrels"}
+
+
+def test_a_task_has_its_data_as_records_and_as_frames() -> None:
+    task = package.task(TASK)
+    assert [topic.number for topic in task.topics] == task.topics.frame()["number"].tolist()
+    assert sorted(task.qrels) == sorted(task.card.qrels) and "relevance" in task.qrels
+    qrels = task.qrels["relevance"]
+    assert len(qrels.frame()) == sum(map(len, qrels.values())) > 0
+    documents = [document.id for document in task.documents]
+    assert task.documents.frame()["id"].tolist() == documents and len(documents) > 9
+    assert package.task("touche-2022-task-1").published.frame().shape[0] == 123
+    with pytest.raises(ToucheError, match="has no dimension 'relevanc'; did you mean relevance"):
+        task.qrels["relevanc"]
+    with pytest.raises(ToucheError, match="no task 'nothing'"):
+        package.task("nothing")
+
+
+def test_a_report_on_runs_in_memory_is_written(runs: list[Path], tmp_path: Path) -> None:
+    page = package.report([package.run_of(runs[0]), package.run_of(runs[1]).frame()], tmp_path / "page", TASK)
+    assert page == tmp_path / "page" / "index.html" and "in no file" in page.read_text(encoding="utf-8")
+
+
+def test_a_gallery_of_all_published_results_is_written(tmp_path: Path) -> None:
+    page = package.report([], tmp_path, all_published=True)
+    assert (tmp_path / "touche-2021-task-1.html").is_file() and "touche-2021-task-1" in page.read_text()
+
+
+def test_a_regression_has_a_record_for_each_expected_value() -> None:
+    outcomes = package.regress("bm25", TASK)
+    assert {outcome.verdict for outcome in outcomes} == {"passed"}
+    assert set(outcomes.frame()["dataset"]) == {TASK}
+    with pytest.raises(ToucheError, match="no runner 'nowhere'"):
+        package.regress("bm25", TASK, runner="nowhere")  # type: ignore[arg-type]
+
+
+def test_functions_stay_functions_when_packages_of_their_name_are_imported() -> None:
+    code = "import touche.reports.page as page, touche.identification, touche, touche.linting; "
+    code += "print(*(type(name).__name__ for name in (touche.report, touche.lint, touche.identify)))\n"
+    code += "print(page.__name__)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.split() == [*["function"] * 3, "touche.reports.page"]
+
+
+def test_a_table_is_a_list_and_has_what_its_frame_has(runs: list[Path]) -> None:
+    table = package.evaluate(runs, TASK, "trec_eval", measure="nDCG@5")
+    assert table["mean"].tolist() == [each.mean for each in table] and table[:1][0] == table[0]
+    assert table.to_dict("records")[0]["tag"] == "a" and next(iter(table.columns)) == "run"
+    assert "<table" in table._repr_html_() and repr(table) == repr(table.frame())
+    assert package.run_of(runs[0])["docno"].tolist() == package.run_of(runs[0]).frame()["docno"].tolist()
+
+
+def test_without_pandas_runs_are_used_and_results_are_printed(
+    runs: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    read = [package.run_of(path) for path in runs]
+    assert package.evaluate(read, TASK)[0].mean == package.evaluate(runs, TASK)[0].mean
+    assert "mean=" in repr(package.evaluate(read[0], TASK)) and "lines" in repr(read[0])
+
+
+def test_a_reference_is_a_run_or_its_name(runs: list[Path]) -> None:
+    read = [package.run_of(path) for path in runs]
+    named = package.compare(read, TASK, reference="b")
+    assert list(package.compare(read, TASK, reference=read[1])) == list(named) != []
+    wide = package.wide(read, TASK, "trec_eval", reference=read[1])
+    assert repr(wide).startswith("| run |")
+
+
+def test_a_reference_in_memory_is_the_run_itself_whatever_its_name() -> None:
+    """Unnamed runs are numbered, so that neither their names nor their paths identify them."""
+    good, bad = (package.run_of(scores) for scores in ({"11": {"d1": 2.0}}, {"11": {"d2": 1.0}}))
+    qrels = {"11": {"d1": 1, "d2": 0}, "12": {"d1": 1}}
+    for a, b in ((good, bad), (good.frame(), bad.frame()), (good.as_dict(), bad.as_dict())):
+        tables = [package.compare([a, b], qrels=qrels, reference=one, measure="P@1") for one in (a, b)]
+        assert [(row.run_a, row.run_b, row.difference) for (row,) in tables] == [
+            ("run (2)", "run", -0.5),
+            ("run", "run (2)", 0.5),
+        ]
+        copied = package.compare([a, b], qrels=qrels, reference=package.run_of(b), measure="P@1")
+        assert list(copied) == list(tables[1])
+        wide = package.wide([a, b], qrels=qrels, reference=b, measure="P@1")
+        assert "different from run (2) by" in wide.note
+    with pytest.raises(ToucheError, match="none of the runs has the lines of the reference"):
+        package.compare([good, bad], qrels=qrels, reference={"11": {"d3": 1.0}})
+    with pytest.raises(ToucheError, match="2 of the runs have the lines of the reference"):
+        package.compare([good, good.as_dict()], qrels=qrels, reference=good.frame())
+    with pytest.raises(ToucheError, match="no run is called ''"):
+        package.compare([good, bad], qrels=qrels, reference="")
+
+
+def test_a_reference_by_its_tag_is_one_run(write: Write) -> None:
+    several = [
+        write(f"{name}.txt", run_text(topics, tag="same"))
+        for name, topics in (("a", ["11"]), ("b", ["11", "12"]))
+    ]
+    with pytest.raises(ToucheError, match=r"2 runs have the tag 'same'; pass a path, such as .*a\.txt"):
+        package.compare(several, TASK, reference="same")
+    rows = package.compare(several, TASK, reference=several[1])
+    assert {(row.run_a, row.run_b) for row in rows} == {tuple(map(str, several))}
+
+
+def test_qrels_in_memory_have_no_name_of_a_file(runs: list[Path], tmp_path: Path) -> None:
+    qrels = package.task(TASK).qrels["relevance"].frame()
+    (score, *_) = package.evaluate(runs, qrels=qrels, measure="nDCG@5")
+    assert (score.task, score.dimension, score.qrels) == ("qrels", "qrels", "qrels")
+    page = package.report(runs, tmp_path, qrels=qrels, measure="nDCG@5").read_text(encoding="utf-8")
+    assert "is judged by <code>qrels</code>" in page and "qrels.txt" not in page
+
+
+def test_runs_in_memory_need_no_working_directory(
+    runs: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = [package.run_of(path) for path in runs]
+    scores = list(package.evaluate(read, TASK))
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert list(package.evaluate(read, TASK)) == scores
+    assert (
+        len(package.compare(read, TASK)) == 2 and len(package.fuse(read)) and not package.lint(read[0], TASK)
+    )
+    assert package.run("bm25", "spot-check/passages")
+    with pytest.raises(ToucheError, match="cannot be read"):
+        package.evaluate("run.txt", TASK)
+
+
+def test_qrels_in_memory_are_qrels_of_reports_and_of_tuning(runs: list[Path], tmp_path: Path) -> None:
+    qrels = package.task(TASK).qrels["relevance"]
+    assert package.report(runs, tmp_path, qrels=qrels).is_file()
+    of_task = package.fuse(runs, tune="two-fold", task=TASK)
+    assert package.fuse(runs, tune="two-fold", qrels=qrels.frame(), measure="nDCG@5").text() == of_task.text()
+
+
+def test_lint_finds_in_memory_what_it_finds_in_a_file(runs: list[Path]) -> None:
+    read = package.run_of(runs[0])
+    wrong = {
+        "duplicate-document": read.take([0, *range(len(read))]),
+        "empty-run": read.take([]),
+        "score": dataclasses.replace(read, scores=read.scores * np.nan),
+        "blank-in-tag": read.called("a b"),
+    }
+    for code, run in wrong.items():
+        assert code in {finding.code for finding in package.lint(run, TASK)}
+
+
+def test_intervals_do_not_depend_on_the_order_of_topics(runs: list[Path], write: Write) -> None:
+    read, qrels = package.run_of(runs[0]), package.task(TASK).qrels["relevance"]
+    turned = package.Qrels({topic: qrels[topic] for topic in reversed(qrels)})
+    lines = read.take(range(len(read))[::-1])
+    assert [*turned] != [*qrels] and next(iter(lines.by_topic)) != next(iter(read.by_topic))
+    expected = package.evaluate(read, qrels=qrels, measure="nDCG@5")
+    found = package.evaluate(lines, qrels=turned, measure="nDCG@5")
+    assert [(each.low, each.high) for each in found] == [(each.low, each.high) for each in expected]
+    one = package.Qrels({"11": qrels["11"]})
+    assert {each.low for each in package.evaluate(read, qrels=one, measure="nDCG@5")} == {None}
+
+
+def test_values_over_different_numbers_of_documents_have_no_best_one(runs: list[Path]) -> None:
+    scores = package.evaluate(runs, TASK, measure="macro F1")
+    assert len({score.results for score in scores}) == 2
+    wide = package.wide(runs, TASK, measure="macro F1,nDCG@5")
+    of_stances, *others = zip(*wide.rows.values(), strict=True)
+    assert not any(cell.best for cell in of_stances) and all(any(cell.best for cell in of) for of in others)

@@ -1,0 +1,303 @@
+"""Runs and qrels in every form: each becomes each other one, and what cannot be one is refused."""
+
+import io
+import math
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pandas
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from conftest import Write
+from touche.errors import ToucheError
+from touche.trec.columns import Run
+from touche.trec.forms import qrels_of, run_of, runs_of
+from touche.trec.qrels import Qrels
+
+WORDS = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_size=5)
+SCORES = st.sampled_from([0.1, 0.1 + 2e-9, 3.0, -2.5, 1e-30, 16777217.0]) | st.floats(
+    width=32, allow_nan=False, allow_infinity=False
+)
+RUNS = st.dictionaries(WORDS, st.dictionaries(WORDS, SCORES, min_size=1, max_size=4), min_size=1, max_size=3)
+QRELS = st.dictionaries(
+    WORDS, st.dictionaries(WORDS, st.integers(-2, 9), min_size=1, max_size=4), min_size=1, max_size=3
+)
+
+
+def written(run: Run, folder: Path) -> Path:
+    run.write(folder / "run.txt")
+    return folder / "run.txt"
+
+
+FORMS: dict[str, Callable[[Run, Path], Any]] = {
+    "path": written,
+    "text": lambda run, folder: written(run, folder).open(encoding="utf-8"),
+    "bytes": lambda run, folder: io.BytesIO(written(run, folder).read_bytes()),
+    "pyterrier": lambda run, folder: run.frame(),
+    "without ranks": lambda run, folder: run.frame().drop(columns="rank"),
+    "ir_measures": lambda run, folder: run.frame("ir_measures"),
+    "dict": lambda run, folder: run.as_dict(),
+    "records": lambda run, folder: run.scored_docs(),
+    "run": lambda run, folder: run,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=8)
+@given(RUNS)
+def test_a_run_of_any_form_becomes_any_other_and_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, form: str, scores: dict[str, dict[str, float]]
+) -> None:
+    folder, original = tmp_path_factory.mktemp("forms"), run_of(scores)
+    source = run_of(FORMS[form](original, folder))
+    for other in FORMS:
+        for run in (source, run_of(FORMS[other](source, folder)), run_of(FORMS[form](source, folder))):
+            assert run.as_dict() == scores
+            assert run.documents_of(run.by_rank) == original.documents_of(original.by_score)
+
+
+@pytest.mark.slow
+@given(RUNS, QRELS)
+def test_objects_of_ranx_become_runs_and_qrels_and_come_back(
+    scores: dict[str, dict[str, float]], labels: dict[str, dict[str, int]]
+) -> None:
+    ranx = pytest.importorskip("ranx")
+    run, qrels = run_of(scores).called("my run").ranx(), qrels_of(labels).ranx()
+    assert isinstance(run, ranx.Run) and isinstance(qrels, ranx.Qrels)
+    assert run_of(run).as_dict() == scores and run_of(run).tag == "my run"
+    assert qrels_of(qrels) == {t: {d: max(n, 0) for d, n in of.items()} for t, of in labels.items()}
+
+
+def test_ranks_survive_in_files_and_in_frames_of_pyterrier(write: Write) -> None:
+    path = write("run.txt", "1 Q0 a 7 1.0 tag\n1 Q0 b 3 2.0 tag\n2 Q0 a 9 5 tag\n1 Q0 c 3 9.5 tag\n")
+    run = run_of(path)
+    assert run.documents_of(run.by_rank) == {"1": ["b", "c", "a"], "2": ["a"]}
+    again = run_of(run.frame())
+    assert again.documents_of(again.by_rank) == run.documents_of(run.by_rank)
+    assert run.frame().values.tolist() == [
+        ["1", "b", 0, 2.0],
+        ["1", "c", 1, 9.5],
+        ["1", "a", 2, 1.0],
+        ["2", "a", 0, 5.0],
+    ]
+    run.write(path.with_name("again.txt"))
+    assert run_of(path.with_name("again.txt")) == run
+    derived = run_of(run.as_dict())
+    assert derived.ranks.tolist() == [2, 1, 3, 1] and derived.tag == "run"
+
+
+def test_stances_survive_in_frames(write: Write) -> None:
+    path = write("run.txt", "1 PRO a 1 2.0 tag\n1 Q0 b 2 1.0 tag\n2 con a 1 5 tag\n")
+    run = run_of(path)
+    for names in ("pyterrier", "ir_measures"):
+        again = run_of(run.frame(names))  # type: ignore[arg-type]
+        assert list(again.stances) == ["PRO", "Q0", "con"] and again.as_dict() == run.as_dict()
+    assert "stance" not in run_of(run.as_dict()).frame()
+    frame = run.frame().assign(stance=["PRO", None, ""])
+    assert list(run_of(frame).stances) == ["PRO", "Q0", "Q0"]
+    with pytest.raises(ToucheError, match="tag:2: stance 'a b' is not an id"):
+        run_of(frame.assign(stance=["PRO", "a b", math.nan]))
+
+
+ROWS = {"qid": ["1", "1"], "docno": ["a", "b"], "score": [1.5, 2.0], "rank": [1, 0], "stance": ["PRO", None]}
+
+
+@pytest.mark.parametrize(("library", "name"), [("polars", "DataFrame"), ("pyarrow", "table")])
+def test_frames_of_other_libraries_are_runs_and_qrels(library: str, name: str) -> None:
+    made_by = getattr(pytest.importorskip(library), name)
+    run = run_of(made_by(ROWS))
+    assert run.documents_of(run.by_rank) == {"1": ["b", "a"]} and list(run.stances) == ["PRO", "Q0"]
+    assert run.as_dict() == {"1": {"b": 2.0, "a": 1.5}}
+    assert qrels_of(made_by({"query_id": [1], "doc_id": ["a"], "relevance": [2]})) == {"1": {"a": 2}}
+    assert len(runs_of(made_by(ROWS))) == 1
+    with pytest.raises(ToucheError, match="run has no column 'docno'; it needs qid, docno, score"):
+        run_of(made_by({"qid": ["1"], "score": [1.0]}))
+
+
+class Columnar:
+    """Has what lists of PyArrow and of polars are made of, which are not always installed."""
+
+    def __init__(self, values: list[Any], convert: str) -> None:
+        setattr(self, convert, lambda: values)
+
+
+class OtherFrame:
+    def __init__(self, convert: str, names: str) -> None:
+        self._columns = {column: Columnar(values, convert) for column, values in ROWS.items()}
+        self.columns: list[Any] = list(self._columns.values())
+        setattr(self, names, list(self._columns))
+
+    def __getitem__(self, name: str) -> Any:
+        return self._columns[name]
+
+
+@pytest.mark.parametrize(("convert", "names"), [("to_pylist", "column_names"), ("to_list", "columns")])
+def test_columns_are_converted_by_their_own_method(convert: str, names: str) -> None:
+    assert run_of(OtherFrame(convert, names)).as_dict() == {"1": {"b": 2.0, "a": 1.5}}
+
+
+def test_a_frame_without_rows_names_the_conversion() -> None:
+    lazy = OtherFrame("to_list", "columns")
+    lazy.collect = lambda: None  # type: ignore[attr-defined]
+    with pytest.raises(ToucheError, match=r"OtherFrame has no rows yet; convert it by collect\(\) of polars"):
+        run_of(lazy)
+
+
+PRIVATE = "\ue000"  # a character for private use
+
+
+def test_ids_are_the_same_in_files_and_in_memory(tmp_path: Path) -> None:
+    run, qrels = run_of({PRIVATE: {PRIVATE: 1.0}}), qrels_of({PRIVATE: {PRIVATE: 1}})
+    run.write(tmp_path / "run.txt")
+    assert run_of(tmp_path / "run.txt") == run
+    assert qrels_of(qrels.write(tmp_path / "qrels.txt")) == qrels
+
+
+@pytest.mark.parametrize("id", ["a 0 b 1\n1", "a\n", "", "a b", "\x1b[31m", "\ud800", 5])
+@pytest.mark.parametrize("is_topic", [True, False])
+def test_qrels_are_written_only_if_they_can_be_read_again(id: Any, is_topic: bool, tmp_path: Path) -> None:
+    wrong = Qrels({id: {"a": 1}}) if is_topic else Qrels({"1": {id: 1}})
+    with pytest.raises(ToucheError, match=f"{'topic' if is_topic else 'document'} .* is not an id"):
+        wrong.write(tmp_path / "qrels.txt")
+    with pytest.raises(ToucheError, match="is not a whole number"):
+        Qrels({"1": {"a": 1.5}}).write(tmp_path / "qrels.txt")  # type: ignore[dict-item]
+    assert not list(tmp_path.iterdir())
+
+
+def test_ids_stay_texts_and_whole_numbers_become_texts() -> None:
+    frame = pandas.DataFrame({"qid": [1, 1], "docno": ["007", 12], "score": np.float32([2, 1])})
+    run = run_of(frame)
+    assert run.as_dict() == {"1": {"007": 2.0, "12": 1.0}}
+    assert qrels_of(pandas.DataFrame({"qid": ["01"], "docno": ["007"], "label": [2.0]})) == {"01": {"007": 2}}
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ({}, "the run is empty"),
+        ([], "the run is empty"),
+        ("no-such-file.txt", "cannot be read"),
+        (io.StringIO(""), "the run is empty"),
+        (io.StringIO("1 Q0 a"), "3 columns instead of 6"),
+        (b"1 Q0 a 1 1 t", "is neither a run nor"),
+        (5, "5 is neither a run nor"),
+        (None, "None is neither a run nor"),
+        ({"1": ["a"]}, r"topic '1' has \['a'\]; write {topic: {document: score}}"),
+        ({"1": {"a": True}}, "run:1: score True is not a finite number"),
+        ({"1": {"a": "2"}}, "run:1: score '2' is not"),
+        ({"1": {"a": 1e39}}, "run:1: score 1e[+]39 is not"),
+        ({"1": {"a": math.nan}}, "run:1: score nan is not"),
+        ({"1": {"a": 10**400}}, "run:1: score 10{59} ... is not"),
+        ({"1": {"a b": 1.0}}, "run:1: docno 'a b' is not an id"),
+        ({1.0: {"a": 1.0}}, "run:1: qid 1.0 is not an id"),
+        ({True: {"a": 1.0}}, "run:1: qid True is not an id"),
+        ({"1": {"a": 1.0, 7: 2.0, "7": 3.0}}, "run:3: document '7' occurs a second time for topic 1"),
+        ([SimpleNamespace(query_id="1", doc_id="a")], "run:1: .* has not query_id, doc_id, score"),
+        ([("1", "a", 1.0)], "run:1: .* has not query_id"),
+        (pandas.DataFrame({"qid": ["1"], "docno": ["a"]}), "run has no column 'score'"),
+        (
+            pandas.DataFrame({"qid": ["1"], "docno": ["a"], "doc_id": ["a"], "score": [1.0]}),
+            "2 columns 'docno'",
+        ),
+        (pandas.DataFrame({"qid": ["1"], "docno": [None], "score": [1.0]}), "docno .* is not an id"),
+        (
+            pandas.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0], "rank": [0.5]}),
+            "rank 0.5 is not a whole",
+        ),
+        (
+            pandas.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0], "rank": [10**19]}),
+            "rank 1.* is not a wh",
+        ),
+    ],
+)
+def test_what_cannot_be_a_run_is_refused(source: Any, message: str) -> None:
+    with pytest.raises(ToucheError, match=message):
+        run_of(source)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["1", "2"]) | st.integers(1, 2) | st.floats(1, 2),
+            st.text(max_size=3) | st.integers(-9, 9**20) | st.floats(),
+            st.integers(-1, 9),
+            st.floats() | st.integers(-(10**40), 10**40) | st.booleans() | st.text(max_size=2),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+@example([("1", "doc 3 0 9 x", 0, 1.0)])
+@example([("1", "a", 0, 10**400)])
+def test_a_frame_becomes_the_same_run_or_is_refused(rows: list[tuple[Any, ...]]) -> None:
+    frame = pandas.DataFrame(rows, columns=["qid", "docno", "rank", "score"], dtype=object)
+    try:
+        run = run_of(frame)
+    except ToucheError:
+        return
+    first = 1 if any(rank == 0 for _, _, rank, _ in rows) else 0  # ranks of files start at 1
+    assert [(each.topic, each.document, each.rank, each.score) for each in run] == [
+        (str(qid), str(docno), rank + first, float(score)) for qid, docno, rank, score in rows
+    ]
+    assert all(len(f"{each.topic} {each.document}".split()) == 2 for each in run)
+
+
+QREL_FORMS: dict[str, Callable[[Qrels], Any]] = {
+    "pyterrier": lambda qrels: qrels.frame(),
+    "ir_measures": lambda qrels: qrels.frame("ir_measures"),
+    "records": lambda qrels: qrels.records(),
+    "dict": lambda qrels: {topic: dict(labels) for topic, labels in qrels.items()},
+    "text": lambda qrels: io.StringIO(
+        "".join(f"{r.query_id} 0 {r.doc_id} {r.relevance}\n" for r in qrels.records())
+    ),
+}
+
+
+@settings(max_examples=20)
+@given(QRELS)
+def test_qrels_of_any_form_become_any_other(labels: dict[str, dict[str, int]]) -> None:
+    for make in QREL_FORMS.values():
+        for other in QREL_FORMS.values():
+            assert qrels_of(other(qrels_of(make(qrels_of(labels))))) == labels
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ({}, "no judgments in it"),
+        ({"1": {"a": 0.5}}, "label 0.5 is not a whole number up to 1,000,000"),
+        ({"1": {"a": 10**7}}, "label 10000000 is not"),
+        ({"1": {"a": True}}, "label True is not"),
+        ({"1": {1: 0, "1": 1}}, "qrels:2: document '1' of topic 1 has two grades"),
+        (pandas.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1]}), "no column 'label'"),
+        (3, "is neither a run nor judgments"),
+    ],
+)
+def test_what_cannot_be_qrels_is_refused(source: Any, message: str) -> None:
+    with pytest.raises(ToucheError, match=message):
+        qrels_of(source)
+
+
+def test_several_runs_of_one_name_are_numbered_and_one_list_of_records_is_one_run() -> None:
+    run = run_of({"1": {"a": 1.0}})
+    assert [str(each.path) for each in runs_of([run.as_dict(), run.frame(), {"1": {"b": 2}}])] == [
+        "run",
+        "run (2)",
+        "run (3)",
+    ]
+    assert len(runs_of(run.scored_docs())) == len(runs_of(run)) == len(runs_of(run.as_dict())) == 1
+    assert runs_of(["a", Path("b")]) == [Path("a"), Path("b")]
+
+
+def test_ir_measures_scores_what_is_converted_to_it_alike() -> None:
+    run, qrels = run_of({"1": {"a": 1.0, "b": 2.0}}), qrels_of({"1": {"a": 1}})
+    value = ir_measures.calc_aggregate([ir_measures.RR], qrels.records(), run.scored_docs())[ir_measures.RR]
+    assert value == 0.5
+    frames = qrels.frame("ir_measures"), run.frame("ir_measures")
+    assert ir_measures.calc_aggregate([ir_measures.RR], *frames)[ir_measures.RR] == 0.5

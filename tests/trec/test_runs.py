@@ -1,0 +1,235 @@
+import math
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import pytrec_eval
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import Write
+from texts import NUMBERS
+from touche.errors import InputError, ToucheError
+from touche.io.opening import read_lines
+from touche.trec import runs
+from touche.trec.columns import Run
+from touche.trec.runs import (
+    LineError,
+    RunLine,
+    as_float32,
+    format_run,
+    in_order_of_score,
+    parse_line,
+    ranking,
+    read_run,
+)
+
+# Few ids and few scores cause ties, also ties that exist only as float32.
+IDS = st.text("abYZ019-é𝄞", min_size=1, max_size=4)
+SCORES = st.sampled_from(
+    [0.1, 0.10000000001, 0.1 + 2e-8, 1.0, 3.0, 1e-30, 0.0, -0.0, -2.5, 16777216.0, 16777217.0]
+)
+HITS = st.dictionaries(
+    IDS, st.one_of(SCORES, st.floats(width=32, allow_nan=False, allow_infinity=False)), min_size=1
+)
+
+
+@given(st.one_of(st.floats(), st.integers(), st.just(2.0**128 - 2.0**103), st.floats(3e38, 4e38)))
+def test_a_score_is_rounded_as_numpy_does_and_never_warns(score: float) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rounded = as_float32(score)
+    with np.errstate(over="ignore"):
+        expected = np.float32(float(score) if abs(score) < 1e308 else math.copysign(math.inf, score))
+    if math.isnan(score):
+        assert np.isnan(rounded)
+    else:
+        assert rounded == expected and not (rounded == 0 and np.signbit(rounded))
+    assert rounded.dtype == np.float32
+
+
+def test_a_run_is_read_as_teams_send_them(write: Write) -> None:
+    path = write("a.run", '51\tQ0\td1\t0\t11.7\tteam\t\n2 FIRST d2___3 1 1e-3 "Colbert  edinburg"\n')
+    assert read_run(path) == [
+        RunLine("51", "Q0", "d1", 0, 11.7, "team"),
+        RunLine("2", "FIRST", "d2___3", 1, 0.001, '"Colbert  edinburg"'),
+    ]
+
+
+FIELDS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
+    lambda text: not any(blank in text for blank in " \t\n\v\f\r")
+)
+GOOD = ["1", "Q0", "d", "1", "0.5", "t"]
+
+
+def parsed_or_refused(*columns: str) -> RunLine | LineError:
+    """The line of these columns; or its error, which is one short line and names the place."""
+    try:
+        return parse_line("\t".join(columns), Path("a.run"), 7)
+    except LineError as error:
+        assert (
+            str(error).startswith("a.run:7: ") and len(str(error).splitlines()) == 1 and len(str(error)) < 200
+        )
+        return error
+
+
+@given(st.lists(FIELDS | NUMBERS, min_size=6, max_size=6), st.lists(st.booleans(), min_size=6, max_size=6))
+def test_each_field_of_a_line_reads_back_or_the_line_is_refused(any: list[str], taken: list[bool]) -> None:
+    columns = [odd if take else good for odd, good, take in zip(any, GOOD, taken, strict=True)]
+    line = parsed_or_refused(*columns)
+    if isinstance(line, RunLine):
+        rank, score = line.rank, line.score
+        assert [line.topic, line.stance, line.document, line.tag] == [*columns[:3], columns[5]]
+        assert (rank, score) == (int(columns[3]), float(columns[4]))
+
+
+@given(FIELDS | NUMBERS)
+def test_a_rank_is_18_ascii_digits_at_most_and_a_score_a_decimal_that_is_finite_as_float32(text: str) -> None:
+    is_rank = set(text) <= set("0123456789") and len(text) <= 18
+    is_score = set(text) <= set("0123456789+-.eE")
+    with suppress(ValueError):
+        is_score = is_score and abs(float(text)) < 2**128 - 2**103
+        line = parsed_or_refused(*GOOD[:4], text, "t")
+        assert line == RunLine("1", "Q0", "d", 1, float(text), "t") if is_score else is_of(line, "score")
+    line = parsed_or_refused(*GOOD[:3], text, *GOOD[4:])
+    assert line == RunLine("1", "Q0", "d", int(text), 0.5, "t") if is_rank else is_of(line, "rank")
+
+
+def is_of(line: RunLine | LineError, column: str) -> bool:
+    return isinstance(line, LineError) and line.column == column
+
+
+def test_only_what_c_calls_a_blank_parts_columns() -> None:
+    line = parse_line("1 Q0 a\x1fb\u2003c 1 0.5 t\x1c \u00a0 \t\r\n", Path("a.run"), 1)
+    assert (line.document, line.tag) == ("a\x1fb\u2003c", "t\x1c \u00a0")
+
+
+def trec_eval_finds_in_first_place(scores: dict[str, float], document: str) -> bool:
+    evaluator = pytrec_eval.RelevanceEvaluator({"1": {document: 1}}, {"success_1"})
+    return bool(evaluator.evaluate({"1": scores})["1"]["success_1"] == 1.0)
+
+
+@given(HITS)
+def test_the_order_of_a_ranking_is_the_one_of_trec_eval(hits: dict[str, float]) -> None:
+    remaining, ranked = dict(hits), ranking(hits.items())
+    assert ranking(hits.items(), 2) == ranked[:2]
+    for document, _ in ranked:
+        assert trec_eval_finds_in_first_place(remaining, document)
+        del remaining[document]
+
+
+@given(HITS)
+def test_a_written_ranking_is_read_back_in_the_same_order(
+    tmp_path_factory: pytest.TempPathFactory, hits: dict[str, float]
+) -> None:
+    path = tmp_path_factory.mktemp("fuzz") / "run.txt"
+    path.write_text(format_run("1", ranking(hits.items()), "tag"), encoding="utf-8")
+    lines = read_run(path)
+    assert [line.rank for line in lines] == list(range(1, len(hits) + 1))
+    assert in_order_of_score(lines) == sorted(lines, key=lambda line: line.rank) == lines
+    assert {line.document: np.float32(line.score) for line in lines} == {
+        document: np.float32(score) for document, score in hits.items()
+    }
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf, 1e39, True, "1"])
+def test_what_no_run_can_hold_is_refused(score: Any) -> None:
+    with pytest.raises(ToucheError, match="scores must be numbers that are finite"):
+        ranking([("a", score)])
+    with pytest.raises(ToucheError, match="'a' is ranked twice"):
+        ranking([("a", 1.0), ("b", 0.5), ("a", 0.2)])
+
+
+def test_scores_have_no_more_digits_than_they_need() -> None:
+    text = format_run("7", ranking([("a", np.float32(0.1)), ("b", 10.73390007019043), ("c", -0.0)]), "t")
+    assert text == "7 Q0 b 1 10.7339 t\n7 Q0 a 2 0.1 t\n7 Q0 c 3 0.0 t\n"
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            b"1 Q0 a 1 0.5 t",
+            b" 1\tQ0 b  2 1e-3 t \r",
+            b"1 Q0 c 3 .5 two words",
+            b"",
+            b"\xc2\xa0",
+            b"2 NO \xc3\xa9 4 -1 t",
+        ]
+    )
+    | st.sampled_from(
+        [b"1 Q0 a", b"1 Q0 d 1_0 1 t", b"1 Q0 d 1 1_0 t", b"1 Q0 d 1 inf t", b"1 Q0 d 1 1e39 t", b"\xff"]
+    )
+    | st.sampled_from(
+        [
+            b"1 Q0 d 1 0.5 t \0 2 Q0 d 1 0.5 t",
+            b"1 Q0",
+            b"a 1 0.5 t",
+            b"1 Q0 d \xd9\xa1 1 t",
+            b"1 Q0 d 1 1 t u",
+        ]
+    )
+    | st.binary(max_size=12),
+    max_size=6,
+)
+
+
+@pytest.mark.parametrize("block", [1, 3, 2000])
+@given(LINES, st.booleans())
+def test_blocks_of_lines_are_read_as_each_line_is(
+    tmp_path_factory: pytest.TempPathFactory, block: int, lines: list[bytes], marked: bool
+) -> None:
+    path = tmp_path_factory.mktemp("runs") / "run.txt"
+    path.write_bytes(b"\xef\xbb\xbf" * marked + b"\n".join(lines))
+    expected: list[RunLine] | int | None
+    seen = dict[tuple[str, str], RunLine]()
+    try:
+        for number, text in read_lines(path):
+            line = parse_line(text, path, number)
+            if seen.setdefault((line.topic, line.document), line) is not line:
+                expected = number
+                break
+        else:
+            expected = list(seen.values()) or None
+    except InputError as error:
+        expected = error.line
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runs, "BLOCK", block)
+        try:
+            found: list[RunLine] | int | None = [*read_run(path)]
+        except InputError as error:
+            found = error.line
+    assert found == expected
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("12"), st.sampled_from("abcdé"), st.integers(0, 3), SCORES), max_size=9
+    )
+)
+def test_columns_are_ordered_as_lists_of_lines_are(cells: list[tuple[str, str, int, float]]) -> None:
+    lines = [RunLine(topic, "Q0", document, rank, score, "t") for topic, document, rank, score in cells]
+
+    def grouped(ordered: list[RunLine]) -> list[tuple[str, list[RunLine]]]:
+        topics: dict[str, list[RunLine]] = {line.topic: [] for line in lines}
+        for line in ordered:
+            topics.setdefault(line.topic, []).append(line)
+        return list(topics.items())
+
+    run = Run.of(lines)
+    by_score = sorted(lines, key=lambda line: (np.float32(line.score), line.document), reverse=True)
+    by_double = sorted(lines, key=lambda line: (line.score, line.document), reverse=True)
+    by_rank = sorted(lines, key=lambda line: line.rank)
+    for order, ordered in (
+        (run.by_score, by_score),
+        (run.order_of(run.scores), by_double),
+        (run.by_rank, by_rank),
+        (run.by_topic, lines),
+    ):
+        assert [(topic, [*run.take(places)]) for topic, places in order.items()] == grouped(ordered)
+    ties = sorted(lines, key=lambda line: (-np.float32(line.score), line.rank))
+    found = {topic: [*run.take(places)] for topic, places in run.by_score_and_rank.items()}
+    assert found == dict(grouped(ties))
+    assert run.tags.present == (["t"] if lines else []) and [*run] == lines and run[1:] == lines[1:]
