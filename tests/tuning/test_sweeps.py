@@ -408,6 +408,66 @@ def test_a_change_after_loading_is_not_recorded_as_the_result_of_the_new_code(
     assert before.read_text() != old
 
 
+OUTSIDE = """
+import touche
+
+
+@touche.baseline
+def mine(topics, documents, *, least: int = 1):
+    import outside_helper
+
+    for topic in topics:
+        yield topic, [(document.id, float(outside_helper.VALUE)) for document in documents]
+"""
+
+
+def test_a_change_of_a_module_outside_or_of_a_library_repeats_a_run(write: Write, tmp_path: Path) -> None:
+    """Also if the baseline imports it only while it ranks, and if only another version is found first."""
+    folder = write("mine/baseline.py", OUTSIDE).parent
+    for name in ("first", "second"):
+        write(f"{name}/outside_helper.py", f"from outside_package import {name.upper()} as VALUE")
+        write(f"{name}/outside_package/__init__.py", "from .values import *")
+        write(f"{name}/outside_package/values.py", "FIRST, SECOND = 1, 2")
+        for package, version in (("outside-helper", 1), ("other", 2)):
+            about = f"{name}/{package.replace('-', '_')}-{version}.dist-info"
+            write(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
+            write(f"{about}/top_level.txt", f"{package.replace('-', '_')}\n")
+    code = (
+        "import sys, touche; print(touche.sweep(sys.argv[1], sys.argv[2], {}, output=sys.argv[3]).new_runs)"
+    )
+    command = [sys.executable, "-W", "ignore", "-c", code, str(folder), DATASET, str(tmp_path / "sweep")]
+
+    def new_runs(path: str = "first") -> int:
+        environment = os.environ | {"PYTHONPATH": str(tmp_path / path)}
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, check=True)
+        return int(done.stdout)
+
+    assert (new_runs(), new_runs()) == (1, 0)
+    write("first/outside_package/values.py", "FIRST, SECOND = 3, 2")
+    assert (new_runs(), new_runs()) == (1, 0)
+    assert (new_runs("second"), new_runs("second")) == (1, 0)
+    write("second/other-2.dist-info/METADATA", "Metadata-Version: 2.1\nName: other\nVersion: 3\n")
+    assert new_runs("second") == 0  # the baseline does not use it
+    write("second/outside_helper-1.dist-info/METADATA", "Name: outside-helper\nVersion: 4\n")
+    assert (new_runs("second"), new_runs("second")) == (1, 0)
+
+
+def test_a_module_outside_that_changes_after_its_import_is_not_recorded(write: Write, tmp_path: Path) -> None:
+    """Python does not load it anew, so that a later process has to repeat the run."""
+    folder, helper = write("mine/baseline.py", OUTSIDE).parent, write("lib/outside_helper.py", "VALUE = 1")
+    code = f"import touche; print(touche.sweep({str(folder)!r}, {DATASET!r}, {{}}, output='sweep').new_runs)"
+    (tmp_path / "run.py").write_text(f"{code}\nopen({str(helper)!r}, 'w').write('VALUE = 22')\n{code}\n")
+    environment = os.environ | {"PYTHONPATH": str(helper.parent)}
+    command = [sys.executable, "-W", "ignore", "run.py"]
+    counts = []
+    for _ in range(2):
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, check=True)
+        counts.append(done.stdout.split())
+    assert counts == [[b"1", b"0"], [b"1", b"0"]]
+    run = tmp_path / "sweep" / "touche-mine" / "run.txt"
+    assert " 22.0 " in run.read_text()
+
+
 def test_a_sweep_into_the_folder_of_its_baseline_is_resumed(reading: Path) -> None:
     for new_runs in (2, 0, 0):
         found = swept(baselines.load(str(reading)), {"folder": ["", "x"]}, reading / "out")

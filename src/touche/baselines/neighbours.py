@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+INSTALLED = ("site-packages", "dist-packages")  # names of folders of libraries
 __path__: list[str] = []  # makes this module a package, in which each folder is a package
 _PACKAGE = re.compile(rf"{re.escape(__name__)}\.([0-9a-f]+)_\w+")  # a path in hexadecimal, and a version
 
@@ -87,7 +88,7 @@ def _is_neighbour(package: str, name: str) -> bool:
     """Returns whether a module is in the folder, and no installed library has its name."""
     if name == "touche" or PathFinder.find_spec(name, sys.modules[package].__path__) is None:
         return False
-    installed = [entry for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
+    installed = [entry for entry in sys.path if Path(entry).name in INSTALLED]
     library = PathFinder.find_spec(name, installed)
     return library is None or not library.has_location
 

@@ -1,16 +1,22 @@
-"""Runs that an earlier sweep completed, from the same input, options and code."""
+"""Runs that an earlier sweep completed, from the same input, options, code and libraries."""
 
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+import platform
+import sys
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
+from importlib.metadata import packages_distributions, version
+from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from touche.baselines.declaration import EXTRA_MODULES
 from touche.baselines.files import digest_of, fingerprint, fingerprints
+from touche.baselines.neighbours import INSTALLED
 from touche.baselines.running import Runs
 from touche.documents.files import Files
 from touche.io.opening import is_file, md5, texts_in
@@ -19,6 +25,7 @@ from touche.tira.outputs import METADATA_FILE, RUN_FILE
 
 COMPLETE_FILE = "complete.json"
 """File in a run's folder once the run is complete."""
+_loaded: dict[str, str] = {}  # versions of modules, as Python loaded them
 
 
 class Resumption:
@@ -45,8 +52,10 @@ class Resumption:
         self._sources[folder] = self._source(options, self._code)
         if not all(is_file(folder / name) for name in (COMPLETE_FILE, METADATA_FILE, RUN_FILE)):
             return False
-        with suppress(OSError, ValueError):  # the worst effect is a repeated run
-            return bool(json.loads((folder / COMPLETE_FILE).read_bytes()) == self._record(folder))
+        # The worst effect of a broken file is a repeated run.
+        with suppress(OSError, ValueError, LookupError, TypeError):
+            record = json.loads((folder / COMPLETE_FILE).read_bytes())
+            return bool(record == self._record(folder, record["modules"]))
         return False
 
     def complete(self, folder: Path, options: Mapping[str, Any]) -> None:
@@ -62,12 +71,16 @@ class Resumption:
         loaded = self._digest(ranker.folder, ranker.files)
         code = self._digest(ranker.folder, fingerprints(ranker.folder))
         if code == loaded and self._source(options, code) == self._sources[folder]:
-            write_whole(folder / COMPLETE_FILE, json.dumps(self._record(folder), indent=2) + "\n")
+            write_whole(folder / COMPLETE_FILE, json.dumps(self._record(folder, _modules()), indent=2) + "\n")
 
-    def _record(self, folder: Path) -> dict[str, str]:
-        """Returns hashes of a run and of its origin."""
+    def _record(self, folder: Path, modules: Iterable[str]) -> dict[str, Any]:
+        """Returns hashes of a run and of its origin, and the versions of modules."""
         source = self._sources[folder].encode(errors="backslashreplace")
-        return {RUN_FILE: md5(folder / RUN_FILE), "made of": hashlib.md5(source).hexdigest()}
+        return {
+            RUN_FILE: md5(folder / RUN_FILE),
+            "made of": hashlib.md5(source).hexdigest(),
+            "modules": _versions(modules),
+        }
 
     @cached_property
     def _code(self) -> str:
@@ -100,13 +113,12 @@ class Resumption:
 
     @cached_property
     def _input(self) -> str:
-        """Input, and the code of this library."""
+        """Input, and the version of Python."""
         ranker, source = self._runs.ranker, self._runs.given
-        library = Path(__file__).parents[1]
         return repr(
             [
                 ranker.name,
-                self._digest(library, fingerprints(library)),
+                platform.python_version(),
                 source.took,
                 [(topic.number, topic.title, sorted(topic.candidates or ())) for topic in source.topics],
                 self._runs.data(),
@@ -124,3 +136,35 @@ class Resumption:
             folder = documents.paths[0].parent
             listed.append(self._digest(folder, fingerprints(folder)))
         return listed
+
+
+def _modules() -> list[str]:
+    """Returns the modules that a run may have used: all that are loaded, and those of the extras."""
+    loaded = {name.partition(".")[0] for name in sys.modules}
+    return sorted((loaded | EXTRA_MODULES) - sys.stdlib_module_names - {"__main__"})
+
+
+def _versions(modules: Iterable[str]) -> dict[str, str]:
+    """Returns the versions of modules, at first sight if they are loaded, because Python loads none anew."""
+    new = {*modules} - _loaded.keys()
+    packages = packages_distributions() if new else {}  # slow
+    versions = {module: _version(module, packages.get(module, ())) for module in new}
+    _loaded.update({module: versions[module] for module in new if module in sys.modules})
+    return {module: (_loaded | versions)[module] for module in modules}
+
+
+def _version(module: str, packages: Iterable[str]) -> str:
+    """Returns the packages of a module, and the digest of its code if it may change without its package."""
+    texts = [f"{package}=={version(package)}" for package in sorted({*packages})]
+    spec = None
+    with suppress(ImportError, ValueError):  # ValueError if Python did not load it from a file
+        spec = find_spec(module) if module.isidentifier() else None
+    if spec:
+        paths = map(Path, spec.submodule_search_locations or [spec.origin or ""])
+        texts += [_digest_of_code(path) for path in paths if not (texts and path.parent.name in INSTALLED)]
+    return " ".join(texts)
+
+
+def _digest_of_code(path: Path) -> str:
+    """Returns the digest of a module's file or folder."""
+    return digest_of(fingerprints(path)) if path.is_dir() else fingerprint(path)
