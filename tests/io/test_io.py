@@ -3,12 +3,14 @@ import fcntl
 import gzip
 import os
 import re
+import socket
 import stat
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -23,7 +25,7 @@ from touche.io.json_lines import read_jsonl, text_field
 from touche.io.opening import open_binary, read_lines
 from touche.io.temporary import temporary_folder
 from touche.io.toml import Name, Strict, Text, read_record
-from touche.io.writing import whole, write_whole
+from touche.io.writing import cached, together, whole, write_whole
 
 
 @pytest.mark.parametrize(
@@ -316,6 +318,63 @@ def test_two_writers_of_a_file_disturb_each_other_in_nothing(
         write_whole(tmp_path / "run.txt", "second")
         assert (tmp_path / "run.txt").read_text() == "second"
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("run.txt", "first")]
+
+
+WAITING = """
+import sys
+from pathlib import Path
+from touche.io.writing import whole
+with whole(Path("run.txt")):
+    print(flush=True)
+    sys.stdin.read(1)
+"""
+
+
+def test_hidden_files_of_killed_writers_are_removed_and_those_of_living_ones_stay(tmp_path: Path) -> None:
+    run, about = tmp_path / "run.txt", tmp_path / "ir-metadata.yml"
+    command = [sys.executable, "-c", WAITING]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "cwd": tmp_path}
+    killed, living = subprocess.Popen(command, **pipes), subprocess.Popen(command, **pipes)
+    with killed, living:
+        for process in (killed, living):
+            process.stdout.readline()
+        killed.kill()
+        killed.wait()
+        (tmp_path / f".ir-metadata.yml.{'0' * 16}.earlier").write_text("hidden before the kill")
+        (tmp_path / ".run.txt.mine.part").write_text("not of this library")
+        assert len([*tmp_path.iterdir()]) == 4
+        with together(run):
+            write_whole(run, "new")
+            write_whole(about, "new")
+        hidden = {path.name for path in tmp_path.iterdir()} - {run.name, about.name, ".run.txt.mine.part"}
+        assert len(hidden) == 1
+        living.communicate(b"x")
+    assert living.returncode == 0 and run.read_text() == ""
+
+
+def test_a_block_without_its_first_file_replaces_the_others(tmp_path: Path) -> None:
+    for names in ([], ["b", "c"]):
+        with together(tmp_path / "a"):
+            for name in names:
+                write_whole(tmp_path / name, name)
+        assert sorted(path.name for path in tmp_path.iterdir()) == names
+
+
+@pytest.mark.parametrize("opened", [whole, cached])
+def test_an_error_about_another_file_does_not_name_the_output(
+    tmp_path: Path, opened: Callable[[Path], AbstractContextManager[Any]]
+) -> None:
+    errors: list[Callable[[], object]] = [
+        lambda: (tmp_path / "missing").read_text(),
+        lambda: socket.create_connection(("127.0.0.1", 1)),
+    ]
+    for fail in errors:
+        with pytest.raises(OSError, match=r"No such file|refused"), opened(tmp_path / "run.txt"):
+            fail()
+    full = r"run\.txt: cannot be written \(No space"
+    with pytest.raises(InputError, match=full), opened(tmp_path / "run.txt"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_planted_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,11 +3,12 @@
 import errno
 import fcntl
 import os
+import re
 import signal
 import stat
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,23 +30,28 @@ class _Block:
     Attributes:
         inputs: the files that it must not replace.
         parts: the hidden files with the new content, by the files that they will replace.
+        locks: closes the locks of the hidden files.
     """
 
     inputs: set[Identity]
     parts: dict[Path, Path] = field(default_factory=dict)
+    locks: ExitStack = field(default_factory=ExitStack)
 
-    def add(self, target: Path, part: Path) -> None:
+    def add(self, target: Path, part: Path, lock: int) -> None:
         """Adds a file; if it is written twice, the second content counts."""
+        self.locks.callback(os.close, lock)
         if target in self.parts:
             self.parts[target].unlink()
         self.parts[target] = part
 
     def parts_from(self, first: Path) -> dict[Path, Path]:
-        """Returns the hidden files, and that of ``first`` before the others."""
+        """Returns the hidden files, and that of ``first``, if it was written, before the others."""
         target = Path(os.path.realpath(first))
-        return {target: self.parts[target], **self.parts}
+        return dict(sorted(self.parts.items(), key=lambda pair: pair[0] != target))
 
 
+# Errors of writing to an open file.
+_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 _block: ContextVar[_Block | None] = ContextVar("block", default=None)
 
 
@@ -113,7 +119,7 @@ def whole(path: Path, *, is_update: bool = False) -> Iterator[IO[bytes]]:
     A symbolic link stays, and its target is written. A missing target is created, as by ``>`` of a shell;
     ``cp`` refuses such a link. An existing file keeps its permissions, and its owner and group if the system
     allows it. The content is first written to a hidden file in the target's folder. Only a killed process
-    leaves this ``.NAME.*.part`` behind; you can remove it.
+    leaves this ``.NAME.*.part`` behind; the next one that writes the target removes it.
 
     Args:
         path: the file.
@@ -123,14 +129,18 @@ def whole(path: Path, *, is_update: bool = False) -> Iterator[IO[bytes]]:
         InputError: if the directory cannot be written, the disk is full, a device has this name, or the file
             is an input of the running command.
     """
-    with _named(path):
-        target = _target_of_writing(path, is_update=is_update)
-        with _hidden_part(target) as (part, file):
+    with ExitStack() as stack:
+        with _named(path):
+            target = _target_of_writing(path, is_update=is_update)
+            part, file = stack.enter_context(_hidden_part(target))
+        with _named(path, _WRITING):
             yield file
-        if block := _block.get():
-            block.add(target, part)
-        else:
-            _replace({target: part})
+        with _named(path):
+            _synchronize(file)
+            if block := _block.get():
+                block.add(target, part, os.dup(file.fileno()))
+            else:
+                _replace({target: part})
 
 
 @contextmanager
@@ -143,10 +153,14 @@ def cached(path: Path) -> Iterator[IO[bytes]]:
     Raises:
         InputError: if the directory cannot be written, or the disk is full.
     """
-    with _named(path):
-        with _hidden_part(path) as (part, file):
+    with ExitStack() as stack:
+        with _named(path):
+            part, file = stack.enter_context(_hidden_part(path))
+        with _named(path, _WRITING):
             yield file
-        _replace({path: part})
+        with _named(path):
+            _synchronize(file)
+            _replace({path: part})
 
 
 @contextmanager
@@ -155,7 +169,8 @@ def together(first: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
 
     No new file is ever next to an earlier one of the block, because all earlier files except the first are
     hidden before the first is replaced. If the process is killed at that moment, the other files are missing:
-    ``.NAME.*.earlier`` has their earlier content, and ``.NAME.*.part`` has their new content.
+    ``.NAME.*.earlier`` has their earlier content, and ``.NAME.*.part`` has their new content. The next block
+    that replaces them removes these hidden files.
 
     Args:
         first: the file that is replaced first, and is never missing.
@@ -168,12 +183,14 @@ def together(first: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
     token = _block.set(block)
     try:
         yield
-        with _named(first):
-            _replace(block.parts_from(first))
+        if block.parts:
+            with _named(first):
+                _replace(block.parts_from(first))
     finally:
         _block.reset(token)
         for part in block.parts.values():
             part.unlink(missing_ok=True)
+        block.locks.close()
 
 
 @contextmanager
@@ -230,12 +247,19 @@ def without_empty_folders(top: Path, *folders: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Raises an InputError with the path for an error of the system, and for an impossible path."""
+def _named(path: Path, only: Container[int] | None = None) -> Iterator[None]:
+    """Raises an InputError with the path for an error of the system, and for an impossible path.
+
+    Args:
+        path: the path.
+        only: the numbers of the errors, if others, and those that name a file, may be about another file.
+    """
     check_path(path)
     try:
         yield
     except OSError as error:
+        if only is not None and (error.errno not in only or error.filename is not None):
+            raise
         raise InputError(path, f"cannot be written ({error.strerror})", "choose another directory") from error
 
 
@@ -245,17 +269,42 @@ def _hidden_part(target: Path) -> Iterator[tuple[Path, IO[bytes]]]:
     earlier = None if target.is_symlink() else _status(target)
     part = _hidden(target, "part")
     # Not mkstemp, because its permissions ignore the umask.
-    opener = partial(os.open, mode=0o600 if earlier else 0o666)
+    opener = partial(_create_locked, mode=0o600 if earlier else 0o666)
     with open(part, "xb", opener=opener) as file:
         try:
             if earlier:
                 _keep_permissions(file.fileno(), earlier)
             yield part, file
-            file.flush()
-            os.fsync(file.fileno())
         except BaseException:
             part.unlink(missing_ok=True)
             raise
+
+
+def _create_locked(path: str, flags: int, mode: int) -> int:
+    """Creates and locks a file, which other processes may remove before it is locked."""
+    while True:
+        file = os.open(path, flags, mode)
+        with suppress(OSError):  # on file systems without locks
+            fcntl.flock(file, fcntl.LOCK_EX)
+        if os.path.lexists(path):
+            return file
+        os.close(file)
+
+
+def _synchronize(file: IO[bytes]) -> None:
+    """Writes the content of a file to the disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _remove_abandoned(target: Path, kind: str) -> None:
+    """Removes hidden files that killed processes have left; the lock of a file ends with its process."""
+    name = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}\.{kind}")
+    with suppress(OSError):  # the folder may not be readable
+        for path in [path for path in target.parent.iterdir() if name.fullmatch(path.name)]:
+            with suppress(OSError), path.open("rb") as file:  # locked, or removed meanwhile
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
 
 
 def _hidden(target: Path, kind: str) -> Path:
@@ -289,6 +338,8 @@ def _replace(parts: Mapping[Path, Path]) -> None:
                     hidden.unlink(missing_ok=True)
                 if failures:
                     raise failures[0]
+        for target in parts:
+            _remove_abandoned(target, "(part|earlier)" if others else "part")
 
 
 def _moved(part: Path, target: Path) -> OSError | None:
