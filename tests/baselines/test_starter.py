@@ -2,8 +2,10 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -128,6 +130,38 @@ def test_what_cannot_be_is_refused_in_one_sentence_and_nothing_is_left(
     assert name in err and REFUSED[name] in err
     assert sorted(path.name for path in place.iterdir()) == ["file", "full"]
     assert [path.name for path in (place / "full").iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.parametrize("is_empty", [False, True])
+def test_a_kill_between_two_renames_leaves_no_half_folder_with_a_baseline(
+    place: Path, monkeypatch: pytest.MonkeyPatch, is_empty: bool
+) -> None:
+    """An empty folder stays in place, because it may be the current one of a shell."""
+    folder = place / "us"
+    if is_empty:
+        folder.mkdir()
+        inode = folder.stat().st_ino
+    rename, steps = Path.rename, list[Path]()
+
+    def killed(path: Path, target: Path) -> Path:
+        steps.append(path)
+        if len(steps) == stop:
+            raise KeyboardInterrupt
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", killed)
+    for stop in range(1, len(FILES) + 2):
+        steps.clear()
+        with suppress(KeyboardInterrupt):
+            write_baseline(folder)
+        present = [name for name in FILES if (folder / name).exists()]
+        if "baseline.py" in present:
+            break
+        assert is_empty or not folder.exists()
+        for path in folder.iterdir() if is_empty else ():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert present == FILES and stop == (len(FILES) + 1 if is_empty else 2)
+    assert not is_empty or folder.stat().st_ino == inode
 
 
 def test_nothing_is_left_of_a_folder_that_cannot_be_finished(

@@ -10,7 +10,7 @@ from touche.errors import InputError
 
 _EXAMPLE = "my-team"  # my_team in Python; the new name replaces it in all files
 _BASE = "touche/base"
-_FILES = (
+_FILES = (  # the first makes the folder a baseline
     "baseline.py",
     "Dockerfile",
     "README.md",
@@ -23,10 +23,13 @@ _TAKEN = {"baseline", "re", "words_of", *dir(builtins), *kwlist}  # names used i
 
 
 def write_baseline(folder: Path, base: str = _BASE) -> None:
-    """Writes a new baseline, completely or not at all; the folder's name is also that of image and function.
+    """Writes a new baseline; the folder's name is also that of image and function.
+
+    A missing folder appears whole or not at all. An empty folder, such as ``.``, stays in place, and
+    baseline.py is its last file: if it is missing after a kill, empty the folder and write it again.
 
     Args:
-        folder: the new folder.
+        folder: the new folder, missing or empty.
         base: the base image.
 
     Raises:
@@ -51,13 +54,16 @@ def write_baseline(folder: Path, base: str = _BASE) -> None:
 def _write(target: Path, function: str, base: str) -> None:
     """Writes to a temporary folder first, so that a full disk leaves nothing behind."""
     with TemporaryDirectory(prefix=".touche-new-", dir=target.parent) as scratch:
+        part = Path(scratch) / target.name
         for name in _FILES:
             text = (Path(__file__).parent / _EXAMPLE / name).read_text(encoding="utf-8")
-            path = Path(scratch) / name
+            path = part / name
             path.parent.mkdir(parents=True, exist_ok=True)
             text = text.replace(f"FROM {_BASE}\n", f"FROM {base}\n")
             named = text.replace(_EXAMPLE, target.name).replace(_EXAMPLE.replace("-", "_"), function)
             path.write_text(named, encoding="utf-8")
-        target.mkdir(exist_ok=True)
-        for path in Path(scratch).iterdir():
+        if not target.exists():
+            part.rename(target)
+            return
+        for path in sorted(part.iterdir(), key=lambda path: path.name == _FILES[0]):
             path.rename(target / path.name)
