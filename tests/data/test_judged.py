@@ -254,13 +254,21 @@ def test_a_mirror_with_the_folder_is_copied(
     data: Path, home: Path, write: Write, monkeypatch: pytest.MonkeyPatch, touche: Touche, publisher: str
 ) -> None:
     published(monkeypatch, table(ROWS), publisher)
-    line = json.dumps({"_id": IDS["first"], "title": "Cats", "text": "The first premise."})
+    lines = [
+        json.dumps({"_id": id, "title": CONCLUSIONS[word], "text": f"The {word} premise."})
+        for word, id in IDS.items()
+    ]
+    line = "\n".join(lines)
     mirror = write("mirror/corpora/own-two-topics/corpus.jsonl", line).parents[2]
     code, _, _ = touche("data", "fetch", DATASET, "--from", mirror)
     assert code == 0 and (home / "corpora" / "own-two-topics" / "corpus.jsonl").read_text() == line
     assert Publisher.asked == []
     shutil.rmtree(home / "corpora")
     (home / "corpora" / "own-two-topics").mkdir(parents=True)  # an empty folder has no dataset
+    write("mirror/corpora/own-two-topics/corpus.jsonl", "\n".join(lines[1:]))
+    code, _, err = touche("data", "fetch", DATASET, "--from", mirror)
+    assert code == 2 and f"1 of 3 judged documents are missing, such as {IDS['first']}; " in err
+    assert not list((home / "corpora" / "own-two-topics").iterdir())
     write("mirror/corpora/own-two-topics/corpus.jsonl", line.replace("premise", "promise"))
     code, _, err = touche("data", "fetch", DATASET, "--from", mirror)
     assert code == 2 and f"the text of {IDS['first']} does not match the checksum in its id" in err

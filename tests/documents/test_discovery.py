@@ -144,6 +144,18 @@ def test_documents_in_any_jsonl_are_found_by_their_fields(
         files_named([tmp_path / "in" / "part0.jsonl", tmp_path / "in" / "queries.jsonl"], "in")
 
 
+def test_documents_of_beir_need_no_title(write: Write, tmp_path: Path) -> None:
+    """Queries without a title differ only by their name."""
+    write("in/queries.jsonl", '{"_id": "1", "text": "Cats", "metadata": {}}')
+    for name in ("dev-queries", "topics-2020", "query"):
+        write(f"in/{name}.jsonl", '{"_id": "2", "text": "Cats", "metadata": {}}')
+    with pytest.raises(InputError, match="no documents in this folder"):
+        find(tmp_path / "in")
+    for part in (0, 1):
+        write(f"in/part{part}.jsonl", json.dumps({"_id": f"d{part}", "text": "Cats"}))
+    assert ids(find(tmp_path / "in").documents) == ["d0", "d1"]
+
+
 HTML = b"<title>Cats</title><p>Cats hunt birds."
 LINE = '{"URL": "", "Language": "en", "ClueWeb22-ID": "%s", "Clean-Text": "Cats"}\n'
 

@@ -267,7 +267,7 @@ def _download(source: Source, part: Path) -> None:
 def _place(source: Source, file: Path, target: Path) -> Status:
     """Checks the md5 of a file or its archive, then puts the file in its place."""
     if file.is_dir():
-        copy_dataset(file, target)
+        copy_dataset(source.dataset, file, target.parents[1], target)
         return Status(source.path, "copied", f"not verified: {_why_not_verified(source)}")
     packed = bool(source.member) and file.name != target.name
     verifiable = bool(source.md5) and packed == bool(source.member)

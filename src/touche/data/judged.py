@@ -4,7 +4,7 @@ import csv
 import logging
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from touche.trec.qrels import Qrels, read_qrels
 from touche.trec.topics import read_topics
 
 _COLUMNS = "q_id doc_id rel qual query concl prem stance query_clean query_clean_lem".split()
-_REMEDY = "fetch the file again"
+_REMEDY = "fetch it again"
 _VERSION = re.compile(r"argsme-2020-04-01(?!-processed).*")  # folders of corpora whose ids are checksums
 _log = logging.getLogger(__name__)
 
@@ -55,12 +55,10 @@ def write_judged(dataset_id: str, source: Path, data: Path, target: Path) -> int
         MissingDataError: if topics or qrels are missing.
     """
     task, corpus = tasks.dataset(dataset_id)
-    judged = {name: _qrels(task, name, data) for name in task.qrels if name != STANCE}
-    wanted = {id for qrels in judged.values() for labels in qrels.values() for id in labels}
+    judged = _qrels_by_dimension(task, data)
+    wanted = _judged_ids(judged)
     documents = {document.id: document for document in _read(source, judged) if document.id in wanted}
-    if missing := wanted - documents.keys():
-        problem = f"{len(missing)} of {len(wanted)} judged documents are missing, such as {min(missing)}"
-        raise InputError(source, problem, _REMEDY)
+    _check_complete(source, wanted, documents.keys())
     for document in documents.values():
         if is_altered(document):
             _log.warning("%s: the text of %s does not match the checksum in its id", source, document.id)
@@ -73,16 +71,27 @@ def write_judged(dataset_id: str, source: Path, data: Path, target: Path) -> int
     return len(documents)
 
 
-def copy_dataset(source: Path, target: Path) -> None:
+def copy_dataset(dataset_id: str, source: Path, data: Path, target: Path) -> None:
     """Copies the folder of a dataset, which appears whole or not at all.
 
+    Args:
+        dataset_id: the id of the dataset.
+        source: the folder.
+        data: the folder that has topics/ and qrels/ of the task, if the searched folders lack them.
+        target: the folder to write.
+
     Raises:
-        InputError: if a text does not match its id, or the folder cannot be read or written.
+        InputError: if a text does not match its id, a judged document is missing, or the folder cannot be
+            read or written.
+        MissingDataError: if qrels are missing.
     """
+    ids = set()
     for document in find_documents(source):
+        ids.add(document.id)
         if is_altered(document):
             problem = f"the text of {document.id} does not match the checksum in its id"
             raise InputError(source, problem, "copy the folder again")
+    _check_complete(source, _judged_ids(_qrels_by_dimension(tasks.dataset(dataset_id)[0], data)), ids)
     with whole_folder(target) as part:
         shutil.copytree(source, part)
 
@@ -154,6 +163,21 @@ def _read(source: Path, judged: Judged) -> Iterable[AnyDocument]:
     if source.suffix == ".tsv":
         return read_judged_arguments(source, judged)
     return documents_in(pieces_of_passages(source), None)
+
+
+def _qrels_by_dimension(task: Task, data: Path) -> Judged:
+    return {name: _qrels(task, name, data) for name in task.qrels if name != STANCE}
+
+
+def _judged_ids(judged: Judged) -> Set[str]:
+    return {id for qrels in judged.values() for labels in qrels.values() for id in labels}
+
+
+def _check_complete(source: Path, wanted: Set[str], ids: Set[str]) -> None:
+    """Raises an InputError if a judged document is missing."""
+    if missing := wanted - ids:
+        problem = f"{len(missing)} of {len(wanted)} judged documents are missing, such as {min(missing)}"
+        raise InputError(source, problem, _REMEDY)
 
 
 def _qrels(task: Task, dimension: str, data: Path) -> Qrels:

@@ -29,6 +29,7 @@ from touche.trec.topics import Topic, read_topics
 _ANY = "*.jsonl"
 _TOPIC_FILES = ("topics.xml", "queries.jsonl")
 _RERANK_FILE = "rerank.jsonl"
+_QUERIES = re.compile(r"quer(?:y|ies)|topic", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,16 @@ class HasFields:
     names: Set[str]
 
     def __call__(self, path: Path) -> bool:
-        """Returns whether it is; False if the file cannot be read, or has the name of another input."""
+        """Returns whether it is; False if the file cannot be read, or has the name of another input.
+
+        BEIR's queries have the fields of its documents without a title, so that only their name differs.
+        """
         if path.name.removesuffix(".gz") in (*_TOPIC_FILES, _RERANK_FILE):
             return False
         with suppress(InputError):
             _, record = next(read_jsonl(path), (0, {}))
-            return self.names <= record.keys() and "qid" not in record
+            is_query = "qid" in record or ("title" not in record and _QUERIES.search(path.name))
+            return self.names <= record.keys() and not is_query
         return False
 
 
@@ -73,6 +78,7 @@ _FORMATS = (
     FileFormat(_ANY, "documents", pieces_of_documents, fits=HasFields({"docno"})),
     FileFormat(_ANY, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "title"})),
     FileFormat(_ANY, "passages", pieces_of_passages, fits=HasFields({"id", "contents"})),
+    FileFormat(_ANY, "documents", pieces_of_beir_corpus, fits=HasFields({"_id", "text"})),
 )
 _IN_FOLDERS = [format for format in _FORMATS if format.below]
 _BELOW = re.compile("|".join(f"(?:{format.below.pattern})" for format in _IN_FOLDERS if format.below))
@@ -115,7 +121,7 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
     Re-ranking input (rerank.jsonl) has priority over topics and documents. If there are several formats, the
     first in these orders is used: topics.xml, queries.jsonl; documents.jsonl, corpus.jsonl (BEIR),
     passages*.jsonl, args_processed*.csv, pages.csv, *.parquet, *.warc, *.json of ClueWeb22, other *.json,
-    other *.jsonl with documents, those of BEIR, those with passages.
+    other *.jsonl with documents, those of BEIR, those with passages, those of BEIR without titles.
     All except Parquet may be gzipped. Parquet files, archives and texts of ClueWeb22 may also be in
     subfolders or linked folders, under their original names.
 

@@ -129,12 +129,11 @@ def whole(path: Path, *, is_update: bool = False) -> Iterator[IO[bytes]]:
         InputError: if the directory cannot be written, the disk is full, a device has this name, or the file
             is an input of the running command.
     """
-    with ExitStack() as stack:
+    with _named(path, _WRITING), ExitStack() as stack:
         with _named(path):
             target = _target_of_writing(path, is_update=is_update)
             part, file = stack.enter_context(_hidden_part(target))
-        with _named(path, _WRITING):
-            yield file
+        yield file
         with _named(path):
             _synchronize(file)
             if block := _block.get():
@@ -153,11 +152,10 @@ def cached(path: Path) -> Iterator[IO[bytes]]:
     Raises:
         InputError: if the directory cannot be written, or the disk is full.
     """
-    with ExitStack() as stack:
+    with _named(path, _WRITING), ExitStack() as stack:
         with _named(path):
             part, file = stack.enter_context(_hidden_part(path))
-        with _named(path, _WRITING):
-            yield file
+        yield file
         with _named(path):
             _synchronize(file)
             _replace({path: part})
