@@ -19,7 +19,7 @@ from typing import Any
 
 from touche import baselines
 from touche.baselines.running import statistics_named
-from touche.data.places import opened
+from touche.data.datasets import opened
 from touche.documents.discovery import Input
 from touche.documents.html.extraction import parse_as_in_2020
 from touche.documents.statistics_files import StatisticsFiles

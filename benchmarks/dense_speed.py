@@ -27,7 +27,7 @@ import numpy as np
 from touche import baselines, pairs
 from touche.containers.limits import Limits
 from touche.containers.runs import Job, run_locally
-from touche.data.places import open_dataset
+from touche.data.datasets import open_dataset
 from touche.documents.beir import corpus_line, query_line
 from touche.documents.discovery import find
 from touche.documents.records import AnyDocument, Argument, conclusion_of, premises_of

@@ -18,7 +18,8 @@ from tempfile import TemporaryDirectory
 
 from touche.containers.limits import Limits
 from touche.containers.runs import Job, run_locally
-from touche.data.places import locate, open_dataset
+from touche.data.datasets import open_dataset
+from touche.data.places import locate
 from touche.documents.html.extraction import parse, parse_as_in_2020
 from touche.documents.html.parsing import parsed
 from touche.documents.html_folder import read_pages_csv

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 from touche.containers.limits import Limits
 from touche.containers.runs import Job, Usage, run_locally
-from touche.data.places import open_dataset
+from touche.data.datasets import open_dataset
 from touche.trec.runs import read_run
 
 DATASET, ROUNDS = "touche-2020-task-1/sample", 5

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from touche import baselines, tasks
-from touche.data import places
+from touche.data import datasets
 from touche.errors import ToucheError
 from touche.evaluation import scores
 from touche.evaluation.evaluators import EVALUATORS
@@ -71,7 +71,7 @@ def _scores(command: str, parts: Sequence[str], entries: Mapping[str, ExpectedSc
 def _evaluated(part: str, entry: ExpectedScore) -> Sequence[Evaluated]:
     ranker, folder = baselines.load(entry.baseline), FOLDER / part / entry.baseline
     options = {name: each.default for name, each in ranker.options.items()} | dict(entry.options)
-    baselines.run(ranker, places.open_dataset(entry.dataset), folder, options)
+    baselines.run(ranker, datasets.open_dataset(entry.dataset), folder, options)
     evaluated = scores.evaluate([folder / RUN_FILE], tasks.task(entry.dataset))
     return [run for run in evaluated if run.is_ranking]
 

@@ -16,8 +16,9 @@ from touche.baselines.loader import load
 from touche.baselines.method import Baseline
 from touche.baselines.options import checked
 from touche.baselines.running import run as write_run
-from touche.data.places import open_dataset, opened, topics_of
+from touche.data.datasets import open_dataset, opened
 from touche.data.places import qrels_of as qrels_of_task
+from touche.data.places import topics_of
 from touche.documents.collection import Documents
 from touche.errors import ToucheError, check_choice, check_whole, choice
 from touche.evaluation import agreement, fusion, scores

@@ -18,7 +18,7 @@ from neighbours import neighbour
 from oracles import chatnoir
 from oracles.formulas import Collection, length_in_one_byte
 from touche import baselines
-from touche.data import places
+from touche.data import datasets
 from touche.documents.collection import Documents
 from touche.documents.discovery import find_documents
 from touche.documents.html.extraction import parse_as_in_2020
@@ -39,13 +39,13 @@ FACTOR = 2.2  # of BM25 in Elasticsearch: k1 + 1
 
 @cache
 def pages(year: str) -> list[Page]:
-    documents = places.open_dataset("spot-check/pages").documents
+    documents = datasets.open_dataset("spot-check/pages").documents
     return list(map(page_of, documents.parsed_by(parse_as_in_2020) if year == "2020" else documents))
 
 
 @cache
 def topics() -> Sequence[Topic]:
-    return places.open_dataset("spot-check/pages").topics
+    return datasets.open_dataset("spot-check/pages").topics
 
 
 @cache

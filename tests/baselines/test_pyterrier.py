@@ -9,7 +9,7 @@ import pytest
 import touche
 from conftest import ROOT
 from pages import steps
-from touche.data.places import opened
+from touche.data.datasets import opened
 from touche.errors import ToucheError
 from touche.trec.qrels import read_qrels
 

@@ -17,7 +17,8 @@ from conftest import ROOT, Touche, Write, use_clone
 from known import KNOWN
 from touche import tasks
 from touche.data import places
-from touche.data.fetching import Source, _sources_of, fetch, official, verify
+from touche.data.fetching import fetch, verify
+from touche.data.sources import Source, _sources_of, official
 from touche.errors import InputError, ToucheError
 
 CONTENT = b"1 0 a 2\n" * 50_000
@@ -290,7 +291,8 @@ def test_the_files_of_a_dataset_are_its_topics_judgments_and_corpus() -> None:
 def two(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only two files are official."""
     both = [source(f"https://example.org/{name}", path=f"qrels/{name}") for name in ("a.qrels", "b.qrels")]
-    monkeypatch.setattr("touche.data.fetching.official", lambda chosen=(): both)
+    for module in ("touche.cli.data", "touche.data.fetching"):
+        monkeypatch.setattr(f"{module}.official", lambda chosen=(): both)
 
 
 def test_when_one_file_is_refused_the_rest_is_fetched(

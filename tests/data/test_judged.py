@@ -16,9 +16,9 @@ from test_fetching import Publisher, home, publisher
 
 from conftest import Touche, Write
 from touche import Argument, tasks
-from touche.data import fetching, remedies
+from touche.data import remedies, sources
+from touche.data.datasets import open_dataset
 from touche.data.judged import read_judged_arguments, write_judged
-from touche.data.places import open_dataset
 from touche.documents.argsme import _java_hash, is_altered
 from touche.errors import InputError
 from touche.trec.qrels import Qrels
@@ -122,7 +122,7 @@ def records(monkeypatch: pytest.MonkeyPatch, address: str, md5: str) -> None:
     record = {"title": "t", "url": "https://example.org", "licence": "none stated"}
     record["files"] = {"corpora/own-two-topics": source}  # type: ignore[assignment]
     monkeypatch.setattr(remedies, "records", lambda: [record])
-    monkeypatch.setattr(fetching, "records", lambda: [record])
+    monkeypatch.setattr(sources, "records", lambda: [record])
 
 
 def published(monkeypatch: pytest.MonkeyPatch, content: str, address: str) -> None:
@@ -239,8 +239,8 @@ def test_verify_names_file_and_id_of_each_altered_text(
     path = "data/corpora/argsme-2020-04-01-sample/args-me.json"
     write(path, json.dumps({"arguments": arguments}))
     write("data/topics/touche-2021-task-1.xml", f"<topics>{TOPICS}</topics>")
-    available = [source for source in fetching.official(["touche-2021-task-1/sample"]) if source.place()]
-    monkeypatch.setattr(fetching, "official", lambda datasets: available)  # missing files also fail
+    available = [source for source in sources.official(["touche-2021-task-1/sample"]) if source.place()]
+    monkeypatch.setattr("touche.cli.data.official", lambda datasets: available)  # missing files also fail
     code, out, _ = touche("data", "verify", "touche-2021-task-1/sample")
     assert code == 0 and "does not match" not in out
     arguments[2]["premises"] = [{"text": "The third  premise."}]

@@ -6,7 +6,7 @@ import touche as package
 from conftest import ROOT, Touche, Write
 from touche import tasks
 from touche.containers.runs import input_directory
-from touche.data import places
+from touche.data import datasets, places
 from touche.documents.ir_datasets import IrDataset
 from touche.errors import InputError, MissingDataError, ToucheError
 from touche.io import origin
@@ -101,14 +101,14 @@ def test_a_corpus_of_ir_datasets_is_read(
     for name in ("touche-2021-task-2", "touche-2022-task-2"):
         topic = "<topic><number>1</number><title>t</title></topic>"
         write(f"topics/{name}.xml", f"<topics>{topic}</topics>")
-    assert places.open_dataset("touche-2021-task-2").documents == IrDataset("clueweb12")
+    assert datasets.open_dataset("touche-2021-task-2").documents == IrDataset("clueweb12")
     ranks = write("topics/spam-ranks.txt.gz", "73 a\n")
-    documents = places.open_dataset("touche-2021-task-2").documents
+    documents = datasets.open_dataset("touche-2021-task-2").documents
     assert documents == IrDataset(id="clueweb12", side_files=(ranks,))
     with pytest.raises(MissingDataError, match=r"get it with: touche data fetch touche-2022-task-2"):
-        places.open_dataset("touche-2022-task-2")  # it would otherwise be downloaded
+        datasets.open_dataset("touche-2022-task-2")  # it would otherwise be downloaded
     with pytest.raises(MissingDataError, match="corpora/touche-2022-task-2-sample is missing"):
-        places.open_dataset("touche-2022-task-2/sample")
+        datasets.open_dataset("touche-2022-task-2/sample")
 
 
 def test_a_missing_data_set_of_beir_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_missing_data_set_of_beir_is_an_error(monkeypatch: pytest.MonkeyPatch,
     topics.write_text('{"_id": "1", "text": "t"}\n')
     monkeypatch.setenv("TOUCHE_DATA", str(tmp_path))
     with pytest.raises(MissingDataError, match=r"get it with: touche data fetch beir-webis-touche2020-v2"):
-        places.open_dataset("beir-webis-touche2020-v2")
+        datasets.open_dataset("beir-webis-touche2020-v2")
 
 
 def test_a_folder_never_replaces_the_dataset_of_its_name(
@@ -129,10 +129,10 @@ def test_a_folder_never_replaces_the_dataset_of_its_name(
     write(f"{name}/documents.jsonl", '{"docno": "a", "text": "mine"}\n')
     monkeypatch.chdir(tmp_path)
     for path in (f"./{name}", f"../{tmp_path.name}/{name}", str(tmp_path / name)):
-        assert places.opened(path).topics[0].title == "Mine" and not places.is_dataset(path)
+        assert datasets.opened(path).topics[0].title == "Mine" and not places.is_dataset(path)
         with input_directory(path) as folder:
             assert folder == Path(path)
-    assert len(places.opened(name).topics) > 1
+    assert len(datasets.opened(name).topics) > 1
     with input_directory(name) as folder:
         assert folder != Path(name) and (folder / "args-me.json").is_file()
     assert len(package.run("bm25", name).by_topic) > 1

@@ -12,8 +12,8 @@ from conftest import ROOT, Touche, Write
 from touche import tasks
 from touche.cli.data import fetch_
 from touche.containers import runs
-from touche.data import places, remedies
-from touche.data.fetching import official
+from touche.data import datasets, places, remedies
+from touche.data.sources import official
 from touche.errors import MissingDataError
 
 FILES = sorted(
@@ -113,7 +113,7 @@ def test_what_cannot_be_verified_is_fetched_first(touche: Touche, monkeypatch: p
 def test_a_missing_dataset_has_a_size(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, runner: str) -> None:
     monkeypatch.setattr(places, "clone", lambda: None)
     job = runs.Job("bm25", (), "touche-2022-task-2", tmp_path)
-    ask = {"Python": lambda: places.opened(job.given), "container": lambda: runs._mounts(job)}
+    ask = {"Python": lambda: datasets.opened(job.given), "container": lambda: runs._mounts(job)}
     with pytest.raises(MissingDataError, match=r"touche data fetch touche-2022-task-2 \(286 MB\), or set"):
         ask[runner]()
     with monkeypatch.context() as image:  # an image has no ir_datasets, and fetches nothing

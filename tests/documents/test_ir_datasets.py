@@ -13,7 +13,7 @@ import pytest
 
 from archives import record
 from conftest import Touche, Write
-from touche.data.places import opened
+from touche.data.datasets import opened
 from touche.documents.discovery import find
 from touche.documents.ir_datasets import IrDataset, document_of
 from touche.documents.pages import RawPage, Skipped

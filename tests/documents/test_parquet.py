@@ -11,7 +11,8 @@ from conftest import Touche
 from texts import BYTES, damaged, is_read_or_refused
 from touche.baselines.loader import load
 from touche.baselines.method import Ranking
-from touche.data.places import locate, open_dataset
+from touche.data.datasets import open_dataset
+from touche.data.places import locate
 from touche.documents.discovery import find
 from touche.documents.pages import Page, RawPage
 from touche.documents.parquet import read_documents_parquet, saving_pages

@@ -13,6 +13,7 @@ import samples
 from touche import tasks
 from touche.baselines import loader
 from touche.data import fetching
+from touche.data.sources import Source
 from touche.documents.args_processed import read_args_processed_csv
 from touche.documents.argsme import read_argsme_json
 from touche.documents.beir import pieces_of_beir_corpus
@@ -79,7 +80,7 @@ def _parsed(page: RawPage) -> Page | None:
 def _fetched(member: str, path: Path) -> bool:
     """An archive in a mirror, with the right md5, so that it is opened."""
     md5 = hashlib.md5(path.read_bytes()).hexdigest() if path.is_file() else ""
-    source = fetching.Source(f"topics/{member}", "", "", "", f"http://a.example/{path.name}", md5, 1, member)
+    source = Source(f"topics/{member}", "", "", "", f"http://a.example/{path.name}", md5, 1, member)
     with patch.object(fetching, "home", lambda: path.parent / "home"):
         return fetching.fetch(source, path.parent).word == "fetched"
 

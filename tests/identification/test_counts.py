@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from identifying import line, sample
 from texts import TEXTS
-from touche.data import places
+from touche.data import datasets
 from touche.identification.counts import ANALYSES, NAMED, Analysis, Counts, counts_of
 from touche.lucene.analysis import analyzer_named, terms
 
@@ -50,7 +50,7 @@ def check(name: str, texts: Mapping[str, str], titles: Mapping[str, str]) -> Non
 @pytest.mark.parametrize("name", NAMED)
 def test_counts_are_those_of_the_analyzers(name: str) -> None:
     """On odd texts, and on the toy collection, whose documents are longer."""
-    source = places.open_dataset("spot-check/passages")
+    source = datasets.open_dataset("spot-check/passages")
     texts = ODD | {document.id: document.text for document in source.documents}
     check(name, texts, TITLES | {topic.number: topic.title for topic in source.topics})
 

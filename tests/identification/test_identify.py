@@ -12,7 +12,7 @@ import pytest
 from conftest import Touche, Write
 from identifying import line
 from touche import baselines, lucene
-from touche.data import places
+from touche.data import datasets
 from touche.documents.discovery import Input
 from touche.documents.records import Document
 from touche.identification import search
@@ -31,7 +31,7 @@ ENGLISH, EXACT = f"{_ENGLISH}, lengths in one byte", f"{_ENGLISH}, lengths exact
 @cache
 def given() -> Input:
     """The arguments of the toy collection as documents of one field, which baselines search."""
-    arguments = places.open_dataset("spot-check/arguments")
+    arguments = datasets.open_dataset("spot-check/arguments")
     documents = [Document(each.id, each.text) for each in arguments.documents]
     return replace(arguments, documents=documents)
 

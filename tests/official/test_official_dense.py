@@ -11,7 +11,7 @@ import pytest
 
 from neighbours import neighbour
 from touche import baselines
-from touche.data.places import open_dataset
+from touche.data.datasets import open_dataset
 from touche.pairs.embeddings import model_folder
 
 pytestmark = [pytest.mark.nightly, pytest.mark.xdist_group("official")]

@@ -3,7 +3,7 @@ from math import log, sqrt
 import pytest
 
 from touche import baselines
-from touche.data import places
+from touche.data import datasets
 from touche.errors import ParameterError
 from touche.pairs import coherence
 from touche.pairs.ranking import Pair, ScoredSentence, by_dirichletlm
@@ -30,7 +30,7 @@ def test_what_only_repeats_does_not_read_on(measure: object) -> None:
 
 
 def test_the_score_of_a_pair_is_relevance_and_coherence_less_the_penalty() -> None:
-    given = places.open_dataset("spot-check/pairs")
+    given = datasets.open_dataset("spot-check/pairs")
     baseline = baselines.load("sentence-coherence")
     topics = given.topics[:1]
     options = {"coherence": "lexical", "weight": 0.3, "penalty": 0.2, "depth": 200}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from conftest import Touche, Write
 from oracles.formulas import Collection
 from touche import baselines, pairs
-from touche.data import places
+from touche.data import datasets
 from touche.documents.records import Argument, Sentence
 from touche.pairs.ranking import ScoredSentence, best_pairs, pair_of
 from touche.trec.topics import Topic
@@ -109,7 +109,7 @@ def test_the_score_of_a_pair_is_the_mean_of_its_sentences_each_with_its_argument
 
 
 def test_arguments_are_ranked_with_the_scores_of_dirichletlm_for_a_mu_that_no_float32_holds() -> None:
-    given, mu = places.open_dataset("spot-check/arguments"), 1999.9
+    given, mu = datasets.open_dataset("spot-check/arguments"), 1999.9
     expected = [dict(hits) for _, hits in baselines.load("dirichletlm")(given.topics, given.documents, mu=mu)]
     found = pairs.Arguments.of(given.topics, given.documents, mu).best(100, sentences=1)
     for (_, ranked), scores in zip(found, expected, strict=True):

@@ -12,7 +12,7 @@ from conftest import ROOT
 from pages import ELSEWHERE, PAGES, commands, follow, reason, steps, workspace
 from touche import baselines
 from touche.cli import FIRST, MORE
-from touche.data import places
+from touche.data import datasets
 
 EXAMPLES = [
     (page.name, step.text)
@@ -99,5 +99,5 @@ def test_the_example_baselines_run(tmp_path: Path, page: str, example: str) -> N
     dataset, begin = (
         ("spot-check/pairs", "1 ") if "pairs" in example else ("spot-check/passages", "11 Q0 spot")
     )
-    assert baselines.run(baseline, places.open_dataset(dataset), tmp_path / "out", options) == []
+    assert baselines.run(baseline, datasets.open_dataset(dataset), tmp_path / "out", options) == []
     assert (tmp_path / "out" / "run.txt").read_text().startswith(begin)

@@ -12,7 +12,7 @@ import yaml
 from conftest import ROOT
 from pages import PAGES, steps
 from touche import lucene
-from touche.data.fetching import official
+from touche.data.sources import official
 from touche.tasks import datasets
 
 

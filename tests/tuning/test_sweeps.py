@@ -16,7 +16,7 @@ import touche
 from conftest import ROOT, Write
 from touche import baselines, tasks
 from touche.baselines.method import Baseline
-from touche.data.places import opened
+from touche.data.datasets import opened
 from touche.documents.collection import Documents
 from touche.documents.discovery import Input
 from touche.documents.records import AnyDocument

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from touche.baselines.loader import load
 from touche.baselines.method import Baseline
 from touche.baselines.options import checked
-from touche.data.places import opened
+from touche.data.datasets import opened
 from touche.io.identifiers import path_or_id
 from touche.io.optional import imported
 

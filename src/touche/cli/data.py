@@ -16,10 +16,10 @@ from touche.cli.options import DATASETS
 from touche.cli.output import BROKEN, DOUBTFUL, GOOD, counted, show, tell, warn
 from touche.data import fetching
 from touche.data.convert import write_beir
-from touche.data.fetching import Source
 from touche.data.judged import compare_texts
 from touche.data.places import home
 from touche.data.remedies import ELSEWHERE, in_bytes, remedy
+from touche.data.sources import Source, is_to_download, official
 from touche.errors import ToucheError
 from touche.io.progress import say
 
@@ -36,7 +36,7 @@ def data() -> None:
 def list_(datasets: Sequence[str]) -> None:
     """Show each official file: availability, size, md5, licence and publisher."""
     header = ("available", "size", "md5 (* of the archive)", "file")
-    sources = fetching.official(datasets)
+    sources = official(datasets)
     for (title, page, licence), files in groupby(sources, attrgetter("title", "page", "licence")):
         click.echo(f"{title}, {page}, licence: {licence}")
         show(header, map(_row, files), {"yes": GOOD, "no": DOUBTFUL})
@@ -69,8 +69,8 @@ def fetch_(
     cache folder. An interrupted download resumes. A mirror has the same folders, or contains the archives as
     published.
     """
-    wanted = [each for each in fetching.official(datasets) if not (no_corpora and each.kind == "corpora")]
-    missing = [source for source in wanted if fetching.is_to_download(source, folder)]
+    wanted = [each for each in official(datasets) if not (no_corpora and each.kind == "corpora")]
+    missing = [source for source in wanted if is_to_download(source, folder)]
     size = in_bytes(sum(source.size for source in {source.url: source for source in missing}.values()))
     if missing and not (datasets or mirror or no_corpora or every):
         raise ToucheError(f"all data is a download of {size}; pass a DATASET, or add --all or --no-corpora")
@@ -97,7 +97,7 @@ def verify_(datasets: Sequence[str]) -> int:
 
     Exit with 1 if a file or a text differs, or a file of a named DATASET is missing.
     """
-    sources = fetching.official(datasets)
+    sources = official(datasets)
     texts = [*compare_texts(datasets)]
     if not sources and not texts:
         named = " ".join(datasets)

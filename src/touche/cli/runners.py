@@ -24,7 +24,7 @@ from touche.baselines.running import statistics_named, with_published_statistics
 from touche.cli.options import check_runner
 from touche.cli.output import BROKEN, tell, warn
 from touche.containers.limits import Limits
-from touche.data import places
+from touche.data import datasets, places
 from touche.documents.collection import Documents
 from touche.documents.discovery import Input
 from touche.documents.parquet import check_no_fields
@@ -162,7 +162,7 @@ def _on_spark(baseline: Baseline, shared: Namespace) -> Iterator[Input]:
 
 
 def _opened(baseline: Baseline, shared: Namespace) -> Input:
-    opened = places.opened(shared.given, shared.corpus, needs_documents=baseline.needs_documents)
+    opened = datasets.opened(shared.given, shared.corpus, needs_documents=baseline.needs_documents)
     return replace(opened, documents=_prepared(opened.documents, shared))
 
 

@@ -11,11 +11,11 @@ from touche.cluster.collection import Saved, SparkDocuments
 from touche.cluster.failing import sentences
 from touche.cluster.fields import FieldsFolder
 from touche.cluster.shipping import Ship, version_of
-from touche.documents.discovery import Input, files_named, side_files, topics_named
+from touche.documents.discovery import Input, files_named, side_files
 from touche.documents.files import Files
 from touche.errors import InputError, ToucheError
 from touche.io.opening import Held
-from touche.trec.topics import read_topics
+from touche.trec.topics import read_topics, topics_named
 
 _LOCAL = "file:"
 _MOST = (1 << 31) - 1  # largest file in bytes that Spark passes on

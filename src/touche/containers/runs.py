@@ -21,7 +21,7 @@ from touche.containers.images import check_image, image_of
 from touche.containers.limits import PROGRAMS, RUNNER_NAMES, Limits
 from touche.containers.meter import LARGEST_PROCESS, metered, metering, usage_of
 from touche.containers.programs import Ended, Log, answer, check_exit, check_program, execute, succeeds
-from touche.data import places
+from touche.data import datasets, places
 from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.io.optional import installing
 from touche.io.temporary import temporary_folder
@@ -281,7 +281,7 @@ def _statistics(job: Job) -> list[str]:
 def _files(dataset: str) -> dict[str, Path]:
     """Returns the files and folders of a dataset by their names in an input directory."""
     task, corpus = tasks.dataset(dataset)
-    with places.naming_size(dataset):
+    with datasets.naming_size(dataset):
         topics, files = places.topics_of(task, corpus), places.locate_corpus(corpus).iterdir()
         name = name_of_topics(topics)
         return {name: topics} | {path.name: path for path in files if not path.name.startswith(name)}

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 
-from touche.data.places import open_dataset, qrels_of
+from touche.data.datasets import open_dataset
+from touche.data.places import qrels_of
 from touche.documents.beir import corpus_line, judgment_lines, query_line
 from touche.errors import InputError, MissingDataError
 from touche.io.progress import watched

@@ -32,12 +32,6 @@ Judged = Mapping[str, Qrels]
 """The qrels of the dataset's topics by dimension."""
 
 
-def whole_corpus(dataset_id: str) -> Path | None:
-    """Returns the folder of the whole corpus to which a dataset belongs; None if it is missing."""
-    full = tasks.dataset(dataset_id)[0].corpora["full"]
-    return locate_corpus(full) if has_corpus(full) else None
-
-
 def write_judged(dataset_id: str, source: Path, data: Path, target: Path) -> int:
     """Writes a dataset of some topics in BEIR's format; the folder appears whole or not at all.
 

@@ -2,21 +2,17 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from contextlib import suppress
 from pathlib import Path
 
 from touche import tasks
-from touche.data.remedies import ELSEWHERE, in_bytes, remedy
-from touche.documents.collection import Documents
-from touche.documents.discovery import Input, find, find_documents, side_files, topics_named
-from touche.documents.ir_datasets import IrDataset
+from touche.data.remedies import remedy
 from touche.errors import MissingDataError, ToucheError, choice
 from touche.io.origin import clone
 from touche.io.writing import cache_folder
 from touche.tasks import STANCE, Corpus, Task
 from touche.trec.qrels import Qrels, read_qrels, read_stances
-from touche.trec.topics import read_topics
+from touche.trec.topics import read_topics, topics_named
 
 IR_DATASETS = "irds:"
 """Prefix of the ids of ir_datasets, as in PyTerrier."""
@@ -56,48 +52,6 @@ def is_available(kind: str, name: str) -> bool:
     return False
 
 
-@contextmanager
-def naming_size(dataset: str) -> Iterator[None]:
-    """Adds the size of a published corpus to the error that the corpus is missing."""
-    try:
-        yield
-    except MissingDataError as error:
-        from touche.data.fetching import official  # here, because that module imports this one
-
-        try:
-            missing = [source for source in official([dataset]) if source.url and not source.place()]
-        except ToucheError:  # in an image, which has no ir_datasets
-            raise error from None
-        no_folder = not is_available("corpora", tasks.dataset(dataset)[1].directory)
-        if no_folder and any(source.kind == "corpora" for source in missing):
-            size = in_bytes(sum(source.size for source in missing))
-            fetch = f"get it with: touche data fetch {dataset} ({size})"
-            raise MissingDataError(f"{dataset} is missing; {fetch}, or {ELSEWHERE}") from None
-        raise
-
-
-def open_dataset(dataset: str) -> Input:
-    """Returns topics and corpus of a dataset, such as ``touche-2020-task-1/sample``.
-
-    A corpus without a folder in corpora/ is read through ir_datasets, if its card has an id. Shipped cards
-    only have ids of corpora that ir_datasets does not download.
-
-    Raises:
-        ToucheError: if the dataset is unknown or missing.
-    """
-    task, corpus = tasks.dataset(dataset)
-    with naming_size(dataset):
-        topics = topics_of(task, corpus)
-        documents: Documents
-        if corpus.ir_datasets is None or has_corpus(corpus):
-            documents = find_documents(locate_corpus(corpus))
-        else:
-            documents = IrDataset(corpus.ir_datasets, side_files=side_files(topics.parent.iterdir()))
-        source = Input.of(read_topics(topics), topics, documents)
-        is_whole = corpus is task.corpora["full"]
-        return replace(source, statistics=corpus.statistics or "", is_whole=is_whole)
-
-
 def topics_of(task: Task, corpus: Corpus) -> Path:
     """Returns the file of topics; a data set of BEIR, or of fewer topics, has it in the folder of the corpus.
 
@@ -111,37 +65,6 @@ def topics_of(task: Task, corpus: Corpus) -> Path:
     folder = locate_corpus(corpus)
     files = [folder / name for name in ("queries.jsonl", "queries.jsonl.gz")]  # not a copy, or a download
     return next(filter(os.path.isfile, files), None) or locate("topics", task.topics)
-
-
-def opened(name: str, corpus: str | None = None, *, needs_documents: bool = True) -> Input:
-    """Returns the input that a path or an id names.
-
-    Args:
-        name: the id of a dataset, the path of an input directory, or ``irds:`` and the id of one of
-            ir_datasets. A folder never replaces the dataset of its name.
-        corpus: the id of a corpus of ir_datasets, for a directory that has only topics.
-        needs_documents: whether a directory has to contain documents.
-
-    Raises:
-        ToucheError: if the directory or dataset is unknown or unusable.
-    """
-    if name.startswith(IR_DATASETS):
-        if corpus is not None:
-            raise ToucheError(f"{name} has its own corpus; omit --corpus")
-        return _of_ir_datasets(name.removeprefix(IR_DATASETS))
-    if not is_dataset(name) and os.path.exists(name):  # noqa: PTH110 (Path.exists raises if it is too long)
-        return find(Path(name), corpus, needs_documents=needs_documents)
-    check_exists(name)
-    if corpus is not None:
-        raise ToucheError(f"the dataset {name} has its own corpus; omit --corpus")
-    return open_dataset(name)
-
-
-def _of_ir_datasets(id: str) -> Input:
-    """Topics and documents of a dataset of ir_datasets, which downloads what is missing."""
-    documents = IrDataset(id)
-    topics = tuple(documents.topics())
-    return Input(topics, documents, f"{len(topics)} topics and {documents}")
 
 
 def is_dataset(name: str) -> bool:
@@ -197,6 +120,12 @@ def has_corpus(corpus: Corpus) -> bool:
     with suppress(MissingDataError):
         return bool(locate_corpus(corpus))
     return False
+
+
+def whole_corpus(dataset_id: str) -> Path | None:
+    """Returns the folder of the whole corpus to which a dataset belongs; None if it is missing."""
+    full = tasks.dataset(dataset_id)[0].corpora["full"]
+    return locate_corpus(full) if has_corpus(full) else None
 
 
 def qrels_of(task: Task, dimension: str) -> Qrels:

@@ -24,10 +24,9 @@ from touche.documents.parquet import read_documents_parquet
 from touche.documents.warc import read_warc
 from touche.errors import InputError
 from touche.io.json_lines import read_jsonl
-from touche.trec.topics import Topic, read_topics
+from touche.trec.topics import TOPIC_FILES, Topic, first_named, read_topics, topics_named
 
 _ANY = "*.jsonl"
-_TOPIC_FILES = ("topics.xml", "queries.jsonl")
 _RERANK_FILE = "rerank.jsonl"
 _QUERIES = re.compile(r"quer(?:y|ies)|topic", re.IGNORECASE)
 
@@ -47,7 +46,7 @@ class HasFields:
 
         BEIR's queries have the fields of its documents without a title, so that only their name differs.
         """
-        if path.name.removesuffix(".gz") in (*_TOPIC_FILES, _RERANK_FILE):
+        if path.name.removesuffix(".gz") in (*TOPIC_FILES, _RERANK_FILE):
             return False
         with suppress(InputError):
             _, record = next(read_jsonl(path), (0, {}))
@@ -135,7 +134,7 @@ def find(directory: Path, corpus: str | None = None, *, needs_documents: bool = 
         InputError: if the directory, its topics or its documents are missing or unreadable.
     """
     names = _listed(directory)
-    if corpus is None and (rerank := _first_named(names, [_RERANK_FILE])):
+    if corpus is None and (rerank := first_named(names, [_RERANK_FILE])):
         return _reranking(rerank[0])
     topics_path = topics_named(names, directory)
     topics = read_topics(topics_path)
@@ -187,32 +186,9 @@ def files_named(paths: Iterable[Path], where: str) -> Files:
     raise _no_documents(where, formats)
 
 
-def topics_named(paths: Iterable[Path], where: Path | str, more: str = "") -> Path:
-    """Selects the file of topics from the files of a folder, by its name.
-
-    Args:
-        paths: all files.
-        where: the folder, for the error message.
-        more: another remedy, for the error message.
-
-    Raises:
-        InputError: if none of the files has topics.
-    """
-    if topics := _first_named(paths, _TOPIC_FILES):
-        return topics[0]
-    remedy = f"put {' or '.join(_TOPIC_FILES)} there, plain or .gz{more}"
-    raise InputError(where, "no topics in this folder", remedy)
-
-
 def side_files(paths: Iterable[Path]) -> tuple[Path, ...]:
     """Selects the side files from the files of a folder, plain or gzipped."""
-    return _first_named(paths, (SPAM_RANKS, PAGE_RANKS))
-
-
-def _first_named(paths: Iterable[Path], names: Iterable[str]) -> tuple[Path, ...]:
-    """Returns the files with these names, in the order of the names, plain files before gzipped ones."""
-    by_name = {path.name: path for path in paths}
-    return tuple(by_name[file] for name in names for file in (name, f"{name}.gz") if file in by_name)
+    return first_named(paths, (SPAM_RANKS, PAGE_RANKS))
 
 
 def _listed(directory: Path) -> list[Path]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from touche.data import places
+from touche.data import datasets
 from touche.identification.answer import Answer, answer
 from touche.identification.samples import read_scores, sample_of
 from touche.trec.columns import Run
@@ -29,5 +29,5 @@ def identify(
         ToucheError: if the run is broken, the dataset is missing, or both share no document. Also if the
             documents lack a field with a mean length, or only one part of arguments has a mean length.
     """
-    lines, source = run if isinstance(run, Run) else read_scores(run), places.open_dataset(dataset)
+    lines, source = run if isinstance(run, Run) else read_scores(run), datasets.open_dataset(dataset)
     return answer(sample_of(lines, source.topics, source.documents, dataset, mean_lengths))

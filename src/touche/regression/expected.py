@@ -11,7 +11,8 @@ from msgspec.structs import asdict, replace
 
 from touche.baselines.loader import folder_of
 from touche.baselines.options import arguments_of
-from touche.data.places import has_dataset, is_available, locate, open_dataset
+from touche.data.datasets import open_dataset
+from touche.data.places import has_dataset, is_available, locate
 from touche.errors import InputError, ToucheError, choice
 from touche.evaluation.evaluators import EVALUATORS, evaluators_of
 from touche.evaluation.scores import Evaluated, evaluated

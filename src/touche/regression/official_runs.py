@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from touche.data.places import is_available, open_dataset
+from touche.data.datasets import open_dataset
+from touche.data.places import is_available
 from touche.errors import ToucheError, choice
 from touche.evaluation.agreement import EVALUATOR, Overlap, overlap, rankings, scored_overlap
 from touche.evaluation.scores import Evaluated, evaluated

@@ -1,6 +1,6 @@
 """Topics, and readers of their two formats."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from touche.io.identifiers import new_id
 from touche.io.json_lines import read_jsonl, text_field
 from touche.io.opening import open_binary
 
+TOPIC_FILES = ("topics.xml", "queries.jsonl")  # plain or gzipped; the first in this order is used
 _LARGEST_XML = 1 << 24  # bytes; official files have about 40,000
 _LONGEST_REASON = 60  # characters
 
@@ -176,3 +177,26 @@ class _LineNotingBuilder(TreeBuilder):
 
 def _folded(text: str) -> str:
     return " ".join(text.split())
+
+
+def topics_named(paths: Iterable[Path], where: Path | str, more: str = "") -> Path:
+    """Selects the file of topics from the files of a folder, by its name.
+
+    Args:
+        paths: all files.
+        where: the folder, for the error message.
+        more: another remedy, for the error message.
+
+    Raises:
+        InputError: if none of the files has topics.
+    """
+    if topics := first_named(paths, TOPIC_FILES):
+        return topics[0]
+    remedy = f"put {' or '.join(TOPIC_FILES)} there, plain or .gz{more}"
+    raise InputError(where, "no topics in this folder", remedy)
+
+
+def first_named(paths: Iterable[Path], names: Iterable[str]) -> tuple[Path, ...]:
+    """Returns the files with these names, in the order of the names, plain files before gzipped ones."""
+    by_name = {path.name: path for path in paths}
+    return tuple(by_name[file] for name in names for file in (name, f"{name}.gz") if file in by_name)

@@ -15,7 +15,8 @@ from touche import tasks
 from touche.baselines.loader import load
 from touche.baselines.method import Baseline
 from touche.baselines.running import Runs
-from touche.data.places import is_dataset, opened
+from touche.data.datasets import opened
+from touche.data.places import is_dataset
 from touche.documents.discovery import Input
 from touche.documents.parts import PostponedError, Readings
 from touche.errors import ToucheError, check_choice

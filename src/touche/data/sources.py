@@ -1,0 +1,105 @@
+"""Official files: their publishers, addresses and checksums."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from touche import tasks
+from touche.data.places import is_available, locate, whole_corpus
+from touche.data.remedies import needs, records
+from touche.documents.ir_datasets import library
+
+
+@dataclass(frozen=True)
+class Source:
+    """An official file and its publisher.
+
+    Attributes:
+        path: its path below the data folder, such as ``qrels/touche-task2-2022-quality.qrels``.
+        title: the publication that contains it.
+        page: the publication's web page.
+        licence: the publication's licence.
+        url: the address; empty if the file cannot be fetched.
+        md5: the publisher's checksum of the file, or of its archive.
+        size: bytes to download.
+        member: the name of the file in its archive; empty if the file itself is published.
+        agreement: whether the publisher requires an agreement.
+        by_hand: the address of a file whose md5 is unknown, so that you have to download it yourself.
+        dataset: the id of a dataset of some topics, whose folder is made from the download; else empty.
+    """
+
+    path: str
+    title: str
+    page: str
+    licence: str
+    url: str = ""
+    md5: str = ""
+    size: int = 0
+    member: str = ""
+    agreement: bool = False
+    by_hand: str = ""
+    dataset: str = ""
+
+    @property
+    def kind(self) -> str:
+        """``topics``, ``qrels`` or ``corpora``."""
+        return self.path.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        """The path without the kind."""
+        return self.path.partition("/")[2]
+
+    def place(self, folder: Path | None = None) -> Path | None:
+        """Returns its location in a folder, or in the searched folders; None if it is missing."""
+        if folder is None and not is_available(self.kind, self.name):
+            return None
+        path = locate(self.kind, self.name) if folder is None else folder / self.path
+        is_usable = is_complete(self, path) if path.is_dir() else path.exists()
+        return path if is_usable else None
+
+
+def is_complete(source: Source, folder: Path) -> bool:
+    """Returns whether a folder has files, and that of a dataset of some topics also the topics."""
+    names = {path.name.removesuffix(".gz") for path in folder.iterdir()}
+    return bool(names & {"topics.xml", "queries.jsonl"} if source.dataset else names)
+
+
+def official(chosen: Sequence[str] = ()) -> list[Source]:
+    """Returns the official files of datasets: topics, qrels and corpora.
+
+    Address, md5 and size come from ir_datasets or publishers.toml.
+
+    Args:
+        chosen: ids of datasets; none for all official files.
+
+    Raises:
+        ToucheError: if a dataset is unknown, or ir_datasets cannot be imported.
+    """
+    needed = [tasks.dataset(dataset_id) for dataset_id in chosen]
+    listed = library().util.DownloadConfig.contents()
+    sources = [source for record in records() for source in _sources_of(record, listed)]
+    return [file for file in sources if not chosen or any(needs(*dataset, file.path) for dataset in needed)]
+
+
+def is_to_download(source: Source, folder: Path | None = None) -> bool:
+    """Returns whether a missing file has to be downloaded; a dataset of some topics may be in the corpus."""
+    made_here = bool(source.dataset) and whole_corpus(source.dataset) is not None
+    return bool(source.url) and not source.place(folder) and not made_here
+
+
+def _sources_of(record: dict[str, Any], listed: dict[str, Any]) -> Iterator[Source]:
+    about = (record["title"], record["url"], record["licence"])
+    for path, file in record.get("files", {}).items():
+        if "ir_datasets" in file:
+            collection, _, key = file["ir_datasets"].partition("/")
+            entry = listed[collection][key]
+            download = entry["url"], entry["expected_md5"], entry["size_hint"]
+        else:
+            download = file["url"], file["md5"], file["size"]
+        yield Source(path, *about, *download, member=file.get("member", ""), dataset=file.get("dataset", ""))
+    for path, address in record.get("by_hand", {}).items():
+        yield Source(path, *about, by_hand=address)
+    for path in record.get("agreement", ()):
+        yield Source(path, *about, agreement=True)
