@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from ir_measures.measures import Measure
 
     from touche.identification.answer import Answer
-    from touche.regression.running import Outcome
+    from touche.regression.outcomes import Outcome
     from touche.tuning.weights import TunedFusion
 
 _T = TypeVar("_T")
@@ -585,10 +585,11 @@ def regress(
     """
     from touche.containers.limits import Limits
     from touche.containers.runs import RUNNERS
-    from touche.regression import running  # here, because few callers need it
+    from touche.regression import running
+    from touche.regression.outcomes import Outcome
 
     check_choice("runner", runner, RUNNERS)
     names, ids = ([each] if isinstance(each, str) else [*each] for each in (baselines, datasets))
     expected, outcomes = running.expected_of([name_of("baseline", name) for name in names], ids)
     outcomes += running.regress(expected, RUNNERS[runner], Limits(), lambda line: None, twice=twice)
-    return Table(running.Outcome, tuple(outcomes))
+    return Table(Outcome, tuple(outcomes))

@@ -21,7 +21,8 @@ from touche.documents.argsme import read_argsme_json
 from touche.evaluation.evaluators import EVALUATORS, Evaluation
 from touche.linting import lint
 from touche.regression.expected import ExpectedFormula, ExpectedScore, read_expected
-from touche.regression.running import PASSED, regress
+from touche.regression.outcomes import PASSED
+from touche.regression.running import regress
 from touche.trec.runs import read_run
 
 pytestmark = pytest.mark.xdist_group("official")  # which share their rankings

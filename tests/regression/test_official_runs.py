@@ -17,7 +17,8 @@ from touche.evaluation.agreement import ScoredOverlap
 from touche.identification.fitting import Fit
 from touche.regression import official_runs
 from touche.regression.expected import read_expected
-from touche.regression.running import PASSED, Outcome, regress
+from touche.regression.outcomes import PASSED, Outcome
+from touche.regression.running import regress
 from touche.trec.columns import Run
 from touche.trec.runs import RunLine, read_run
 

@@ -21,7 +21,8 @@ from touche.containers.runs import RUNNERS, Job, Runner, Usage, run_locally
 from touche.errors import InputError
 from touche.identification.models import MODELS
 from touche.regression.expected import Model, digest_of, read_expected
-from touche.regression.running import Outcome, regress, update
+from touche.regression.outcomes import Outcome
+from touche.regression.running import regress, update
 from touche.trec.runs import read_run
 
 ENTRY = """

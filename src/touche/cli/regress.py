@@ -20,14 +20,16 @@ from touche.errors import ToucheError
 from touche.evaluation.scores import with_names
 from touche.io.progress import processors
 from touche.io.writing import make_folder, write_whole
+from touche.regression import outcomes as verdicts
 from touche.regression import running
+from touche.regression.outcomes import Outcome
 from touche.regression.results import COLUMNS, junit, markdown, row_of, summary
 
 _COLOURS = {
-    running.PASSED: GOOD,
-    running.NOT_AS_REPORTED: DOUBTFUL,
-    **dict.fromkeys(running.UNCHECKED, DOUBTFUL),
-    **dict.fromkeys(running.BROKEN, BAD),
+    verdicts.PASSED: GOOD,
+    verdicts.NOT_AS_REPORTED: DOUBTFUL,
+    **dict.fromkeys(verdicts.UNCHECKED, DOUBTFUL),
+    **dict.fromkeys(verdicts.BROKEN, BAD),
 }
 _ONLY = "Only this dataset; can be repeated."
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
@@ -76,18 +78,18 @@ def regress(
         _write_json(outcomes, json_file)  # so that an interrupted nightly job leaves its results
     if update:
         outcomes = _update(outcomes)
-    missing = _unique(each.expected.dataset for each in outcomes if each.verdict == running.MISSING)
-    remarks = _unique(each.remark for each in outcomes if each.verdict == running.NOT_INSTALLED)
+    missing = _unique(each.expected.dataset for each in outcomes if each.verdict == verdicts.MISSING)
+    remarks = _unique(each.remark for each in outcomes if each.verdict == verdicts.NOT_INSTALLED)
     _show(outcomes, missing, remarks)
     if per_topic:
         _show_topics(outcomes)
-    if twice and not any(outcome.verdict in (running.NOT_THE_SAME, running.FAILED) for outcome in outcomes):
+    if twice and not any(outcome.verdict in (verdicts.NOT_THE_SAME, verdicts.FAILED) for outcome in outcomes):
         click.echo("both runs of each baseline wrote the same run.txt, byte by byte")
     _write_json(outcomes, json_file)
     _write(outcomes, junit_file)
     if folder:
         _report(outcomes, folder, runner)
-    if all(outcome.verdict in running.UNCHECKED for outcome in outcomes):
+    if all(outcome.verdict in verdicts.UNCHECKED for outcome in outcomes):
         reason = remarks[0] if remarks else f"all datasets are missing; {remedy_for(missing)}"
         raise ToucheError(f"nothing was checked: {reason}")
     return BROKEN if any(outcome.broken for outcome in outcomes) else 0
@@ -97,15 +99,15 @@ def _unique(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(texts))
 
 
-def _show(outcomes: Sequence[running.Outcome], missing: Sequence[str], remarks: Sequence[str]) -> None:
+def _show(outcomes: Sequence[Outcome], missing: Sequence[str], remarks: Sequence[str]) -> None:
     """Prints a row per outcome, then the missing datasets, and what to install."""
-    if rows := [row_of(outcome) for outcome in outcomes if outcome.verdict != running.MISSING]:
+    if rows := [row_of(outcome) for outcome in outcomes if outcome.verdict != verdicts.MISSING]:
         show(COLUMNS, rows, _COLOURS)
         click.echo()
     if missing:
-        paint((f"{running.MISSING}: ", DOUBTFUL), (f"{', '.join(missing)}; {remedy_for(missing)}", ""))
+        paint((f"{verdicts.MISSING}: ", DOUBTFUL), (f"{', '.join(missing)}; {remedy_for(missing)}", ""))
     for remark in remarks:
-        paint((f"{running.NOT_INSTALLED}: ", DOUBTFUL), (remark, ""))
+        paint((f"{verdicts.NOT_INSTALLED}: ", DOUBTFUL), (remark, ""))
     kinds = _unique(each.usage.memory_of for each in outcomes if each.usage and each.usage.memory_of)
     click.echo("; memory: ".join(filter(None, (summary(outcomes), ", ".join(kinds)))))
     if agreements := [agreement for outcome in outcomes for agreement in outcome.agreements]:
@@ -113,7 +115,7 @@ def _show(outcomes: Sequence[running.Outcome], missing: Sequence[str], remarks: 
         show_overlaps(agreements)
 
 
-def _show_topics(outcomes: Sequence[running.Outcome]) -> None:
+def _show_topics(outcomes: Sequence[Outcome]) -> None:
     """Prints the published and the measured value of each topic, without a row if no entry has topics."""
     records = [
         vars(value) | {"command": outcome.expected.command, "difference": value.difference}
@@ -127,7 +129,7 @@ def _show_topics(outcomes: Sequence[running.Outcome]) -> None:
     show_records("baseline|dimension|topic|published|rerun|difference", template, records)
 
 
-def _update(outcomes: Sequence[running.Outcome]) -> list[running.Outcome]:
+def _update(outcomes: Sequence[Outcome]) -> list[Outcome]:
     updated = running.update(outcomes)
     for before, after in zip(outcomes, updated, strict=True):
         entry, old, difference = after.expected, before.expected.value, before.difference
@@ -138,12 +140,12 @@ def _update(outcomes: Sequence[running.Outcome]) -> list[running.Outcome]:
     return updated
 
 
-def _write_json(outcomes: Sequence[running.Outcome], file: Path | None) -> None:
+def _write_json(outcomes: Sequence[Outcome], file: Path | None) -> None:
     if file:
         write_whole(file, json.dumps([outcome.record for outcome in outcomes], indent=2) + "\n")
 
 
-def _write(outcomes: Sequence[running.Outcome], junit_file: Path | None) -> None:
+def _write(outcomes: Sequence[Outcome], junit_file: Path | None) -> None:
     if junit_file:
         write_whole(junit_file, junit(outcomes))
     if summary_file := os.environ.get(SUMMARY_VARIABLE):
@@ -151,7 +153,7 @@ def _write(outcomes: Sequence[running.Outcome], junit_file: Path | None) -> None
             file.write(markdown(outcomes))
 
 
-def _report(outcomes: Sequence[running.Outcome], folder: Path, runner: str) -> None:
+def _report(outcomes: Sequence[Outcome], folder: Path, runner: str) -> None:
     from touche.reports import Report, part_of, write  # here, because the import takes a second
 
     parts, remarks = [], [f"The runner is {runner}, on {processors()} processors ({machine()})."]

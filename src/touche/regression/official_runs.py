@@ -6,7 +6,7 @@ formula. Means of a measure are not compared, because they depend on the part of
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +16,11 @@ from touche.data.places import is_available
 from touche.errors import ToucheError, choice
 from touche.evaluation.agreement import EVALUATOR, Overlap, overlap, rankings, scored_overlap
 from touche.evaluation.scores import Evaluated, evaluated
-from touche.identification.counts import NAMED
 from touche.identification.fitting import Fit
 from touche.identification.hypotheses import Hypothesis
 from touche.identification.parameters import shared_numbers
 from touche.identification.samples import Array, Sample, read_scores, sample_of
 from touche.identification.search import fits_of
-from touche.regression.expected import ExpectedFormula, Measured
 from touche.tasks import STANCE, Task, dataset
 from touche.trec.columns import Run
 from touche.trec.runs import RunLine
@@ -31,46 +29,58 @@ OWN = 0.999  # the share of its own scores that a baseline has to reproduce; the
 _NEAR = 1e-4  # the largest relative error of a parameter
 
 
-def formula_fit(official: Path, rerun: Sequence[RunLine], entry: ExpectedFormula) -> Measured:
+@dataclass(frozen=True)
+class ScoredRun:
+    """A run, and what is known about the formula of its scores.
+
+    Attributes:
+        lines: the run.
+        parameters: the values that the fitted parameters need to have, by their names in ``touche identify``.
+        mean_lengths: known mean lengths of the fields in the run's collection.
+    """
+
+    lines: Sequence[RunLine]
+    parameters: Mapping[str, float]
+    mean_lengths: Mapping[str, float]
+
+
+def formula_fit(
+    hypothesis: Hypothesis, dataset_id: str, official: ScoredRun, rerun: ScoredRun, largest_median: float
+) -> tuple[float, None, str]:
     """Fits a formula to the scores of an official run and of a rerun; both have to follow it.
 
     The remark contains the numbers of official scores and of fitted numbers, the median error, Kendall's tau
     of both orders (mean over topics), and the share of the rerun's scores.
 
     Args:
-        official: a run, or a file ``*.tsv`` with topic, document and score on each line.
+        hypothesis: the formula.
+        dataset_id: the dataset; a part of its documents is enough.
+        official: the official run.
         rerun: the run of the baseline on the dataset; only topics of the official run count.
-        entry: the formula, the dataset (a part is enough), and the parameters of both runs by their names in
-            ``touche identify``; they are fitted, and have to be confirmed.
+        largest_median: the largest median error of the official run that passes.
 
     Returns:
         The share of the official scores reproduced within 1e-5, and the remark.
 
     Raises:
         ToucheError: if the rerun does not follow the formula, a parameter of either run differs, or the
-            median error is above that of the entry.
+            median error is above the largest.
     """
-    hypothesis = Hypothesis(entry.model, NAMED[entry.analysis], entry.fields, entry.combination)
-    scores = read_scores(official)
-    topics = {line.topic for line in scores}
-    again = [line for line in rerun if line.topic in topics]
-    source, wanted = open_dataset(entry.dataset), {line.document for line in (*scores, *again)}
-    documents = [document for document in source.documents if document.id in wanted]  # one reading
-    samples = [
-        sample_of(lines, source.topics, documents, entry.dataset, mean_lengths)
-        for lines, mean_lengths in (
-            (scores, entry.official_mean_lengths),
-            (again, entry.rerun_mean_lengths),
-        )
-    ]
+    topics = {line.topic for line in official.lines}
+    rerun = replace(rerun, lines=[line for line in rerun.lines if line.topic in topics])
+    runs = (official, rerun)
+    source = open_dataset(dataset_id)
+    ids = {line.document for run in runs for line in run.lines}
+    documents = [document for document in source.documents if document.id in ids]  # one reading
+    samples = [sample_of(run.lines, source.topics, documents, dataset_id, run.mean_lengths) for run in runs]
     theirs, ours = fits_of(hypothesis, samples)
     if ours.share() < OWN:
         problem = f"{hypothesis} reproduces only {ours.share():.1%} of the rerun's own scores"
         raise ToucheError(f"{problem}; correct the baseline, or its entry in expected.toml")
-    _check(ours, entry.parameters | entry.rerun_parameters, "the rerun")
-    _check(theirs, entry.parameters | entry.official_parameters, "the official run")
-    if theirs.median > entry.median:
-        problem = f"the median error is {theirs.median:.2g}, above {entry.median:g}"
+    _check(ours, rerun.parameters, "the rerun")
+    _check(theirs, official.parameters, "the official run")
+    if theirs.median > largest_median:
+        problem = f"the median error is {theirs.median:.2g}, above {largest_median:g}"
         raise ToucheError(f"{problem} ({theirs.share():.1%} of the scores are reproduced)")
     tau = _tau(samples[0], theirs.problem.predicted(theirs.numbers))
     fitted = f"{len(theirs.errors)} scores with {theirs.rank} free numbers"
@@ -85,7 +95,7 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
     many of the rerun's first documents for each topic.
 
     Args:
-        official: as in ``formula_fit``.
+        official: a run, or a file ``*.tsv`` with topic, document and score on each line.
         rerun: the run of the baseline on the dataset.
         dataset_id: the dataset.
         names: the names of both runs in the records.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from touche.errors import one_line
-from touche.regression.running import NOT_INSTALLED, UNCHECKED, Outcome
+from touche.regression.outcomes import NOT_INSTALLED, UNCHECKED, Outcome
 
 COLUMNS = tuple(
     "baseline dataset dimension evaluator kind expected got difference wall CPU memory verdict".split()

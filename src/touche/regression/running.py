@@ -3,7 +3,7 @@
 import logging
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,68 +26,24 @@ from touche.regression.expected import (
     REPORTED,
     Expected,
     Rerun,
-    TopicValue,
     read_expected,
+)
+from touche.regression.outcomes import (
+    CHANGED,
+    FAILED,
+    MISSING,
+    NOT_AS_REPORTED,
+    NOT_INSTALLED,
+    NOT_THE_SAME,
+    NOTHING_EXPECTED,
+    PASSED,
+    TOO_HIGH,
+    TOO_LOW,
+    Outcome,
 )
 from touche.tira.outputs import RUN_FILE
 
-PASSED, TOO_LOW, TOO_HIGH, CHANGED = "passed", "too low", "too high", "changed"
-MISSING, FAILED, NOT_THE_SAME = "missing", "failed", "not the same twice"
-NOT_INSTALLED, NOTHING_EXPECTED = "not installed", "nothing expected"
-UNCHECKED = (MISSING, NOT_INSTALLED, NOTHING_EXPECTED)
-NOT_AS_REPORTED = "not as reported"  # a value of another implementation cannot fail
-BROKEN = (TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME)  # verdicts that make the regression fail
-
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """An expectation and its result.
-
-    Attributes:
-        expected: the expectation.
-        verdict: ``passed``, ``too low``, ``too high``, ``changed`` (a ranking), ``not as reported``,
-            ``missing``, ``not installed``, ``nothing expected``, ``failed``, ``not the same twice``.
-        got: the measured value, or None.
-        judged: the measured Judged@k, or None.
-        remark: the reason of a failure, or more results.
-        usage: the resources of the run, or None without a run.
-        topics: the published and the measured value of each topic, if the entry compares topics.
-        evaluated: the run in all dimensions with qrels, if runs are saved.
-        agreements: the agreement with official runs that entries of its group name; only one outcome of the
-            group has it.
-    """
-
-    expected: Expected
-    verdict: str
-    got: float | str | None = None
-    judged: float | None = None
-    remark: str = ""
-    usage: Usage | None = None
-    topics: Sequence[TopicValue] = ()
-    evaluated: Sequence[Evaluated] = ()
-    agreements: Sequence[Overlap] = ()
-
-    @property
-    def difference(self) -> float | None:
-        """``got`` minus the expected value, if both are numbers."""
-        return None if self.got is None else self.expected.difference(self.got)
-
-    @property
-    def broken(self) -> bool:
-        """Whether the regression fails."""
-        return self.verdict in BROKEN
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """A flat record for JSON."""
-        measured = {"got": self.got, "difference": self.difference, "judged": self.judged}
-        used = asdict(self.usage) if self.usage else dict.fromkeys(Usage.__annotations__)
-        verdict = {"verdict": self.verdict, "remark": self.remark}
-        agreements = {"agreements": [asdict(overlap) for overlap in self.agreements]}
-        topics = {"topics": [asdict(value) for value in self.topics]}
-        return self.expected.record | measured | used | verdict | topics | agreements
 
 
 def expected_of(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[Expected], list[Outcome]]:

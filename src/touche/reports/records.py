@@ -13,7 +13,7 @@ from touche.evaluation.comparison import Comparison
 from touche.evaluation.evaluators import Evaluation
 from touche.evaluation.scores import TopicScore
 from touche.evaluation.stances import StanceEvaluation
-from touche.regression.running import Outcome
+from touche.regression.outcomes import Outcome
 from touche.tasks import Measure, Task
 from touche.tasks.records import DECIMALS, SPOT_CHECK, rounded
 from touche.trec.topics import in_order

@@ -1,0 +1,66 @@
+"""Outcomes of expectations, and their verdicts; reports show them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from touche.containers.runs import Usage
+from touche.evaluation.agreement import Overlap
+from touche.evaluation.scores import Evaluated
+from touche.regression.expected import Expected, TopicValue
+
+PASSED, TOO_LOW, TOO_HIGH, CHANGED = "passed", "too low", "too high", "changed"
+MISSING, FAILED, NOT_THE_SAME = "missing", "failed", "not the same twice"
+NOT_INSTALLED, NOTHING_EXPECTED = "not installed", "nothing expected"
+UNCHECKED = (MISSING, NOT_INSTALLED, NOTHING_EXPECTED)
+NOT_AS_REPORTED = "not as reported"  # a value of another implementation cannot fail
+BROKEN = (TOO_LOW, TOO_HIGH, CHANGED, FAILED, NOT_THE_SAME)  # verdicts that make the regression fail
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An expectation and its result.
+
+    Attributes:
+        expected: the expectation.
+        verdict: ``passed``, ``too low``, ``too high``, ``changed`` (a ranking), ``not as reported``,
+            ``missing``, ``not installed``, ``nothing expected``, ``failed``, ``not the same twice``.
+        got: the measured value, or None.
+        judged: the measured Judged@k, or None.
+        remark: the reason of a failure, or more results.
+        usage: the resources of the run, or None without a run.
+        topics: the published and the measured value of each topic, if the entry compares topics.
+        evaluated: the run in all dimensions with qrels, if runs are saved.
+        agreements: the agreement with official runs that entries of its group name; only one outcome of the
+            group has it.
+    """
+
+    expected: Expected
+    verdict: str
+    got: float | str | None = None
+    judged: float | None = None
+    remark: str = ""
+    usage: Usage | None = None
+    topics: Sequence[TopicValue] = ()
+    evaluated: Sequence[Evaluated] = ()
+    agreements: Sequence[Overlap] = ()
+
+    @property
+    def difference(self) -> float | None:
+        """``got`` minus the expected value, if both are numbers."""
+        return None if self.got is None else self.expected.difference(self.got)
+
+    @property
+    def broken(self) -> bool:
+        """Whether the regression fails."""
+        return self.verdict in BROKEN
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """A flat record for JSON."""
+        measured = {"got": self.got, "difference": self.difference, "judged": self.judged}
+        used = asdict(self.usage) if self.usage else dict.fromkeys(Usage.__annotations__)
+        verdict = {"verdict": self.verdict, "remark": self.remark}
+        agreements = {"agreements": [asdict(overlap) for overlap in self.agreements]}
+        topics = {"topics": [asdict(value) for value in self.topics]}
+        return self.expected.record | measured | used | verdict | topics | agreements
