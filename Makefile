@@ -24,7 +24,7 @@ SANITIZED := env LD_PRELOAD=$$(gcc -print-file-name=libasan.so):libstdc++.so.6 P
 
 # Run every baseline on all fitting parts of the toy collection, and print the scores.
 demo: $(DEMO)
-	@$(BIN)/python docs/demo.py
+	@$(BIN)/python docs/site/demo.py
 
 # Rerun the published values of ten topics (a download of 4 MB) and, if their passages are available, of twenty.
 RERUN := dirichletlm bm25 --dataset touche-2021-task-1/ten-topics --dataset touche-2022-task-2/twenty-topics
@@ -70,7 +70,7 @@ images: $(READY)
 
 # Build the documentation in build/site, where it opens from disk; it fails at the first dead link.
 site: $(READY)
-	@[ -d build/demo ] || $(BIN)/python docs/demo.py > /dev/null    # the gallery reports on its runs
+	@[ -d build/demo ] || $(BIN)/python docs/site/demo.py > /dev/null    # the gallery reports on its runs
 	TOUCHE_DATA= NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --clean
 
 lint: $(READY)
@@ -97,7 +97,7 @@ benchmark: $(READY)
 # The picture in README; needs Chromium.
 screenshot: $(READY) demo
 	$(BIN)/touche report build/demo/arguments/*/run.txt --task spot-check/arguments -o build/report
-	$(BIN)/python docs/screenshot.py build/report/index.html docs/report.png
+	$(BIN)/python docs/site/screenshot.py build/report/index.html docs/report.png
 
 clean:
 	rm -rf $(VENV) build dist

@@ -1,6 +1,6 @@
-"""Measures the images of all baselines, and writes docs/measured.toml; needs Docker and the corpus samples.
+"""Measures the images of all baselines; needs Docker and the corpus samples, and writes measured.toml.
 
-python docs/measure.py    # some minutes, on a quiet machine
+PYTHONPATH=docs/site python benchmarks/images.py    # some minutes, on a quiet machine
 """
 
 import os
@@ -23,12 +23,13 @@ from touche.errors import ToucheError
 from touche.io.origin import origin
 from touche.io.writing import write_whole
 from touche.regression.expected import ExpectedScore
-from touche.regression.running import Outcome, regress
+from touche.regression.outcomes import Outcome
+from touche.regression.running import regress
 from touche.tasks.records import SPOT_CHECK
 
 TIMES = 3  # that an image is run
 _HEADER = """\
-# Written by: python docs/measure.py (with TOUCHE_DATA, in some minutes, on a quiet machine).
+# Written by: PYTHONPATH=docs/site python benchmarks/images.py (with TOUCHE_DATA, on a quiet machine).
 # images: the unpacked size in MB; the medians of three runs on the dataset, with one processor: seconds from
 # the start of the container to run.txt, and the peak of memory in MB (of what: see memory).
 # judged: Judged@5 of the runs whose scores the tables show.

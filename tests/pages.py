@@ -57,7 +57,7 @@ ELSEWHERE = {  # by a part of the command; the first match counts
     "^make demo$": DONE,
     "task-2/pages": CLUEWEB,
     "^make|^tox|^pytest -m|regress --twice$": CI,
-    "measure.py$": MEASURED,
+    "benchmarks/images.py$": MEASURED,
     "^docker (pull|tag)": RELEASED,
     "nsp|NSP": MODEL,
     "^docker|--runner docker|images (list|build) ./my-team": CONTAINERS,

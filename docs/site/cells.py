@@ -1,4 +1,4 @@
-"""Notebooks without Jupyter: python docs/cells.py NOTEBOOK... executes each and stores its outputs."""
+"""Notebooks without Jupyter: python docs/site/cells.py NOTEBOOK... executes each and stores its outputs."""
 
 import ast
 import json

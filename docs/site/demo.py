@@ -1,6 +1,6 @@
 """Runs every baseline on the parts of the spot check that it is made for, and prints a line for each.
 
-python docs/demo.py    # what make demo does once all is installed; the runs go to build/demo
+python docs/site/demo.py    # what make demo does once all is installed; the runs go to build/demo
 """
 
 import logging

@@ -1,6 +1,6 @@
 """Makes a picture of a report, from its means down; make screenshot makes docs/report.png with it.
 
-python docs/screenshot.py build/report/index.html docs/report.png
+python docs/site/screenshot.py build/report/index.html docs/report.png
 """
 
 import shutil

@@ -1,4 +1,4 @@
-"""Tables of baselines for the documentation, from expected.toml, their options and docs/measured.toml."""
+"""Tables of baselines for the documentation, from expected.toml, options and measured.toml."""
 
 import ast
 import re
@@ -14,8 +14,8 @@ from touche.errors import ToucheError
 from touche.regression.expected import PINNED, PUBLISHED, ExpectedScore, read_expected
 from touche.tasks import dataset
 
-ROOT = Path(__file__).parents[1]
-MEASURED = ROOT / "docs" / "measured.toml"
+ROOT = Path(__file__).parents[2]
+MEASURED = ROOT / "docs" / "site" / "measured.toml"
 _REPLICATION = ROOT / "docs" / "explanation" / "replication.md"
 _SAMPLE, _NOTHING = "/sample", "–"
 _SHOWN_OPTIONS: Sequence[Mapping[str, Any]] = ({}, {"match": "30%"}, {"candidates": 100})
@@ -130,7 +130,7 @@ def anchor(name: str) -> str:
 
 
 def key(entry: ExpectedScore) -> str:
-    """Returns the key of a score in docs/measured.toml."""
+    """Returns the key of a score in measured.toml."""
     return f"{entry.command} on {entry.dataset}, {entry.dimension}"
 
 

@@ -74,7 +74,7 @@ def test_without_a_clone_an_image_of_ones_own_is_built(nowhere: list[str], tmp_p
 
 
 def test_an_image_is_older_than_a_change_of_what_it_copies_and_of_nothing_else(tmp_path: Path) -> None:
-    """Not of what regress --update and docs/measure.py rewrite, nor of what Python and git keep."""
+    """Not of what regress --update and benchmarks/images.py rewrite, nor of what Python and git keep."""
     folder = tmp_path / "baselines" / "argsrank"
     for name in ("src", "docker", folder.relative_to(tmp_path)):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))

@@ -1,6 +1,6 @@
 """The table by which src/touche/pairs/breaks.py tells sentences apart: the sign of every character.
 
-python docs/breaks.py    # writes it, in a minute
+python tests/pairs/breaks.py    # writes it, in a minute
 
 Java's BreakIterator is asked: characters of the same sign are those that it treats alike.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from touche.lucene.java import java, string
 
-TABLE = Path(__file__).parents[1] / "src" / "touche" / "pairs" / "breaks.npz"
+TABLE = Path(__file__).parents[2] / "src" / "touche" / "pairs" / "breaks.npz"
 CODE_POINTS, AT_ONCE = 0x110000, 256
 
 # Each sign with a character that has it; Java tells no others apart.

@@ -12,7 +12,7 @@ from conftest import ROOT
 from touche.pairs import breaks
 from touche.pairs.breaks import pieces
 
-SCRIPT = runpy.run_path(str(ROOT / "docs" / "breaks.py"))
+SCRIPT = runpy.run_path(str(ROOT / "tests" / "pairs" / "breaks.py"))
 EXAMPLES: dict[str, str] = SCRIPT["EXAMPLES"]
 
 ODD = (

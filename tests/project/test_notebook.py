@@ -15,7 +15,7 @@ import touche
 from conftest import ROOT
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-CELLS = ROOT / "docs" / "cells.py"
+CELLS = ROOT / "docs" / "site" / "cells.py"
 OFFLINE = """
 import sys
 def refuse(event, _):

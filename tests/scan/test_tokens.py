@@ -17,7 +17,7 @@ from touche.scan.kernel import table
 from touche.scan.tokens import analysis_named, words
 
 ANALYSES = ["standard", "stopped", "english", "plural", "unstemmed"]
-SCRIPT = runpy.run_path(str(ROOT / "docs" / "words.py"))
+SCRIPT = runpy.run_path(str(ROOT / "tests" / "scan" / "words.py"))
 
 # Characters of every class, and what is told apart only beside others: odd capitals, accents.
 SIGNS = "".join(SCRIPT["CLASSES"].values())

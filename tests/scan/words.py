@@ -1,6 +1,6 @@
 """The table by which src/touche/scan/ tells words apart, from the rules below and what Lucene knows.
 
-python docs/words.py    # writes it
+python tests/scan/words.py    # writes it
 
 The rules are those of Unicode's text segmentation (UAX 29, word boundaries) and of its sequences of emoji
 (UTS 51), as far as Lucene 9.9 keeps them. They are written as expressions over classes of characters, and
@@ -18,7 +18,7 @@ import numpy as np
 
 from touche.lucene.java import java
 
-TABLE = Path(__file__).parents[1] / "src" / "touche" / "scan" / "words.npz"
+TABLE = Path(__file__).parents[2] / "src" / "touche" / "scan" / "words.npz"
 CODE_POINTS, BLOCK = 0x110000, 256
 
 # Each class by one of its characters; Lucene tells no others apart.

@@ -1,6 +1,6 @@
 """Sentence segmentation of English texts, as by Java's BreakIterator (JDK 21).
 
-Every character has a sign, from breaks.npz, which docs/breaks.py generates:
+Every character has a sign, from breaks.npz, which tests/pairs/breaks.py generates:
 
 * ``P`` separates paragraphs, ``!`` ends a sentence (! ? 。), ``.`` may end one, ``|`` is a danda
 * ``"`` is a straight quote, ``)`` a closing quote or bracket, a blank is a blank or line end

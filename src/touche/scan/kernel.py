@@ -153,7 +153,7 @@ class _Automaton(ctypes.Structure):
 
 @cache
 def table() -> dict[str, Array]:
-    """Returns the arrays of words.npz, which docs/words.py makes and explains."""
+    """Returns the arrays of words.npz, which tests/scan/words.py makes and explains."""
     with np.load(_TABLE) as arrays:
         found = dict(arrays)
     steps = found["steps"]

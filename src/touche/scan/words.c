@@ -1,6 +1,6 @@
 /* Counts words: the length of each text, and the frequencies of the terms of the topics.
  *
- * The automaton of words.npz finds the ends of words; docs/words.py makes it from rules. The analysis in Python turns a
+ * The automaton of words.npz finds the ends of words; tests/scan/words.py makes it from rules. The analysis in Python turns a
  * word into a term of the topics, another term, or nothing. Python is asked once for each distinct word that begins like
  * a term of the topics, and a table stores the answer. Reading stops at a word that is not in the table, and continues
  * after the answer. There are no callbacks, because a signal could interrupt one.
