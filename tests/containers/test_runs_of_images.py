@@ -44,7 +44,7 @@ PARTS = {name: SPECIAL.get(name, ["arguments", "passages"]) for name in BASELINE
 
 @pytest.fixture(autouse=True)
 def empty_output(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The cache is elsewhere, as the folder of a test is also its output directory, which has to be empty."""
+    """The cache is elsewhere, as the folder of a test is also its output directory."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
 
 
@@ -332,13 +332,30 @@ def test_a_colon_in_a_path_is_no_mount_option(program: str, write: Write, tmp_pa
         run_in(program)(job(tmp_path / "a,b", given=str(tmp_path / "a:ro")), Limits(), print)
 
 
-def test_an_output_directory_with_files_and_a_missing_image_are_refused(program: str, write: Write) -> None:
-    output = write("out/notes.txt", "").parent
-    with pytest.raises(ToucheError, match="out: the output directory is not empty"):
-        run_in(program)(job(output), Limits(), print)
+def test_an_earlier_pair_is_replaced_only_by_a_whole_run_and_other_files_stay(
+    program: str, write: Write
+) -> None:
+    earlier = {name: "earlier" for name in ("run.txt", "ir-metadata.yml", "notes.txt")}
+    for name, text in earlier.items():
+        output = write(f"out/{name}", text).parent
+    with pytest.raises(ToucheError):
+        run_in(program)(faulty(output, "exits"), Limits(), print)
+    process = start_hanging(output, program)
+    wait_for(lambda: containers(program, process.pid))
+    process.kill()
+    process.wait()
+    assert {name: (output / name).read_text() for name in earlier} == earlier
+    wait_for(lambda: not containers(program, process.pid))
+    run_in(program)(job(output), Limits(), print)
+    assert sorted(path.name for path in output.iterdir()) == sorted(earlier)
+    assert (output / "notes.txt").read_text() == "earlier"
+    assert "bm25" in (output / "run.txt").read_text() and "bm25" in (output / "ir-metadata.yml").read_text()
+
+
+def test_a_missing_image_is_named(program: str, write: Write, tmp_path: Path) -> None:
     folder = write("never-built/baseline.py", "").parent
     with pytest.raises(ToucheError, match="no image touche/never-built; build it with: touche images"):
-        run_in(program)(job(output, str(folder)), Limits(), print)
+        run_in(program)(job(tmp_path / "out", str(folder)), Limits(), print)
 
 
 def test_a_program_that_is_missing_or_does_not_run_is_named(
@@ -417,7 +434,8 @@ def test_a_model_for_next_sentences_is_fetched_when_the_image_is_built(tiny: Pat
         server.shutdown()
     inside = ["-i", "/input", "-o", "/output", "--coherence", "nsp", "--model", "/opt/nsp", "--depth", "100"]
     (tmp_path / "out").mkdir()
-    mounts = _mounts(job(tmp_path / "out", "sentence-coherence", given="spot-check/pairs"))
+    run = job(tmp_path / "out", "sentence-coherence", given="spot-check/pairs")
+    mounts = _mounts(run, run.output)
     try:
         run = ["docker", "run", "--rm", "--network=none", *mounts, "touche/nsp-test", *inside]
         subprocess.run(run, check=True)

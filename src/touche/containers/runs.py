@@ -25,8 +25,9 @@ from touche.data import datasets, places
 from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.io.optional import installing
 from touche.io.temporary import temporary_folder
+from touche.io.writing import check_writable, make_folder, remove, together, whole
 from touche.linting import ERROR, lint_format
-from touche.tira.outputs import RUN_FILE
+from touche.tira.outputs import METADATA_FILE, RUN_FILE
 from touche.tira.provenance import DATASET_VARIABLE
 from touche.trec.topics import name_of_topics
 
@@ -99,7 +100,7 @@ def run_locally(job: Job, limits: Limits, log: Log) -> Usage:
         ended = execute(metering(command, file), log, environment=os.environ | {"TMPDIR": str(scratch)})
         check_exit(job.name, ended)
         cpu, memory = usage_of(file)
-    _check_run(job)
+    _check_run(job, job.output)
     return Usage(time.monotonic() - began, cpu, memory, LARGEST_PROCESS)
 
 
@@ -110,20 +111,22 @@ def run_in(program: str) -> Runner:
         check_program(program)
         check_image(program, job.baseline)
         _remove_abandoned(program)
-        with _output_directory(job.output):
+        with _output_directory(job) as output:
             name = f"touche-{_process('self')}-{uuid4().hex[:12]}"
             command = [
                 "--name",
                 name,
                 f"--label={_owner()}",
                 *_sandbox(program, limits),
-                *_mounts(job),
+                *_mounts(job, output),
                 image_of(job.name),
             ]
             command += ["-i", "/input", "-o", "/output", *job.arguments, *_statistics(job)]
             remove = (program, "rm", "--force", "--volumes", name)
             try:
-                return _run_container(command, remove, job, limits, log)
+                usage = _run_container(command, remove, job, limits, log)
+                _check_run(job, output)
+                return usage
             finally:
                 succeeds(*remove)
 
@@ -150,15 +153,15 @@ def run_in_tira(job: Job, limits: Limits, log: Log) -> Usage:
     _remove_abandoned("docker")
     log("tira-run: privileged, as root, without network, without limits on processors and memory")
     inside = " ".join(["baseline -i $inputDataset -o $outputDir", *arguments])
-    began, output = time.monotonic(), str(job.output.resolve())
-    command = [program, "--image", image_of(job.name), "--command", inside, "--output-directory", output]
-    remove = ("sh", "-c", _REMOVE, "sh", output)
-    with input_directory(job.given) as directory, _output_directory(job.output):
+    began = time.monotonic()
+    command = [program, "--image", image_of(job.name), "--command", inside]
+    with input_directory(job.given) as directory, _output_directory(job) as output:
+        remove = ("sh", "-c", _REMOVE, "sh", str(output))
         try:
-            command += ["--input-directory", str(directory)]
+            command += ["--input-directory", str(directory), "--output-directory", str(output)]
             paths = _paths(job, "/tira-data/input", "/tira-data/output")
             check_exit(job.name, _in_time(command, job, limits, log, if_killed=remove, paths=paths))
-            _check_run(job)
+            _check_run(job, output)
         finally:
             succeeds(*remove)
     return Usage(time.monotonic() - began)
@@ -214,14 +217,14 @@ def _sandbox(program: str, limits: Limits) -> list[str]:
     ]
 
 
-def _mounts(job: Job) -> list[str]:
+def _mounts(job: Job, output: Path) -> list[str]:
     """Returns the mounts: the output, and the input (a directory or files of a dataset), read-only."""
-    output = f"--mount={_bind(job.output, '/output')}"
+    mount = f"--mount={_bind(output, '/output')}"
     if Path(job.given).is_dir() and not places.is_dataset(job.given):
-        return [output, f"--mount={_bind(Path(job.given), '/input')},readonly"]
+        return [mount, f"--mount={_bind(Path(job.given), '/input')},readonly"]
     files = _files(job.given).items()
     binds = [f"--mount={_bind(path, f'/input/{name}')},readonly" for name, path in files]
-    return [output, *binds, f"--env={DATASET_VARIABLE}={job.given}"]
+    return [mount, *binds, f"--env={DATASET_VARIABLE}={job.given}"]
 
 
 def _paths(job: Job, input_folder: str, output: str) -> dict[str, Path]:
@@ -256,7 +259,6 @@ def _run_container(
         problem = f"{job.name} was stopped at its memory limit of {limits.memory}"
         raise ToucheError(f"{problem}; raise the limit with --memory")
     check_exit(job.name, ended)
-    _check_run(job)
     return Usage(time.monotonic() - began, meter.cpu, meter.memory, meter.memory_of)
 
 
@@ -311,36 +313,50 @@ def _link(path: str | Path, place: str | Path) -> None:
 
 
 @contextmanager
-def _output_directory(output: Path) -> Iterator[None]:
-    """Makes the output directory; after a failure, keeps only an invalid run in it."""
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        if any(output.iterdir()):
-            raise InputError(output, "the output directory is not empty", "empty it, or choose another")
-    except OSError as error:
-        raise InputError(output, f"cannot be used ({error.strerror})", "choose another directory") from error
-    try:
-        yield
-    except BaseException:
-        for path in output.iterdir():
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path, ignore_errors=True)
-            elif path.name != INVALID_FILE:
-                path.unlink(missing_ok=True)
-        raise
+def _output_directory(job: Job) -> Iterator[Path]:
+    """Yields an empty hidden folder in the output directory; its files are moved there without an error."""
+    make_folder(job.output)
+    check_writable(job.output)
+    with temporary_folder(".touche-run-", within=job.output.resolve()) as folder:
+        yield folder
+        _hand_over(folder, job)
 
 
-def _check_run(job: Job) -> None:
-    """Checks run.txt, because programs other than this library may write anything.
+def _hand_over(folder: Path, job: Job) -> None:
+    """Replaces an earlier run and its metadata as a pair, and writes the other files of a run.
+
+    Raises:
+        InputError: if a file cannot be written, or would replace one of the input.
+    """
+    pair = (RUN_FILE, METADATA_FILE)
+    paths = [Path(parent) / name for parent, _, names in os.walk(folder) for name in names]
+    # A link may point to any file of this machine.
+    files = [path.relative_to(folder) for path in paths if path.is_file() and not path.is_symlink()]
+    is_dataset = places.is_dataset(job.given)
+    given = _files(job.given).values() if is_dataset else [*Path(job.given).iterdir()]
+    inputs = [path for path in given if path.name not in pair]
+    if not is_dataset and job.output.resolve().is_relative_to(Path(job.given).resolve()):
+        inputs += [job.output / file for file in files if file.name not in pair]
+    with together(job.output / RUN_FILE, inputs):
+        if Path(METADATA_FILE) not in files:
+            remove(job.output / METADATA_FILE)
+        for file in files:
+            make_folder((job.output / file).parent)
+            with (folder / file).open("rb") as content, whole(job.output / file) as copy:
+                shutil.copyfileobj(content, copy)
+
+
+def _check_run(job: Job, folder: Path) -> None:
+    """Checks run.txt in a folder, because programs other than this library may write anything.
 
     Raises:
         ToucheError: if it is missing or invalid.
     """
-    run = job.output / RUN_FILE
+    run = folder / RUN_FILE
     if run.is_symlink() or not run.is_file():  # a link may point to any file of this machine
         raise ToucheError(f"{job.name} ended with exit code 0 without {RUN_FILE}; see its output above")
     if errors := [finding for finding in lint_format(run) if finding.severity == ERROR]:
         first = errors[0]
         more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
-        invalid = run.rename(run.with_name(INVALID_FILE))
+        invalid = run.replace(job.output / INVALID_FILE)
         raise InputError(invalid, f"{first.message}{more}", first.remedy, first.line)

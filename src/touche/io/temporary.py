@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def temporary_folder(prefix: str, *, mounted: bool = False) -> Iterator[Path]:
+def temporary_folder(prefix: str, *, mounted: bool = False, within: Path | None = None) -> Iterator[Path]:
     """Creates a temporary folder, and removes it at the end.
 
     It is created in a private folder: in the user's cache folder, or in ``touche-UID`` in TMPDIR if TMPDIR is
@@ -30,12 +30,15 @@ def temporary_folder(prefix: str, *, mounted: bool = False) -> Iterator[Path]:
         prefix: prefix of its name.
         mounted: whether a container mounts it. Then it is never in the cache folder, because Docker's daemon
             may not enter a home on NFS.
+        within: the folder to create it in, instead of the private folder; there, only folders with the prefix
+            are removed.
 
     Raises:
         ToucheError: if it cannot be created.
     """
     try:
-        folder, lock = _locked_folder(prefix, mounted) or (tempfile.mkdtemp(prefix=prefix), None)
+        new = _locked_folder(prefix, mounted, within)
+        folder, lock = new or (tempfile.mkdtemp(prefix=prefix, dir=within), None)
     except OSError as error:
         problem = f"no temporary folder can be created ({error.strerror})"
         raise ToucheError(f"{problem}; set TMPDIR to a folder with room") from error
@@ -47,11 +50,11 @@ def temporary_folder(prefix: str, *, mounted: bool = False) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _locked_folder(prefix: str, mounted: bool) -> tuple[str, int] | None:
-    """Returns a new folder in the private folder, and its open lock; None if this is impossible."""
+def _locked_folder(prefix: str, mounted: bool, within: Path | None) -> tuple[str, int] | None:
+    """Returns a new folder in a private or another folder, and its open lock; None if this is impossible."""
     with suppress(OSError):
-        private = _private_folder(mounted)
-        _remove_abandoned(private)
+        private = within or _private_folder(mounted)
+        _remove_abandoned(private, prefix if within else "")
         while True:
             folder = tempfile.mkdtemp(prefix=prefix, dir=private)
             try:
@@ -91,9 +94,9 @@ def _private_folder(mounted: bool) -> Path:
     return private
 
 
-def _remove_abandoned(private: Path) -> None:
+def _remove_abandoned(private: Path, prefix: str) -> None:
     """Removes folders without a lock; a lock ends with its process."""
-    for path in private.iterdir():
+    for path in [path for path in private.iterdir() if path.name.startswith(prefix)]:
         with suppress(OSError):  # locked, not a folder, or removed meanwhile
             lock = _lock(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(path, ignore_errors=True)

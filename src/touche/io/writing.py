@@ -7,7 +7,7 @@ import re
 import signal
 import stat
 import threading
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -30,11 +30,13 @@ class _Block:
     Attributes:
         inputs: the files that it must not replace.
         parts: the hidden files with the new content, by the files that they will replace.
+        removed: the files that are removed, because the new output has none of this name.
         locks: closes the locks of the hidden files.
     """
 
     inputs: set[Identity]
     parts: dict[Path, Path] = field(default_factory=dict)
+    removed: list[Path] = field(default_factory=list)
     locks: ExitStack = field(default_factory=ExitStack)
 
     def add(self, target: Path, part: Path, lock: int) -> None:
@@ -183,12 +185,20 @@ def together(first: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
         yield
         if block.parts:
             with _named(first):
-                _replace(block.parts_from(first))
+                _replace(block.parts_from(first), block.removed)
     finally:
         _block.reset(token)
         for part in block.parts.values():
             part.unlink(missing_ok=True)
         block.locks.close()
+
+
+def remove(path: Path) -> None:
+    """Removes a file, if it exists; in a block ``together``, when the other files are replaced."""
+    if block := _block.get():
+        block.removed.append(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -310,16 +320,17 @@ def _hidden(target: Path, kind: str) -> Path:
     return target.with_name(f".{target.name}.{token_hex(8)}.{kind}")
 
 
-def _replace(parts: Mapping[Path, Path]) -> None:
-    """Replaces files by hidden files, all or none; signals wait.
+def _replace(parts: Mapping[Path, Path], removed: Sequence[Path] = ()) -> None:
+    """Replaces files by hidden files, and removes others, all or none; signals wait.
 
     If the system fails after the first replacement, the other files are replaced as far as possible.
     """
     first, *others = parts
     for part in parts.values():
         add_output(part)
-    with locked(first) if others else nullcontext(), _undisturbed():
-        earlier = {target: _hidden(target, "earlier") for target in others if target.exists()}
+    with locked(first) if others or removed else nullcontext(), _undisturbed():
+        existing = [target for target in (*others, *removed) if target.exists()]
+        earlier = {target: _hidden(target, "earlier") for target in existing}
         try:
             for target, hidden in earlier.items():
                 target.rename(hidden)
