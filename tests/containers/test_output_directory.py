@@ -48,11 +48,11 @@ def test_no_file_of_the_input_is_replaced(earlier: Path, write: Write, name: str
     """But a run may be written into its input folder, and again."""
     write(f"out/{name}", "of the input")
     before = texts(earlier)
-    with pytest.raises(InputError, match="an input of this command"):
-        with _output_directory(job(earlier, str(earlier))) as folder:
-            (folder / "deep").mkdir()
-            for file in ("run.txt", name):
-                (folder / file).write_text("new")
+    refused = pytest.raises(InputError, match="an input of this command")
+    with refused, _output_directory(job(earlier, str(earlier))) as folder:
+        (folder / "deep").mkdir()
+        for file in ("run.txt", name):
+            (folder / file).write_text("new")
     assert texts(earlier) == before
     with _output_directory(job(earlier, str(earlier))) as folder:
         (folder / "run.txt").write_text("new")

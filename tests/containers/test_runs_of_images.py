@@ -335,7 +335,7 @@ def test_a_colon_in_a_path_is_no_mount_option(program: str, write: Write, tmp_pa
 def test_an_earlier_pair_is_replaced_only_by_a_whole_run_and_other_files_stay(
     program: str, write: Write
 ) -> None:
-    earlier = {name: "earlier" for name in ("run.txt", "ir-metadata.yml", "notes.txt")}
+    earlier = dict.fromkeys(("run.txt", "ir-metadata.yml", "notes.txt"), "earlier")
     for name, text in earlier.items():
         output = write(f"out/{name}", text).parent
     with pytest.raises(ToucheError):
