@@ -45,6 +45,7 @@ BROKEN = {
     "a rank that is no number": (lines(*GOOD, (11, "Q0", IDS[4], "four", -2, "t")), [("rank", 4)]),
     "a score that is no number": (lines(*GOOD, line(4, "low")), [("score", 4)]),
     "an unknown topic": (lines(*GOOD, line(1, 1, topic=99), line(2, 0, topic=99)), [("unknown-topic", 4)]),
+    "an id with a control character": (lines(*GOOD, line(4, -2, id="x\x1f")), [("id", 4)]),
     "an unknown document": (lines(*GOOD, line(4, -2, id="x")), [("unknown-document", 4)]),
     "a document twice": (lines(*GOOD, line(4, -2, id=IDS[1])), [("duplicate-document", 4)]),
     "ranks from 0": (lines(line(0, 5), line(1, 4)), [("rank-start", 1)]),

@@ -26,8 +26,9 @@ ERROR, WARNING = "error", "warning"  # an error breaks a rule; a warning breaks 
 
 _WARNINGS = "rank-start rank-gap tie-order blank-in-tag several-tags shared-tag".split()
 _ERRORS = (
-    "columns rank score empty-run unknown-topic unknown-document duplicate-document no-pair rank-repeated "
-    "score-increasing too-many-results too-few-results unknown-stance byte-order-mark too-many-runs"
+    "columns id rank score empty-run unknown-topic unknown-document duplicate-document "
+    "no-pair rank-repeated score-increasing too-many-results too-few-results unknown-stance "
+    "byte-order-mark too-many-runs"
 ).split()
 CODES = dict.fromkeys(_ERRORS, ERROR) | dict.fromkeys(
     _WARNINGS, WARNING

@@ -301,3 +301,179 @@ def test_ir_measures_scores_what_is_converted_to_it_alike() -> None:
     assert value == 0.5
     frames = qrels.frame("ir_measures"), run.frame("ir_measures")
     assert ir_measures.calc_aggregate([ir_measures.RR], *frames)[ir_measures.RR] == 0.5
+
+
+IDS = {"\ue000": True, "ü": True, "x" * 1000: True, "x" * 1001: False}
+IDS |= dict.fromkeys(("a\x1fb", "a\x85b", "a\u00a0b", "a\u200bb"), False)
+
+
+@pytest.mark.parametrize("id", IDS)
+@pytest.mark.parametrize("is_topic", [True, False])
+def test_qrels_are_written_only_if_they_can_be_read_again(id: Any, is_topic: bool, tmp_path: Path) -> None:
+    wrong = Qrels({id: {"a": 1}}) if is_topic else Qrels({"1": {id: 1}})
+    with pytest.raises(ToucheError, match=f"{'topic' if is_topic else 'document'} .* is not an id"):
+        wrong.write(tmp_path / "qrels.txt")
+    with pytest.raises(ToucheError, match="is not a whole number"):
+        Qrels({"1": {"a": 1.5}}).write(tmp_path / "qrels.txt")  # type: ignore[dict-item]
+    assert not list(tmp_path.iterdir())
+
+
+def test_ids_stay_texts_and_whole_numbers_become_texts() -> None:
+    frame = pandas.DataFrame({"qid": [1, 1], "docno": ["007", 12], "score": np.float32([2, 1])})
+    run = run_of(frame)
+    assert run.as_dict() == {"1": {"007": 2.0, "12": 1.0}}
+    assert qrels_of(pandas.DataFrame({"qid": ["01"], "docno": ["007"], "label": [2.0]})) == {"01": {"007": 2}}
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ({}, "the run is empty"),
+        ([], "the run is empty"),
+        ("no-such-file.txt", "cannot be read"),
+        (io.StringIO(""), "the run is empty"),
+        (io.StringIO("1 Q0 a"), "3 columns instead of 6"),
+        (b"1 Q0 a 1 1 t", "is neither a run nor"),
+        (5, "5 is neither a run nor"),
+        (None, "None is neither a run nor"),
+        ({"1": ["a"]}, r"topic '1' has \['a'\]; write {topic: {document: score}}"),
+        ({"1": {"a": True}}, "run:1: score True is not a finite number"),
+        ({"1": {"a": "2"}}, "run:1: score '2' is not"),
+        ({"1": {"a": 1e39}}, "run:1: score 1e[+]39 is not"),
+        ({"1": {"a": math.nan}}, "run:1: score nan is not"),
+        ({"1": {"a": 10**400}}, "run:1: score 10{59} ... is not"),
+        ({"1": {"a b": 1.0}}, "run:1: docno 'a b' is not an id"),
+        ({1.0: {"a": 1.0}}, "run:1: qid 1.0 is not an id"),
+        ({True: {"a": 1.0}}, "run:1: qid True is not an id"),
+        ({"1": {"a": 1.0, 7: 2.0, "7": 3.0}}, "run:3: document '7' occurs a second time for topic 1"),
+        ([SimpleNamespace(query_id="1", doc_id="a")], "run:1: .* has not query_id, doc_id, score"),
+        ([("1", "a", 1.0)], "run:1: .* has not query_id"),
+        (pandas.DataFrame({"qid": ["1"], "docno": ["a"]}), "run has no column 'score'"),
+        (
+            pandas.DataFrame({"qid": ["1"], "docno": ["a"], "doc_id": ["a"], "score": [1.0]}),
+            "2 columns 'docno'",
+        ),
+        (pandas.DataFrame({"qid": ["1"], "docno": [None], "score": [1.0]}), "docno .* is not an id"),
+        (
+            pandas.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0], "rank": [0.5]}),
+            "rank 0.5 is not a whole",
+        ),
+        (
+            pandas.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0], "rank": [10**19]}),
+            "rank 1.* is not a wh",
+        ),
+    ],
+)
+def test_what_cannot_be_a_run_is_refused(source: Any, message: str) -> None:
+    with pytest.raises(ToucheError, match=message):
+        run_of(source)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["1", "2"]) | st.integers(1, 2) | st.floats(1, 2),
+            st.text(max_size=3) | st.integers(-9, 9**20) | st.floats(),
+            st.integers(-1, 9),
+            st.floats() | st.integers(-(10**40), 10**40) | st.booleans() | st.text(max_size=2),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+@example([("1", "doc 3 0 9 x", 0, 1.0)])
+@example([("1", "a", 0, 10**400)])
+def test_a_frame_becomes_the_same_run_or_is_refused(rows: list[tuple[Any, ...]]) -> None:
+    frame = pandas.DataFrame(rows, columns=["qid", "docno", "rank", "score"], dtype=object)
+    try:
+        run = run_of(frame)
+    except ToucheError:
+        return
+    first = 1 if any(rank == 0 for _, _, rank, _ in rows) else 0  # ranks of files start at 1
+    assert [(each.topic, each.document, each.rank, each.score) for each in run] == [
+        (str(qid), str(docno), rank + first, float(score)) for qid, docno, rank, score in rows
+    ]
+    assert all(len(f"{each.topic} {each.document}".split()) == 2 for each in run)
+
+
+QREL_FORMS: dict[str, Callable[[Qrels], Any]] = {
+    "pyterrier": lambda qrels: qrels.frame(),
+    "ir_measures": lambda qrels: qrels.frame("ir_measures"),
+    "records": lambda qrels: qrels.records(),
+    "dict": lambda qrels: {topic: dict(labels) for topic, labels in qrels.items()},
+    "text": lambda qrels: io.StringIO(
+        "".join(f"{r.query_id} 0 {r.doc_id} {r.relevance}\n" for r in qrels.records())
+    ),
+}
+
+
+@settings(max_examples=20)
+@given(QRELS)
+def test_qrels_of_any_form_become_any_other(labels: dict[str, dict[str, int]]) -> None:
+    for make in QREL_FORMS.values():
+        for other in QREL_FORMS.values():
+            assert qrels_of(other(qrels_of(make(qrels_of(labels))))) == labels
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ({}, "no judgments in it"),
+        ({"1": {"a": 0.5}}, "label 0.5 is not a whole number up to 1,000,000"),
+        ({"1": {"a": 10**7}}, "label 10000000 is not"),
+        ({"1": {"a": True}}, "label True is not"),
+        ({"1": {1: 0, "1": 1}}, "qrels:2: document '1' of topic 1 has two grades"),
+        (pandas.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1]}), "no column 'label'"),
+        (3, "is neither a run nor judgments"),
+    ],
+)
+def test_what_cannot_be_qrels_is_refused(source: Any, message: str) -> None:
+    with pytest.raises(ToucheError, match=message):
+        qrels_of(source)
+
+
+def test_several_runs_of_one_name_are_numbered_and_one_list_of_records_is_one_run() -> None:
+    run = run_of({"1": {"a": 1.0}})
+    assert [str(each.path) for each in runs_of([run.as_dict(), run.frame(), {"1": {"b": 2}}])] == [
+        "run",
+        "run (2)",
+        "run (3)",
+    ]
+    assert len(runs_of(run.scored_docs())) == len(runs_of(run)) == len(runs_of(run.as_dict())) == 1
+    assert runs_of(["a", Path("b")]) == [Path("a"), Path("b")]
+
+
+def test_ir_measures_scores_what_is_converted_to_it_alike() -> None:
+    run, qrels = run_of({"1": {"a": 1.0, "b": 2.0}}), qrels_of({"1": {"a": 1}})
+    value = ir_measures.calc_aggregate([ir_measures.RR], qrels.records(), run.scored_docs())[ir_measures.RR]
+    assert value == 0.5
+    frames = qrels.frame("ir_measures"), run.frame("ir_measures")
+    assert ir_measures.calc_aggregate([ir_measures.RR], *frames)[ir_measures.RR] == 0.5
+
+
+@pytest.mark.parametrize(
+    "id", ["a\x1fb", "a\x85b", "a\u00a0b", "a\u200bb", "\ue000", "ü", "x" * 1001, "x" * 1000]
+)
+@pytest.mark.parametrize("is_topic", [False, True])
+def test_files_and_memory_accept_the_same_ids(write: Write, id: str, is_topic: bool) -> None:
+    topic, document = (id, "d") if is_topic else ("1", id)
+    frame = {"query_id": [topic], "doc_id": [document]}
+    run, qrels = f"{topic} Q0 {document} 1 2.0 tag\n", f"{topic} 0 {document} 1\n"
+
+    def is_refused(read: Callable[[], object]) -> bool:
+        try:
+            read()
+        except ToucheError as error:
+            assert "is not an id" in str(error) and "\n" not in str(error)
+            return True
+        return False
+
+    refused = {
+        is_refused(lambda: run_of(pandas.DataFrame({**frame, "score": [2.0]}))),
+        is_refused(lambda: run_of({topic: {document: 2.0}})),
+        is_refused(lambda: run_of(write("run.txt", run))),
+        is_refused(lambda: qrels_of({topic: {document: 1}})),
+        is_refused(lambda: qrels_of(write("a.qrels", qrels))),
+        is_refused(lambda: Qrels({topic: {document: 1}}).write(write("b.qrels", ""))),
+    }
+    assert refused == {not IDS[id]}

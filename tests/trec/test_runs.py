@@ -103,8 +103,8 @@ def is_of(line: RunLine | LineError, column: str) -> bool:
 
 
 def test_only_what_c_calls_a_blank_parts_columns() -> None:
-    line = parse_line("1 Q0 a\x1fb\u2003c 1 0.5 t\x1c \u00a0 \t\r\n", Path("a.run"), 1)
-    assert (line.document, line.tag) == ("a\x1fb\u2003c", "t\x1c \u00a0")
+    line = parse_line("1 \x1f\u2003c d 1 0.5 t\x1c \u00a0 \t\r\n", Path("a.run"), 1)
+    assert (line.stance, line.tag) == ("\x1f\u2003c", "t\x1c \u00a0")
 
 
 def trec_eval_finds_in_first_place(scores: dict[str, float], document: str) -> bool:

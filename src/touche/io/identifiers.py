@@ -7,7 +7,8 @@ from unicodedata import category
 
 from touche.errors import InputError, ParameterError
 
-_LONGEST_WORD = 1000  # characters; real ids have about thirty, ids of sentence pairs sixty
+LONGEST_WORD = 1000  # characters; real ids have about thirty, ids of sentence pairs sixty
+NO_ID = f"use up to {LONGEST_WORD:,} characters without white space and control characters"
 _LONGEST_QUOTE = 60  # characters of a value in an error
 NO_TAG = "is empty, too long, or has white space or control characters; use one word, such as my-team-run-1"
 
@@ -26,7 +27,7 @@ def is_word(value: object) -> bool:
 
     Characters for private use are allowed, although Python does not print them.
     """
-    if not isinstance(value, str) or not 0 < len(value) <= _LONGEST_WORD or " " in value:
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST_WORD or " " in value:
         return False
     return value.isprintable() or all(char.isprintable() or category(char) == "Co" for char in value)
 

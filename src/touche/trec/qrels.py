@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from touche.errors import InputError
-from touche.io.identifiers import is_word, quoted
+from touche.io.identifiers import NO_ID, is_word, quoted
 from touche.io.opening import read_lines
 from touche.io.optional import imported
 from touche.io.writing import write_whole
@@ -59,7 +59,7 @@ class Qrels(dict[str, dict[str, int]]):
                 for what, id in (("topic", topic), ("document", document)):
                     if not is_word(id):
                         problem = f"{what} {quoted(id)} is not an id"
-                        raise InputError(path, problem, "use a text without white space")
+                        raise InputError(path, problem, NO_ID)
                 if not isinstance(label, Integral) or abs(label) > LARGEST:
                     problem = f"grade {quoted(label)} is not a whole number up to {LARGEST:,}"
                     raise InputError(path, problem, "correct it")
@@ -154,6 +154,9 @@ def _read(path: Path, excluded_topics: Collection[str], label_of: Callable[[str,
             problem = f"{len(columns)} columns instead of {len(names)}"
             raise InputError(path, problem, f"write: {' '.join(names)}", line)
         topic, document, column = columns[0], columns[-2], columns[-1]
+        for what, id in (("topic", topic), ("document", document)):
+            if not is_word(id.replace(" ", "")):  # BEIR's ids may have blanks
+                raise InputError(path, f"{what} {quoted(id)} is not an id", NO_ID, line)
         if topic not in excluded_topics:
             qrels.add(topic, document, label_of(column, line), path, line)
     if not qrels:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from touche.errors import InputError, ToucheError
-from touche.io.identifiers import quoted
+from touche.io.identifiers import LONGEST_WORD, NO_ID, is_word, quoted
 from touche.io.opening import bytes_of_lines, decoded
 from touche.trec.columns import Columns, Run, split_lines, texts
 from touche.trec.columns import RunLine as RunLine
@@ -29,7 +29,7 @@ MAX_DEPTH = 1000  # documents per topic, by every year's rules
 
 
 class LineError(InputError):
-    """A broken line of a run; ``column`` is ``rank``, ``score``, or ``columns`` for a missing column."""
+    """A broken line of a run; ``column`` is ``id``, ``rank``, ``score``, or ``columns`` if one is missing."""
 
     def __init__(self, column: str, path: Path, problem: str, remedy: str, line: int) -> None:
         super().__init__(path, problem, remedy, line)
@@ -89,6 +89,11 @@ def _add(lines: Sequence[bytes], first: int, columns: Columns) -> bool:
         words = [texts(each) for each in (topics, stances, tags, documents)]
         values = np.fromiter(map(float, scores), np.float64, len(scores))
     except ValueError:  # not UTF-8, or not a number
+        return False
+    ids = [*words[0], *words[3]]
+    if (
+        max(map(len, ids)) > LONGEST_WORD or not "".join(ids).isprintable()
+    ):  # a line may break the rule of ids
         return False
     with np.errstate(over="ignore"):
         is_finite = bool(np.isfinite(values.astype(np.float32)).all())
@@ -242,13 +247,17 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
     """Parses one line of a run; the tag may contain blanks.
 
     Raises:
-        LineError: if a column is missing, the rank is not a whole number with up to 18 digits, or the score
-            is not finite as float32.
+        LineError: if a column is missing, the topic or document is not an id, the rank is not a whole number
+            with up to 18 digits, or the score is not finite as float32.
     """
     columns = split_columns(text, 5)
     if len(columns) < 6:
         raise LineError("columns", path, f"{len(columns)} columns instead of 6", _COLUMNS, number)
     topic, stance, document, rank, score, tag = columns
+    for what, value in (("topic", topic), ("document", document)):
+        if not is_word(value):
+            problem = f"{what} {quoted(value)} is not an id"
+            raise LineError("id", path, problem, NO_ID, number)
     if not _RANK.fullmatch(rank):
         raise LineError("rank", path, f"rank {quoted(rank)} is not a whole number", _COLUMNS, number)
     value = decimal(score)
