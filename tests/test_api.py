@@ -26,7 +26,7 @@ def runs(write: Write) -> list[Path]:
 
 def records_of(table: Any) -> list[dict[str, Any]]:
     assert dataclasses.is_dataclass(table) and len(table.frame()) == len(table)
-    return json.loads(json.dumps([dataclasses.asdict(record) for record in table]))
+    return json.loads(json.dumps(table.rows))
 
 
 def test_functions_return_the_records_of_their_commands(touche: Touche, runs: list[Path]) -> None:

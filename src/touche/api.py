@@ -38,7 +38,7 @@ from touche.io.identifiers import check_tag, name_of, path_or_id
 from touche.io.opening import Held
 from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
-from touche.linting import Finding
+from touche.linting import Finding, Findings, teams_of_runs
 from touche.linting import lint as linted
 from touche.tasks import Published, Task, per_topic
 from touche.tasks.per_topic import PublishedTopic
@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from touche.tuning.weights import TunedFusion
 
 _T = TypeVar("_T")
+
+_PAIRS = ("exact", "any-order")
 
 
 class _QrelsByDimension(Mapping[str, Qrels]):
@@ -159,7 +161,7 @@ def run(baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str], 
 
 
 def evaluate(
-    runs: AnyRun | Sequence[AnyRun],
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
     task: str | None = None,
     evaluator: str = "both",
     *,
@@ -172,7 +174,8 @@ def evaluate(
 
     Args:
         runs: one run or several, each in one of the forms of ``touche.AnyRun``: a path, a frame of PyTerrier
-            or ir_measures, scores by topic and document, or records.
+            or ir_measures, scores by topic and document, or records. A dictionary such as
+            ``{"mine": frame, "theirs": "run.txt"}`` names them.
         task: the id of the task; None if there are only qrels.
         evaluator: ``trec_eval``, ``touche`` or ``both``.
         per_topic: whether to return topic scores instead of means.
@@ -183,23 +186,34 @@ def evaluate(
 
     Returns:
         A record for each run, dimension, evaluator (and topic): a ``touche.evaluation.scores.Score`` or
-        ``TopicScore``; ``frame()`` returns them as a DataFrame. Doubtful scores cause Python warnings. The
-        notes explain differences between the evaluators, and give ranks on the leaderboard.
+        ``TopicScore``, with values from 0 to 1; ``frame()`` returns them as a DataFrame. Doubtful scores
+        cause Python warnings. The notes explain differences between the evaluators, and give ranks on the
+        leaderboard.
 
     Raises:
-        ToucheError: if a run is unusable, or qrels are missing.
+        ToucheError: if a run is unusable, or qrels are missing. Also if detected stances, which have no topic
+            scores, are the only dimension with ``per_topic``.
+
+    Examples:
+        >>> ranking = {"1": {"a": 2.0, "b": 1.0}, "2": {"c": 1.0}}
+        >>> qrels = {"1": {"a": 0, "b": 1}, "2": {"c": 1}}
+        >>> [score] = evaluate({"mine": ranking}, qrels=qrels, measure="RR")
+        >>> score.tag, score.measure, score.mean
+        ('mine', 'RR', 0.75)
     """
-    check_choice("order of pairs", pairs, ["exact", "any-order"])
+    check_choice("order of pairs", pairs, _PAIRS)
     by_measure = _score(runs_of(runs), (task, measure, qrels), evaluator, any_order=pairs == "any-order")
+    evaluated = [run for group in by_measure for run in group]
+    if per_topic and not any(run.is_ranking for run in evaluated):
+        raise ToucheError("stances have no topic scores; omit per-topic scores")
     kind: type[Any] = TopicScore if per_topic else Score
-    of_runs = (run.all_topic_scores if per_topic else run.scores.values() for run in chain(*by_measure))
-    records = tuple(chain.from_iterable(of_runs))
-    notes = dict.fromkeys(text for group in by_measure for text in notes_of(group))
-    return _warned(Table(kind, records, _warnings(by_measure), tuple(notes)))
+    scores_of_runs = (run.all_topic_scores if per_topic else run.scores.values() for run in evaluated)
+    records = tuple(chain.from_iterable(scores_of_runs))
+    return _warned(Table(kind, records, _warnings(by_measure), _notes(by_measure)))
 
 
 def compare(
-    runs: AnyRun | Sequence[AnyRun],
+    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
     task: str | None = None,
     evaluator: str = "trec_eval",
     *,
@@ -212,7 +226,7 @@ def compare(
     """Compares each pair of runs in every dimension of a task.
 
     Args:
-        runs: paths or frames, as for ``evaluate``; at least two.
+        runs: at least two runs, as for ``evaluate``.
         task: the id of the task; None if there are only qrels.
         evaluator: ``trec_eval`` or ``touche``.
         per_topic: whether to return the differences of topics, a pair's largest differences first.
@@ -223,32 +237,42 @@ def compare(
             pairs.
 
     Returns:
-        Records: ``touche.evaluation.comparison.Comparison`` or ``TopicDifference``; ``frame()`` returns
-        them as a DataFrame.
+        A record for each pair of runs, dimension and measure (and topic): a
+        ``touche.evaluation.comparison.Comparison`` or ``TopicDifference``, with differences in the unit of
+        the measure; ``frame()`` returns them as a DataFrame. ``table[table.significant]`` has the significant
+        differences. A pair without enough common topics is missing, and causes a Python warning.
 
     Raises:
         ToucheError: if a run is unusable, the reference is not one of the runs, or qrels are missing.
+
+    Examples:
+        >>> qrels = {topic: {"a": 1, "b": 0} for topic in "1234"}
+        >>> good = {topic: {"a": 2.0, "b": 1.0} for topic in "1234"}
+        >>> bad = good | {topic: {"a": 1.0, "b": 2.0} for topic in "34"}
+        >>> [comparison] = compare({"good": good, "bad": bad}, qrels=qrels, measure="RR")
+        >>> comparison.run_a, comparison.difference, comparison.significant
+        ('good', 0.25, False)
     """
     check_choice("evaluator", evaluator, EVALUATORS)
-    sources = list_of_runs(runs)
-    named = runs_of(sources)
-    name = _name(reference, sources, named)
+    named, second = _with_reference(runs, reference)
     by_measure = _score(named, (task, measure, qrels), evaluator)
-    compared, faults = list[Any](), list[str]()
+    compared = list[Any]()
+    faults = list[str]()
     for evaluated in by_measure:
-        second = None if name is None else run_named(name, evaluated)
-        records, untested = comparisons(evaluated, evaluator, second, randomisation=randomisation)
-        compared += topic_differences(evaluated, evaluator, second) if per_topic else records
+        second_run = None if second is None else run_named(second, evaluated)
+        records, untested = comparisons(evaluated, evaluator, second_run, randomisation=randomisation)
+        compared += topic_differences(evaluated, evaluator, second_run) if per_topic else records
         faults += untested
     kind: type[Any] = TopicDifference if per_topic else Comparison
     return _warned(Table(kind, tuple(compared), (*faults, *_warnings(by_measure))))
 
 
 def wide(
-    runs: AnyRun | Sequence[AnyRun],
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
     task: str | None = None,
     evaluator: str = "both",
     *,
+    pairs: Literal["exact", "any-order"] = "exact",
     measure: "str | Measure | Sequence[str | Measure] | None" = None,
     qrels: AnyQrels = None,
     reference: AnyRun | None = None,
@@ -257,18 +281,33 @@ def wide(
     """Scores runs in a table with a row for each run, for papers: ``wide(...).latex()``.
 
     Args:
-        runs, task, evaluator, measure, qrels: as for ``evaluate``.
+        runs, task, evaluator, pairs, measure, qrels: as for ``evaluate``.
         reference: one of the runs, its tag or its path, from which significant differences are marked.
-        every_two: whether letters mark the runs with significantly lower scores.
+        every_two: whether letters mark the runs with significantly lower scores; not together with a
+            reference.
+
+    Returns:
+        A table with a row for each run and a column for each measure, dimension and evaluator; values are
+        from 0 to 1. It has ``frame()``, ``latex()``, ``markdown()`` and ``html()``. The notes are those of
+        ``evaluate``.
 
     Raises:
-        ToucheError: as ``evaluate`` and ``compare``.
+        ToucheError: as ``evaluate`` and ``compare``; also if there is a reference and ``every_two``.
+
+    Examples:
+        >>> ranking = {"1": {"a": 2.0, "b": 1.0}, "2": {"c": 1.0}}
+        >>> qrels = {"1": {"a": 0, "b": 1}, "2": {"c": 1}}
+        >>> print(wide({"mine": ranking}, qrels=qrels, measure=["RR", "P@1"]).markdown())
+        | run | RR | P@1 |
+        | --- | ---: | ---: |
+        | mine | **0.750** | **0.500** |
     """
-    sources = list_of_runs(runs)
-    named = runs_of(sources)
-    by_measure = _score(named, (task, measure, qrels), evaluator)
-    table = wide_table(by_measure, _name(reference, sources, named), every_two)
-    return _warned(replace(table, warnings=(*table.warnings, *_warnings(by_measure))))
+    check_choice("order of pairs", pairs, _PAIRS)
+    named, second = _with_reference(runs, reference)
+    by_measure = _score(named, (task, measure, qrels), evaluator, any_order=pairs == "any-order")
+    table = wide_table(by_measure, second, every_two)
+    texts = (*table.warnings, *_warnings(by_measure))
+    return _warned(replace(table, warnings=texts, notes=_notes(by_measure)))
 
 
 def published(task: str | None = None) -> Table[Published]:
@@ -315,7 +354,9 @@ def _score(
     evaluators = [] if evaluator == "both" else [evaluator]
     task, measure, qrels = scored_by
     passed = measure if isinstance(measure, list | tuple) else [measure]  # texts, or objects of ir_measures
-    measures = [name for each in passed for name in (tasks.measures_in(str(each)) if each else [None])]
+    measures = list[str | None]()
+    for name in passed:
+        measures += [None] if name is None else tasks.measures_in(str(name))
     with file_of_qrels(qrels) as path:
         scored = tasks.tasks_scored_by(task, measures or [None], path)
         by_measure = scores.evaluate_by(runs, scored, evaluators, any_order=any_order)
@@ -327,6 +368,15 @@ def _naming_qrels(qrels: AnyQrels, runs: Sequence[Evaluated]) -> list[Evaluated]
     if qrels is None or isinstance(qrels, str | PathLike):
         return [*runs]
     return [replace(run, qrels=IN_MEMORY) for run in runs]
+
+
+def _with_reference(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun], reference: AnyRun | None
+) -> tuple[list[Path | Run], str | Path | None]:
+    """Returns runs with different names, and the name or path of the reference among them."""
+    sources = list_of_runs(runs)
+    named = runs_of(runs if isinstance(runs, Mapping) else sources)
+    return named, _name(reference, sources, named)
 
 
 def _name(
@@ -358,6 +408,12 @@ def _name(
 
 def _warnings(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for group in by_measure for text in warnings_of(group)))
+
+
+def _notes(by_measure: Sequence[Sequence[Evaluated]]) -> tuple[str, ...]:
+    notes = dict.fromkeys(text for group in by_measure for text in notes_of(group))
+    task = by_measure[0][0].task
+    return (*notes, *([f"{task.id}: {task.results_note}"] if task.results_note else []))
 
 
 def _warned(result: _T) -> _T:
@@ -468,29 +524,48 @@ def fuse(
     return FusedRun(**{field.name: getattr(run, field.name) for field in fields(run)}, tuning=tuning)
 
 
-def lint(runs: AnyRun | Sequence[AnyRun], task: str, *, teams: Sequence[str] | None = None) -> Table[Finding]:
+def lint(
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str,
+    *,
+    teams: 'Sequence[str] | Mapping[str, str | Sequence[str]] | Literal["per-folder"] | None' = None,
+) -> Findings:
     """Checks the runs of a submission against the rules of a task.
 
     Args:
-        runs: one run or several, as files or in any other form.
+        runs: one run or several, as files or in any other form, as for ``evaluate``.
         task: the id of the task, or of a dataset with another corpus.
-        teams: the team of each run; None if all are of one team.
+        teams: the team of each run; or ``per-folder``, if each folder has the runs of a team; or patterns of
+            file names by team, such as ``{"Katana": "katana-*"}``. None if all are of one team.
 
     Returns:
-        The findings, with the severity ``error`` or ``warning``. The notes name impossible checks.
+        The findings as ``touche.linting.Finding``, with the severity ``error`` or ``warning``, run by run in
+        the order of the lines, which count from 1. ``is_broken`` is whether there is an error. The notes name
+        impossible checks.
 
     Raises:
-        ToucheError: if a run cannot be read as text, or there is no such task.
+        ToucheError: if a run cannot be read as text, there is no such task, or a team is not clear.
+
+    Examples:
+        >>> findings = lint({"mine": {"1": {"no-such-document": 1.0}}}, "spot-check/arguments")
+        >>> findings[0].run, findings[0].line, findings[0].code
+        ('mine', 1, 'unknown-document')
+        >>> findings.is_broken
+        True
     """
     paths = [
         Held.of(str(run.path), run.text().encode()) if isinstance(run, Run) else run
         for run in runs_of(runs, checks=False)
     ]
-    if teams is not None and len(teams) != len(paths):
-        raise ToucheError(f"{len(paths)} runs have {len(teams)} teams; name the team of each run")
-    by_run = dict(zip(paths, teams, strict=True)) if teams else None
+    by_run = teams_of_runs(paths, teams)
     findings, notes = linted(paths, *tasks.dataset(task), by_run)
-    return Table(Finding, tuple(findings), notes=tuple(notes))
+    return Findings(
+        kind=Finding,
+        records=tuple(findings),
+        notes=tuple(notes),
+        runs=len(paths),
+        teams=tuple(by_run[path] for path in paths) if by_run else (),
+    )
 
 
 def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = MappingProxyType({})) -> "Answer":

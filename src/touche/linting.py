@@ -19,6 +19,7 @@ from touche.errors import InputError, MissingDataError, ToucheError
 from touche.io.opening import check_distinct, open_binary
 from touche.tasks import CUTOFF, PAIR, Corpus, Rules, Task
 from touche.trec.columns import Columns, Run, RunLine
+from touche.trec.framed import Table
 from touche.trec.runs import MAX_DEPTH, LineError, read_columns, split_columns
 from touche.trec.topics import in_order, read_topics
 
@@ -34,6 +35,7 @@ CODES = dict.fromkeys(_ERRORS, ERROR) | dict.fromkeys(
     _WARNINGS, WARNING
 )  # codes of findings with their severity
 
+PER_FOLDER = "per-folder"  # each folder has the runs of a team
 _MOST_BROKEN = 100_000  # lines; a run has 50,000
 
 Numbered = tuple[int, RunLine]  # with its line number
@@ -60,6 +62,24 @@ class Finding:
     line: int | None
     message: str
     remedy: str
+
+
+@dataclass(frozen=True, repr=False)
+class Findings(Table[Finding]):
+    """The findings of a submission; a table with attributes as in ``Table``, and these:
+
+    Attributes:
+        runs: number of runs.
+        teams: the team of each run; empty if all are of one team.
+    """
+
+    runs: int = 0
+    teams: tuple[str, ...] = ()
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether a rule is broken; warnings break none."""
+        return any(finding.severity == ERROR for finding in self)
 
 
 @dataclass(frozen=True)
@@ -126,7 +146,7 @@ def lint(
         paths: run files.
         task: task of the runs.
         corpus: collection that the runs rank.
-        teams: team of each file, as from ``teams_by_folder``; None for one team.
+        teams: team of each file, as from ``teams_of_runs``; None for one team.
 
     Returns:
         The findings, file by file in the order of the lines. Also notes: a sentence for each check that was
@@ -151,28 +171,43 @@ def lint(
     return findings, notes
 
 
-def teams_by_folder(paths: Iterable[Path]) -> dict[Path, str]:
-    """Returns the team of each run file, which is its folder.
+def teams_of_runs(
+    paths: Sequence[Path], teams: Sequence[str] | Mapping[str, str | Sequence[str]] | None
+) -> dict[Path, str] | None:
+    """Returns the team of each run file.
 
     Args:
         paths: run files.
-    """
-    return {path: realpath(path.parent) for path in paths}
-
-
-def teams_named(paths: Sequence[Path], patterns: Sequence[tuple[str, str]]) -> dict[Path, str]:
-    """Returns the team of each run file, by the file's name.
-
-    Args:
-        paths: run files.
-        patterns: teams with patterns of their file names, such as ``("Katana", "katana-*")``; a pattern with
-            a slash matches whole paths.
+        teams: the team of each file; or ``per-folder``, if each folder has the runs of a team; or patterns of
+            file names by team, such as ``{"Katana": "katana-*"}``. None if all files are of one team.
 
     Raises:
-        ToucheError: if a file belongs to no team or to several, or a pattern matches no file.
+        ToucheError: if the number of teams is wrong, a file belongs to no team or to several, or a pattern
+            matches no file.
     """
+    if teams is None:
+        return None
+    if teams == PER_FOLDER:
+        return {path: realpath(path.parent) for path in paths}
+    if isinstance(teams, Mapping):
+        return _teams_by_pattern(paths, teams)
+    if isinstance(teams, str) or len(teams) != len(paths):
+        problem = (
+            f"teams = {teams!r}" if isinstance(teams, str) else f"{len(paths)} runs have {len(teams)} teams"
+        )
+        raise ToucheError(f"{problem}; name the team of each run")
+    return dict(zip(paths, teams, strict=True))
+
+
+def _teams_by_pattern(paths: Sequence[Path], patterns: Mapping[str, str | Sequence[str]]) -> dict[Path, str]:
+    """Returns the team of each run file by the file's name; a pattern with a slash matches whole paths."""
+    pairs = [
+        (team, pattern)
+        for team, of_team in patterns.items()
+        for pattern in ([of_team] if isinstance(of_team, str) else of_team)
+    ]
     teams: dict[Path, str] = {}
-    for team, pattern in patterns:
+    for team, pattern in pairs:
         fitting = [path for path in paths if fnmatchcase(str(path) if "/" in pattern else path.name, pattern)]
         if not fitting:
             raise ToucheError(f"no run matches {pattern!r} of the team {team}; correct the pattern")

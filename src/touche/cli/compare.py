@@ -1,18 +1,30 @@
 """touche compare"""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
-
 from touche import api as library
 from touche.cli.commands import command, option
-from touche.cli.evaluate import STYLES, WIDE
-from touche.cli.options import RUNS, SCORING_BY_SEVERAL
-from touche.cli.output import counted, print_records, quietly, show_records, show_wide, warn
+from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
+from touche.cli.output import (
+    MARKUP,
+    Column,
+    Sheet,
+    counted,
+    interval,
+    p_value,
+    quietly,
+    render,
+    render_wide,
+    signed,
+    three_decimals,
+    warn,
+    with_commas,
+)
 from touche.errors import ToucheError
-from touche.evaluation.comparison import Comparison
+from touche.evaluation.comparison import Comparison, TopicDifference
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.significance import SIGNIFICANT
 
@@ -25,7 +37,7 @@ from touche.evaluation.significance import SIGNIFICANT
     option("--reference RUN", "Compare each RUN with this file or tag, instead of all pairs."),
     option("--per-topic", "Print the difference on each topic instead."),
     option("--randomisation", "Add the paired randomisation test."),
-    option("--format style", choices=STYLES),
+    FORMAT,
 )
 def compare(
     runs: Sequence[Path],
@@ -42,68 +54,86 @@ def compare(
     table; --reference needs fewer comparisons. A star marks corrected p-values below 0.05. d is Cohen's d of
     the paired scores.
     """
-    about = {"evaluator": evaluator, "reference": reference, **scoring}
-    if style in WIDE:
+    scoring |= {"evaluator": evaluator, "reference": reference}
+    if style in MARKUP:
         if per_topic or randomisation:
-            raise ToucheError("latex and markdown have the means and the t-test; omit the other options")
-        show_wide(quietly(library.wide, runs, every_two=True, **about), style)
+            formats = "latex, markdown and html"
+            raise ToucheError(f"{formats} have the means and the t-test; omit the other options")
+        wide = quietly(library.wide, runs, every_two=reference is None, **scoring)
+        render_wide(wide, style)
+        warn(*wide.warnings)
         return
-    table = quietly(library.compare, runs, per_topic=per_topic, randomisation=randomisation, **about)
+    table = quietly(library.compare, runs, per_topic=per_topic, randomisation=randomisation, **scoring)
     if not table:
         warn(*table.warnings)
         raise ToucheError("nothing to compare; pass runs that share at least two scored topics")
-    if style != "table":
-        print_records(table.kind, table, style)
-    elif per_topic:
-        several = len({each.measure for each in table}) > 1
-        measure, cells = ("measure|", "{measure}|") if several else ("", "")
-        show_records(
-            f"A|B|dimension|{measure}topic|A - B|A|B|title",
-            f"{{run_a}}|{{run_b}}|{{dimension}}|{cells}{{topic}}|{{difference:+.3f}}|{{value_a:.3f}}"
-            "|{value_b:.3f}|{title}",
-            map(vars, table),
-        )
-    else:
-        _show(table)
+    render(table, style, [_topics(table)] if per_topic else map(_comparisons, _by_measure(table)))
     warn(*table.warnings)
 
 
-def _show(compared: Sequence[Comparison]) -> None:
-    """Prints a table for each measure."""
-    for number, measure in enumerate(dict.fromkeys(pair.measure for pair in compared)):
-        of_measure = [pair for pair in compared if pair.measure == measure]
-        if number:
-            click.echo()
-        if of_measure[0].results is None:
-            _show_tests(of_measure)
-        else:
-            _show_stances(of_measure)
+_PAIR = [Column("A", "run_a"), Column("B", "run_b"), Column("dimension", "dimension")]
+_DIFFERENCE = [
+    Column("A - B", "difference", signed),
+    Column("95% interval", format=partial(interval, number=signed)),
+]
+_STANCES = [
+    *_PAIR,
+    Column("F1 A", "mean_a", three_decimals),
+    Column("F1 B", "mean_b", three_decimals),
+    *_DIFFERENCE,
+    Column("N", "results", with_commas),
+    Column("topics", "topics"),
+]
+_T_TEST = [
+    *_PAIR,
+    Column("mean A", "mean_a", three_decimals),
+    Column("mean B", "mean_b", three_decimals),
+    *_DIFFERENCE,
+    Column("d", "effect_size", "{:+.2f}".format),
+    Column("p t", "p_t_test", p_value),
+    Column("Holm t", format=lambda row: p_value(row.p_t_test_holm) + (" *" if row.significant else "")),
+]
+_RANDOMISATION = [
+    Column("p rand.", "p_randomisation", p_value),
+    Column("Holm rand.", "p_randomisation_holm", p_value),
+]
+_COUNTS = [
+    Column("won, lost, tied", format="{0.won}, {0.lost}, {0.tied}".format),
+    Column("topics", "topics"),
+]
 
 
-def _show_stances(compared: Sequence[Comparison]) -> None:
-    show_records(
-        "A|B|dimension|F1 A|F1 B|A - B|95% interval|N|topics",
-        "{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{difference:+.3f}"
-        "|{low:+.3f} to {high:+.3f}|{results:,}|{topics}",
-        map(vars, compared),
-    )
-    click.echo(f"\n{compared[0].measure} on the N documents with a judged stance that both runs have")
+def _topics(differences: Sequence[TopicDifference]) -> Sheet:
+    several = len({row.measure for row in differences}) > 1
+    columns = [
+        *_PAIR,
+        *([Column("measure", "measure")] if several else []),
+        Column("topic", "topic"),
+        Column("A - B", "difference", signed),
+        Column("A", "value_a", three_decimals),
+        Column("B", "value_b", three_decimals),
+        Column("title", "title"),
+    ]
+    return Sheet(columns, differences)
 
 
-def _show_tests(compared: Sequence[Comparison]) -> None:
-    first, both = compared[0], compared[0].p_randomisation is not None
-    show_records(
-        f"A|B|dimension|mean A|mean B|A - B|95% interval|d|p t|Holm t{'|p rand.|Holm rand.' if both else ''}"
-        "|won, lost, tied|topics",
-        "{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{difference:+.3f}|{low:+.3f} to {high:+.3f}"
-        f"|{{effect_size:+.2f}}|{{p_t_test:p}}|{{p_t_test_holm:p}}{{star}}"
-        f"{'|{p_randomisation:p}|{p_randomisation_holm:p}' if both else ''}"
-        "|{won}, {lost}, {tied}|{topics}",
-        (vars(each) | {"star": " *" if each.significant else ""} for each in compared),
-    )
+def _by_measure(compared: Sequence[Comparison]) -> list[list[Comparison]]:
+    measures = dict.fromkeys(row.measure for row in compared)
+    return [[row for row in compared if row.measure == measure] for measure in measures]
+
+
+def _comparisons(compared: Sequence[Comparison]) -> Sheet:
+    """Returns the table of a measure."""
+    first = compared[0]
+    if first.results is not None:
+        documents = "the N documents with a judged stance that both runs have"
+        return Sheet(_STANCES, compared, [f"{first.measure} on {documents}"])
+    tests = [*_T_TEST, *_RANDOMISATION] if first.p_randomisation is not None else _T_TEST
+    is_any_significant = any(row.significant for row in compared)
+    which = "* significant:" if is_any_significant else "no significant difference: no"
     rows = counted(len(compared), "row")
-    measured = f"{first.measure} of {first.evaluator}"
-    click.echo(f"\n{measured}; Holm's correction covers {rows}, intervals are not corrected")
-    any_star = any(each.significant for each in compared)
-    which = "* significant:" if any_star else "no significant difference: no"
-    click.echo(f"{which} corrected p of the paired t-test below {SIGNIFICANT}")
+    notes = [
+        f"{first.measure} of {first.evaluator}; Holm's correction covers {rows}, intervals are not corrected",
+        f"{which} corrected p of the paired t-test below {SIGNIFICANT}",
+    ]
+    return Sheet([*tests, *_COUNTS], compared, notes)

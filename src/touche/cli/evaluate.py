@@ -1,25 +1,30 @@
 """touche evaluate"""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-import click
-
+from touche import api as library
 from touche.cli.commands import command, option
-from touche.cli.options import RUNS, SCORING_BY_SEVERAL
-from touche.cli.output import print_records, show_records, show_wide, tell, warn
+from touche.cli.options import FORMAT, RUNS, SCORING_BY_SEVERAL
+from touche.cli.output import (
+    MARKUP,
+    Column,
+    Sheet,
+    explain,
+    interval,
+    quietly,
+    render,
+    render_wide,
+    three_decimals,
+    with_commas,
+)
 from touche.errors import ToucheError
-from touche.evaluation import scores
 from touche.evaluation.evaluators import EVALUATORS, TREC_EVAL_VERSION
-from touche.evaluation.notes import notes_of, warnings_of
-from touche.evaluation.scores import Evaluated, Score, TopicScore
-from touche.evaluation.stances import StanceEvaluation
-from touche.evaluation.wide import wide_table
-from touche.tasks import MACRO_F1, Measure, tasks_scored_by
+from touche.evaluation.scores import Score, TopicScore
+from touche.tasks.measures import measure_of
 
-WIDE = ("latex", "markdown")
-STYLES = ("table", "json", "csv", *WIDE)
 _EVALUATOR = f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), or both."
 
 
@@ -31,7 +36,7 @@ _EVALUATOR = f"trec_eval {TREC_EVAL_VERSION}, the organizers' script (touche), o
     option("--per-topic", "Print the scores of each topic instead of the means."),
     option("--pairs", "any-order: also print a score that counts reversed pairs.", ["exact", "any-order"]),
     option("--reference RUN", "Mark significant differences from this file or tag."),
-    option("--format style", choices=STYLES),
+    FORMAT,
 )
 def evaluate(
     runs: Sequence[Path],
@@ -40,6 +45,7 @@ def evaluate(
     pairs: str,
     reference: str | None,
     style: str,
+    measures: Sequence[str | None],
     **scoring: Any,
 ) -> None:
     """Score RUNs by the task's measure, such as nDCG@5, in every dimension, with intervals.
@@ -49,71 +55,64 @@ def evaluate(
     evaluators, and name each run's rank among the published results. Without --task, the judgments of
     --qrels score runs of any kind.
     """
-    evaluators = () if evaluator == "both" else [evaluator]
-    by_measure = scores.evaluate_by(
-        runs, tasks_scored_by(**scoring), evaluators, any_order=pairs == "any-order"
-    )
-    evaluated = [run for group in by_measure for run in group]
-    is_wide = style in WIDE or (style == "table" and not per_topic and (len(by_measure) > 1 or reference))
-    if (reference and not is_wide) or (per_topic and style in WIDE):
+    is_wide = style in MARKUP or (style == "table" and not per_topic and (len(measures) > 1 or reference))
+    if (reference and not is_wide) or (per_topic and style in MARKUP):
         remedy = "omit --per-topic" if per_topic else "omit --reference, or use --format table"
-        raise ToucheError(f"--reference, latex and markdown print one row for each run; {remedy}")
-    task, out = evaluated[0].task, click.echo if style == "table" else tell
-    if per_topic and not any(run.is_ranking for run in evaluated):
-        raise ToucheError("stances have no topic scores; omit --per-topic")
-    rows = [(run, score) for run in evaluated for score in _scores(run, per_topic)]
+        formats = "latex, markdown and html"
+        raise ToucheError(f"--reference, {formats} print one row for each run; {remedy}")
+    scoring |= {"evaluator": evaluator, "pairs": pairs, "measure": measures}
     if is_wide:
-        show_wide(wide_table(by_measure, reference), style)
-    elif style == "table":
-        ranked = [(run, score) for run, score in rows if run.is_ranking]
-        stances = [run for run in evaluated if not (run.is_ranking or per_topic)]
-        for measure in dict.fromkeys(run.measure for run, _ in ranked):
-            _show([row for row in ranked if row[0].measure == measure], measure, per_topic)
-        if ranked and stances:
-            click.echo()
-        if stances:
-            _show_stances(stances)
+        wide = quietly(library.wide, runs, reference=reference, **scoring)
+        render_wide(wide, style)
+        explain(wide, style)
     else:
-        print_records(TopicScore if per_topic else Score, (score for _, score in rows), style)
-    warn(*dict.fromkeys(text for group in by_measure for text in warnings_of(group)))
-    for text in dict.fromkeys(text for group in by_measure for text in notes_of(group)):
-        out(text)
-    if task.results_note:
-        out(f"{task.id}: {task.results_note}")
+        table = quietly(library.evaluate, runs, per_topic=per_topic, **scoring)
+        render(table, style, _sheets(table))
+        explain(table, style)
 
 
-def _scores(run: Evaluated, per_topic: bool) -> Iterable[Score | TopicScore]:
-    return run.all_topic_scores if per_topic else run.scores.values()
+_SUBJECT = [Column("run", "name"), Column("dimension", "label"), Column("evaluator", "evaluator")]
+_STANCES = [
+    Column("run", "name"),
+    Column("dimension", "dimension"),
+    Column("macro F1", "mean", three_decimals),
+    Column("95% interval", format=interval),
+    Column("N", "results", with_commas),
+    Column("topics", "topics"),
+]
+_CLASSES = [
+    Column("run", "name"),
+    Column("stance", "stance"),
+    Column("precision", "precision", three_decimals),
+    Column("recall", "recall", three_decimals),
+    Column("F1", "f1", three_decimals),
+    Column("documents", "documents", with_commas),
+]
 
 
-def _show(rows: Sequence[tuple[Evaluated, Score | TopicScore]], measure: Measure, per_topic: bool) -> None:
-    header, template = "run|dimension|evaluator", "{name}|{label}|{evaluator}"
-    if per_topic:
-        header += f"|topic|{measure}|{measure.judged}|title"
-        template += "|{topic}|{value:.3f}|{judged:.2f}|{title}"
-    else:
-        header += f"|{measure}|95% interval|{measure.judged}|topics"
-        template += "|{mean:.3f}|{low:.3f} to {high:.3f}|{judged:.2f}|{topics}"
-    named = (({"name": run.name, "label": run.label}, score) for run, score in rows)
-    show_records(header, template, (vars(score) | names for names, score in named))
-    for dimension, file in {run.label: run.qrels for run, _ in rows}.items():
-        click.echo(f"\n{dimension} is judged by {file}")
+def _sheets(scores: Sequence[Score | TopicScore]) -> Iterator[Sheet]:
+    """Yields a table for each measure of rankings, and two tables of stances."""
+    rankings = [score for score in scores if score.is_ranking]
+    for measure in dict.fromkeys(score.measure for score in rankings):
+        records = [score for score in rankings if score.measure == measure]
+        files = {score.label: score.qrels for score in records}
+        notes = "\n\n".join(f"{dimension} is judged by {file}" for dimension, file in files.items())
+        yield Sheet([*_SUBJECT, *_columns(records[0], measure)], records, notes.split("\n"))
+    stances = [score for score in scores if isinstance(score, Score) and not score.is_ranking]
+    if stances:
+        classes = [
+            SimpleNamespace(name=score.name, stance=stance, **vars(class_scores))
+            for score in stances
+            for stance, class_scores in score.stances.items()
+        ]
+        yield Sheet(_STANCES, stances)
+        yield Sheet(_CLASSES, classes, [f"stance is judged by {stances[0].qrels}"])
 
 
-def _show_stances(runs: Sequence[Evaluated]) -> None:
-    """Prints the scores of detected stances, and of each stance."""
-    template = "{name}|stance|{mean:.3f}|{low:.3f} to {high:.3f}|{results:,}|{topics}"
-    scores = [(run.name, run.scores["touche"]) for run in runs]
-    rows = [vars(score) | {"name": name} for name, score in scores]
-    show_records(f"run|dimension|{MACRO_F1}|95% interval|N|topics", template, rows)
-    template = "{name}|{label}|{precision:.3f}|{recall:.3f}|{f1:.3f}|{documents:,}"
-    evaluations = [(run.name, run.evaluations["touche"]) for run in runs]
-    classes = [
-        vars(of_class) | {"name": name, "label": label}
-        for name, evaluation in evaluations
-        if isinstance(evaluation, StanceEvaluation)
-        for label, of_class in evaluation.by_class().items()
-    ]
-    click.echo()
-    show_records("run|stance|precision|recall|F1|documents", template, classes)
-    click.echo(f"\nstance is judged by {runs[0].qrels}")
+def _columns(score: Score | TopicScore, measure: str) -> list[Column]:
+    judged = Column(measure_of(measure).judged, "judged", "{:.2f}".format)
+    if isinstance(score, TopicScore):
+        value = Column(measure, "value", three_decimals)
+        return [Column("topic", "topic"), value, judged, Column("title", "title")]
+    mean = Column(measure, "mean", three_decimals)
+    return [mean, Column("95% interval", format=interval), judged, Column("topics", "topics")]

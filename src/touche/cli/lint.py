@@ -1,18 +1,18 @@
 """touche lint"""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from touche import api as library
 from touche.cli.commands import command, option
-from touche.cli.options import LINTED_RUNS, task
-from touche.cli.output import BAD, BROKEN, DOUBTFUL, counted, paint, print_records
+from touche.cli.options import FORMAT, RUNS, task
+from touche.cli.output import BAD, BROKEN, DOUBTFUL, Column, Sheet, counted, paint, render
 from touche.io.identifiers import quoted
 from touche.io.progress import say
-from touche.linting import ERROR, WARNING, Finding, teams_by_folder, teams_named
+from touche.linting import ERROR, WARNING, Finding, Findings
 
 _COLOURS = {ERROR: BAD, WARNING: DOUBTFUL}
 _SHOWN = 5  # findings of each code per file
@@ -21,30 +21,32 @@ _SHOWN = 5  # findings of each code per file
 _TEAM = "A team and its files, such as 'Katana=katana-*'; repeat the option for each team."
 
 
-def _patterns(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> list[tuple[str, str]]:
+def _patterns(ctx: click.Context, param: click.Parameter, texts: Sequence[str]) -> dict[str, list[str]]:
     """Reads teams such as Katana=katana-*."""
-    patterns = [(name.strip(), pattern) for name, _, pattern in (text.partition("=") for text in texts)]
-    for text, (name, pattern) in zip(texts, patterns, strict=True):
-        if not (name and pattern):
+    teams: dict[str, list[str]] = {}
+    for text in texts:
+        name, _, pattern = text.partition("=")
+        if not (name.strip() and pattern):
             problem = f"{quoted(text)} names no team or no files; write it as 'Katana=katana-*'."
             raise click.BadParameter(problem, ctx, param)
-    return patterns
+        teams.setdefault(name.strip(), []).append(pattern)
+    return teams
 
 
 @command(
     "touche lint out/bm25/run.txt --task spot-check/arguments",
-    LINTED_RUNS,
+    RUNS,
     task(required=True),
     option("--team-per-folder", "Treat the runs in each folder as those of one team."),
     option("--team teams NAME=PATTERN", _TEAM, multiple=True, callback=_patterns),
     option("--all show_all", f"Show every finding, not only {_SHOWN} per kind and file."),
-    option("--format style", choices=("table", "json")),
+    FORMAT,
 )
 def lint(
     runs: Sequence[Path],
     task_id: str,
     team_per_folder: bool,
-    teams: Sequence[tuple[str, str]],
+    teams: Mapping[str, Sequence[str]],
     show_all: bool,
     style: str,
 ) -> int:
@@ -58,31 +60,47 @@ def lint(
     """
     if teams and team_per_folder:
         raise click.UsageError("--team and --team-per-folder exclude each other; omit one of them")
-    by_run = teams_named(runs, teams) if teams else teams_by_folder(runs) if team_per_folder else None
-    findings = library.lint(runs, task_id, teams=[by_run[run] for run in runs] if by_run else None)
-    if style == "json":
-        print_records(Finding, findings, style)
-    else:
+    findings = library.lint(runs, task_id, teams="per-folder" if team_per_folder else teams or None)
+    if style == "table":
         for parts in _lines(findings, show_all):
             paint(*parts)
-        counts = Counter(finding.severity for finding in findings)
-        summary = f"{counted(counts[ERROR], 'error')}, {counted(counts[WARNING], 'warning')}"
-        of_teams = f" of {counted(len(set(by_run.values())), 'team')}" if by_run else ""
-        click.echo(f"{counted(len(runs), 'run')}{of_teams}: {summary}")
+        click.echo(_summary(findings))
+    else:
+        render(findings, style, [Sheet(_COLUMNS, findings, [_summary(findings)])])
     for note in findings.notes:
         say(f"note: {note}")
-    return BROKEN if any(finding.severity == ERROR for finding in findings) else 0
+    return BROKEN if findings.is_broken else 0
+
+
+_COLUMNS = [
+    Column("run", "run"),
+    Column("line", "line"),
+    Column("severity", "severity"),
+    Column("message", "message"),
+    Column("remedy", "remedy"),
+    Column("code", "code"),
+]
+
+
+def _summary(findings: Findings) -> str:
+    counts = Counter(finding.severity for finding in findings)
+    number = counted(len(set(findings.teams)), "team")
+    teams = f" of {number}" if findings.teams else ""
+    problems = f"{counted(counts[ERROR], 'error')}, {counted(counts[WARNING], 'warning')}"
+    return f"{counted(findings.runs, 'run')}{teams}: {problems}"
 
 
 def _lines(findings: Sequence[Finding], show_all: bool) -> Iterator[list[tuple[str, str]]]:
+    """Yields lines as texts with their colours."""
     counts = Counter((finding.run, finding.code) for finding in findings)
-    seen: Counter[tuple[str, str]] = Counter()
-    for each in findings:
-        key = (each.run, each.code)
-        seen[key] += 1
-        if show_all or seen[key] <= _SHOWN:
-            place = each.run if each.line is None else f"{each.run}:{each.line}"
-            text = f": {each.message}; {each.remedy} [{each.code}]"
-            yield [(f"{place}: ", ""), (each.severity, _COLOURS[each.severity]), (text, "")]
-        elif seen[key] == counts[key]:
-            yield [(f"{each.run}: {counts[key] - _SHOWN} more of [{each.code}]; show all with --all", "")]
+    shown: Counter[tuple[str, str]] = Counter()
+    for finding in findings:
+        key = (finding.run, finding.code)
+        shown[key] += 1
+        if show_all or shown[key] <= _SHOWN:
+            position = finding.run if finding.line is None else f"{finding.run}:{finding.line}"
+            text = f": {finding.message}; {finding.remedy} [{finding.code}]"
+            yield [(f"{position}: ", ""), (finding.severity, _COLOURS[finding.severity]), (text, "")]
+        elif shown[key] == counts[key]:
+            more = counts[key] - _SHOWN
+            yield [(f"{finding.run}: {more} more of [{finding.code}]; show all with --all", "")]

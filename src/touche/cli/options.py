@@ -1,6 +1,5 @@
 """Options and arguments that several commands share."""
 
-import os
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,45 +11,18 @@ from click.core import ParameterSource
 
 from touche import tasks
 from touche.cli.commands import DATASET_ID, OUTSIDE, PATH, TASK_ID, Option, argument, option
+from touche.cli.output import FORMATS
 from touche.containers.limits import PROGRAMS, RUNNER_NAMES, Limits
-from touche.errors import InputError, ToucheError
+from touche.errors import ToucheError
 from touche.io.identifiers import NO_TAG, is_word, quoted
-from touche.io.opening import STANDARD_INPUT, read_lines, read_standard_input
-from touche.tira.outputs import RUN_FILE
-from touche.trec.runs import MAX_DEPTH, LineError, parse_line
+from touche.io.opening import STANDARD_INPUT, read_standard_input
+from touche.trec.forms import check_files
+from touche.trec.runs import MAX_DEPTH
 
 
-def _opened_runs(ctx: click.Context, param: click.Parameter, paths: Sequence[Path]) -> Sequence[Path]:
-    """Opens standard input, and refuses an output folder of touche run."""
-    for path in paths:
-        if (path / RUN_FILE).is_file():
-            raise InputError(path, "a folder", f"pass its run, {path / RUN_FILE}")
-    if [*map(str, paths)].count(STANDARD_INPUT) > 1:
-        raise InputError(STANDARD_INPUT, "standard input, passed twice", "pass it once")
+def _checked_runs(ctx: click.Context, param: click.Parameter, paths: Sequence[Path]) -> Sequence[Path]:
+    check_files(paths)
     return [opened_run(ctx, param, path) for path in paths]
-
-
-def _only_runs(ctx: click.Context, param: click.Parameter, paths: Sequence[Path]) -> Sequence[Path]:
-    """Opens runs; lists the other files that a pattern such as ``out/bm25/*`` also names."""
-    runs = _opened_runs(ctx, param, paths)
-    others = [str(path) for path in runs if len(runs) > 1 and _is_other_file(path)]
-    if others:
-        are = "is not a run" if len(others) == 1 else "are not runs"
-        raise ToucheError(f"{', '.join(others)} {are}; pass only runs, such as {RUN_FILE}")
-    return runs
-
-
-def _is_other_file(path: Path) -> bool:
-    """Returns whether the first line of a file is not that of a run; False for an empty or missing file."""
-    try:
-        number, line = next(read_lines(path), (0, ""))
-        if line:
-            parse_line(line, path, number)
-    except LineError as error:
-        return error.column != "score"  # reading it names the line
-    except InputError:
-        return os.path.exists(path)  # noqa: PTH110 (Path.exists raises for overlong names)
-    return False
 
 
 def opened_run(ctx: click.Context, param: click.Parameter, path: Path) -> Path:
@@ -104,9 +76,9 @@ def naming(section: str = "Options", default: str = "baseline and options") -> l
     ]
 
 
-RUNS = argument("runs", "RUN...", type=PATH, callback=_only_runs)
-ANY_RUNS = argument("runs", "[RUN...]", type=PATH, callback=_only_runs)
-LINTED_RUNS = argument("runs", "RUN...", type=PATH, callback=_opened_runs)  # also files that are no runs
+RUNS = argument("runs", "RUN...", type=PATH)
+ANY_RUNS = argument("runs", "[RUN...]", type=PATH, callback=_checked_runs)
+FORMAT = option("--format style", choices=FORMATS)
 DATASETS = argument("datasets", "[DATASET...]", type=DATASET_ID)
 DEPTH_RANGE = click.IntRange(1, MAX_DEPTH)
 DEPTH = option("--depth", "Maximum number of documents per topic.", type=DEPTH_RANGE, default=MAX_DEPTH)

@@ -3,13 +3,11 @@
 import csv
 import json
 import logging
-import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass
 from io import StringIO
 from itertools import takewhile
-from statistics import fmean
 from string import Formatter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from warnings import catch_warnings
@@ -17,11 +15,13 @@ from warnings import catch_warnings
 import click
 
 from touche.errors import one_line
+from touche.io import inputs
+from touche.io.markup import html_table, html_text, latex_table, latex_text, markdown_table, markdown_text
 from touche.io.progress import say
-from touche.trec.framed import Table
+from touche.trec.framed import Table, column_names
 
 if TYPE_CHECKING:
-    from touche.evaluation.cross_validation import CrossValidation, Fold
+    from touche.evaluation.cross_validation import CrossValidation
     from touche.evaluation.wide import WideTable
 
 BROKEN, UNUSABLE = 1, 2  # exit codes: a wrong score or a broken rule; unusable input
@@ -32,9 +32,108 @@ _WIDEST = 1_000_000  # characters; output to a pipe is never folded
 _NO_VALUE = "\0"  # a cell's value is None
 GOOD, DOUBTFUL, BAD = "green", "yellow", "red"
 
+MARKUP = ("markdown", "latex", "html")
+FORMATS = ("table", "csv", "json", *MARKUP)
+_MARKUP = {
+    "markdown": (markdown_table, markdown_text),
+    "latex": (latex_table, latex_text),
+    "html": (html_table, html_text),
+}
+MISSING = "–"
+three_decimals = "{:.3f}".format
+signed = "{:+.3f}".format
+with_commas = "{:,}".format
+
 _T = TypeVar("_T")
 
 _log = logging.getLogger("touche")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a printed table.
+
+    Attributes:
+        name: heading.
+        attribute: attribute of the records; empty if ``format`` takes the whole record.
+        format: formats a value other than None; returns None if the record has no value.
+    """
+
+    name: str
+    attribute: str = ""
+    format: Callable[[Any], str | None] = str
+
+    def cell(self, record: Any) -> str:
+        """Returns the cell of a record, with a dash for a missing value."""
+        value = getattr(record, self.attribute) if self.attribute else record
+        text = None if value is None else self.format(value)
+        return MISSING if text is None else text
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table to print: records, their columns, and lines below them.
+
+    Attributes:
+        columns: columns.
+        records: a record for each row.
+        notes: lines below the table.
+    """
+
+    columns: Sequence[Column]
+    records: Iterable[Any]
+    notes: Sequence[str] = ()
+
+
+def render(result: Table[Any], style: str, sheets: Iterable[Sheet]) -> None:
+    """Prints a result in one of ``FORMATS``: CSV and JSON have its records, the others its sheets.
+
+    Args:
+        result: what the function of the command returned.
+        style: the format.
+        sheets: the tables to print.
+    """
+    if style in ("csv", "json"):
+        sys.stdout.write(formatted(result, style))
+        return
+    for number, sheet in enumerate(sheets):
+        if number:
+            click.echo()
+        _print_sheet(sheet, style)
+
+
+def _print_sheet(sheet: Sheet, style: str) -> None:
+    header = [column.name for column in sheet.columns]
+    rows = [[column.cell(record) for column in sheet.columns] for record in sheet.records]
+    if style == "table":
+        show(header, rows)
+        if sheet.notes:
+            click.echo("\n" + "\n".join(sheet.notes))
+        return
+    table, escaped = _MARKUP[style]
+    numeric = [all(map(_is_number, cells)) for _, *cells in zip(header, *rows, strict=True)]
+    cells = [[escaped(one_line(cell)) for cell in row] for row in rows]
+    click.echo(table([escaped(name) for name in header], cells, numeric, sheet.notes))
+
+
+def render_wide(table: "WideTable", style: str) -> None:
+    """Prints a table with a row for each run: ``table``, or one of ``MARKUP``."""
+    if style == "table":
+        show(["run", *table.columns], table.text_rows())
+        click.echo(f"\n{table.note}" if table.note else "")
+    else:
+        text = {"latex": table.latex, "markdown": table.markdown, "html": table.html}
+        click.echo(text[style]())
+
+
+def interval(record: Any, number: Callable[[float], str] = three_decimals) -> str | None:
+    """Formats the confidence interval of a record; None if it has none."""
+    return None if record.low is None else f"{number(record.low)} to {number(record.high)}"
+
+
+def p_value(value: float) -> str:
+    """Formats a p-value."""
+    return f"{value:.4f}" if value >= 0.0001 else "< 0.0001"
 
 
 class _Cells(Formatter):
@@ -44,12 +143,12 @@ class _Cells(Formatter):
         if value is None:
             return _NO_VALUE
         if format_spec == "p":
-            return f"{value:.4f}" if value >= 0.0001 else "< 0.0001"
+            return p_value(value)
         return format(value, format_spec)
 
     def cell(self, template: str, values: Mapping[str, Any]) -> str:
         text = self.vformat(template, (), values)
-        return "–" if _NO_VALUE in text else text
+        return MISSING if _NO_VALUE in text else text
 
 
 def show_records(header: str, template: str, records: Iterable[Mapping[str, Any]]) -> None:
@@ -81,7 +180,7 @@ def show(
     from rich.console import Console  # here, because a baseline's image lacks rich
 
     rows = [[*map(one_line, row)] for row in rows]
-    columns = [_Column(name, cells) for name, *cells in zip(header, *rows, strict=True)]
+    columns = [_Aligned(name, cells) for name, *cells in zip(header, *rows, strict=True)]
     terminal = sys.stdout.isatty()
     console = Console(force_terminal=terminal, width=None if terminal else _WIDEST)
     with console.capture() as shown:
@@ -90,7 +189,7 @@ def show(
     click.echo("\n".join(line.rstrip() for line in shown.get().split("\n")[:-1]))
 
 
-class _Column:
+class _Aligned:
     """A table column: its name, its cells, whether they are numbers, and its least width."""
 
     def __init__(self, name: str, cells: Sequence[str]) -> None:
@@ -99,7 +198,7 @@ class _Column:
         self.least = width if self.numeric else min(width, _NARROW)
 
 
-def _below_one_another(columns: Sequence[_Column], width: int) -> list[list[_Column]]:
+def _below_one_another(columns: Sequence[_Aligned], width: int) -> list[list[_Aligned]]:
     """Divides columns into as few tables as possible; each begins with the columns that name a row."""
     names = list(takewhile(lambda column: not column.numeric, columns[:_NAMES]))
     groups = [[*names]]
@@ -111,7 +210,7 @@ def _below_one_another(columns: Sequence[_Column], width: int) -> list[list[_Col
     return groups
 
 
-def _table(columns: Sequence[_Column], colours: Mapping[str, str]) -> Any:
+def _table(columns: Sequence[_Aligned], colours: Mapping[str, str]) -> Any:
     from rich.table import Table  # here, as above
     from rich.text import Text
 
@@ -122,16 +221,6 @@ def _table(columns: Sequence[_Column], colours: Mapping[str, str]) -> Any:
     for row in zip(*(each.cells for each in columns), strict=True):
         table.add_row(*(Text(cell, colours.get(cell.partition(":")[0], "")) for cell in row))
     return table
-
-
-def show_wide(table: "WideTable", style: str) -> None:
-    """Prints a table with a row for each run: ``table``, ``latex`` or ``markdown``."""
-    if style == "table":
-        show(["run", *table.columns], table.text_rows())
-        click.echo(f"\n{table.note}" if table.note else "")
-    else:
-        click.echo(table.latex() if style == "latex" else table.markdown())
-    warn(*table.warnings)
 
 
 def paint(*parts: tuple[str, str]) -> None:
@@ -154,18 +243,24 @@ def show_folds(what: str, validation: "CrossValidation[_T]", text_of: Callable[[
         validation: the folds.
         text_of: formats a choice.
     """
-    folds: dict[str, list[Fold[_T]]] = {}
-    for fold in validation.folds:
-        folds.setdefault(text_of(fold.choice), []).append(fold)
-    rows = []
-    for choice, chosen in folds.items():
-        values = [value for fold in chosen for value in fold.values.values()]
-        mean = fmean(values) if values else None
-        rows.append({"choice": choice, "folds": len(chosen), "topics": len(values), "mean": mean})
-    show_records("chosen by other topics|folds|topics|mean", "{choice}|{folds}|{topics}|{mean:.3f}", rows)
-    (low, high), topics = validation.interval, counted(len(validation.values), "topic")
+    _print_sheet(folds_sheet(what, validation, text_of), "table")
+
+
+def folds_sheet(what: str, validation: "CrossValidation[_T]", text_of: Callable[[_T], str] = str) -> Sheet:
+    """Returns a table of the choices of a cross-validation; arguments as of ``show_folds``."""
+    low, high = validation.interval
     overall = f"{validation.mean:.3f} (95% interval {low:.3f} to {high:.3f})"
-    click.echo(f"\n{what}: {overall} over {topics}; no topic affected its own choice")
+    topics = counted(len(validation.values), "topic")
+    return Sheet(
+        [
+            Column("chosen by other topics", "choice", text_of),
+            Column("folds", "folds"),
+            Column("topics", "topics"),
+            Column("mean", "mean", three_decimals),
+        ],
+        validation.choices,
+        [f"{what}: {overall} over {topics}; no topic affected its own choice"],
+    )
 
 
 def quietly(function: Callable[..., _T], *args: Any, **options: Any) -> _T:
@@ -178,6 +273,21 @@ def quietly(function: Callable[..., _T], *args: Any, **options: Any) -> _T:
     names = {"task_id": "task", "measures": "measure"}
     with catch_warnings(action="ignore"):
         return function(*args, **{names.get(name, name): value for name, value in options.items()})
+
+
+def explain(result: Any, style: str) -> None:
+    """Prints the warnings and notes of a result; notes belong to a table, and are progress otherwise.
+
+    Args:
+        result: a result with warnings and notes.
+        style: the format in which the result was printed.
+    """
+    warn(*result.warnings)
+    for note in result.notes:
+        if style == "table":
+            click.echo(note)
+        else:
+            tell(note)
 
 
 def tell(line: str) -> None:
@@ -209,7 +319,7 @@ def formatted(table: Table[Any], style: str) -> str:
         return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(rows[0] if rows else [field.name for field in fields(table.kind)])
+    writer.writerow(rows[0] if rows else column_names(table.kind))
     for row in rows:
         writer.writerow("; ".join(cell) if isinstance(cell, tuple) else cell for cell in row.values())
     return text.getvalue()
@@ -222,8 +332,8 @@ def counted(number: int, noun: str) -> str:
 
 def command_line() -> str:
     """Returns the command as typed."""
-    return shlex.join(["touche", *sys.argv[1:]])
+    return inputs.command_line("touche")
 
 
 def _is_number(cell: str) -> bool:
-    return cell in ("", "–") or cell.lstrip("<+- ").replace(".", "", 1).isdigit()
+    return cell in ("", MISSING) or cell.lstrip("<+- ").replace(".", "", 1).isdigit()

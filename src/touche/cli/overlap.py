@@ -1,15 +1,14 @@
 """touche overlap"""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-
-import click
 
 from touche import api as library
 from touche.cli.commands import PATH, command, option
-from touche.cli.options import RUNS, task
-from touche.cli.output import print_records, quietly, show_records, warn
-from touche.evaluation.agreement import EVALUATOR, FAR, NEAR, Overlap, ScoredOverlap
+from touche.cli.options import FORMAT, RUNS, task
+from touche.cli.output import Column, Sheet, p_value, quietly, render, three_decimals, warn
+from touche.evaluation.agreement import FAR, NEAR, Overlap, ScoredOverlap
+from touche.trec.framed import Table
 
 
 @command(
@@ -17,7 +16,7 @@ from touche.evaluation.agreement import EVALUATOR, FAR, NEAR, Overlap, ScoredOve
     RUNS,
     task("Also compare topic scores, in every dimension of this task."),
     option("--baseline ORIGINAL RERUN", "Two more runs, for the columns ER and Delta RI.", type=(PATH, PATH)),
-    option("--format style", choices=("table", "json", "csv")),
+    FORMAT,
 )
 def overlap(
     runs: Sequence[Path], task_id: str | None, baseline: tuple[Path, Path] | None, style: str
@@ -34,31 +33,46 @@ def overlap(
     (effect ratio) is the share of the improvement that the second RUN reproduces (1: all of it). Delta RI is
     how much of the relative improvement over the baseline is lost (0: nothing).
     """
-    if baseline and (task_id is None or len(runs) != 2):
-        raise click.UsageError("--baseline compares the scores of two runs; pass two RUNs and --task")
     table = quietly(library.overlap, runs, task_id, baseline=baseline)
-    if style == "table":
-        show_overlaps(table)
-    else:
-        print_records(table.kind, table, style)
+    render(table, style, _sheets(table))
     warn(*table.warnings)
 
 
-def show_overlaps(agreements: Sequence[Overlap]) -> None:
+def show_overlaps(overlaps: Sequence[Overlap]) -> None:
     """Prints a table of measures without judgments, and a table of scores if there are any."""
-    pairs = {(each.run_a, each.run_b): vars(each) for each in agreements}  # equal in all dimensions
-    show_records(
-        f"A|B|topics|overlap@{NEAR}|overlap@{FAR}|Kendall's tau|tau of union|RBO",
-        "{run_a}|{run_b}|{topics}|{overlap_5:.3f}|{overlap_100:.3f}|{tau:.3f}|{tau_union:.3f}|{rbo:.3f}",
-        pairs.values(),
-    )
-    if scored := [each for each in agreements if isinstance(each, ScoredOverlap)]:
-        effect = any(each.effect_ratio is not None or each.delta_ri is not None for each in scored)
-        click.echo()
-        show_records(
-            f"A|B|dimension|mean A|mean B|RMSE|p t{'|ER|Delta RI' if effect else ''}",
-            "{run_a}|{run_b}|{dimension}|{mean_a:.3f}|{mean_b:.3f}|{rmse:.3f}|{p_t_test:p}"
-            f"{'|{effect_ratio:.3f}|{delta_ri:.3f}' if effect else ''}",
-            map(vars, scored),
-        )
-        click.echo(f"\n{scored[0].measure} of {EVALUATOR}")
+    render(Table(Overlap, tuple(overlaps)), "table", _sheets(overlaps))
+
+
+_PAIR = [Column("A", "run_a"), Column("B", "run_b")]
+_RANKINGS = [
+    *_PAIR,
+    Column("topics", "topics"),
+    Column(f"overlap@{NEAR}", "overlap_5", three_decimals),
+    Column(f"overlap@{FAR}", "overlap_100", three_decimals),
+    Column("Kendall's tau", "tau", three_decimals),
+    Column("tau of union", "tau_union", three_decimals),
+    Column("RBO", "rbo", three_decimals),
+]
+_SCORES = [
+    *_PAIR,
+    Column("dimension", "dimension"),
+    Column("mean A", "mean_a", three_decimals),
+    Column("mean B", "mean_b", three_decimals),
+    Column("RMSE", "rmse", three_decimals),
+    Column("p t", "p_t_test", p_value),
+]
+_EFFECTS = [
+    Column("ER", "effect_ratio", three_decimals),
+    Column("Delta RI", "delta_ri", three_decimals),
+]
+
+
+def _sheets(overlaps: Sequence[Overlap]) -> Iterator[Sheet]:
+    """Yields a table of measures without judgments, and a table of scores if there are any."""
+    pairs = {(row.run_a, row.run_b): row for row in overlaps}  # equal in all dimensions
+    yield Sheet(_RANKINGS, pairs.values())
+    scored = [row for row in overlaps if isinstance(row, ScoredOverlap)]
+    if scored:
+        has_effects = any(row.effect_ratio is not None or row.delta_ri is not None for row in scored)
+        columns = [*_SCORES, *_EFFECTS] if has_effects else _SCORES
+        yield Sheet(columns, scored, [f"{scored[0].measure} of {scored[0].evaluator}"])

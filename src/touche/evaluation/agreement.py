@@ -6,13 +6,12 @@ Only the first question needs no judgments. The authors' program is ``repro_eval
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isclose, sqrt
 from operator import sub
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 
@@ -129,11 +128,19 @@ def overlap(a: Rankings, b: Rankings, names: tuple[str, str]) -> Overlap:
     """
     if not a.keys() & b.keys():
         raise ToucheError(f"{' and '.join(names)} have no topic in common; pass runs of one task")
+    run_a, run_b = names
     lists = [(a.get(topic, []), b.get(topic, [])) for topic in a.keys() | b.keys()]
-    near, far = (fmean(_shared(of_a[:depth], of_b[:depth]) for of_a, of_b in lists) for depth in (NEAR, FAR))
-    taus = _mean([tau(*both) for both in lists])
-    union = _mean([tau_union(*both) for both in lists if not set(both[0]).isdisjoint(both[1])])
-    return Overlap(*names, len(lists), near, far, taus, union, fmean(rbo(*both) for both in lists))
+    with_common = [(list_a, list_b) for list_a, list_b in lists if not set(list_a).isdisjoint(list_b)]
+    return Overlap(
+        run_a=run_a,
+        run_b=run_b,
+        topics=len(lists),
+        overlap_5=fmean(_common_share(list_a[:NEAR], list_b[:NEAR]) for list_a, list_b in lists),
+        overlap_100=fmean(_common_share(list_a[:FAR], list_b[:FAR]) for list_a, list_b in lists),
+        tau=_mean([tau(list_a, list_b) for list_a, list_b in lists]),
+        tau_union=_mean([tau_union(list_a, list_b) for list_a, list_b in with_common]),
+        rbo=fmean(rbo(list_a, list_b) for list_a, list_b in lists),
+    )
 
 
 def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Evaluated) -> ScoredOverlap:
@@ -144,14 +151,33 @@ def scored_overlap(unscored: Overlap, a: Evaluated, b: Evaluated, *baselines: Ev
         a, b: original and rerun, in one dimension, evaluated by trec_eval.
         baselines: none, or the baseline of each run, in the same dimension.
     """
-    values = [[score.value for score in run.topic_scores[EVALUATOR].values()] for run in (a, b, *baselines)]
-    means = [fmean(scores) for scores in values]
-    of_both = means[0:3:2] + means[1:4:2]  # original and its baseline, rerun and its baseline
-    effects = (effect_ratio(*of_both), delta_ri(*of_both)) if baselines else (None, None)
-    measured = a.task.id, a.dimension, a.qrels, str(a.task.measure), EVALUATOR
-    tests = rmse(values[0], values[1]), t_test(list(map(sub, values[0], values[1])))
-    record: tuple[Any, ...] = (*astuple(unscored), *measured, *means[:2], *tests, *effects)
-    return ScoredOverlap(*record)
+    scores_a, scores_b, *scores_of_baselines = (
+        [score.value for score in run.topic_scores[EVALUATOR].values()] for run in (a, b, *baselines)
+    )
+    mean_a = fmean(scores_a)
+    mean_b = fmean(scores_b)
+    record = ScoredOverlap(
+        **vars(unscored),
+        task=a.task.id,
+        dimension=a.dimension,
+        qrels=a.qrels,
+        measure=str(a.task.measure),
+        evaluator=EVALUATOR,
+        mean_a=mean_a,
+        mean_b=mean_b,
+        rmse=rmse(scores_a, scores_b),
+        p_t_test=t_test(list(map(sub, scores_a, scores_b))),
+        effect_ratio=None,
+        delta_ri=None,
+    )
+    if not baselines:
+        return record
+    baseline_a, baseline_b = map(fmean, scores_of_baselines)
+    return replace(
+        record,
+        effect_ratio=effect_ratio(mean_a, baseline_a, mean_b, baseline_b),
+        delta_ri=delta_ri(mean_a, baseline_a, mean_b, baseline_b),
+    )
 
 
 def tau(a: Sequence[str], b: Sequence[str]) -> float | None:
@@ -262,7 +288,7 @@ def _pairs(runs: Mapping[Path, Rankings], paths: Sequence[Path]) -> Iterator[tup
     return combinations([(path, runs[path]) for path in paths], 2)
 
 
-def _shared(a: Sequence[str], b: Sequence[str]) -> float:
+def _common_share(a: Sequence[str], b: Sequence[str]) -> float:
     return len(set(a) & set(b)) / max(len(a), len(b))
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from touche.errors import ToucheError, choice
 from touche.evaluation.scores import Evaluated
@@ -23,8 +22,7 @@ from touche.tasks import STANCE
 
 _FEWEST = 2  # common topics that a test needs
 
-_About = tuple[str, str, str, str, str, str, str]  # fields of a pair of runs
-_Pair = tuple[_About, Mapping[str, tuple[float, float]]]  # with both scores of each common topic
+Scores = Mapping[str, tuple[float, float]]  # of both runs, by common topic
 
 
 @dataclass(frozen=True)
@@ -45,9 +43,11 @@ class PairOfRuns:
     evaluator: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Comparison(PairOfRuns):
     """Comparison of run A with run B in one dimension, over topics that the evaluator scores for both.
+
+    Stances have no tests: their ``significant`` is False, and their other results of tests are None.
 
     Attributes:
         mean_a, mean_b: means of the measure.
@@ -62,8 +62,7 @@ class Comparison(PairOfRuns):
             requested.
         won, lost, tied: numbers of topics on which A scores higher, lower and equal.
         topics: number of compared topics.
-        results: N, number of documents with a judged stance that both runs have; None for rankings. Stances
-            have no test.
+        results: N, number of documents with a judged stance that both runs have; None for rankings.
     """
 
     mean_a: float
@@ -71,20 +70,20 @@ class Comparison(PairOfRuns):
     difference: float
     low: float
     high: float
-    effect_size: float | None
-    p_t_test: float | None
-    p_t_test_holm: float | None
-    significant: bool | None
-    p_randomisation: float | None
-    p_randomisation_holm: float | None
-    won: int | None
-    lost: int | None
-    tied: int | None
+    effect_size: float | None = None
+    p_t_test: float | None = None
+    p_t_test_holm: float | None = None
+    significant: bool = False
+    p_randomisation: float | None = None
+    p_randomisation_holm: float | None = None
+    won: int | None = None
+    lost: int | None = None
+    tied: int | None = None
     topics: int
     results: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TopicDifference(PairOfRuns):
     """Difference of run A and run B on one topic; attributes as in ``PairOfRuns`` and ``TopicScore``."""
 
@@ -114,41 +113,53 @@ def comparisons(
     """
     if len({run.path for run in runs}) < 2:
         raise ToucheError("a comparison needs at least two runs; pass another")
-    compared, faults = list[Comparison](), list[str]()
-    ranked = [run for run in runs if run.is_ranking]
-    pairs = list(_pairs(ranked, evaluator, reference))
-    for about, scores in watched(pairs, "testing", "comparisons", len(pairs)):
+    rankings = [run for run in runs if run.is_ranking]
+    detected = [run for run in runs if not run.is_ranking]
+    pairs = list(_pairs(rankings, reference))
+    compared = list[Comparison]()
+    faults = list[str]()
+    for a, b in watched(pairs, "testing", "comparisons", len(pairs)):
+        scores = _common_scores(a, b, evaluator)
         if len(scores) >= _FEWEST:
-            compared.append(_comparison(about, scores, randomisation))
+            compared.append(_comparison(_pair(a, b, evaluator), scores, randomisation))
         else:
             problem = f"{len(scores)} topics are scored for both, but a test needs {_FEWEST}"
-            a, b, _, dimension, *_ = about
-            faults.append(f"{a} and {b} are not compared in {dimension} by {evaluator}: {problem}")
-    t = holm([comparison.p_t_test for comparison in compared])
-    r = holm([comparison.p_randomisation for comparison in compared])
-    tested = [
-        replace(each, p_t_test_holm=p, p_randomisation_holm=q, significant=p is not None and p < SIGNIFICANT)
-        for each, p, q in zip(compared, t, r, strict=True)
-    ]
-    detected = [run for run in runs if not run.is_ranking]
-    for one, other in _pairs_of_runs(detected, reference):
+            faults.append(
+                f"{a.name} and {b.name} are not compared in {a.dimension} by {evaluator}: {problem}"
+            )
+    compared = _corrected(compared)
+    for a, b in _pairs(detected, reference):
         try:
-            tested.append(_of_stances(one, other))
+            compared.append(_stance_comparison(a, b))
         except ToucheError as error:
-            faults.append(f"{one.name} and {other.name} are not compared in {STANCE}: {error}")
-    return tested, faults
+            faults.append(f"{a.name} and {b.name} are not compared in {STANCE}: {error}")
+    return compared, faults
 
 
 def topic_differences(
     runs: Sequence[Evaluated], evaluator: str, reference: Evaluated | None = None
 ) -> list[TopicDifference]:
-    """Returns every topic of every comparison, largest differences first."""
-    titles = runs[0].titles
-    return [
-        TopicDifference(*about, topic, titles.get(topic, ""), a, b, difference=a - b)
-        for about, scores in _pairs([run for run in runs if run.is_ranking], evaluator, reference)
-        for topic, (a, b) in sorted(scores.items(), key=lambda item: -abs(item[1][0] - item[1][1]))
-    ]
+    """Returns every topic of every comparison, largest differences first.
+
+    Args:
+        runs, evaluator, reference: as for ``comparisons``.
+    """
+    differences = list[TopicDifference]()
+    for a, b in _pairs([run for run in runs if run.is_ranking], reference):
+        pair = vars(_pair(a, b, evaluator))
+        of_pair = [
+            TopicDifference(
+                **pair,
+                topic=topic,
+                title=a.titles.get(topic, ""),
+                value_a=value_a,
+                value_b=value_b,
+                difference=value_a - value_b,
+            )
+            for topic, (value_a, value_b) in _common_scores(a, b, evaluator).items()
+        ]
+        differences += sorted(of_pair, key=lambda row: -abs(row.difference))
+    return differences
 
 
 def run_named(name: str | Path, runs: Sequence[Evaluated]) -> Evaluated:
@@ -170,17 +181,7 @@ def run_named(name: str | Path, runs: Sequence[Evaluated]) -> Evaluated:
     return tagged[0]
 
 
-def _pairs(runs: Sequence[Evaluated], evaluator: str, reference: Evaluated | None) -> Iterator[_Pair]:
-    """Yields each pair of runs of a dimension, with the scores of common topics."""
-    for a, b in _pairs_of_runs(runs, reference):
-        of_a, of_b = (run.topic_scores[evaluator] for run in (a, b))
-        scores = {topic: (of_a[topic].value, of_b[topic].value) for topic in of_a if topic in of_b}
-        yield _about(a, b, evaluator), scores
-
-
-def _pairs_of_runs(
-    runs: Sequence[Evaluated], reference: Evaluated | None
-) -> Iterator[tuple[Evaluated, Evaluated]]:
+def _pairs(runs: Sequence[Evaluated], reference: Evaluated | None) -> Iterator[tuple[Evaluated, Evaluated]]:
     """Yields each pair of runs of a dimension; with a reference, each other run and the reference."""
     for dimension in dict.fromkeys(run.dimension for run in runs):
         of_dimension = [run for run in runs if run.dimension == dimension]
@@ -191,29 +192,79 @@ def _pairs_of_runs(
             yield from combinations(of_dimension, 2)
 
 
-def _about(a: Evaluated, b: Evaluated, evaluator: str) -> _About:
-    return a.name, b.name, a.task.id, a.dimension, a.qrels, str(a.measure), evaluator
+def _pair(a: Evaluated, b: Evaluated, evaluator: str) -> PairOfRuns:
+    return PairOfRuns(
+        run_a=a.name,
+        run_b=b.name,
+        task=a.task.id,
+        dimension=a.dimension,
+        qrels=a.qrels,
+        measure=str(a.measure),
+        evaluator=evaluator,
+    )
 
 
-def _of_stances(a: Evaluated, b: Evaluated) -> Comparison:
-    """Compares two runs on the documents with a judged stance that both have."""
-    first, second, interval = stance_difference(a.lines, b.lines, a.judgments, a.task.stances)
-    one, other = first.mean or 0.0, second.mean or 0.0
-    untested: tuple[Any, ...] = (None,) * 9
-    figures = one, other, one - other, *interval, *untested, first.topics, first.results
-    return Comparison(*_about(a, b, "touche"), *figures)
+def _common_scores(a: Evaluated, b: Evaluated, evaluator: str) -> Scores:
+    """Returns both scores of each topic that the evaluator scores for both runs."""
+    scores_a = a.topic_scores[evaluator]
+    scores_b = b.topic_scores[evaluator]
+    return {topic: (scores_a[topic].value, scores_b[topic].value) for topic in scores_a if topic in scores_b}
 
 
-def _comparison(about: _About, scores: Mapping[str, tuple[float, float]], randomisation: bool) -> Comparison:
+def _comparison(pair: PairOfRuns, scores: Scores, randomisation: bool) -> Comparison:
     """Compares two runs, without correcting the p-values."""
     differences = [a - b for a, b in scores.values()]
-    won, lost = (sum(sign * each > 0 for each in differences) for sign in (1, -1))
-    figures: tuple[Any, ...] = (
-        *(fmean(values) for values in (*zip(*scores.values(), strict=True), differences)),
-        *bootstrap_interval(differences),
-        effect_size(differences),
-        *(t_test(differences), None, False),
-        *(randomisation_test(differences) if randomisation else None, None),
-        *(won, lost, len(differences) - won - lost, len(differences)),
+    low, high = bootstrap_interval(differences)
+    won = sum(difference > 0 for difference in differences)
+    lost = sum(difference < 0 for difference in differences)
+    return Comparison(
+        **vars(pair),
+        mean_a=fmean(a for a, _ in scores.values()),
+        mean_b=fmean(b for _, b in scores.values()),
+        difference=fmean(differences),
+        low=low,
+        high=high,
+        effect_size=effect_size(differences),
+        p_t_test=t_test(differences),
+        p_randomisation=randomisation_test(differences) if randomisation else None,
+        won=won,
+        lost=lost,
+        tied=len(differences) - won - lost,
+        topics=len(differences),
     )
-    return Comparison(*about, *figures)
+
+
+def _corrected(compared: Sequence[Comparison]) -> list[Comparison]:
+    """Returns comparisons with p-values that are corrected for all of them."""
+    p_t_tests = holm([comparison.p_t_test for comparison in compared])
+    p_randomisations = holm([comparison.p_randomisation for comparison in compared])
+    return [
+        replace(
+            comparison,
+            p_t_test_holm=p_t_test,
+            p_randomisation_holm=p_randomisation,
+            significant=p_t_test is not None and p_t_test < SIGNIFICANT,
+        )
+        for comparison, p_t_test, p_randomisation in zip(compared, p_t_tests, p_randomisations, strict=True)
+    ]
+
+
+def _stance_comparison(a: Evaluated, b: Evaluated) -> Comparison:
+    """Compares two runs on the documents with a judged stance that both have.
+
+    Raises:
+        ToucheError: if there are too few such documents.
+    """
+    first, second, (low, high) = stance_difference(a.lines, b.lines, a.judgments, a.task.stances)
+    mean_a = first.mean or 0.0
+    mean_b = second.mean or 0.0
+    return Comparison(
+        **vars(_pair(a, b, "touche")),
+        mean_a=mean_a,
+        mean_b=mean_b,
+        difference=mean_a - mean_b,
+        low=low,
+        high=high,
+        topics=first.topics,
+        results=first.results,
+    )

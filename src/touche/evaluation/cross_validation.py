@@ -41,6 +41,23 @@ class Fold(Generic[_T]):
 
 
 @dataclass(frozen=True)
+class Choice(Generic[_T]):
+    """A candidate that other topics chose for some topics.
+
+    Attributes:
+        choice: the candidate.
+        folds: number of folds with this choice.
+        topics: number of their topics that the evaluator scores.
+        mean: mean over these topics; None without any.
+    """
+
+    choice: _T
+    folds: int
+    topics: int
+    mean: float | None
+
+
+@dataclass(frozen=True)
 class CrossValidation(Generic[_T]):
     """Scores of tuned candidates on topics that were not used for tuning.
 
@@ -57,6 +74,25 @@ class CrossValidation(Generic[_T]):
         """Values by topic in order, each of a candidate that other topics chose."""
         values = {topic: value for fold in self.folds for topic, value in fold.values.items()}
         return {topic: values[topic] for topic in sorted(values, key=in_order)}
+
+    @property
+    def choices(self) -> list[Choice[_T]]:
+        """Each chosen candidate, in the order of its first fold; candidates are equal if their texts are."""
+        folds: dict[str, list[Fold[_T]]] = {}
+        for fold in self.folds:
+            folds.setdefault(str(fold.choice), []).append(fold)
+        choices = []
+        for chosen in folds.values():
+            values = [value for fold in chosen for value in fold.values.values()]
+            choices.append(
+                Choice(
+                    choice=chosen[0].choice,
+                    folds=len(chosen),
+                    topics=len(values),
+                    mean=fmean(values) if values else None,
+                )
+            )
+        return choices
 
     @property
     def mean(self) -> float:

@@ -3,16 +3,15 @@
 import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 
 from touche.data.places import is_available, qrels_of, titles_of
 from touche.data.remedies import remedy
 from touche.errors import ToucheError, one_line
 from touche.evaluation.evaluators import EVALUATORS, Evaluation, evaluators_of
-from touche.evaluation.stances import evaluate_stances
+from touche.evaluation.stances import ClassScores, StanceEvaluation, evaluate_stances
 from touche.io.opening import check_distinct
 from touche.io.progress import watched
 from touche.tasks import PAIR, STANCE, Measure, Task
@@ -44,6 +43,7 @@ class Subject:
         qrels: name of the file with the judgments.
         measure: measure of the dimension, such as ``nDCG@5``; ``macro F1`` for stances.
         evaluator: ``trec_eval`` or ``touche``.
+        name: tag of the run, or its path if several runs have that tag; not a column.
     """
 
     run: str
@@ -54,9 +54,20 @@ class Subject:
     qrels: str
     measure: str
     evaluator: str
+    name: str = field(repr=False)
+
+    @property
+    def label(self) -> str:
+        """Name of the dimension, such as ``relevance, any order``."""
+        return _label(self.dimension, self.any_order)
+
+    @property
+    def is_ranking(self) -> bool:
+        """Whether documents are ranked in this dimension; for stances they are labelled."""
+        return self.dimension != STANCE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Score(Subject):
     """The score of a run in one dimension with one evaluator; attributes as in ``Subject``, and these:
 
@@ -68,6 +79,7 @@ class Score(Subject):
         comparable: whether the score is comparable with published scores: few results are unjudged and no
             topic is missing. For stances: whether a published score has the same N.
         results: N, number of results with a judged stance; None for rankings.
+        stances: scores of each stance by its name; empty for rankings; not a column.
     """
 
     mean: float | None
@@ -77,9 +89,10 @@ class Score(Subject):
     topics: int
     comparable: bool
     results: int | None = None
+    stances: Mapping[str, ClassScores] = field(default_factory=dict, repr=False, compare=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TopicScore(Subject):
     """The score of a run on one topic; attributes as in ``Subject``, and these:
 
@@ -128,7 +141,7 @@ class Evaluated:
     @property
     def label(self) -> str:
         """Name of the dimension, such as ``relevance, any order``."""
-        return f"{self.dimension}, any order" if self.any_order else self.dimension
+        return _label(self.dimension, self.any_order)
 
     @property
     def is_ranking(self) -> bool:
@@ -148,32 +161,64 @@ class Evaluated:
     @cached_property
     def topic_scores(self) -> Mapping[str, Mapping[str, TopicScore]]:
         """Record of each evaluator and topic that it averages over, in order of topic numbers."""
-        scores: dict[str, dict[str, TopicScore]] = {name: {} for name in self.evaluations}
-        for name, evaluation in self.evaluations.items():
-            for topic in sorted(evaluation.per_topic, key=in_order):
-                figures = evaluation.per_topic[topic], evaluation.judged_per_topic.get(topic)
-                about = *self._subject(name), topic, self.titles.get(topic, "")
-                scores[name][topic] = TopicScore(*about, *figures)
-        return scores
+        return {name: self._topic_scores(name, evaluation) for name, evaluation in self.evaluations.items()}
 
     @property
     def all_topic_scores(self) -> list[TopicScore]:
         """Records of all evaluators and topics."""
         return [score for scores in self.topic_scores.values() for score in scores.values()]
 
+    def subject(self, evaluator: str) -> Subject:
+        """Returns the subject of the scores of an evaluator.
+
+        Args:
+            evaluator: name of the evaluator.
+        """
+        return Subject(
+            run=str(self.path),
+            tag=self.tag,
+            task=self.task.id,
+            dimension=self.dimension,
+            any_order=self.any_order,
+            qrels=self.qrels,
+            measure=str(self.measure),
+            evaluator=evaluator,
+            name=self.name,
+        )
+
     def _score(self, evaluator: str, evaluation: Evaluation) -> Score:
         low, high = evaluation.interval
-        figures = evaluation.mean, low, high, evaluation.judged, evaluation.topics
-        whole = evaluation.judged_per_topic.keys() >= self.judgments.keys() and not self.task.only_topics
-        comparable = whole and evaluation.unjudged <= unjudged_limit(self.task)
+        return Score(
+            **vars(self.subject(evaluator)),
+            mean=evaluation.mean,
+            low=low,
+            high=high,
+            judged=evaluation.judged,
+            topics=evaluation.topics,
+            comparable=self._is_comparable(evaluation),
+            results=evaluation.results,
+            stances=evaluation.by_class() if isinstance(evaluation, StanceEvaluation) else {},
+        )
+
+    def _is_comparable(self, evaluation: Evaluation) -> bool:
         if not self.is_ranking:
             published = {row.results for row in self.task.published if row.dimension == STANCE}
-            comparable = evaluation.results in published
-        return Score(*self._subject(evaluator), *figures, comparable, evaluation.results)
+            return evaluation.results in published
+        is_whole = evaluation.judged_per_topic.keys() >= self.judgments.keys() and not self.task.only_topics
+        return is_whole and evaluation.unjudged <= unjudged_limit(self.task)
 
-    def _subject(self, evaluator: str) -> tuple[str, str, str, str, bool, str, str, str]:
-        measured = self.task.id, self.dimension, self.any_order, self.qrels, str(self.measure)
-        return str(self.path), self.tag, *measured, evaluator
+    def _topic_scores(self, evaluator: str, evaluation: Evaluation) -> dict[str, TopicScore]:
+        subject = vars(self.subject(evaluator))
+        return {
+            topic: TopicScore(
+                **subject,
+                topic=topic,
+                title=self.titles.get(topic, ""),
+                value=evaluation.per_topic[topic],
+                judged=evaluation.judged_per_topic.get(topic),
+            )
+            for topic in sorted(evaluation.per_topic, key=in_order)
+        }
 
 
 def evaluate(
@@ -202,9 +247,18 @@ def evaluate(
     records = []
     for source in watched(runs, "evaluating", "runs", len(paths)):
         run = source if isinstance(source, Run) else read_run(source)
-        for (dimension, qrels), turned in product(judged.items(), (False, True)[: 1 + any_order]):
-            about = run, task, titles, dimension, qrels, evaluators or EVALUATORS
-            records.append(_evaluated(*about, turned))
+        for dimension, qrels in judged.items():
+            for in_any_order in [False, True] if any_order else [False]:
+                record = _evaluated(
+                    run=run,
+                    task=task,
+                    titles=titles,
+                    dimension=dimension,
+                    judgments=qrels,
+                    evaluators=evaluators or EVALUATORS,
+                    any_order=in_any_order,
+                )
+                records.append(record)
     return with_names(records)
 
 
@@ -249,8 +303,14 @@ def evaluated(run: Run, task: Task, dimension: str) -> Evaluated:
     Raises:
         ToucheError: if judgments are missing, unusable or of other topics.
     """
-    judgments = qrels_of(task, dimension)
-    return _evaluated(run, task, titles_of(task), dimension, judgments, EVALUATORS)
+    return _evaluated(
+        run=run,
+        task=task,
+        titles=titles_of(task),
+        dimension=dimension,
+        judgments=qrels_of(task, dimension),
+        evaluators=EVALUATORS,
+    )
 
 
 def with_names(runs: Sequence[Evaluated]) -> list[Evaluated]:
@@ -274,9 +334,14 @@ def in_judged_order(run: Run, qrels: Qrels) -> Run:
     return replace(run, documents=documents)
 
 
+def _label(dimension: str, any_order: bool) -> str:
+    return f"{dimension}, any order" if any_order else dimension
+
+
 def _check(paths: Sequence[Path], task: Task, evaluators: Sequence[str], any_order: bool) -> None:
-    known, ranks = evaluators_of(task.measure), task.qrels.keys() - {STANCE}
-    if ranks and not {*evaluators} <= {*known}:
+    known = evaluators_of(task.measure)
+    ranked_dimensions = task.qrels.keys() - {STANCE}
+    if ranked_dimensions and not {*evaluators} <= {*known}:
         problem = f"touche, the organizers' script, lacks {task.measure}"
         raise ToucheError(f"{problem}; use only trec_eval")
     if any_order and task.rules.unit != PAIR:
@@ -304,8 +369,19 @@ def _evaluated(
         }
     except ToucheError as error:
         raise ToucheError(f"{run.path}: {error}, and that the run ranks {task.rules.unit}s") from error
-    about = run.path, run.tag, run.tag, lines, task, titles, dimension, any_order
-    return Evaluated(*about, task.qrels[dimension].file, judgments, evaluations)
+    return Evaluated(
+        path=run.path,
+        name=run.tag,
+        tag=run.tag,
+        lines=lines,
+        task=task,
+        titles=titles,
+        dimension=dimension,
+        any_order=any_order,
+        qrels=task.qrels[dimension].file,
+        judgments=judgments,
+        evaluations=evaluations,
+    )
 
 
 def _evaluation(evaluator: str, run: Run, judgments: Qrels, task: Task, dimension: str) -> Evaluation:

@@ -75,10 +75,21 @@ class StanceEvaluation(Evaluation):
     def by_class(self) -> dict[str, ClassScores]:
         """Returns the scores of each stance."""
         counts = self.counts.sum(axis=0)
-        correct, labelled, documents = counts.diagonal(), counts.sum(axis=0)[:-1], counts.sum(axis=1)
-        columns = _share(correct, labelled), _share(correct, documents), _f1(counts), documents
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        return {label: ClassScores(*row) for label, row in zip(self.labels, rows, strict=True)}
+        correct = counts.diagonal()
+        labelled = counts.sum(axis=0)[:-1]
+        documents = counts.sum(axis=1)
+        precision = _share(correct, labelled)
+        recall = _share(correct, documents)
+        f1 = _f1(counts)
+        return {
+            label: ClassScores(
+                precision=float(precision[number]),
+                recall=float(recall[number]),
+                f1=float(f1[number]),
+                documents=int(documents[number]),
+            )
+            for number, label in enumerate(self.labels)
+        }
 
 
 def evaluate_stances(run: Sequence[RunLine], judged: Qrels, labels: Sequence[str]) -> StanceEvaluation:

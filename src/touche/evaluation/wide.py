@@ -1,24 +1,22 @@
 """Tables with a row for each run and a column for each measure, as papers print them."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
+from touche.errors import ToucheError
 from touche.evaluation.comparison import comparisons, run_named
 from touche.evaluation.scores import Evaluated
 from touche.evaluation.significance import SIGNIFICANT
+from touche.io.markup import html_table, html_text, latex_table, latex_text, markdown_table, markdown_text
 from touche.io.optional import imported
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 DIFFERENT = "†"  # significantly different from the reference
-_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-_LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
-_LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,8 @@ class WideTable:
         rows: the cells of each run by its name.
         letters: the letter of each run by its name; empty if marks do not refer to runs.
         note: the meaning of the marks; empty without tests.
-        warnings: sentences on pairs of runs that were not compared.
+        warnings: sentences on pairs of runs that were not compared, and on doubtful scores.
+        notes: sentences that explain the scores, as those of ``evaluate``.
     """
 
     columns: tuple[str, ...]
@@ -53,6 +52,7 @@ class WideTable:
     letters: dict[str, str]
     note: str
     warnings: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return self.markdown()
@@ -72,29 +72,23 @@ class WideTable:
 
     def markdown(self) -> str:
         """Returns the table in Markdown, the best values in bold."""
-        header = [_plain_markdown(name) for name in ("run", *self.columns)]
-        rows = [
-            [_plain_markdown(self._named(name)), *map(_in_markdown, cells)]
-            for name, cells in self.rows.items()
-        ]
-        rule = ["---", *["---:"] * len(self.columns)]
-        lines = [f"| {' | '.join(row)} |" for row in (header, rule, *rows)]
-        return "\n".join([*lines, *(["", _plain_markdown(self.note)] if self.note else [])])
+        return self._marked_up(markdown_table, markdown_text, _in_markdown)
 
     def latex(self) -> str:
         """Returns the table in LaTeX with booktabs, the best values in bold."""
-        header = " & ".join(map(_escaped, ["run", *self.columns]))
-        rows = [
-            " & ".join([_escaped(self._named(name)), *map(_in_latex, cells)])
-            for name, cells in self.rows.items()
-        ]
-        lines = [
-            f"\\begin{{tabular}}{{l{'r' * len(self.columns)}}}",
-            *("\\toprule", f"{header} \\\\", "\\midrule"),
-            *(f"{row} \\\\" for row in rows),
-            *("\\bottomrule", "\\end{tabular}"),
-        ]
-        return "\n".join([*lines, *([f"% {self.note}"] if self.note else [])])
+        return self._marked_up(latex_table, latex_text, _in_latex)
+
+    def html(self) -> str:
+        """Returns the table in HTML, the best values in bold."""
+        return self._marked_up(html_table, html_text, _in_html)
+
+    def _marked_up(
+        self, table: Callable[..., str], escaped: Callable[[str], str], formatted: Callable[[Cell], str]
+    ) -> str:
+        header = [escaped(name) for name in ("run", *self.columns)]
+        rows = [[escaped(self._named(name)), *map(formatted, cells)] for name, cells in self.rows.items()]
+        numeric = [False] + [True] * len(self.columns)
+        return table(header, rows, numeric, [self.note] if self.note else [])
 
     def _named(self, name: str) -> str:
         return f"{name} ({self.letters[name]})" if self.letters else name
@@ -111,10 +105,13 @@ def wide_table(
         every_two: whether to compare all pairs of runs without a reference.
 
     Raises:
-        ToucheError: if there is no such reference, or only one run to compare.
+        ToucheError: if there is no such reference, or only one run to compare. Also if runs are compared both
+            with a reference and with each other.
     """
+    if every_two and reference is not None:
+        raise ToucheError("every_two and reference exclude each other; pass only one")
     names = [*dict.fromkeys(run.name for run in groups[0])]
-    letters = dict(zip(names, _letters(len(names)), strict=True)) if every_two and not reference else {}
+    letters = dict(zip(names, _letters(len(names)), strict=True)) if every_two else {}
     columns, faults = dict[str, list[Cell]](), list[str]()
     for group in groups:
         for evaluator in group[0].evaluations:
@@ -134,7 +131,9 @@ def wide_table(
     named = run_named(reference, groups[0]).name if reference else ""
     against = f"{DIFFERENT} significantly different from {named} {tested}" if reference else ""
     higher = f"letters: significantly higher than the run of this letter {tested}" if letters else ""
-    return WideTable(tuple(columns), rows, letters, against or higher, tuple(faults))
+    return WideTable(
+        columns=tuple(columns), rows=rows, letters=letters, note=against or higher, warnings=tuple(faults)
+    )
 
 
 def _mark(
@@ -200,10 +199,6 @@ def _in_latex(cell: Cell) -> str:
     return f"{value}$^{{{marks}}}$" if marks else value
 
 
-def _plain_markdown(text: str) -> str:
-    """Escapes what Markdown reads as markup, unlike an underscore within a word, or < before a blank."""
-    return re.sub(r"[\\`*&|\[\]]|<(?! )|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"[\\~^<>|&%$#_{}]", lambda match: _LATEX[match[0]], text)
+def _in_html(cell: Cell) -> str:
+    value = f"<b>{_printed(cell)}</b>" if cell.best else _printed(cell)
+    return f"{value}<sup>{','.join(cell.marks)}</sup>" if cell.marks else value

@@ -1,6 +1,8 @@
 """The files that the running command has read; no command replaces one of them."""
 
 import os
+import shlex
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -34,6 +36,15 @@ def command_running() -> Iterator[None]:
         yield
     finally:
         _running.remove(command)
+
+
+def command_line(function: str) -> str:
+    """Returns the running command as typed; in a Python program, the function.
+
+    Args:
+        function: the name of the function, such as ``touche.fuse``.
+    """
+    return shlex.join(["touche", *sys.argv[1:]]) if _running else function
 
 
 def add_input(path: Path) -> None:

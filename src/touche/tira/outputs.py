@@ -8,10 +8,11 @@ from touche.errors import ToucheError
 from touche.io.identifiers import is_word, quoted
 from touche.io.writing import check_outputs, together, write_whole
 from touche.trec.runs import MAX_DEPTH, format_run, ranking
+from touche.trec.runs import RUN_FILE as RUN_FILE
 from touche.trec.topics import Topic
 
 INPUT_VARIABLE, OUTPUT_VARIABLE = "inputDataset", "outputDir"  # set by TIRA
-RUN_FILE, METADATA_FILE = "run.txt", "ir-metadata.yml"
+METADATA_FILE = "ir-metadata.yml"
 
 Hit = tuple[str, float] | tuple[str, float, str]
 

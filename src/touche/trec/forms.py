@@ -1,5 +1,6 @@
 """Runs and qrels in the forms of other tools: frames, dictionaries, records, and objects of ranx."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -8,27 +9,37 @@ from math import isfinite
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 
 from touche.errors import InputError, ToucheError, one_line
 from touche.io.identifiers import is_word, quoted
-from touche.io.opening import Held, resolved
+from touche.io.opening import (
+    STANDARD_INPUT,
+    Held,
+    is_file,
+    open_binary,
+    read_lines,
+    read_standard_input,
+    resolved,
+)
 from touche.io.temporary import temporary_folder
 from touche.trec.columns import NO_STANCE, Columns, Run
 from touche.trec.qrels import LARGEST, Qrels, read_qrels
-from touche.trec.runs import as_float32, checked, read_run
+from touche.trec.runs import RUN_FILE, LineError, as_float32, checked, parse_line, read_run
 
 AnyRun: TypeAlias = Any
 """A run in one of its forms:
 
-* the path of a run file, or an open text file
+* the path of a run file, or an open text file; ``-`` is standard input
 * a frame of pandas or polars, or a table of PyArrow, with the columns of PyTerrier (qid, docno, score, and
   perhaps rank and stance) or of ir_measures (query_id, doc_id, score); its name is the tag in its ``attrs``
 * the scores of documents by topic, ``{topic: {document: score}}``, as in pytrec_eval and ranx
 * a list of records with query_id, doc_id and score, such as ScoredDoc of ir_measures
 * a ``ranx.Run``, and any run that ``touche`` returns
+
+Functions for several runs take a list of them, or a dictionary of runs by names of your choice.
 """
 AnyQrels: TypeAlias = Any
 """Judgments in one of the forms of runs, with label (PyTerrier) or relevance (ir_measures) for score."""
@@ -46,38 +57,43 @@ _MOST = 10**18  # limit of ranks, which have 18 digits in files
 _PASS = "pass a path, a frame, scores by topic and document, or records"
 
 
-def list_of_runs(runs: AnyRun | Sequence[AnyRun]) -> list[AnyRun]:
-    """Returns one run or several as a list, in any forms."""
-    is_one = isinstance(runs, str | PathLike | Mapping | Run) or not isinstance(runs, Iterable)
-    is_one = is_one or hasattr(runs, "read") or hasattr(runs, "columns") or _is_of_ranx(runs)
-    several = [runs] if is_one else [*runs]
-    records = several and not any(isinstance(each, Run) or not hasattr(each, "query_id") for each in several)
-    return [several] if records else several
+def list_of_runs(runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun]) -> list[AnyRun]:
+    """Returns one run or several as a list, in any forms; of runs by name, the runs."""
+    if _are_named(runs):
+        return [*runs.values()]
+    if _is_one(runs):
+        return [runs]
+    several = [*runs]
+    return [several] if several and all(map(_is_record, several)) else several
 
 
 def runs_of(
-    runs: AnyRun | Sequence[AnyRun], *, distinct: bool = True, checks: bool = True
+    runs: AnyRun | Sequence[AnyRun] | Mapping[str, AnyRun], *, distinct: bool = True, checks: bool = True
 ) -> list[Path | Run]:
     """Returns one run or several, files as paths; different runs with the same name are numbered.
 
     Args:
-        runs: the runs.
+        runs: the runs, or the runs by names of your choice; ``-`` is standard input.
         distinct: whether to refuse a run that is passed twice: the same file or the same object.
-        checks: whether to refuse unusable runs in memory.
+        checks: whether to refuse unusable runs in memory, and files that are not runs.
 
     Raises:
-        ToucheError: if a run is unusable or passed twice.
+        ToucheError: if a run is unusable or passed twice, or the path is that of a folder.
     """
+    sources = list_of_runs(runs)
+    check_files([source for source in sources if isinstance(source, str | PathLike)], only_runs=checks)
+    if _are_named(runs):
+        return _named_runs(runs, distinct, checks)
     named, taken, result = dict[object, Path | Run](), set[str](), list[Path | Run]()
-    for source in list_of_runs(runs):
-        is_file = isinstance(source, str | PathLike)
-        identity = resolved(source) if is_file else id(source)
+    for source in sources:
+        has_path = isinstance(source, str | PathLike)
+        identity = resolved(source) if has_path else id(source)
         if identity in named and distinct:
             raise InputError(
-                getattr(source, "path", source if is_file else "run"), "passed twice", "pass it once"
+                getattr(source, "path", source if has_path else "run"), "passed twice", "pass it once"
             )
         if identity not in named:
-            run = _path(source) if is_file else run_of(source)
+            run = _path(source) if has_path else run_of(source)
             path = run.path if isinstance(run, Run) else run
             numbered = chain([path], (Path(f"{path} ({number})") for number in count(2)))
             name = next(name for name in numbered if resolved(name) not in taken)
@@ -87,6 +103,85 @@ def runs_of(
             named[identity] = run if name == path else replace(run_of(run), path=name)
         result.append(named[identity])
     return result
+
+
+def _named_runs(runs: Mapping[str, AnyRun], distinct: bool, checks: bool) -> list[Path | Run]:
+    """Returns runs with the names of a dictionary; unchecked files keep their content, line by line."""
+    result = list[Path | Run]()
+    for name, run in zip(runs, runs_of([*runs.values()], distinct=distinct, checks=checks), strict=True):
+        label = one_line(str(name)).strip()
+        if not label:
+            raise ToucheError(f"{quoted(name)} is not the name of a run; use a text such as its method")
+        if checks or isinstance(run, Run):
+            result.append(run_of(run).called(label))
+        else:
+            with open_binary(run) as file:
+                result.append(Held.of(label, file.read()))
+    return result
+
+
+def _are_named(runs: Any) -> TypeGuard[Mapping[str, AnyRun]]:
+    """Returns whether a dictionary has runs by name, instead of the scores of one run by topic."""
+    return isinstance(runs, Mapping) and any(_is_run(run) for run in runs.values())
+
+
+def _is_run(source: Any) -> bool:
+    """Returns whether a value of a dictionary is a run, and not the scores of a topic's documents."""
+    if isinstance(source, Mapping):
+        return any(isinstance(documents, Mapping) for documents in source.values())
+    if isinstance(source, list | tuple):
+        return bool(source) and all(map(_is_record, source))
+    return _is_one(source) and not isinstance(source, Real | None)
+
+
+def _is_one(runs: Any) -> bool:
+    """Returns whether a value is one run, unless it is a list of records."""
+    if isinstance(runs, str | PathLike | Mapping | Run) or not isinstance(runs, Iterable):
+        return True
+    return hasattr(runs, "read") or hasattr(runs, "columns") or _is_of_ranx(runs)
+
+
+def _is_record(value: Any) -> bool:
+    """Returns whether a value is a record of ir_measures, and not a frame with such columns."""
+    return not isinstance(value, Run) and hasattr(value, "query_id") and not hasattr(value, "columns")
+
+
+def check_files(files: Sequence[str | PathLike[str]], *, only_runs: bool = True) -> None:
+    """Checks files that a pattern such as ``out/bm25/*`` names.
+
+    Args:
+        files: paths of runs.
+        only_runs: whether to refuse several files if some are not runs.
+
+    Raises:
+        ToucheError: if a file is an output folder, standard input is passed twice, or some of several files
+            are not runs.
+    """
+    paths = [file if isinstance(file, Path) else Path(file) for file in files]
+    for path in paths:
+        if is_file(path / RUN_FILE):
+            raise InputError(path, "a folder", f"pass its run, {path / RUN_FILE}")
+    if [*map(str, paths)].count(STANDARD_INPUT) > 1:
+        raise InputError(STANDARD_INPUT, "standard input, passed twice", "pass it once")
+    others = [str(path) for path in paths if only_runs and len(paths) > 1 and _is_other_file(path)]
+    if others:
+        are = "is not a run" if len(others) == 1 else "are not runs"
+        raise ToucheError(f"{', '.join(others)} {are}; pass only runs, such as {RUN_FILE}")
+
+
+def _is_other_file(path: Path) -> bool:
+    """Returns whether the first line of a file is not that of a run; False for an empty or missing file."""
+    if str(path) == STANDARD_INPUT:
+        return False
+    try:
+        number, line = next(read_lines(path), (0, ""))
+        if line:
+            parse_line(line, path, number)
+    except LineError as error:
+        return error.column != "score"  # reading it names the line
+    except InputError:
+        return os.path.exists(path)  # noqa: PTH110 (Path.exists raises for overlong names)
+    return False
 
 
 def run_of(source: AnyRun, name: str = "run") -> Run:
@@ -163,7 +258,8 @@ def file_of_qrels(qrels: AnyQrels) -> Iterator[Path | None]:
 
 
 def _path(source: str | PathLike[str]) -> Path:
-    return source if isinstance(source, Path) else Path(source)  # because Held has more than its path
+    path = source if isinstance(source, Path) else Path(source)  # because Held has more than its path
+    return read_standard_input() if str(path) == STANDARD_INPUT and not isinstance(path, Held) else path
 
 
 def _held(file: Any) -> Held:

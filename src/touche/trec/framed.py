@@ -32,6 +32,20 @@ class Framed(ABC):
             return getattr(self.frame(), name)
 
 
+def column_names(kind: type[Any]) -> list[str]:
+    """Returns the names of the columns of a record: its fields, except those that its repr omits.
+
+    Args:
+        kind: the type of the record.
+    """
+    return [field.name for field in fields(kind) if field.repr]
+
+
+def _row(record: Any) -> dict[str, Any]:
+    values = asdict(record)
+    return {name: values[name] for name in column_names(type(record))}
+
+
 @dataclass(frozen=True)
 class Table(Sequence[_T], Framed):
     """Records of one type.
@@ -58,7 +72,7 @@ class Table(Sequence[_T], Framed):
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The records as dictionaries by the names of their columns."""
-        return [getattr(record, "record", None) or asdict(record) for record in self.records]  # type: ignore[call-overload]
+        return [getattr(record, "record", None) or _row(record) for record in self.records]
 
     def frame(self) -> "DataFrame":
         """Returns a pandas DataFrame with a row for each record; it prints without omissions.
@@ -69,7 +83,7 @@ class Table(Sequence[_T], Framed):
         imported("pandas", "analysis")
         from touche.trec.untruncated import UntruncatedFrame  # here, because it imports pandas
 
-        names = [field.name for field in fields(self.kind)]  # type: ignore[arg-type]
+        names = column_names(self.kind)
         return UntruncatedFrame(self.rows, columns=None if hasattr(self.kind, "record") else names)
 
     def __repr__(self) -> str:

@@ -25,6 +25,7 @@ _RANK = re.compile(f"[0-9]{{1,{_MOST_DIGITS}}}")
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # the smallest number that rounds to infinity
 _ZERO = np.float32(0)
 BLOCK = 2_000  # lines that are parsed together; more take longer, as they leave the processor's cache
+RUN_FILE = "run.txt"  # in the output folder of a baseline
 MAX_DEPTH = 1000  # documents per topic, by every year's rules
 
 

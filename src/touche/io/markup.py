@@ -1,0 +1,70 @@
+"""Tables in Markdown, LaTeX and HTML."""
+
+import re
+from collections.abc import Sequence
+from html import escape
+
+Row = Sequence[str]  # the cells, as marked-up text
+
+_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
+_LATEX |= {character: f"\\{character}" for character in "&%$#_{}"}
+
+
+def markdown_table(header: Row, rows: Sequence[Row], numeric: Sequence[bool], notes: Sequence[str]) -> str:
+    """Returns a table in Markdown.
+
+    Args:
+        header: names of the columns.
+        rows: cells of each row.
+        numeric: for each column, whether it is aligned right.
+        notes: plain texts below the table; empty ones are ignored.
+    """
+    rule = ["---:" if is_numeric else "---" for is_numeric in numeric]
+    lines = [f"| {' | '.join(row)} |" for row in (header, rule, *rows)]
+    paragraphs = (f"\n{markdown_text(note)}" for note in notes if note)
+    return "\n".join([*lines, *paragraphs])
+
+
+def latex_table(header: Row, rows: Sequence[Row], numeric: Sequence[bool], notes: Sequence[str]) -> str:
+    """Returns a table in LaTeX with booktabs; the notes are comments.
+
+    Args:
+        header, rows, numeric, notes: as for ``markdown_table``.
+    """
+    columns = "".join("r" if is_numeric else "l" for is_numeric in numeric)
+    lines = [f"\\begin{{tabular}}{{{columns}}}", "\\toprule", f"{' & '.join(header)} \\\\", "\\midrule"]
+    lines += [f"{' & '.join(row)} \\\\" for row in rows]
+    lines += ["\\bottomrule", "\\end{tabular}"]
+    return "\n".join([*lines, *(f"% {note}" for note in notes if note)])
+
+
+def html_table(header: Row, rows: Sequence[Row], numeric: Sequence[bool], notes: Sequence[str]) -> str:
+    """Returns a table in HTML; each note is a paragraph.
+
+    Args:
+        header, rows, numeric, notes: as for ``markdown_table``.
+    """
+    align = ['<td style="text-align: right">' if is_numeric else "<td>" for is_numeric in numeric]
+    lines = ["<table>", "<thead>", f"<tr>{''.join(f'<th>{name}</th>' for name in header)}</tr>", "</thead>"]
+    lines.append("<tbody>")
+    for row in rows:
+        cells = (f"{begin}{cell}</td>" for begin, cell in zip(align, row, strict=True))
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    lines += ["</tbody>", "</table>"]
+    return "\n".join([*lines, *(f"<p>{html_text(note)}</p>" for note in notes if note)])
+
+
+def markdown_text(text: str) -> str:
+    """Escapes what Markdown reads as markup, unlike an underscore within a word, or < before a blank."""
+    return re.sub(r"[\\`*&|\[\]]|<(?! )|(?<!\w)_|_(?!\w)", r"\\\g<0>", text)
+
+
+def latex_text(text: str) -> str:
+    """Escapes what LaTeX reads as markup."""
+    return re.sub(r"[\\~^<>|&%$#_{}]", lambda match: _LATEX[match[0]], text).replace("–", "--")
+
+
+def html_text(text: str) -> str:
+    """Escapes what HTML reads as markup."""
+    return escape(text)
