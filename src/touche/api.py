@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain
 from math import comb
@@ -11,11 +12,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+import numpy as np
+
 from touche import tasks
 from touche.baselines.loader import load
 from touche.baselines.method import Baseline
 from touche.baselines.options import checked
-from touche.baselines.running import run as write_run
+from touche.baselines.running import run as run_baseline
 from touche.data.datasets import open_dataset, opened
 from touche.data.places import qrels_of as qrels_of_task
 from touche.data.places import topics_of
@@ -35,6 +38,7 @@ from touche.evaluation.notes import notes_of, warnings_of
 from touche.evaluation.scores import Evaluated, Score, TopicScore
 from touche.evaluation.wide import WideTable, wide_table
 from touche.io.identifiers import check_tag, name_of, path_or_id
+from touche.io.inputs import command_line
 from touche.io.opening import Held
 from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
@@ -42,8 +46,9 @@ from touche.linting import Finding, Findings, teams_of_runs
 from touche.linting import lint as linted
 from touche.tasks import Published, Task, per_topic
 from touche.tasks.per_topic import PublishedTopic
-from touche.tira.outputs import RUN_FILE
-from touche.trec.columns import NO_STANCE, Run, RunLine
+from touche.tira.outputs import RUN_FILE, write_run
+from touche.tira.provenance import Software, data_of_runs, metadata
+from touche.trec.columns import NO_STANCE, Columns, Run
 from touche.trec.forms import IN_MEMORY, AnyQrels, AnyRun, file_of_qrels, list_of_runs, run_of, runs_of
 from touche.trec.framed import Table
 from touche.trec.qrels import Qrels
@@ -52,6 +57,7 @@ from touche.trec.topics import Topic, read_topics
 
 if TYPE_CHECKING:
     from ir_measures.measures import Measure
+    from numpy.typing import NDArray
 
     from touche.identification.answer import Answer
     from touche.regression.outcomes import Outcome
@@ -151,7 +157,7 @@ def run(baseline: str | PathLike[str] | Baseline, dataset: str | PathLike[str], 
     values = checked(ranker.options, options)
     source = opened(path_or_id("dataset", dataset), needs_documents=ranker.needs_documents)
     with temporary_folder("touche-run-") as folder:
-        without_hits = write_run(ranker, source, folder, values)
+        without_hits = run_baseline(ranker, source, folder, values)
         for topic in without_hits:
             text = f"{ranker.name}: nothing found for topic {topic.number}: {topic.title}"
             warnings.warn(text, stacklevel=2)
@@ -424,23 +430,37 @@ def _warned(result: _T) -> _T:
 
 
 def overlap(
-    runs: Sequence[AnyRun], task: str | None = None, *, baseline: tuple[AnyRun, AnyRun] | None = None
+    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
+    task: str | None = None,
+    *,
+    baseline: tuple[AnyRun, AnyRun] | None = None,
 ) -> Table[Overlap]:
     """Compares each pair of runs by their documents and, with a task, by their scores.
 
     Args:
-        runs: at least two runs, an original before its rerun.
+        runs: at least two runs, as for ``evaluate``, an original before its rerun.
         task: the id of the task whose qrels score the runs; None compares only the documents.
         baseline: the run that the first run improves on, and the rerun of that run. It needs a task.
+
+    Returns:
+        A ``touche.evaluation.agreement.Overlap`` for each pair of runs; with a task, a ``ScoredOverlap`` for
+        each pair and dimension. Shares are from 0 to 1, correlations from -1 to 1, and errors in the unit of
+        the measure. ``frame()`` returns the records as a DataFrame.
 
     Raises:
         ToucheError: if a run is unusable, two runs share no topic, or qrels are missing. Also if there are
             baselines without exactly two runs and a task.
+
+    Examples:
+        >>> [agreement] = overlap({"mine": {"1": {"a": 2.0, "b": 1.0}}, "theirs": {"1": {"a": 9.0}}})
+        >>> agreement.run_a, agreement.run_b, agreement.topics, agreement.overlap_5
+        ('mine', 'theirs', 1, 0.5)
     """
-    originals, both = list_of_runs(runs), list_of_runs(baseline or [])
-    if both and (task is None or len(originals) != 2 or len(both) != 2):
+    originals = runs_of(runs, distinct=False) if isinstance(runs, Mapping) else list_of_runs(runs)
+    baselines = list_of_runs(baseline or [])
+    if baselines and (task is None or len(originals) != 2 or len(baselines) != 2):
         raise ToucheError("a baseline compares the scores of two runs; pass two of each, and a task")
-    read = [run_of(run) for run in runs_of([*originals, *both], distinct=False)]
+    read = [run_of(run) for run in runs_of([*originals, *baselines], distinct=False)]
     if task is None:
         pairs = agreement.overlaps(read)
         return Table(Overlap, tuple(watched(pairs, "comparing", "pairs of runs", comb(len(read), 2))))
@@ -457,16 +477,18 @@ class FusedRun(Run):
 
     Attributes:
         tuning: weights of each topic, and their cross-validation; None without tuning.
+        warnings: sentences on runs that may be of different tasks.
     """
 
     tuning: "TunedFusion | None" = None
+    warnings: tuple[str, ...] = ()
 
 
 def fuse(
-    runs: Sequence[AnyRun],
+    runs: Sequence[AnyRun] | Mapping[str, AnyRun],
     method: str = "rrf",
     *,
-    weights: Sequence[float] | None = None,
+    weights: "Sequence[float] | NDArray[Any] | None" = None,
     tune: Literal["two-fold", "leave-one-topic-out"] | None = None,
     task: str | None = None,
     measure: "str | Measure | None" = None,
@@ -474,11 +496,13 @@ def fuse(
     dimension: str | None = None,
     depth: int = MAX_DEPTH,
     tag: str = "",
+    team: str = "",
+    output: str | PathLike[str] | None = None,
 ) -> FusedRun:
     """Fuses runs into one; documents that several runs rank high come first.
 
     Args:
-        runs: at least two runs.
+        runs: at least two runs, as for ``evaluate``.
         method: ``rrf``, ``combsum``, ``combmnz``, ``z-score`` or ``rbc``.
         weights: factors of the runs' scores, one per run; None for equal weights.
         tune: cross-validation, which chooses the weights of each topic by other topics. So the score of the
@@ -487,41 +511,99 @@ def fuse(
         dimension: dimension to tune for; by default the task's first.
         depth: maximum number of documents per topic.
         tag: the name of the fused run; by default ``touche-`` and the method.
+        team: your team, for ``ir-metadata.yml``.
+        output: the folder for ``run.txt`` and ``ir-metadata.yml``; None writes no files.
+
+    Returns:
+        The fused run. The unit of its scores depends on the method. Runs that may be of different tasks cause
+        Python warnings.
 
     Raises:
         ToucheError: if a run is unusable or passed twice, there are fewer than two, or there is no such
-            method. Also if the weights cannot be tuned.
+            method. Also if the weights cannot be tuned, or the folder cannot be written.
+
+    Examples:
+        >>> fused = fuse([{"1": {"a": 2.0, "b": 1.0}}, {"1": {"b": 9.0}}], "combsum", weights=[0.7, 0.3])
+        >>> fused.as_dict()
+        {'1': {'a': 0.7, 'b': 0.3}}
     """
     check_choice("method", method, fusion.METHODS)
     check_whole("depth", depth, 1, MAX_DEPTH)
     tag = tag or f"touche-{method}"
     check_tag(tag)
-    read = [run_of(run) for run in runs_of(runs)]
-    if len(read) < 2:
+    weights = weights.tolist() if isinstance(weights, np.ndarray) else weights
+    folder = None if output is None else Path(name_of("output", output))
+    started = datetime.now(UTC)
+    sources = runs_of(runs)
+    if len(sources) < 2:
         raise ToucheError("fusion needs at least two runs; pass more")
     if tune and weights is not None:
         raise ToucheError("tune and weights exclude each other; pass only one")
     if tune is None and (task, measure, qrels, dimension) != (None, None, None, None):
         raise ToucheError("task, measure, qrels and dimension are for tuning; also pass tune")
-    for text in fusion.doubts_of(read):
+    read = [run_of(source) for source in sources]
+    doubts = tuple(fusion.doubts_of(read))
+    for text in doubts:
         warnings.warn(text, stacklevel=2)
     tuning = None
+    options: dict[str, Any] = {"method": method, "depth": depth, "tag": tag}
     if tune is None:
-        rankings = fusion.fused_rankings(read, fusion.METHODS[method], depth, weights)
+        rankings = list(fusion.fused_rankings(read, fusion.METHODS[method], depth, weights))
+        options |= {"weights": [*weights]} if weights is not None else {}
     else:
         from touche.tuning.weights import tuned  # here, because it takes long to import
 
         with file_of_qrels(qrels) as path:
             scored = tasks.task_scored_by(task, None if measure is None else str(measure), path)
             tuning = tuned(read, fusion.METHODS[method], depth, scored, tune, dimension)
-        rankings = iter(tuning.rankings)
-    lines = [
-        RunLine(topic.number, hit[2] if len(hit) == 3 else NO_STANCE, hit[0], rank, hit[1], tag)
-        for topic, hits in rankings
-        for rank, hit in enumerate(hits, 1)
+        rankings = list(tuning.rankings)
+        options |= {"tune": tune, "dimension": tuning.dimension, "measure": tuning.measure}
+        options["weights"] = {topic: ",".join(map(str, of)) for topic, of in tuning.weights.items()}
+    if folder is not None:
+        _write_fused(folder, sources, rankings, options, team, started)
+    run = _run_of_rankings(rankings, tag)
+    columns = {field.name: getattr(run, field.name) for field in fields(run)}
+    return FusedRun(**columns, tuning=tuning, warnings=doubts)
+
+
+def _write_fused(
+    folder: Path,
+    sources: Sequence[Path | Run],
+    rankings: Sequence[fusion.Ranking],
+    options: Mapping[str, Any],
+    team: str,
+    started: datetime,
+) -> None:
+    """Writes a fused run with its metadata."""
+    files = [
+        Held.of(str(source.path), source.text().encode()) if isinstance(source, Run) else source
+        for source in sources
     ]
-    run = Run.of(lines, tag)
-    return FusedRun(**{field.name: getattr(run, field.name) for field in fields(run)}, tuning=tuning)
+    software = Software(
+        name=f"touche fuse --method {options['method']}",
+        team=team,
+        command=command_line("touche.fuse"),
+        description="Fuse two or more RUNs into one; documents that several RUNs rank high come first.",
+    )
+    text = metadata(software, options["tag"], options, data_of_runs(files), started, datetime.now(UTC))
+    inputs = [source for source in sources if isinstance(source, Path) and not isinstance(source, Held)]
+    write_run(folder, [topic for topic, _ in rankings], rankings, options["tag"], lambda: text, inputs)
+
+
+def _run_of_rankings(rankings: Sequence[fusion.Ranking], tag: str) -> Run:
+    """Returns fused rankings as a run."""
+    hits = [hit for _, ranking in rankings for hit in ranking]
+    topics = [topic.number for topic, ranking in rankings for _ in ranking]
+    stances = [hit[2] if len(hit) == 3 else NO_STANCE for hit in hits]
+    columns = Columns()
+    columns.add(
+        words=(topics, stances, [tag] * len(hits)),
+        documents=[hit[0] for hit in hits],
+        ranks=np.array([rank for _, ranking in rankings for rank in range(1, len(ranking) + 1)], np.int64),
+        scores=np.array([hit[1] for hit in hits], np.float64),
+        numbers=np.arange(1, len(hits) + 1),
+    )
+    return columns.run(tag)
 
 
 def lint(

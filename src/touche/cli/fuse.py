@@ -1,23 +1,20 @@
 """touche fuse"""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
+from touche import api as library
 from touche.cli.commands import command, option
 from touche.cli.options import DEPTH, RUNS, SCORING, naming, output
-from touche.cli.output import command_line, counted, show_folds, tell, warn
-from touche.evaluation.cross_validation import FOLDS
-from touche.evaluation.fusion import METHODS, Ranking, doubts_of, fused_rankings
+from touche.cli.output import FORMATS, counted, folds_sheet, quietly, render, tell, warn
+from touche.evaluation.cross_validation import FOLDS, Choice
+from touche.evaluation.fusion import METHODS
 from touche.io.identifiers import quoted
-from touche.io.opening import check_distinct
-from touche.tasks import task_scored_by
-from touche.tira.outputs import RUN_FILE, write_run
-from touche.tira.provenance import Software, data_of_runs, metadata
-from touche.trec.runs import RunLine, decimal, read_run
+from touche.trec.framed import Table
+from touche.trec.runs import RUN_FILE, decimal
 
 _NO_TUNING = "none"
 
@@ -36,27 +33,15 @@ def _numbers(ctx: click.Context, param: click.Parameter, text: str | None) -> li
     RUNS,
     output(),
     option("--method", choices=METHODS),
-    option(
-        "--weights LIST",
-        "Weight of each RUN's scores, such as 0.7,0.3.",
-        callback=_numbers,
-    ),
+    option("--weights LIST", "Weight of each RUN's scores, such as 0.7,0.3.", callback=_numbers),
     DEPTH,
     option("--tune", "Tune the weights of each topic on other topics.", [_NO_TUNING, *FOLDS]),
     *SCORING,
     option("--dimension NAME", "Dimension to tune for; by default the task's first."),
+    option("--format style", "Format of the tuned weights.", FORMATS),
 )
 def fuse(
-    runs: Sequence[Path],
-    output: Path,
-    method: str,
-    weights: Sequence[float] | None,
-    depth: int,
-    tag: str | None,
-    team: str | None,
-    tune: str,
-    dimension: str | None,
-    **scoring: Any,
+    runs: Sequence[Path], method: str, weights: Sequence[float] | None, tune: str, style: str, **settings: Any
 ) -> None:
     """Fuse two or more RUNs into one; documents that several RUNs rank high come first.
 
@@ -77,54 +62,13 @@ def fuse(
     --tune tries all weights in steps of 0.1 that add up to 1. It fuses each topic with the weights that are
     best on other topics. So no topic affects its own weights, and the run's score is cross-validated.
     """
-    if len(runs) < 2:
-        raise click.UsageError("fusion needs at least two runs; pass another RUN")
-    if tune == _NO_TUNING and (dimension or any(scoring.values())):
-        raise click.UsageError("--task, --measure, --qrels and --dimension are for tuning; add --tune")
-    if tune != _NO_TUNING and weights:
-        raise click.UsageError("--weights and --tune exclude each other; omit one of them")
-    tag = tag or f"touche-{method}"
-    started = datetime.now(UTC)
-    check_distinct(runs)
-    read, data = [read_run(path) for path in runs], data_of_runs(runs)
-    warn(*doubts_of(read))
-    options: dict[str, Any] = {"method": method, "depth": depth, "tag": tag}
-    if tune == _NO_TUNING:
-        rankings: Sequence[Ranking] = list(fused_rankings(read, METHODS[method], depth, weights))
-        options |= {"weights": weights} if weights else {}
-    else:
-        rankings, of_tuning = _tuned(read, method, depth, tune, dimension, scoring)
-        options |= of_tuning
-    about = (fuse.help or "").partition("\n")[0]
-    software = Software(f"touche fuse --method {method}", team or "", command_line(), about)
-    text = metadata(software, tag, options, data, started, datetime.now(UTC))
-    write_run(output, [topic for topic, _ in rankings], rankings, tag, lambda: text)
-    tell(f"fuse: {output / RUN_FILE} of {len(runs)} runs, {counted(len(rankings), 'topic')}")
-
-
-def _typed(weights: Sequence[float]) -> str:
-    return ",".join(map(str, weights))
-
-
-def _tuned(
-    runs: Sequence[Sequence[RunLine]],
-    method: str,
-    depth: int,
-    tune: str,
-    dimension: str | None,
-    scoring: dict[str, Any],
-) -> tuple[Sequence[Ranking], dict[str, Any]]:
-    """Tunes and prints weights; returns the fused rankings and the options for the metadata."""
-    from touche.tuning.weights import tuned  # here, because it takes long to import
-
-    task = task_scored_by(**scoring)
-    found = tuned(runs, METHODS[method], depth, task, tune, dimension)
-    measure = task.measure_for(found.dimension)
-    show_folds(f"{tune}, {measure} {found.dimension} of trec_eval", found.cross_validation, _typed)
-    weights = {topic: _typed(of_topic) for topic, of_topic in found.weights.items()}
-    return found.rankings, {
-        "tune": tune,
-        "dimension": found.dimension,
-        "measure": str(measure),
-        "weights": weights,
-    }
+    tuning = None if tune == _NO_TUNING else tune
+    fused = quietly(library.fuse, runs, method, weights=weights, tune=tuning, **settings)
+    warn(*fused.warnings)
+    if fused.tuning is not None:
+        title = f"{tune}, {fused.tuning.measure} {fused.tuning.dimension} of trec_eval"
+        validation = fused.tuning.cross_validation
+        choices = Table(Choice, tuple(validation.choices))
+        render(choices, style, [folds_sheet(title, validation, lambda choice: ",".join(map(str, choice)))])
+    topics = counted(len(fused.by_topic), "topic")
+    tell(f"fuse: {settings['output'] / RUN_FILE} of {len(runs)} runs, {topics}")

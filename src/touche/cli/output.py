@@ -321,7 +321,9 @@ def formatted(table: Table[Any], style: str) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(rows[0] if rows else column_names(table.kind))
     for row in rows:
-        writer.writerow("; ".join(cell) if isinstance(cell, tuple) else cell for cell in row.values())
+        writer.writerow(
+            "; ".join(map(str, cell)) if isinstance(cell, tuple) else cell for cell in row.values()
+        )
     return text.getvalue()
 
 

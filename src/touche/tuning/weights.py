@@ -28,12 +28,14 @@ class TunedFusion:
 
     Attributes:
         dimension: dimension that the weights are tuned for.
+        measure: measure of trec_eval that they are tuned for.
         rankings: fused topics.
         weights: weights of each fused topic.
         cross_validation: folds, with the values of the rankings.
     """
 
     dimension: str
+    measure: str
     rankings: Sequence[Ranking]
     weights: Mapping[str, Weights]
     cross_validation: CrossValidation[Weights]
@@ -81,7 +83,13 @@ def tuned(
     weights = dict.fromkeys(shares, best(values, set(qrels)))
     weights |= {topic: fold.choice for fold in folds.folds for topic in fold.values if topic in shares}
     rankings = list(ranked(_with(shares, method, weights), runs, depth))
-    return TunedFusion(dimension, rankings, weights, folds)
+    return TunedFusion(
+        dimension=dimension,
+        measure=str(task.measure_for(dimension)),
+        rankings=rankings,
+        weights=weights,
+        cross_validation=folds,
+    )
 
 
 def simplex(runs: int, steps: int) -> Iterator[Weights]:
