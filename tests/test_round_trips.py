@@ -1,0 +1,232 @@
+"""What one function returns, every other function takes, in each form in which Python passes it."""
+
+import io
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+
+import touche
+from touche.errors import ToucheError
+from touche.trec.forms import runs_of
+
+TASK = "spot-check/arguments"
+pytestmark = pytest.mark.filterwarnings("ignore")  # some runs have equal tags
+
+SOURCES: dict[str, Callable[[], Any]] = {  # functions that return runs
+    "run": lambda: touche.run("bm25", TASK, depth=20),
+    "fuse": lambda: touche.fuse([touche.run("dph", TASK, depth=9), touche.run("tfidf", TASK, depth=9)]),
+}
+RUN_FORMS: dict[str, Callable[[touche.Run, Path], Any]] = {
+    "Run": lambda run, folder: run,
+    "pyterrier": lambda run, folder: run.frame(),
+    "ir_measures": lambda run, folder: run.frame("ir_measures"),
+    "dictionary": lambda run, folder: run.as_dict(),
+    "records": lambda run, folder: run.scored_docs(),
+    "path": lambda run, folder: written(run, folder),
+    "text": lambda run, folder: str(written(run, folder)),
+    "file": lambda run, folder: io.StringIO(run.text()),
+}
+QRELS_FORMS: dict[str, Callable[[touche.Qrels, Path], Any]] = {
+    "Qrels": lambda qrels, folder: qrels,
+    "pyterrier": lambda qrels, folder: qrels.frame(),
+    "ir_measures": lambda qrels, folder: qrels.frame("ir_measures"),
+    "dictionary": lambda qrels, folder: {topic: dict(grades) for topic, grades in qrels.items()},
+    "records": lambda qrels, folder: qrels.records(),
+    "path": lambda qrels, folder: qrels.write(folder / "judged.qrels"),
+}
+TAKES_RUNS: dict[str, Callable[[Any, Any, Path], Any]] = {  # with a second run
+    "evaluate": lambda run, other, folder: [score.mean for score in touche.evaluate(run, TASK)],
+    "evaluate several": lambda run, other, folder: [row.mean for row in touche.evaluate([run, other], TASK)],
+    "evaluate by name": lambda run, other, folder: [
+        (score.name, score.mean) for score in touche.evaluate({"mine": run, "theirs": other}, TASK)
+    ],
+    "compare": lambda run, other, folder: [row.difference for row in touche.compare([run, other], TASK)],
+    "compare by name": lambda run, other, folder: [
+        (row.run_a, row.run_b, row.difference)
+        for row in touche.compare({"mine": run, "theirs": other}, TASK, reference="theirs")
+    ],
+    "compare with it": lambda run, other, folder: [
+        row.difference for row in touche.compare([other, run], TASK, reference=run)
+    ],
+    "wide": lambda run, other, folder: [
+        [cell.value for cell in cells] for cells in touche.wide([run, other], TASK).rows.values()
+    ],
+    "overlap": lambda run, other, folder: touche.overlap([run, other])[0].rbo,
+    "overlap by name": lambda run, other, folder: touche.overlap({"mine": run, "theirs": other})[0],
+    "fuse": lambda run, other, folder: touche.fuse([run, other]).as_dict(),
+    "fuse by name": lambda run, other, folder: touche.fuse({"mine": run, "theirs": other}).as_dict(),
+    "lint": lambda run, other, folder: [row.code for row in touche.lint(run, TASK)],
+    "lint by name": lambda run, other, folder: [
+        (row.run, row.line) for row in touche.lint({"mine": run, "theirs": other}, "spot-check/passages")
+    ],
+    "run_of": lambda run, other, folder: touche.run_of(run).as_dict(),
+}
+TAKES_QRELS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "evaluate": lambda qrels, run, other: [
+        score.mean for score in touche.evaluate(run, qrels=qrels, measure="AP")
+    ],
+    "compare": lambda qrels, run, other: [
+        row.difference for row in touche.compare([run, other], qrels=qrels, measure="AP")
+    ],
+    "wide": lambda qrels, run, other: [
+        cell.value for cells in touche.wide(run, qrels=qrels, measure="AP").rows.values() for cell in cells
+    ],
+    "fuse": lambda qrels, run, other: touche.fuse(
+        [run, other], "combsum", tune="two-fold", qrels=qrels, measure="RR"
+    ).as_dict(),
+    "sweep": lambda qrels, run, other: (
+        touche.sweep("bm25", TASK, {"k1": [1.2]}, qrels=qrels, measure="AP").frame()["mean"].tolist()
+    ),
+    "qrels_of": lambda qrels, run, other: touche.qrels_of(qrels),
+}
+
+
+def written(run: touche.Run, folder: Path) -> Path:
+    run.write(folder / "a run.txt")
+    return folder / "a run.txt"
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, Any]:
+    """The runs that the functions return, and a run to compare with them."""
+    return {name: make() for name, make in SOURCES.items()} | {"other": touche.run("dirichletlm", TASK)}
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[tuple[str, str], Any]:
+    """What functions return for the run itself, by the function that made it and the one that takes it."""
+    return {}
+
+
+@pytest.mark.parametrize("form", RUN_FORMS)
+@pytest.mark.parametrize("taker", TAKES_RUNS)
+@pytest.mark.parametrize("source", SOURCES)
+def test_each_function_takes_the_runs_of_each_other(
+    results: dict[str, Any],
+    expected: dict[tuple[str, str], Any],
+    tmp_path: Path,
+    source: str,
+    taker: str,
+    form: str,
+) -> None:
+    run, other, take = results[source], results["other"], TAKES_RUNS[taker]
+    if (source, taker) not in expected:
+        expected[source, taker] = take(run, other, tmp_path)
+    assert same(take(RUN_FORMS[form](run, tmp_path), other, tmp_path), expected[source, taker])
+
+
+@pytest.mark.parametrize("form", RUN_FORMS)
+def test_a_report_takes_runs_in_each_form(results: dict[str, Any], tmp_path: Path, form: str) -> None:
+    assert touche.report(RUN_FORMS[form](results["run"], tmp_path), tmp_path / "page", TASK).is_file()
+
+
+@pytest.mark.parametrize("form", QRELS_FORMS)
+@pytest.mark.parametrize("taker", TAKES_QRELS)
+def test_each_function_takes_the_qrels_of_a_task(
+    results: dict[str, Any], tmp_path: Path, taker: str, form: str
+) -> None:
+    qrels = touche.task(TASK).qrels["relevance"]
+    runs = results["run"], results["other"]
+    assert same(
+        TAKES_QRELS[taker](QRELS_FORMS[form](qrels, tmp_path), *runs), TAKES_QRELS[taker](qrels, *runs)
+    )
+
+
+def same(one: Any, other: Any) -> bool:
+    """Returns whether results are equal; the scores of fusions in another order of topics are close."""
+    if isinstance(one, float):
+        return math.isclose(one, other, rel_tol=1e-6)
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other)
+
+
+SCORES = {"1": {"a": 2.0, "b": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("runs", "names"),
+    [
+        (SCORES, ["run"]),
+        ({"mine": SCORES}, ["mine"]),
+        ({"mine": SCORES, "their run": touche.run_of(SCORES)}, ["mine", "their run"]),
+        ({"mine": touche.run_of(SCORES).scored_docs()}, ["mine"]),
+        ({1: pandas.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0]})}, ["1"]),
+        ([pandas.DataFrame({"query_id": ["1"], "doc_id": ["a"], "score": [1.0]})], ["run"]),
+        (
+            [pandas.DataFrame({"query_id": ["1"], "doc_id": ["a"], "score": [1.0]}), SCORES],
+            ["run", "run (2)"],
+        ),
+    ],
+)
+def test_a_dictionary_is_a_run_or_runs_by_name(runs: Any, names: list[str]) -> None:
+    assert [str(run.path) for run in runs_of(runs)] == names  # type: ignore[union-attr]
+
+
+def test_named_files_have_the_name_everywhere(tmp_path: Path) -> None:
+    path = written(touche.run("bm25", TASK), tmp_path)
+    (score,) = touche.evaluate({"mine": path}, TASK, "trec_eval")
+    assert (score.run, score.tag, score.name) == ("mine", "mine", "mine")
+    path.write_text("1 Q0 a 1 1.0 t\n1 Q0\n")
+    assert {(row.run, row.line) for row in touche.lint({"mine": path}, TASK) if row.code == "columns"} == {
+        ("mine", 2)
+    }
+    with pytest.raises(ToucheError, match=r"a run\.txt:2"):
+        touche.evaluate({"mine": path}, TASK)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda run: touche.evaluate({"mine": run, "theirs": run}, TASK), "passed twice"),
+        (lambda run: touche.evaluate({"": run}, TASK), "'' is not the name of a run"),
+        (lambda run: touche.evaluate({}, TASK), "the run is empty"),
+        (lambda run: touche.evaluate({"1": 0.5}, TASK), "topic '1' has 0.5"),
+        (lambda run: touche.evaluate({"mine": run, "1": {"a": 0.5}}, TASK), "topic 'a' has 0.5"),
+        (lambda run: touche.evaluate({"mine": run, "theirs": 5}, TASK), "5 is neither a run nor"),
+        (lambda run: touche.evaluate(touche.evaluate(run, TASK), TASK), "neither a run|no column|has not"),
+        (lambda run: touche.evaluate(run, TASK, measure=""), "measure '' is not known"),
+        (lambda run: touche.evaluate(run, TASK, measure=["AP", ""]), "measure '' is not known"),
+        (lambda run: touche.compare([run, run.frame()], TASK, measure=""), "measure '' is not known"),
+        (lambda run: touche.fuse([run, run.frame()], tune="two-fold", task=TASK, measure=""), "measure ''"),
+        (
+            lambda run: touche.evaluate(run, "spot-check/passages", measure="macro F1", per_topic=True),
+            "no topic",
+        ),
+        (lambda run: touche.wide(run, TASK, reference=run, every_two=True), "exclude each other"),
+        (lambda run: touche.lint(run, TASK, teams="Katana"), "teams = 'Katana'"),
+        (lambda run: touche.lint(run, TASK, teams=["a", "b"]), "1 runs have 2 teams"),
+        (lambda run: touche.lint(run, TASK, teams={"Katana": "x-*"}), "no run matches 'x-"),
+    ],
+)
+def test_what_a_function_cannot_take_is_an_error(
+    results: dict[str, Any], call: Callable[[Any], Any], message: str
+) -> None:
+    with pytest.raises(ToucheError, match=message):
+        call(results["run"])
+
+
+def test_significant_is_a_boolean_in_every_row() -> None:
+    runs = touche.run("bm25", "spot-check/passages"), touche.run("stance-lexicon", "spot-check/passages")
+    table = touche.compare(runs, "spot-check/passages")
+    assert {row.dimension for row in table} >= {"relevance", "stance"}
+    assert table["significant"].dtype == bool and len(table[table.significant]) < len(table)
+
+
+def test_teams_are_named_or_have_folders_or_patterns(tmp_path: Path) -> None:
+    paths = []
+    for name in ("asuna/1.txt", "katana/2.txt"):
+        (tmp_path / name).parent.mkdir()
+        touche.run("bm25", TASK).write(tmp_path / name)  # each with the same tag
+        paths.append(tmp_path / name)
+    codes = {"shared-tag"}
+    assert codes <= {row.code for row in touche.lint(paths, TASK)}
+    for teams in (["A", "B"], "per-folder", {"A": "1.*", "B": ["*/katana/*"]}):
+        findings = touche.lint(paths, TASK, teams=teams)  # type: ignore[arg-type]
+        assert not codes & {row.code for row in findings} and len(set(findings.teams)) == 2
