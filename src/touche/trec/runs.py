@@ -255,9 +255,9 @@ def parse_line(text: str, path: Path, number: int) -> RunLine:
     if len(columns) < 6:
         raise LineError("columns", path, f"{len(columns)} columns instead of 6", _COLUMNS, number)
     topic, stance, document, rank, score, tag = columns
-    for what, value in (("topic", topic), ("document", document)):
-        if not is_word(value):
-            problem = f"{what} {quoted(value)} is not an id"
+    for what, id in (("topic", topic), ("document", document)):
+        if not is_word(id):
+            problem = f"{what} {quoted(id)} is not an id"
             raise LineError("id", path, problem, NO_ID, number)
     if not _RANK.fullmatch(rank):
         raise LineError("rank", path, f"rank {quoted(rank)} is not a whole number", _COLUMNS, number)
