@@ -15,7 +15,7 @@ from touche.evaluation import scores
 from touche.evaluation.evaluators import EVALUATORS
 from touche.evaluation.scores import Evaluated
 from touche.regression.expected import ExpectedScore, read_expected
-from touche.tira.outputs import RUN_FILE
+from touche.trec.runs import RUN_FILE
 
 FOLDER = Path("build/demo")
 TABLES = (("arguments", "passages", "pages"), ("pairs",))  # parts that stand beside one another

@@ -46,13 +46,13 @@ from touche.linting import Finding, Findings, teams_of_runs
 from touche.linting import lint as linted
 from touche.tasks import Published, Task, per_topic
 from touche.tasks.per_topic import PublishedTopic
-from touche.tira.outputs import RUN_FILE, write_run
+from touche.tira.outputs import write_run
 from touche.tira.provenance import Software, data_of_runs, metadata
 from touche.trec.columns import NO_STANCE, Columns, Run
 from touche.trec.forms import IN_MEMORY, AnyQrels, AnyRun, file_of_qrels, list_of_runs, run_of, runs_of
 from touche.trec.framed import Table
 from touche.trec.qrels import Qrels
-from touche.trec.runs import MAX_DEPTH, read_run
+from touche.trec.runs import MAX_DEPTH, RUN_FILE, read_run
 from touche.trec.topics import Topic, read_topics
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from touche.data.ids import ids_in, ids_of_result
+from touche.data.ids import ids_of_result
 from touche.data.places import has_corpus, locate_corpus, topics_of
 from touche.documents.discovery import find_documents
+from touche.documents.ids import ids_in
 from touche.documents.records import AnyDocument
 from touche.errors import InputError, MissingDataError, ToucheError
 from touche.io.opening import check_distinct, open_binary
@@ -276,7 +277,7 @@ def _look_up(wanted: set[str], documents: Iterable[AnyDocument], rules: Rules) -
     present: set[str] = set()
     units = 0
     for document in documents:
-        ids = ids_in(document, rules)
+        ids = ids_in(document, of_sentences=rules.unit == PAIR)
         present |= wanted.intersection(ids)
         units += len(ids)
         if len(present) == len(wanted) and units > rules.min_results:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from touche.baselines.files import digest_of, fingerprints
 from touche.baselines.method import Baseline
 from touche.baselines.neighbours import module_of, without_packages
-from touche.data.places import shipped
+from touche.data.places import shipped, shipped_baselines
 from touche.errors import InputError, ToucheError, choice
 from touche.io.opening import is_file
 
@@ -58,8 +58,7 @@ def load(name: str) -> Baseline:
 
 def names() -> list[str]:
     """Returns the names of the shipped baselines."""
-    root = shipped()
-    return sorted(path.parent.name for path in root.glob(f"baselines/*/{FILE}")) if root else []
+    return shipped_baselines()
 
 
 def parsed(path: Path) -> ast.Module:

@@ -22,9 +22,9 @@ from touche.io.origin import origin
 from touche.io.progress import watched
 from touche.io.writing import check_outputs
 from touche.tira.answers import data_of_answers, noting_answers
-from touche.tira.outputs import METADATA_FILE, RUN_FILE, write_run
+from touche.tira.outputs import METADATA_FILE, write_run
 from touche.tira.provenance import Software, data_of_files, metadata
-from touche.trec.runs import MAX_DEPTH
+from touche.trec.runs import MAX_DEPTH, RUN_FILE
 from touche.trec.topics import Topic
 
 _T = TypeVar("_T")

@@ -11,7 +11,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from touche import baselines, tasks
+from touche import tasks
+from touche.data import places
 
 _log = logging.getLogger("touche")
 _Ids = Callable[[], Iterable[str]]
@@ -98,7 +99,7 @@ class Command(click.Command):
             if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
                 sections.setdefault(getattr(param, "section", "Options"), []).append(record)
         for title, records in sections.items():
-            if title in OUTSIDE and not baselines.names():  # in an image
+            if title in OUTSIDE and not places.shipped_baselines():  # in an image
                 continue
             with formatter.section(title):
                 formatter.write_dl(records)
@@ -158,13 +159,7 @@ class Ids(click.ParamType[str]):
         return [CompletionItem(each) for each in found + folders]
 
 
-def _available_datasets() -> list[str]:
-    from touche.data import places  # here, because the import takes as long as most commands
-
-    return places.available_datasets()
-
-
 TASK_ID = Ids("task", tasks.ids)
 DATASET_ID = Ids("dataset", tasks.datasets)
-INPUT = Ids("input", tasks.datasets, folders=True, named=_available_datasets)
-BASELINE = Ids("baseline", baselines.names, folders=True)
+INPUT = Ids("input", tasks.datasets, folders=True, named=places.available_datasets)
+BASELINE = Ids("baseline", places.shipped_baselines, folders=True)

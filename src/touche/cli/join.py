@@ -14,8 +14,9 @@ from touche.cli.output import command_line, tell
 from touche.documents.discovery import find
 from touche.io.opening import check_distinct
 from touche.scan.statistics_files import joined, parts_of, read_statistics, write_statistics
-from touche.tira.outputs import RUN_FILE, write_run
+from touche.tira.outputs import write_run
 from touche.tira.provenance import Software, data_of_runs, metadata
+from touche.trec.runs import RUN_FILE
 
 
 @click.group(cls=Group, example="touche join statistics parts/*.json -o all.json")

@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from touche.cli.commands import BASELINE, DATASET_ID, argument, command, option
-from touche.cli.options import check_runner, runners
 from touche.cli.output import BAD, BROKEN, DOUBTFUL, GOOD, command_line, paint, show, show_records, tell
 from touche.cli.overlap import show_overlaps
+from touche.cli.runner_options import check_runner, runners
 from touche.containers.limits import Limits
 from touche.containers.runs import RUNNERS
 from touche.data.remedies import remedy_for

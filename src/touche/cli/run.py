@@ -13,7 +13,8 @@ from touche import baselines
 from touche.baselines.loader import DEFAULTS, FILE
 from touche.baselines.method import Baseline
 from touche.cli.commands import BASELINE, INPUT, OUTSIDE, Command, Group, Option, option
-from touche.cli.options import naming, runners
+from touche.cli.options import naming
+from touche.cli.runner_options import runners
 from touche.cli.runners import HERE, SPARK, run_baseline
 from touche.containers.limits import PROGRAMS
 from touche.errors import InputError, ToucheError

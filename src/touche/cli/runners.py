@@ -21,8 +21,8 @@ from touche.baselines.method import Baseline
 from touche.baselines.neighbours import without_packages
 from touche.baselines.options import arguments_of
 from touche.baselines.running import statistics_named, with_published_statistics
-from touche.cli.options import check_runner
 from touche.cli.output import BROKEN, tell, warn
+from touche.cli.runner_options import check_runner
 from touche.containers.limits import Limits
 from touche.data import datasets, places
 from touche.documents.collection import Documents
@@ -32,7 +32,7 @@ from touche.documents.statistics_files import StatisticsFiles
 from touche.errors import InputError, NotInstalledError, ToucheError
 from touche.io.progress import say
 from touche.scan.statistics_files import read_known
-from touche.tira.outputs import RUN_FILE
+from touche.trec.runs import RUN_FILE
 
 HERE, SPARK = "local", "spark"
 

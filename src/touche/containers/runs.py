@@ -27,8 +27,9 @@ from touche.io.optional import installing
 from touche.io.temporary import temporary_folder
 from touche.io.writing import check_writable, make_folder, remove, together, whole
 from touche.linting import ERROR, lint_format
-from touche.tira.outputs import METADATA_FILE, RUN_FILE
+from touche.tira.outputs import METADATA_FILE
 from touche.tira.provenance import DATASET_VARIABLE
+from touche.trec.runs import RUN_FILE
 from touche.trec.topics import name_of_topics
 
 _PLAIN = re.compile(r"[\w.,/=:+-]+", re.ASCII)

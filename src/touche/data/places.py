@@ -27,6 +27,12 @@ def shipped() -> Path | None:
     return clone() or (own if own.is_dir() else None)
 
 
+def shipped_baselines() -> list[str]:
+    """Returns the names of the shipped baselines; an image has none."""
+    root = shipped()
+    return sorted(path.parent.name for path in root.glob("baselines/*/baseline.py")) if root else []
+
+
 def locate(kind: str, name: str) -> Path:
     """Returns the path of a data file or folder.
 
@@ -69,7 +75,7 @@ def topics_of(task: Task, corpus: Corpus) -> Path:
 
 def is_dataset(name: str) -> bool:
     """Returns whether a name is the id of a dataset; then it is no path, unless it begins with ``./``."""
-    return name in tasks.datasets()
+    return tasks.is_dataset(name)
 
 
 def check_exists(name: str) -> None:

@@ -15,6 +15,7 @@ from touche.io.opening import open_binary
 NAME = re.compile(r"[a-z]{2}[a-z_]*[0-9]{4}-[0-9]{2}\.json(?:\.gz)?")  # language, directory, file
 LINKS = ("inlink", "outlink")  # folders whose files have the same names, but contain links
 _FIRST = re.compile(rb'\s*\{(?:[^\n]*,)?\s*"ClueWeb22-ID"\s*:')
+_ARGS_ME = "args-me"
 _HEAD = 1 << 20  # bytes; a line is a page without markup, of about 5 kB
 
 
@@ -36,7 +37,12 @@ def _page_of(id: str, record: dict[str, Any], path: Path, line: int) -> Page:
 
 
 def is_clueweb22_json(path: Path) -> bool:
-    """Returns whether a file's first line is a page of ClueWeb22; False if the file cannot be read."""
+    """Returns whether a file's first line is a page of ClueWeb22; False if the file cannot be read.
+
+    A file with the name of args.me's corpus is not opened.
+    """
+    if path.name.startswith(_ARGS_ME):
+        return False
     try:
         with open_binary(path) as file:
             return bool(_FIRST.match(file.readline(_HEAD)))

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from touche.documents.collection import Documents
 from touche.documents.folders import folder_of, names_of
-from touche.documents.html.parsing import parsed
 from touche.documents.jsonl import read_rerank_jsonl
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.parquet import saving_pages
@@ -100,7 +99,13 @@ class Files(Documents):
             InputError: if a file is broken, an id occurs twice, or there is no document.
         """
         problem = InputError(self.paths[0], "no documents in this file", "check that this is the right file")
-        pages = parsed(not_empty(self._read(), problem), self.parser)
+        documents: Iterator[Any] = not_empty(self._read(), problem)
+        if self.format.noun not in _MAY_BE_PAGES:
+            yield from documents
+            return
+        from touche.documents.html.parsing import parsed  # here, because only pages need it: 2 ms
+
+        pages = parsed(documents, self.parser)
         if self.fields:
             make_folder(Path(self.fields))
             pages = saving_pages(pages, whole(Path(self.fields) / _SAVED_PAGES))

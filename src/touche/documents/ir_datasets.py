@@ -9,7 +9,6 @@ from typing import Any
 
 from touche.documents.collection import Documents
 from touche.documents.files import not_empty
-from touche.documents.html.parsing import parsed
 from touche.documents.pages import RawPage, Skipped
 from touche.documents.records import AnyDocument, Argument, Document, Sentence
 from touche.documents.warc import page_of_response, read_warc
@@ -56,6 +55,8 @@ class IrDataset(Documents):
         Raises:
             ToucheError: if the id is unknown, the corpus has no documents, or they cannot be downloaded.
         """
+        from touche.documents.html.parsing import parsed  # here, because only pages need it: 2 ms
+
         problem = ToucheError(f"{self.id!r} of ir_datasets is empty; download the corpus again")
         yield from parsed(not_empty(self._read(), problem), self.parser)
 

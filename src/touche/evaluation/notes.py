@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from touche.data.ids import ids_of_collection, ids_of_result
+from touche.data.ids import ids_of_result, small_collection
 from touche.data.remedies import full_file
 from touche.errors import one_line
 from touche.evaluation.disagreement import reasons
@@ -139,12 +139,19 @@ def _no_grade_0(run: Evaluated) -> Iterator[str]:
 
 
 def _not_in_collection(run: Evaluated) -> Iterator[str]:
-    """Yields a warning about documents that the task's whole collection lacks, if it is small."""
+    """Yields a warning about documents that the task's whole collection lacks, if it is small.
+
+    The collection is opened only for a run with an unjudged document, because it has all judged documents.
+    """
     full = run.task.corpora.get("full")
-    known = ids_of_collection(full, run.task.rules) if full else None
-    if full is None or known is None:
+    collection = small_collection(full) if full else None
+    if full is None or collection is None:
         return
     results = dict.fromkeys(run.lines.documents.tolist())
+    judged = set[str]().union(*run.judgments.values())
+    known = None if judged.issuperset(results) else collection.ids(run.task.rules)
+    if known is None:
+        return
     unknown = [each for each in results if not known.issuperset(ids_of_result(each, run.task.rules))]
     if unknown:
         share = f"{len(unknown):,} of {len(results):,} documents"

@@ -41,7 +41,7 @@ from touche.regression.outcomes import (
     TOO_LOW,
     Outcome,
 )
-from touche.tira.outputs import RUN_FILE
+from touche.trec.runs import RUN_FILE
 
 _log = logging.getLogger(__name__)
 

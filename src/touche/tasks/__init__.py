@@ -148,6 +148,13 @@ def datasets() -> list[str]:
     ]
 
 
+def is_dataset(name: str) -> bool:
+    """Returns whether a name is the id of a dataset; reads at most one card."""
+    cards = _cards()
+    task_id, _, part = name.rpartition("/")
+    return name in cards or (task_id in cards and part != "full" and part in _corpora(cards[task_id]))
+
+
 def dataset(dataset_id: str) -> tuple[Task, Corpus]:
     """Returns task and corpus of a dataset; a dataset of some topics has its own topics in the task.
 

@@ -16,6 +16,7 @@ from touche.io.opening import bytes_of_lines, decoded
 from touche.trec.columns import Columns, Run, split_lines, texts
 from touche.trec.columns import RunLine as RunLine
 
+RUN_FILE = "run.txt"  # TIRA's name for a run in its output folder
 _COLUMNS = "write: topic Q0 document rank score tag"
 # Numbers in C's notation. The quantifiers do not backtrack, because sequences of digits may be long.
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")

@@ -21,7 +21,8 @@ from touche.baselines.running import Runs
 from touche.documents.files import Files
 from touche.io.opening import is_file, md5, texts_in
 from touche.io.writing import write_whole
-from touche.tira.outputs import METADATA_FILE, RUN_FILE
+from touche.tira.outputs import METADATA_FILE
+from touche.trec.runs import RUN_FILE
 
 COMPLETE_FILE = "complete.json"
 """File in a run's folder once the run is complete."""

@@ -29,9 +29,9 @@ from touche.io.progress import watched
 from touche.io.temporary import temporary_folder
 from touche.io.writing import locked, make_folder
 from touche.tasks import Task
-from touche.tira.outputs import RUN_FILE
 from touche.trec.forms import AnyQrels, file_of_qrels
 from touche.trec.framed import Table
+from touche.trec.runs import RUN_FILE
 from touche.trec.topics import Topic, in_order
 from touche.tuning.grid import settings_of
 from touche.tuning.results import Options, Setting, SettingScore, Sweep

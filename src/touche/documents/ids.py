@@ -1,0 +1,31 @@
+"""Ids of documents, or of their sentences, that a run may contain."""
+
+from pathlib import Path
+
+from touche.documents.discovery import find_documents
+from touche.documents.records import AnyDocument, Argument
+
+
+def ids_in(document: AnyDocument, *, of_sentences: bool) -> list[str]:
+    """Returns the ids of a document that a run may contain; every conclusion has an id.
+
+    Args:
+        document: the document.
+        of_sentences: whether the run ranks pairs of sentences.
+    """
+    if not of_sentences or not isinstance(document, Argument):
+        return [document.id]
+    conclusion = f"{document.id}__CONC__1"
+    return [*dict.fromkeys([*(sentence.id for sentence in document.sentences or ()), conclusion])]
+
+
+def read_ids(folder: Path, *, of_sentences: bool) -> frozenset[str] | None:
+    """Returns all ids in the documents of a folder; None for web pages, which would have to be parsed.
+
+    Raises:
+        InputError: if the folder has no documents, or a file is broken.
+    """
+    documents = find_documents(folder)
+    if documents.format.noun == "web pages":
+        return None
+    return frozenset(id for document in documents for id in ids_in(document, of_sentences=of_sentences))
