@@ -11,7 +11,7 @@ def main() -> None:
     _mind_signals()
     # Otherwise Python processes, as of multiprocessing, would import modules of the current folder.
     os.environ["PYTHONSAFEPATH"] = "1"
-    from touche import cli
+    from touche import cli  # here, because it takes 250 ms, and signals are handled before
 
     try:
         cli.main()

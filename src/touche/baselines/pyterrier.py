@@ -34,7 +34,7 @@ def pyterrier(
         ToucheError: if PyTerrier is not installed, or there is no such baseline, dataset or option.
     """
     imported("pyterrier", "pyterrier")
-    from touche.baselines.transformer import BaselineTransformer  # here, because it imports PyTerrier
+    from touche.baselines.transformer import BaselineTransformer  # optional: PyTerrier
 
     ranker = baseline if isinstance(baseline, Baseline) else load(fspath(baseline))
     values = checked(ranker.options, options)

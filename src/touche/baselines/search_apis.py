@@ -103,7 +103,7 @@ class Engine:
 
     def _send(self, request: Request) -> Any:
         """Sends a request, or reads its answer from the cache."""
-        from requests import RequestException
+        from requests import RequestException  # here, because only API clients need these 51 ms
         from requests.exceptions import InvalidSchema, InvalidURL, MissingSchema
 
         try:
@@ -152,7 +152,7 @@ def _session() -> Any:
 
 def _polite_adapter() -> Any:
     """Returns an adapter that waits after each answer, and longer after errors."""
-    from requests.adapters import HTTPAdapter  # here, because only API clients need these libraries
+    from requests.adapters import HTTPAdapter  # here, because only API clients need these 51 ms
     from urllib3.exceptions import InvalidHeader
     from urllib3.util import Retry
 

@@ -177,7 +177,7 @@ def show(
         rows: cells of each row.
         colours: colours by the words that a cell begins with, up to a colon.
     """
-    from rich.console import Console  # here, because a baseline's image lacks rich
+    from rich.console import Console  # optional: an image lacks rich
 
     rows = [[*map(one_line, row)] for row in rows]
     columns = [_Aligned(name, cells) for name, *cells in zip(header, *rows, strict=True)]
@@ -211,7 +211,7 @@ def _below_one_another(columns: Sequence[_Aligned], width: int) -> list[list[_Al
 
 
 def _table(columns: Sequence[_Aligned], colours: Mapping[str, str]) -> Any:
-    from rich.table import Table  # here, as above
+    from rich.table import Table  # optional, as above
     from rich.text import Text
 
     table = Table(box=None, padding=(0, _APART, 0, 0), pad_edge=False, header_style="bold")
@@ -225,7 +225,7 @@ def _table(columns: Sequence[_Aligned], colours: Mapping[str, str]) -> Any:
 
 def paint(*parts: tuple[str, str]) -> None:
     """Prints texts as a line; on a terminal, each text has its colour."""
-    from rich.console import Console  # here, as above
+    from rich.console import Console  # optional, as above
     from rich.text import Text
 
     line = Text.assemble(*((one_line(text), colour) for text, colour in parts))

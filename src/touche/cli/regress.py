@@ -154,7 +154,7 @@ def _write(outcomes: Sequence[Outcome], junit_file: Path | None) -> None:
 
 
 def _report(outcomes: Sequence[Outcome], folder: Path, runner: str) -> None:
-    from touche.reports import Report, part_of, write  # here, because the import takes a second
+    from touche.reports import Report, part_of, write  # here, because it takes 49 ms
 
     parts, remarks = [], [f"The runner is {runner}, on {processors()} processors ({machine()})."]
     for dataset in _unique(outcome.expected.dataset for outcome in outcomes):

@@ -105,7 +105,7 @@ def _sweep(
     **scoring: Any,
 ) -> None:
     """Sweeps a baseline, writes tables and heat maps, and prints a table."""
-    from touche.tuning.grid import settings_of, values_of  # here, because they take long to import
+    from touche.tuning.grid import settings_of, values_of  # here, because these two take 31 ms
     from touche.tuning.sweeps import input_and_task, sweep_of
 
     dataset = dataset or scoring["task_id"]

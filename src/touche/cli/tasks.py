@@ -14,6 +14,7 @@ from touche.baselines.loader import folder_of
 from touche.cli.commands import BASELINE, PATH, TASK_ID, Command, Ids, argument, command, option
 from touche.cli.options import output
 from touche.cli.output import UNUSABLE, print_records, show_records, tell
+from touche.data.for_tira import SPLIT, write_dataset
 from touche.errors import InputError, ToucheError, choice, one_line
 from touche.evaluation.leaderboard import rank, shortlist
 from touche.regression.expected import ExpectedScore
@@ -53,8 +54,6 @@ def tira(task_id: str, output: Path, dimension: str | None, baseline: str) -> No
 
     The files of the corpus are links. To submit the folder, run: tira-cli dataset-submission
     """
-    from touche.data.for_tira import SPLIT, write_dataset  # here, because few commands need it
-
     task = library.task(task_id)
     ranked = [name for name in task.qrels if name != STANCE]
     if dimension is not None and dimension not in ranked:

@@ -113,7 +113,7 @@ class SparkDocuments(Documents):
         return WorkerParts(items, self.ship)
 
     def _persisted(self, items: Any, task: ReadTask[_T]) -> Any:
-        from pyspark import StorageLevel, cloudpickle
+        from pyspark import StorageLevel, cloudpickle  # optional
 
         if self.saved is None:
             return items.persist(StorageLevel.DISK_ONLY)

@@ -77,8 +77,8 @@ def sentences() -> Iterator[None]:
     Raises:
         SparkError: if Spark fails.
     """
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
+    from py4j.protocol import Py4JError  # optional
+    from pyspark.errors import PySparkException  # optional
 
     try:
         yield

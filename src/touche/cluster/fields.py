@@ -39,7 +39,7 @@ class FieldsFolder:
             InputError: if it cannot be created, or contains pages.
         """
         with self._reached() as (files, folder):
-            from pyarrow.fs import FileSelector
+            from pyarrow.fs import FileSelector  # optional
 
             infos = files.get_file_info(FileSelector(folder, allow_not_found=True))
             check_no_fields(self.address, (info.base_name for info in infos))
@@ -78,7 +78,7 @@ class FieldsFolder:
             InputError: if the folder is unreachable, now or later.
         """
         library = arrow()
-        from pyarrow.fs import FileSystem
+        from pyarrow.fs import FileSystem  # optional
 
         try:
             yield FileSystem.from_uri(self.address)
@@ -90,7 +90,7 @@ class FieldsFolder:
 
 def _move(files: Any, part: str, path: str) -> None:
     """Renames a file; HDFS keeps an existing file, which has the same content."""
-    from pyarrow.fs import FileType
+    from pyarrow.fs import FileType  # optional
 
     try:
         files.move(part, path)

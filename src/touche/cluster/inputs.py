@@ -123,7 +123,7 @@ class _Folder:
         return rows.mapPartitions(partial(_held, wanted))
 
     def _read(self) -> Any:
-        from pyspark.sql import SparkSession
+        from pyspark.sql import SparkSession  # optional
 
         return SparkSession(self.context).read.format("binaryFile")
 

@@ -65,7 +65,7 @@ def _log_of(output: IO[str]) -> str:
 def _pyspark() -> Any:
     try:
         with warnings.catch_warnings(action="ignore"):  # warnings about libraries that are not used here
-            import pyspark
+            import pyspark  # optional
     except ImportError:
         raise ToucheError(f"PySpark is not installed; get it with: {installing('spark')}") from None
     return pyspark
@@ -73,7 +73,7 @@ def _pyspark() -> Any:
 
 def _context(pyspark: Any, conf: Any, output: IO[str]) -> Any:
     """Returns a context whose Java process does not write to standard error."""
-    from pyspark.java_gateway import launch_gateway
+    from pyspark.java_gateway import launch_gateway  # optional
 
     try:
         gateway = launch_gateway(conf, {"stdout": output, "stderr": output})
@@ -89,7 +89,7 @@ def _context(pyspark: Any, conf: Any, output: IO[str]) -> Any:
 
 def _end(gateway: Any) -> None:
     """Ends Java, so that a later run in this process starts its own."""
-    from pyspark import SparkContext
+    from pyspark import SparkContext  # optional
 
     gateway.shutdown()
     if process := getattr(gateway, "proc", None):

@@ -38,13 +38,13 @@ class Shipped:
 
     def __reduce__(self) -> Any:
         """Returns the function's bytes, which a worker reads after it has the folder."""
-        from pyspark import cloudpickle
+        from pyspark import cloudpickle  # optional
 
         return _arrived, (_code(), self._folder, self._copy, cloudpickle.dumps(self._function))
 
 
 def _arrived(code: str, folder: Path | None, copy: str, function: bytes) -> Shipped:
-    from pyspark import SparkFiles
+    from pyspark import SparkFiles  # optional
 
     if code != _code():
         problem = "the code of touche-baselines differs between workers and driver"

@@ -102,7 +102,7 @@ class ReadTask(Generic[_T]):
 
 def _part() -> str:
     """Returns the task's file for pages, the same in a retry, so that no page is saved twice."""
-    from pyspark import TaskContext
+    from pyspark import TaskContext  # optional
 
     return f"pages-{TaskContext().partitionId():05}.parquet"
 

@@ -66,7 +66,7 @@ def _link(file: str, link: str) -> None:
 
 
 def _card(task: Task, dimension: str, baseline: str) -> str:
-    import yaml
+    import yaml  # here, because it takes 10 ms
 
     front = yaml.safe_dump(_settings(task, baseline), sort_keys=False, allow_unicode=True, width=1000)
     rules = f"Ranked are {task.rules.unit}s, at most {task.rules.max_results} for each topic."

@@ -27,7 +27,7 @@ def library() -> Any:
         ToucheError: if ir_datasets is not installed, or cannot create its folder.
     """
     try:
-        import ir_datasets.util  # here, because its import is the slowest
+        import ir_datasets.util  # optional: an image lacks it; it takes 158 ms
     except ImportError as error:
         raise ToucheError("ir_datasets is not installed; run the command outside of the image") from error
     except (OSError, RuntimeError) as error:  # the home directory is read-only or missing
@@ -74,7 +74,7 @@ class IrDataset(Documents):
             return [_topic_of(query, seen, self.id) for query in dataset.queries_iter()]
 
     def _read(self) -> Iterator[AnyDocument | RawPage | Skipped]:
-        from ir_datasets.formats import WarcDocs
+        from ir_datasets.formats import WarcDocs  # optional
 
         dataset = self._dataset()
         with self._one_error():

@@ -134,8 +134,7 @@ def _words(texts: Sequence[str], known: dict[str, int]) -> Words:
 
 def _terms(words: Sequence[str], analysis: Analysis) -> list[str]:
     """Maps each word to its term, or to an empty string for a stop word."""
-    # Imported here, because it needs Java, which touche regress rarely needs.
-    from touche.lucene.analysis import stop_words
+    from touche.lucene.analysis import stop_words  # optional: Lucene
 
     plain = _mapped(words, ("englishPossessive", "lowercase") if analysis.possessives else ("lowercase",))
     stop = stop_words(STOP_LISTS[analysis.stop])
@@ -151,7 +150,7 @@ def _mapped(words: Sequence[str], filters: Sequence[str]) -> list[str]:
 
 
 def _tokens(texts: Sequence[str], filters: Sequence[str], tokenizer: str) -> list[list[str]]:
-    from touche.lucene.analysis import Chain, tokens
+    from touche.lucene.analysis import Chain, tokens  # optional: Lucene
 
     analyzer = Chain(tuple(filters), tokenizer=tokenizer).built()
     return [tokens(analyzer, text) for text in texts]

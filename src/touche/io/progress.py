@@ -68,7 +68,7 @@ def bar(
     """
     if logging.getLogger("touche").level >= logging.WARNING or not (sys.stderr and sys.stderr.isatty()):
         return _NoBar() if over is None else over
-    from tqdm import tqdm  # here, because most runs draw no bar, and the import takes as long as a small run
+    from tqdm import tqdm  # here, because most runs draw no bar, and it takes 29 ms
 
     return tqdm(
         over,

@@ -193,7 +193,7 @@ class Bert:
 
 def read_model(folder: Path) -> tuple[Mapping[str, Any], dict[str, Array]]:
     """Returns a model's configuration, and its weights under their names within BERT."""
-    from safetensors.numpy import load_file
+    from safetensors.numpy import load_file  # optional
 
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     if config["model_type"] != "bert" or config.get("hidden_act", "gelu") != "gelu":
@@ -217,7 +217,7 @@ def network(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
     Returns:
         An ``onnx.ModelProto`` from ids, mask and types of tokens to their last hidden states.
     """
-    import onnx
+    import onnx  # optional
 
     depth, names = config["num_hidden_layers"], list(_EMBEDDINGS)
     calls = []
@@ -246,7 +246,7 @@ def network(config: Mapping[str, Any], weights: Mapping[str, Array]) -> Any:
 def session(model: Any) -> Any:
     """Creates an onnxruntime session that runs an ONNX model on one processor."""
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # otherwise the import starts Microsoft's telemetry
-    import onnxruntime
+    import onnxruntime  # optional
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -264,7 +264,7 @@ def _quoted(names: Sequence[str]) -> str:
 
 
 def _tokenizer(folder: Path, length: int) -> Any:
-    from tokenizers import Tokenizer
+    from tokenizers import Tokenizer  # optional
 
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.no_padding()

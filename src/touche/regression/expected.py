@@ -354,7 +354,7 @@ class ExpectedFigure(Expected, kw_only=True, frozen=True):
         return self.name, ""
 
     def measured(self, rerun: Rerun) -> Measured:
-        from touche.regression.figures import MEASURES  # here, because only few entries need language models
+        from touche.regression.figures import MEASURES  # here, because few entries need its 35 ms
 
         return float(MEASURES[self.name](rerun.lines, open_dataset(self.dataset).documents)), None, ""
 

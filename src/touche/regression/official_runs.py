@@ -122,7 +122,7 @@ def agreements(official: Path, rerun: Run, dataset_id: str, names: tuple[str, st
 
 def _tau(sample: Sample, predicted: Array) -> float:
     """Returns Kendall's tau of a sample's scores and those of a formula, as the mean over topics."""
-    from scipy.stats import kendalltau  # here, because its import takes a second
+    from scipy.stats import kendalltau  # here, because it takes 620 ms
 
     topics = np.array(sample.topics)
     places = [np.flatnonzero(topics == topic) for topic in dict.fromkeys(sample.topics)]

@@ -120,7 +120,7 @@ def parsed(text: str) -> Any:
 
 def _with_known_name(text: str) -> str:
     """Returns a measure with the capitals of ir_measures, such as nDCG@5 for ndcg@5; empty without one."""
-    import ir_measures
+    import ir_measures  # optional: an image lacks it
 
     name = re.match(r"\w*", text)[0]  # type: ignore[index]
     names = {known.lower(): measure.NAME for known, measure in ir_measures.measures.registry.items()}
@@ -135,7 +135,7 @@ def _with_known_name(text: str) -> str:
 
 def _of_expression(node: Any) -> Any:
     """Returns the measure in ``Name``, ``Name(parameter=literal, ...)``, or either with ``@literal``."""
-    import ir_measures
+    import ir_measures  # optional: an image lacks it
 
     is_cut = isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult)
     node, cutoff = (node.left, [node.right]) if is_cut else (node, [])
@@ -151,7 +151,7 @@ def _of_expression(node: Any) -> Any:
 
 def _problems(measure: Any) -> Iterator[str]:
     """Yields the reasons why trec_eval cannot compute a measure; values out of range can crash it."""
-    import ir_measures
+    import ir_measures  # optional: an image lacks it
 
     for name, (least, most) in _RANGES.items():
         value = measure.params.get(name, least)

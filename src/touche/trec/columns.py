@@ -16,7 +16,7 @@ from touche.io.writing import write_whole
 from touche.trec.framed import Framed
 
 if TYPE_CHECKING:
-    from ir_measures import ScoredDoc
+    from ir_measures import ScoredDoc  # optional: an image lacks it
     from pandas import DataFrame
 
 Places = NDArray[np.intp]  # of lines
@@ -244,7 +244,7 @@ class Run(Sequence[RunLine], Framed):
 
     def scored_docs(self) -> "list[ScoredDoc]":
         """Returns the run as records of ir_measures."""
-        from ir_measures import ScoredDoc
+        from ir_measures import ScoredDoc  # optional: an image lacks it
 
         return [ScoredDoc(topic, *pair) for topic, of in self.as_dict().items() for pair in of.items()]
 

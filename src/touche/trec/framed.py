@@ -81,7 +81,7 @@ class Table(Sequence[_T], Framed):
             ToucheError: if pandas is not installed.
         """
         imported("pandas", "analysis")
-        from touche.trec.untruncated import UntruncatedFrame  # here, because it imports pandas
+        from touche.trec.untruncated import UntruncatedFrame  # optional: pandas
 
         names = column_names(self.kind)
         return UntruncatedFrame(self.rows, columns=None if hasattr(self.kind, "record") else names)

@@ -15,7 +15,7 @@ from touche.io.writing import write_whole
 from touche.trec.runs import split_columns
 
 if TYPE_CHECKING:
-    from ir_measures import Qrel
+    from ir_measures import Qrel  # optional: an image lacks it
     from pandas import DataFrame
 
 _GRADE = re.compile(r"([+-]?[0-9]{1,18})(?:\.0{0,9})?")
@@ -69,7 +69,7 @@ class Qrels(dict[str, dict[str, int]]):
 
     def records(self) -> "list[Qrel]":
         """Returns the judgments as records of ir_measures: query_id, doc_id, relevance, iteration."""
-        from ir_measures import Qrel
+        from ir_measures import Qrel  # optional: an image lacks it
 
         return [Qrel(topic, *judgment) for topic, labels in self.items() for judgment in labels.items()]
 

@@ -72,9 +72,8 @@ def parsed(
     documents = iter(documents)
     for document in documents:
         if isinstance(document, RawPage | Skipped):  # more raw pages may follow
-            from touche.documents.html.workers import (
-                parsed_in_processes,  # here, because only web pages need processes
-            )
+            # Here, because only raw pages need its 14 ms.
+            from touche.documents.html.workers import parsed_in_processes
 
             rest, by = chain([document], documents), parser or _extraction()
             for result in parsed_in_processes(rest, by, processes or processors()):
@@ -98,6 +97,6 @@ def _check_rules(document: Any, rules: str) -> None:
 
 
 def _extraction() -> Parser:
-    from touche.documents.html.extraction import parse  # here, because only web pages need its libraries
+    from touche.documents.html.extraction import parse  # here, because only raw pages need its 7 ms
 
     return parse
