@@ -651,8 +651,6 @@ def lint(
 def identify(run: AnyRun, task: str, *, mean_lengths: Mapping[str, float] = MappingProxyType({})) -> "Answer":
     """Infers the retrieval model, the analysis and the parameters of a run from its scores.
 
-    Worker processes fit the hypotheses. In a script, call the function below ``if __name__ == "__main__":``.
-
     Args:
         run: a run, or the path of a file ``*.tsv`` with topic, document and score on each line.
         task: the id of a dataset, such as ``touche-2021-task-1/sample``; a part of the documents is enough.

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from numbers import Integral, Real
 from pathlib import Path
 from textwrap import shorten
+from typing import Any
 
 
 class ToucheError(Exception):
@@ -12,6 +13,10 @@ class ToucheError(Exception):
 
     def __init__(self, message: str) -> None:
         super().__init__(one_line(message))
+
+    def __reduce__(self) -> Any:
+        """Returns the message and the attributes, because pickle would pass the message as all arguments."""
+        return Exception.__new__, (type(self), *self.args), vars(self)
 
 
 class InputError(ToucheError):

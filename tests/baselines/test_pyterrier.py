@@ -1,5 +1,6 @@
 """Baselines in PyTerrier's pipelines, without Java."""
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -153,3 +154,11 @@ def test_the_recipe_of_a_pipeline_is_a_baseline(tmp_path: Path) -> None:
     score = touche.evaluate(touche.run(path.parent, DATASET), DATASET, "trec_eval")
     assert f"touche-pipeline  relevance  trec_eval   {score['mean'][0]:.3f}" in page
     assert touche.run(path.parent, DATASET, passage=1000)["docno"][0]
+
+
+@pytest.mark.parametrize("dataset", [DATASET, None])
+def test_a_transformer_passes_through_pickle(topics: Any, text: Any, dataset: str | None) -> None:
+    frame = touche.pyterrier("bm25", DATASET, depth=7)(topics)
+    transformer = touche.pyterrier("dirichletlm", dataset)
+    copy = pickle.loads(pickle.dumps(transformer))
+    assert repr(copy) == repr(transformer) and copy(text(frame)).equals(transformer(text(frame)))

@@ -175,24 +175,30 @@ def test_pages_come_in_order_even_if_the_parser_dies(
 SCRIPT = """
 from pathlib import Path
 from touche.documents.discovery import find_documents
+from touche.documents.html.extraction import parse
 
-print(len(list(find_documents(Path("corpora/spot-check-pages")))))
+def own(page):
+    return parse(page)
+
+print("begin")
+documents = find_documents(Path("corpora/spot-check-pages"))
 """
+READ = "print(len(list(documents)))"
 
 
-@pytest.mark.parametrize("guarded", [False, True])
-def test_a_script_needs_a_guard(write: Write, guarded: bool) -> None:
-    head, _, last = SCRIPT.rpartition("\n\n")
-    script = write("script.py", f'{head}\n\nif __name__ == "__main__":\n    {last}' if guarded else SCRIPT)
+@pytest.mark.parametrize("last", [READ, f'if __name__ == "__main__": {READ}'])
+def test_a_script_runs_once_with_or_without_a_guard(write: Write, last: str) -> None:
+    script = write("script.py", SCRIPT + last)
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, cwd=ROOT)
-    if guarded:
-        assert (done.returncode, done.stdout) == (0, "62\n")
-        assert done.stderr.startswith("skipped 2 of 64 pages: ")
-    else:
-        assert (done.returncode, done.stdout) == (1, "")
-        error = done.stderr.splitlines()[-1]
-        assert "that parse web pages cannot import your script" in error and '__name__ == "__main__"' in error
-        assert done.stderr.count("Traceback") == 1  # by the script itself, and none by the processes
+    assert (done.returncode, done.stdout) == (0, "begin\n62\n")
+
+
+def test_a_parser_in_a_script_is_an_error(write: Write) -> None:
+    script = write("script.py", f"{SCRIPT}documents = documents.parsed_by(own)\n{READ}")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, cwd=ROOT)
+    assert (done.returncode, done.stdout) == (1, "begin\n")
+    assert "move these functions into a module" in done.stderr.splitlines()[-1]
+    assert done.stderr.count("Traceback") == 1  # by the script itself, and none by the processes
 
 
 def test_few_pages_are_under_way_at_a_time() -> None:

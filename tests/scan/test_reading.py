@@ -125,15 +125,15 @@ def test_a_line_without_an_end_is_refused_where_one_process_refuses_it(
         ranked(collection)
 
 
-def cannot_start(pool: Pool, purpose: str) -> None:
-    raise CannotStartError("no guard")
+def cannot_start(pool: Pool, purpose: str, begin: Any) -> None:
+    raise CannotStartError("no memory")
 
 
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize(
     ("text_of", "reason"),
-    [(lambda document: document.text, ""), (dies, "a process died"), (text_of, "no guard")],
-    ids=["lambda", "dies", "no guard"],
+    [(lambda document: document.text, ""), (dies, "a process died"), (text_of, "no memory")],
+    ids=["lambda", "dies", "no memory"],
 )
 def test_what_other_processes_cannot_do_this_one_does(
     collection: Files,
@@ -142,7 +142,7 @@ def test_what_other_processes_cannot_do_this_one_does(
     text_of: Any,
     reason: str,
 ) -> None:
-    if reason == "no guard":
+    if reason == "no memory":
         monkeypatch.setattr(Pool, "check", cannot_start)
     assert ranked(collection, fields={"text": text_of}) == ranked(list(collection))
     warning = f"only one process reads the collection, which takes longer: {reason}"

@@ -153,6 +153,7 @@ def baseline(method: Method | None = None, /, *, needs_documents: bool = True) -
     """
     if method is None:
         return partial(baseline, needs_documents=needs_documents)
+    method.__qualname__ += ".method"  # pickle looks the function up by this name, which the baseline has
     return Baseline(method.__name__.replace("_", "-"), method, needs_documents)
 
 

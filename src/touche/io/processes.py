@@ -8,13 +8,17 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import current_process, get_context, parent_process
+from contextlib import contextmanager
+from multiprocessing import get_context, parent_process
+from pickle import PicklingError, dumps
 from typing import Any, TypeVar
 
 from touche.errors import ToucheError
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
+
+_starting = threading.Lock()
 
 
 class CannotStartError(ToucheError):
@@ -24,7 +28,8 @@ class CannotStartError(ToucheError):
 class Pool(ProcessPoolExecutor):
     """Worker processes; they end with the ``with`` block, or with this process.
 
-    They are spawned, because a process that runs Java or threads cannot be forked.
+    They are spawned, because a process that runs Java or threads cannot be forked. They do not import the
+    user's script, because a script without ``if __name__ == "__main__"`` would run again.
     """
 
     def __init__(self, processes: int, begin: Callable[..., None] | None = None, *args: Any) -> None:
@@ -42,31 +47,35 @@ class Pool(ProcessPoolExecutor):
         """Ends the processes, and cancels the work that they have not begun."""
         self.shutdown(cancel_futures=True)
 
-    def check(self, purpose: str) -> None:
+    def check(self, purpose: str, *functions: Callable[..., Any]) -> None:
         """Starts a process before it gets any work, so that a failure has only one cause.
-
-        Each process imports the user's script. A script without a guard calls this method again there.
 
         Args:
             purpose: the work of the processes, such as ``parse web pages``.
+            functions: the functions that the processes will call.
 
         Raises:
-            CannotStartError: if the processes cannot import that script.
+            CannotStartError: if a function is defined in the user's script, or the process ends.
         """
-        if getattr(current_process(), "_inheriting", False):  # set while the process imports the script
-            sys.exit()  # silently, because the first process reports the error
+        try:
+            can_import = b"__main__" not in dumps(functions)
+        except (PicklingError, AttributeError, TypeError):
+            can_import = False
+        if not can_import:
+            problem = f"the processes that {purpose} cannot import functions of your script"
+            raise CannotStartError(f"{problem}; move these functions into a module, and import it")
         try:
             self.submit(os.getpid).result()
         except BrokenProcessPool:
-            problem = f"the processes that {purpose} cannot import your script"
-            remedy = 'save it in a file, and move its statements below: if __name__ == "__main__":'
-            raise CannotStartError(f"{problem}; {remedy}") from None
+            problem = f"the processes that {purpose} ended at their start"
+            raise CannotStartError(f"{problem}; allow more processes and memory") from None
 
     def submit(self, work: Callable[..., _T], /, *args: Any, **kwargs: Any) -> Future[_T]:
         """Submits work; a process that starts for it ignores interrupts, because this process ends it."""
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a new process inherits this mask
         try:
-            return super().submit(work, *args, **kwargs)
+            with _without_script():
+                return super().submit(work, *args, **kwargs)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -88,6 +97,19 @@ def in_order(
             yield under_way.popleft()
     while under_way:
         yield under_way.popleft()
+
+
+@contextmanager
+def _without_script() -> Iterator[None]:
+    """Hides the path and name of the user's script, which new processes would import."""
+    with _starting:
+        script = vars(sys.modules["__main__"])
+        hidden = {name: value for name, value in script.items() if name in ("__file__", "__spec__")}
+        script.update(dict.fromkeys(hidden))
+        try:
+            yield
+        finally:
+            script.update(hidden)
 
 
 def _begin(begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:

@@ -49,13 +49,16 @@ def dirichletlm(mu: float) -> Formula:
     Args:
         mu: the weight of the collection's language model, in tokens; rounded to float32, as in Lucene.
     """
-    mu = float(np.float32(mu))
+    return _DirichletLM(float(np.float32(mu)))
 
-    def likelihood(tf: Array, length: Array, term: Term) -> Array:
-        gain: Array = np.log(1 + tf / (mu * term.probability)) + np.log(mu / (mu + length))
+
+@dataclass(frozen=True)
+class _DirichletLM:
+    mu: float
+
+    def __call__(self, tf: Array, length: Array, term: Term) -> Array:
+        gain: Array = np.log(1 + tf / (self.mu * term.probability)) + np.log(self.mu / (self.mu + length))
         return np.maximum(0, gain)
-
-    return likelihood
 
 
 def bm25(k1: float, b: float) -> Formula:
@@ -67,19 +70,23 @@ def bm25(k1: float, b: float) -> Formula:
         k1: the saturation of the term frequency: the larger, the slower.
         b: the influence of the document's length, from 0 to 1.
     """
-    k1_, b_ = np.float32(k1), np.float32(b)
+    return Weighted(_BM25(np.float32(k1), np.float32(b)))
 
-    def weighted(tf: Array, length: Array, term: Term) -> Array:
+
+@dataclass(frozen=True)
+class _BM25:
+    k1: np.float32
+    b: np.float32
+
+    def __call__(self, tf: Array, length: Array, term: Term) -> Array:
         """The formula in float32, in Lucene's order of operations: idf - idf / (1 + tf / K)."""
         rarity = log(1 + (term.documents - term.df + 0.5) / (term.df + 0.5))
         idf = np.float32(term.weight) * np.float32(rarity)
-        longer = b_ * length.astype(np.float32) / np.float32(term.mean_length)
+        longer = self.b * length.astype(np.float32) / np.float32(term.mean_length)
         with np.errstate(divide="ignore"):  # k1 = 0: all frequencies count the same
-            inverse = 1 / (k1_ * ((1 - b_) + longer))
+            inverse = 1 / (self.k1 * ((1 - self.b) + longer))
         score: Array = idf - idf / (1 + tf.astype(np.float32) * inverse)
         return score
-
-    return Weighted(weighted)
 
 
 def dph(tf: Array, length: Array, term: Term) -> Array:
@@ -124,20 +131,24 @@ def pl2(c: float = 1.0) -> Formula:
     Args:
         c: the influence of long documents: the larger, the more of a term's frequency counts.
 
-        Raises:
-            ParameterError: if c is not above 0.
+    Raises:
+        ParameterError: if c is not above 0.
     """
     if not 0 < c < float("inf"):
         raise ParameterError(f"c = {c} is out of range; choose a number above 0")
+    return _PL2(c)
 
-    def weighted(tf: Array, length: Array, term: Term) -> Array:
+
+@dataclass(frozen=True)
+class _PL2:
+    c: float
+
+    def __call__(self, tf: Array, length: Array, term: Term) -> Array:
         mean = term.ttf / term.documents
-        tfn = tf * np.log2(1 + c * term.mean_length / length)
+        tfn = tf * np.log2(1 + self.c * term.mean_length / length)
         poisson = tfn * np.log2(tfn / mean) + (mean - tfn) * _LOG2_E
-        found: Array = (poisson + 0.5 * np.log2(2 * pi * tfn)) / (tfn + 1)
-        return found
-
-    return weighted
+        score: Array = (poisson + 0.5 * np.log2(2 * pi * tfn)) / (tfn + 1)
+        return score
 
 
 def _relative(tf: Array, length: Array) -> Array:

@@ -196,7 +196,7 @@ def _batches_of_pieces(
 
     seen: set[str] = set()
     with Pool(processes, _begin_work, reading.begin, reading.among) as pool:
-        pool.check("read the collection")
+        pool.check("read the collection", reading.begin)
         for _, future in in_order(pieces, partial(pool.submit, _part_of_piece), processes):
             ids, count, part = future.result()
             if part is None or not seen.isdisjoint(ids):

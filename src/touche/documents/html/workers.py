@@ -17,7 +17,7 @@ _SECONDS = 5.0  # processor time for a page; most need 5 ms
 def parsed_in_processes(documents: Iterator[Any], parser: Parser, processes: int) -> Iterator[Any]:
     """Yields documents in order with their raw pages parsed; a page that ends a process is skipped."""
     pool = Pool(processes)
-    pool.check("parse web pages")
+    pool.check("parse web pages", parser)
 
     def submit(batch: Sequence[Any]) -> Future[list[Any]]:
         nonlocal pool

@@ -1,0 +1,229 @@
+"""Everything public passes through pickle and joblib, and is used by threads and other processes."""
+
+import importlib
+import pickle
+import pkgutil
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
+from functools import cache
+from inspect import Parameter, signature
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import cloudpickle
+import joblib
+import numpy as np
+import pytest
+
+import touche
+from conftest import ROOT
+from touche.baselines.loader import load
+from touche.errors import InputError, ToucheError
+from touche.scan import Term, models
+
+TASK = "spot-check/passages"
+pytestmark = pytest.mark.filterwarnings("ignore:.*and count as wrong", "ignore:.*nothing found for")
+
+
+def import_all() -> None:
+    """Imports each module that can be imported here; others need an optional dependency."""
+    for module in pkgutil.walk_packages(touche.__path__, "touche.", onerror=lambda name: None):
+        with suppress(ImportError):
+            importlib.import_module(module.name)
+
+
+def subclasses(kind: type[Any]) -> set[type[Any]]:
+    return {kind}.union(*map(subclasses, kind.__subclasses__()))
+
+
+def errors() -> list[ToucheError]:
+    """An error of each class, built with a text or a number for each parameter."""
+    import_all()
+    values = {"path": Path("f.txt"), "line": 3, "message": "m"}
+    made = []
+    for kind in sorted(subclasses(ToucheError), key=str):
+        parameters = signature(kind).parameters.values()
+        named = [value for value in parameters if value.kind is Parameter.POSITIONAL_OR_KEYWORD]
+        made.append(kind(*(values.get(value.name, value.name) for value in named)))
+    return made
+
+
+def test_errors_of_every_class_pass_with_message_and_attributes() -> None:
+    built = errors()
+    assert {type(error).__name__ for error in built} >= {"InputError", "LineError", "RefusedError"}
+    for error in built:
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            copy = pickle.loads(pickle.dumps(error, protocol))
+            assert (type(copy), str(copy), vars(copy)) == (type(error), str(error), vars(error))
+
+
+def refuse(number: int) -> None:
+    raise InputError("f.txt", f"problem {number}", "remedy", number)
+
+
+def test_an_error_does_not_break_a_process_pool() -> None:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        for number in (1, 2):
+            with pytest.raises(InputError, match=f"f.txt:{number}: problem {number}; remedy") as caught:
+                pool.submit(refuse, number).result()
+            assert caught.value.line == number
+
+
+@cache
+def results() -> dict[str, Any]:
+    """A result of each public function, and what is passed to them."""
+    run = touche.run("bm25", TASK)
+    runs = [run, touche.run("dirichletlm", TASK)]
+    task = touche.task(TASK)
+    return {
+        "run": run,
+        "evaluate": touche.evaluate(runs, TASK),
+        "evaluate per topic": touche.evaluate(runs, TASK, per_topic=True),
+        "compare": touche.compare(runs, TASK),
+        "compare per topic": touche.compare(runs, TASK, per_topic=True),
+        "wide": touche.wide(runs, TASK, reference=run),
+        "published": touche.published("touche-2021-task-1"),
+        "published_topics": touche.published_topics("touche-2021-task-1"),
+        "overlap": touche.overlap(runs),
+        "overlap with scores": touche.overlap(runs, TASK),
+        "fuse": touche.fuse(runs),
+        "tuned": touche.fuse(runs, tune="two-fold", task=TASK),
+        "lint": touche.lint(run, TASK),
+        "regress": touche.regress("bm25", TASK),
+        "sweep": touche.sweep("bm25", TASK, {"k1": [0.6, 1.2]}, cross_validation="two-fold"),
+        "task": task,
+        "topics": task.topics,
+        "qrels": task.qrels["relevance"],
+        "all qrels": task.qrels,
+        "documents": task.documents,
+        "document": next(iter(task.documents)),
+        "bm25": touche.scan.bm25(0.9, 0.4),
+        "dirichletlm": touche.scan.dirichletlm(2000),
+        "pl2": touche.scan.pl2(),
+        "dph": touche.scan.dph,
+    }
+
+
+PASS: dict[str, Callable[[Any], Any]] = {
+    "pickle": lambda value: pickle.loads(pickle.dumps(value)),
+    "cloudpickle": lambda value: pickle.loads(cloudpickle.dumps(value)),
+}
+
+
+def comparable(value: Any) -> Any:
+    """The content of a value, without arrays, whose comparison is an array."""
+    if isinstance(value, touche.Run):
+        return type(value), value.path, value.text()
+    if isinstance(value, touche.Documents):
+        return type(value), list(value)
+    if isinstance(value, Mapping) and not isinstance(value, dict):
+        return type(value), {name: value[name] for name in value}
+    return value
+
+
+@pytest.mark.parametrize("way", PASS)
+def test_results_pass_with_their_content(way: str) -> None:
+    for name, value in results().items():
+        copy = PASS[way](value)
+        assert comparable(copy) == comparable(value), name
+        assert not hasattr(value, "frame") or copy.frame().equals(value.frame()), name
+
+
+def test_joblib_passes_results_and_caches_them(tmp_path: Path) -> None:
+    for name, value in results().items():
+        joblib.dump(value, tmp_path / "result")
+        assert comparable(joblib.load(tmp_path / "result")) == comparable(value), name
+        assert joblib.hash(value), name
+
+
+def mean(run: touche.Run) -> float:
+    return touche.evaluate(run, TASK, "trec_eval")[0].mean or 0.0
+
+
+def test_joblib_and_threads_evaluate_as_one_thread_does() -> None:
+    runs = [results()[name] for name in ("run", "fuse", "tuned")] * 2
+    expected = [*map(mean, runs)]
+    with ThreadPoolExecutor(4) as threads:
+        assert [*threads.map(mean, runs)] == expected
+    assert joblib.Parallel(2)(joblib.delayed(mean)(run) for run in runs) == expected
+
+
+def test_threads_share_results_and_run_baselines_at_the_same_time() -> None:
+    table = results()["evaluate"]
+    with ThreadPoolExecutor(4) as threads:
+        frames = [*threads.map(lambda _: table.frame(), range(8))]
+        texts = {*threads.map(lambda _: touche.run("bm25", TASK).text(), range(4))}
+    assert all(frame.equals(frames[0]) for frame in frames) and texts == {results()["run"].text()}
+
+
+def test_loaded_baselines_pass_to_processes(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    source = (ROOT / "baselines" / "bm25" / "baseline.py").read_text(encoding="utf-8")
+    (tmp_path / "mine" / "baseline.py").write_text(source, encoding="utf-8")
+    for name in ("bm25", str(tmp_path / "mine")):
+        ranker = load(name)
+        for way in PASS.values():
+            copy = way(ranker)
+            assert copy == ranker and copy.options == ranker.options and copy.files == ranker.files
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            assert pool.submit(touche.run, ranker, TASK).result().text() == touche.run(ranker, TASK).text()
+
+
+@touche.baseline
+def shortest(topics: touche.Topics, documents: touche.Documents) -> touche.Rankings:
+    ranked = [(document.id, -len(document.text)) for document in documents]
+    yield from ((topic, ranked) for topic in topics)
+
+
+def test_a_decorated_function_passes_to_processes() -> None:
+    expected = touche.run(shortest, TASK).text()
+    assert pickle.loads(pickle.dumps(shortest)) == shortest
+    assert [
+        run.text() for run in joblib.Parallel(2)(joblib.delayed(touche.run)(shortest, TASK) for _ in "ab")
+    ] == [expected] * 2
+
+
+@pytest.mark.parametrize("name", ["bm25", "dirichletlm", "pl2", "dph"])
+def test_a_copied_formula_has_the_same_scores(name: str) -> None:
+    formula = results()[name]
+    tf, length, term = np.array([1.0, 3.0]), np.array([9.0, 30.0]), Term(4, 7, 64, 1024)
+    assert np.array_equal(PASS["pickle"](formula)(tf, length, term), formula(tf, length, term))
+    assert isinstance(models.bm25(1, 0), models.Weighted)
+
+
+SCRIPT = """
+import logging, touche
+from touche.documents import pieces
+from touche.scan import reading
+pieces.SIZE, reading._FEW, reading.processors = 100, 4, lambda: 2
+logging.basicConfig(level="DEBUG")
+
+def text(document):
+    return document.text
+
+print("begin")
+documents = touche.task("spot-check/passages").documents
+fields = {"text": FIELD}
+topics = touche.task("spot-check/passages").topics
+print(len(list(touche.scan.rank(topics, documents, touche.scan.dph, analysis="english", fields=fields))))
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "message"),
+    [
+        ("touche.premises_of", "read in [0-9.]+ s by 2 of 2 processors"),
+        ("text", "only one process .* cannot import functions of your script"),
+    ],
+)
+def test_a_script_without_a_guard_runs_once(tmp_path: Path, field: str, message: str) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.replace("FIELD", field), encoding="utf-8")
+    done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("begin\n4\n", 0), done.stderr
+    assert re.search(message, done.stderr) and "Traceback" not in done.stderr
